@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What berth stands on. Each check says which Debian package brings what is missing.
+
+# BERTH_PKG(VARIABLE, MODULE, MINIMUM, DEBIAN PACKAGE)
+AC_DEFUN([BERTH_PKG], [
+  PKG_CHECK_MODULES([$1], [$2 >= $3], [],
+    [AC_MSG_ERROR([$2 >= $3 not found: install it (Debian: $4)])])
+])
+
+# BERTH_LIB(VARIABLE, MODULE, MINIMUM, DEBIAN PACKAGE, LIBRARY, FUNCTION, HEADER, VERSION TEST)
+# For libraries that some distributions ship without a pkg-config file.
+AC_DEFUN([BERTH_LIB], [
+  PKG_CHECK_MODULES([$1], [$2 >= $3], [], [
+    AC_CHECK_HEADER([$7], [], [AC_MSG_ERROR([$2 >= $3 not found: no <$7> (Debian: $4)])])
+    AC_CHECK_LIB([$5], [$6], [$1_LIBS=-l$5], [AC_MSG_ERROR([$2 >= $3 not found: no lib$5 (Debian: $4)])])
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <$7>
+#if !($8)
+#error too old
+#endif
+]])], [], [AC_MSG_ERROR([$2 is older than $3: install a newer one (Debian: $4)])])
+  ])
+])
+
+AC_DEFUN([BERTH_SLURM], [
+  AC_ARG_WITH([slurm],
+    [AS_HELP_STRING([--with-slurm=PREFIX], [where Slurm's headers are, PREFIX/include/slurm])])
+  SLURM_CFLAGS=
+  AS_IF([test "x$with_slurm" != x], [SLURM_CFLAGS="-I$with_slurm/include"])
+  saved_CPPFLAGS=$CPPFLAGS
+  CPPFLAGS="$CPPFLAGS $SLURM_CFLAGS"
+  AC_CHECK_HEADER([slurm/spank.h], [],
+    [AC_MSG_ERROR([no <slurm/spank.h>: install Slurm's headers (Debian: libslurm-dev) or give --with-slurm=PREFIX])])
+  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <slurm/slurm_version.h>
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(22,5,0)
+#error too old
+#endif
+]])], [], [AC_MSG_ERROR([Slurm is older than 22.05])])
+  CPPFLAGS=$saved_CPPFLAGS
+  AC_SUBST([SLURM_CFLAGS])
+])
+
+AC_DEFUN([BERTH_LIBRARIES], [
+  BERTH_PKG([HWLOC], [hwloc], [2.4], [libhwloc-dev])
+  BERTH_PKG([JSONC], [json-c], [0.15], [libjson-c-dev])
+  BERTH_PKG([NUMA], [numa], [2.0.12], [libnuma-dev])
+  BERTH_PKG([EVENT], [libevent_core], [2.1.11], [libevent-dev])
+  BERTH_PKG([INIH], [inih], [53], [libinih-dev])
+  BERTH_PKG([SQLITE], [sqlite3], [3.34], [libsqlite3-dev])
+  BERTH_PKG([XXHASH], [libxxhash], [0.8], [libxxhash-dev])
+  BERTH_PKG([CMOCKA], [cmocka], [1.1.5], [libcmocka-dev])
+  BERTH_LIB([GLPK], [glpk], [4.65], [libglpk-dev], [glpk], [glp_create_prob], [glpk.h],
+    [GLP_MAJOR_VERSION * 100 + GLP_MINOR_VERSION >= 465])
+  BERTH_LIB([PFM], [libpfm], [4.0], [libpfm4-dev], [pfm], [pfm_initialize], [perfmon/pfmlib.h],
+    [LIBPFM_VERSION >= (4 << 16)])
+])
+
+AC_DEFUN([BERTH_TOOLS], [
+  AC_PATH_PROG([VALGRIND], [valgrind], [valgrind])
+  AC_PATH_PROG([MANDOC], [mandoc])
+  AM_CONDITIONAL([HAVE_MANDOC], [test "x$MANDOC" != x])
+])

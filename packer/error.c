@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* error - see error.h */
+#include "error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int berth_error_set(struct berth_error *err, const char *format, ...)
+{
+    int saved = errno;
+    va_list args;
+
+    if (err) {
+        va_start(args, format);
+        vsnprintf(err->text, sizeof(err->text), format, args);
+        va_end(args);
+    }
+    errno = saved;
+    return -1;
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libwire: what the plugin links too. libpacker: everything else but the two main programs.
+noinst_LTLIBRARIES += libwire.la libpacker.la
+libwire_la_SOURCES = \
+	packer/cpus.c packer/cpus.h \
+	packer/error.c packer/error.h \
+	packer/json.c packer/json.h \
+	packer/wire.c packer/wire.h
+libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
+libwire_la_LIBADD = $(JSONC_LIBS)
+
+libpacker_la_SOURCES = \
+	packer/conf.c packer/conf.h \
+	packer/enforce.c packer/enforce.h \
+	packer/enforce_cgroup1.c \
+	packer/enforce_cgroup2.c \
+	packer/enforce_dryrun.c \
+	packer/enforce_tasks.c \
+	packer/journal.c packer/journal.h \
+	packer/log.c packer/log.h \
+	packer/pipeline.c packer/pipeline.h \
+	packer/pool.c packer/pool.h \
+	packer/profiles.c packer/profiles.h \
+	packer/registry.c packer/registry.h \
+	packer/render.c packer/render.h \
+	packer/rootfs.c packer/rootfs.h \
+	packer/server.c packer/server.h \
+	packer/topo.c packer/topo.h
+libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
+	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS)
+libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \
+	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) -lm
+
+sbin_PROGRAMS += berthd
+berthd_SOURCES = packer/berthd.c
+berthd_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+berthd_LDADD = libpacker.la
+
+bin_PROGRAMS += berthctl
+berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
+	packer/cachesim.c packer/cachesim.h \
+	packer/ctl_client.c \
+	packer/ctl_doctor.c \
+	packer/ctl_explain.c \
+	packer/ctl_model.c \
+	packer/ctl_plan.c \
+	packer/ctl_profile.c \
+	packer/ctl_status.c \
+	packer/ctl_top.c
+berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
+berthctl_LDADD = libpacker.la $(PFM_LIBS)
