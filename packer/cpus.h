@@ -2,7 +2,8 @@
 /* cpus - a set of CPUs (hardware threads, as the kernel numbers them) or of NUMA nodes.
  *
  * A fixed array of bits, so that a set can be copied, journaled and kept in shared memory without
- * an owner. Also the one place where the kernel's and Slurm's list format ("0-3,8") is read and written. */
+ * an owner. Also the one place where the kernel's and Slurm's list format ("0-3,8") is read and
+ * written. */
 #ifndef BERTH_CPUS_H
 #define BERTH_CPUS_H
 
@@ -36,8 +37,8 @@ size_t cpus_next(const struct cpus *set, size_t from);
 #define cpus_foreach(cpu, set)                                                                     \
     for (size_t cpu = cpus_next((set), 0); cpu < CPUS_MAX; cpu = cpus_next((set), cpu + 1))
 
-/* Read "0-3,8" (blanks and one final newline allowed, "" is the empty set). 0, or -1 with errno EINVAL for other
- * text or ERANGE for a CPU number of CPUS_MAX or more; set is unchanged then. */
+/* Read "0-3,8" (blanks and one final newline allowed, "" is the empty set). 0, or -1 with errno
+ * EINVAL for other text or ERANGE for a CPU number of CPUS_MAX or more; set is unchanged then. */
 int cpus_parse(struct cpus *set, const char *text);
 
 /* Write the set as "0-3,8" into text[size]. 0, or -1 with errno ENOSPC. */

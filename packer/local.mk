@@ -5,9 +5,10 @@ libwire_la_SOURCES = \
 	packer/cpus.c packer/cpus.h \
 	packer/error.c packer/error.h \
 	packer/json.c packer/json.h \
-	packer/wire.c packer/wire.h
+	packer/wire.c packer/wire.h \
+	packer/wire_names.c
 libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
-libwire_la_LIBADD = $(JSONC_LIBS)
+libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 
 libpacker_la_SOURCES = \
 	packer/conf.c packer/conf.h \
