@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* berthctl - the person's side of berth: a table of verbs, each in its own ctl_VERB.c.
+ *
+ * Of the whole tool only this file and the verbs print; the library below them fills a berth_error.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+static const struct verb verbs[] = {
+    {"status", ctl_status, "the node, its caches and where every step stands"},
+    {"top", ctl_top, "the same, again every second, with the CPU time in use"},
+    {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
+    {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
+    {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
+    {"profile", ctl_profile, "run a program once and store what it does to the cache"},
+    {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+int ctl_fail(const char *what, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "berthctl: %s: ", what);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return 1;
+}
+
+int ctl_usage(const char *verb, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "berthctl: %s: ", verb);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, " (try 'berthctl %s --help')\n", verb);
+    return 2;
+}
+
+int ctl_print_json(struct json_object *value)
+{
+    int flags = isatty(STDOUT_FILENO) ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
+                                      : JSON_C_TO_STRING_PLAIN;
+
+    puts(json_object_to_json_string_ext(value, flags | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(value);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return ctl_fail("stdout", "%m");
+    return 0;
+}
+
+int ctl_conf(const char *path, struct conf *conf, struct berth_error *err)
+{
+    conf_init(conf);
+    if (!path && access(CONF_DEFAULT_PATH, F_OK) != 0)
+        return 0;
+    return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);
+}
+
+static int help(void)
+{
+    printf("usage: berthctl VERB [OPTION...] (each verb takes --help)\n\n");
+    for (size_t i = 0; i < VERBS; i++)
+        printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
+    printf(
+        "\n  --help     this text\n  --version  berth's version\n\nSee berthctl(1), berth(7).\n");
+    return 0;
+}
+
+/* One line that names what was typed and lists what would be right. */
+static int no_verb(const char *typed)
+{
+    fprintf(stderr, "berthctl: %s: no such verb; one of:", typed);
+    for (size_t i = 0; i < VERBS; i++)
+        fprintf(stderr, " %s", verbs[i].name);
+    fprintf(stderr, " (try 'berthctl --help')\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return no_verb("nothing asked");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        return help();
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("berthctl " PACKAGE_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    return no_verb(argv[1]);
+}
