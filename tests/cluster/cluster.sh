@@ -1,0 +1,294 @@
+# shellcheck shell=bash disable=SC2119,SC2120
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cluster - a private one-node Slurm cluster with berthd and the plugin, in a folder of its own; sourced by bash scripts.
+#
+# munged, slurmctld, slurmd and berthd run in the foreground below setsid, so that each pid is known and a Ctrl-C reaches
+# this shell alone, which then takes them down in order. Ports are free ones, addresses the loopback's, and the node's name
+# is unique, so that its cgroups (slurm_NODE) are too. The plugin, berthd and berthctl are copied from the build: an
+# unprivileged user can then run them, wherever the tree lies.
+#
+# The node claims two CPUs and berthd is told that each has a package of its own: then DI has something to choose on
+# the smallest machine.
+#
+#   cluster_missing         prints why a cluster cannot run here; fails where it can
+#   cluster_up BUILD        starts everything and arms the traps; $CLUSTER is the folder, $CLUSTER_NODE the node
+#   cluster_down            stops what was started, removes cgroups and folder
+#   plugin_on [ARGS..]      plugstack.conf with the plugin and these arguments (it is read again by every srun and step)
+#   plugin_off              plugstack.conf without it
+#   berthd_conf [LINE..]    berth.conf of the tests, and these lines
+#   berthd_start, daemon_stop berthd [SIGNAL], daemon_pid berthd
+
+CLUSTER_CGROUPS=${CLUSTER_CGROUPS:-/sys/fs/cgroup}
+CLUSTER_KEEP=${CLUSTER_KEEP:-} # "yes" leaves the folder with its logs behind
+
+# wait_for SECONDS COMMAND..: until it succeeds.
+wait_for() {
+    local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((${EPOCHREALTIME/[.,]/} < end)) || return 1
+        sleep 0.02
+    done
+}
+
+# alive PID: runs, and is no zombie.
+alive() {
+    local stat
+    read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+    [[ ${stat##*) } != Z* ]]
+}
+
+gone() {
+    ! alive "$1"
+}
+
+# ---- daemons ----
+
+# daemon_start NAME COMMAND..
+daemon_start() {
+    local name=$1
+    shift
+    setsid "$@" >>"$CLUSTER/log/$name.out" 2>&1 </dev/null &
+    echo $! >"$CLUSTER/run/$name.pid"
+    disown $!
+}
+
+daemon_pid() {
+    cat "$CLUSTER/run/$1.pid" 2>/dev/null
+}
+
+# daemon_stop NAME [SIGNAL]: waits for its end; a daemon that ignores SIGTERM is killed, and that is an error.
+daemon_stop() {
+    local pid
+    pid=$(daemon_pid "$1") || return 0
+    rm -f "$CLUSTER/run/$1.pid"
+    kill "-${2:-TERM}" "$pid" 2>/dev/null
+    wait_for 15 gone "$pid" && return 0
+    kill -KILL "$pid"
+    wait_for 5 gone "$pid"
+    echo "cluster: $1 did not end by signal ${2:-TERM}" >&2
+    return 1
+}
+
+# daemon_failed NAME: says what its logs end with.
+daemon_failed() {
+    echo "cluster: $1 does not answer; its log ends with:" >&2
+    cat "$CLUSTER/log/$1.out" "$CLUSTER/log/$1.log" 2>/dev/null | tail -n 8 >&2
+    return 1
+}
+
+# ---- what is needed ----
+
+cluster_missing() {
+    local tool
+    [ "$(id -u)" = 0 ] || { echo "not root"; return 0; }
+    for tool in munged munge slurmctld slurmd srun sbatch scontrol scancel squeue sinfo setsid runuser; do
+        command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages)"; return 0; }
+    done
+    [ "$(nproc)" -ge 2 ] || { echo "only one CPU"; return 0; }
+    for tool in cpuset freezer; do
+        [ -e "$CLUSTER_CGROUPS/$tool/cgroup.procs" ] ||
+            { echo "no cgroup v1 hierarchy $CLUSTER_CGROUPS/$tool"; return 0; }
+    done
+    mkdir "$CLUSTER_CGROUPS/cpuset/probe$$" 2>/dev/null || { echo "no cgroup can be made in $CLUSTER_CGROUPS/cpuset"; return 0; }
+    rmdir "$CLUSTER_CGROUPS/cpuset/probe$$"
+    return 1
+}
+
+# ---- configuration ----
+
+# free_ports N: prints N TCP ports that nobody listens on.
+free_ports() {
+    local want=$1 port hex
+    while [ "$want" -gt 0 ]; do
+        port=$((20000 + RANDOM % 10000))
+        printf -v hex ':%04X ' "$port"
+        grep -q "$hex" /proc/net/tcp /proc/net/tcp6 2>/dev/null && continue
+        echo "$port"
+        want=$((want - 1))
+    done
+}
+
+slurm_conf() {
+    local ports
+    mapfile -t ports < <(free_ports 2)
+    cat >"$CLUSTER/etc/slurm.conf" <<END
+ClusterName=berth
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmctldPort=${ports[0]}
+SlurmdPort=${ports[1]}
+SlurmUser=root
+SlurmdUser=root
+AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=5
+StateSaveLocation=$CLUSTER/state
+SlurmdSpoolDir=$CLUSTER/spool
+SlurmctldPidFile=$CLUSTER/run/slurmctld.own.pid
+SlurmdPidFile=$CLUSTER/run/slurmd.own.pid
+SlurmctldLogFile=$CLUSTER/log/slurmctld.log
+SlurmdLogFile=$CLUSTER/log/slurmd.log
+SlurmctldDebug=${CLUSTER_DEBUG:-info}
+SlurmdDebug=${CLUSTER_DEBUG:-info}
+PlugStackConfig=$CLUSTER/etc/plugstack.conf
+ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup,task/affinity
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
+PrologFlags=Contain
+ReturnToService=2
+KillWait=1
+SlurmctldTimeout=60
+SlurmdTimeout=60
+MailProg=/bin/true
+MpiDefault=none
+PropagateResourceLimits=NONE
+SlurmdParameters=config_overrides
+NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=2 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+END
+    cat >"$CLUSTER/etc/cgroup.conf" <<END
+CgroupPlugin=cgroup/v1
+CgroupMountpoint=$CLUSTER_CGROUPS
+CgroupAutomount=no
+ConstrainCores=yes
+ConstrainRAMSpace=no
+ConstrainDevices=no
+END
+}
+
+# Written beside and moved into place: a step that starts meanwhile never reads half a file.
+plugin_off() {
+    : >"$CLUSTER/etc/plugstack.new"
+    mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
+}
+
+plugin_on() {
+    echo "optional $CLUSTER/lib/spank_berth.so socket=$CLUSTER/run/berthd.sock $*" >"$CLUSTER/etc/plugstack.new"
+    mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
+}
+
+berthd_conf() {
+    {
+        printf '%s = %s\n' \
+            socket "$CLUSTER/run/berthd.sock" \
+            state_dir "$CLUSTER/berth" \
+            profile_db "$CLUSTER/berth/profiles.db" \
+            cgroup_root "$CLUSTER_CGROUPS" \
+            topology "package:2 l3:1 core:1 pu:1" \
+            enforcement auto \
+            log stderr \
+            log_level debug
+        [ $# = 0 ] || printf '%s\n' "$@"
+    } >"$CLUSTER/etc/berth.conf"
+}
+
+# ---- up ----
+
+berthd_start() {
+    daemon_start berthd "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+    wait_for 10 "$CLUSTER/bin/berthctl" status -s "$CLUSTER/run/berthd.sock" || daemon_failed berthd
+}
+
+munged_start() {
+    dd if=/dev/urandom of="$CLUSTER/munge/key" bs=128 count=1 status=none
+    chmod 600 "$CLUSTER/munge/key"
+    daemon_start munged munged --foreground --force --num-threads=2 --key-file="$CLUSTER/munge/key" \
+        --socket="$CLUSTER/run/munge.socket" --pid-file="$CLUSTER/run/munged.own.pid" \
+        --seed-file="$CLUSTER/munge/seed" --log-file="$CLUSTER/log/munged.log"
+    wait_for 10 munge -n -S "$CLUSTER/run/munge.socket" || daemon_failed munged
+}
+
+node_state() {
+    timeout 10 sinfo -h -o %T
+}
+
+node_is() {
+    [ "$(node_state)" = "$1" ]
+}
+
+slurm_start() {
+    slurm_conf
+    daemon_start slurmctld slurmctld -D -i
+    daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"
+    wait_for 20 node_is idle && return 0
+    daemon_failed slurmctld
+    daemon_failed slurmd
+}
+
+# cluster_folders BUILD
+cluster_folders() {
+    local name
+    CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/berth.XXXXXX") || return 1
+    CLUSTER_NODE=berth$$
+    export CLUSTER CLUSTER_NODE SLURM_CONF=$CLUSTER/etc/slurm.conf
+    mkdir "$CLUSTER"/{etc,log,run,state,spool,munge,bin,lib,berth,out}
+    chmod 755 "$CLUSTER"
+    chmod 700 "$CLUSTER/munge"
+    chmod 1777 "$CLUSTER/out"
+    # The environment of a job that we may run in would go on to ours.
+    while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(SLURM|SBATCH|SALLOC|SINFO|SQUEUE)_' | grep -v '^SLURM_CONF$')
+}
+
+cluster_up() {
+    local build=$1 why file
+    if why=$(cluster_missing); then
+        echo "cluster: cannot run here: $why" >&2
+        return 1
+    fi
+    for file in berthd berthctl .libs/spank_berth.so; do
+        [ -e "$build/$file" ] || { echo "cluster: $build/$file is not built" >&2; return 1; }
+    done
+    cluster_folders || return 1
+    trap cluster_down EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    cp "$build/berthd" "$build/berthctl" "$CLUSTER/bin/"
+    cp "$build/.libs/spank_berth.so" "$CLUSTER/lib/"
+    PATH=$CLUSTER/bin:$PATH
+    berthd_conf
+    plugin_on
+    munged_start && slurm_start && berthd_start
+}
+
+# ---- down ----
+
+# Steps outlive slurmd: whatever is left in this node's own cgroups is ours to kill.
+cluster_kill_left() {
+    local procs
+    mapfile -t procs < <(find "$CLUSTER_CGROUPS/freezer/slurm_$CLUSTER_NODE" -name cgroup.procs -exec cat {} + 2>/dev/null)
+    [ ${#procs[@]} = 0 ] || kill -KILL "${procs[@]}" 2>/dev/null
+    return 0
+}
+
+cluster_remove_cgroups() {
+    local dir
+    for dir in "$CLUSTER_CGROUPS"/*/"slurm_$CLUSTER_NODE"; do
+        [ -d "$dir" ] && find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
+    done
+    ! compgen -G "$CLUSTER_CGROUPS/*/slurm_$CLUSTER_NODE" >/dev/null
+}
+
+no_jobs() {
+    [ -z "$(timeout 10 squeue -h -o %i)" ]
+}
+
+cluster_down() {
+    local name
+    trap - EXIT
+    [ -n "${CLUSTER:-}" ] || return 0
+    if [ -e "$CLUSTER/run/slurmd.pid" ]; then
+        timeout 10 scancel --quiet --user=root --user=nobody 2>/dev/null
+        timeout 10 scancel --quiet --signal=KILL --full --user=root 2>/dev/null
+        wait_for 10 no_jobs
+    fi
+    for name in berthd slurmd slurmctld munged; do daemon_stop "$name"; done
+    cluster_kill_left
+    wait_for 5 cluster_remove_cgroups || echo "cluster: cgroups of slurm_$CLUSTER_NODE could not be removed" >&2
+    if [ "$CLUSTER_KEEP" = yes ]; then
+        echo "cluster: the logs are left in $CLUSTER/log" >&2
+    else
+        rm -rf "$CLUSTER"
+    fi
+    unset CLUSTER SLURM_CONF
+}
