@@ -1,1 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+
+TESTS += tests/unit/test_conf
+check_PROGRAMS += tests/unit/test_conf
+tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
+tests_unit_test_conf_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_conf_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_log
+check_PROGRAMS += tests/unit/test_log
+tests_unit_test_log_SOURCES = tests/unit/test_log.c
+tests_unit_test_log_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_log_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf - see conf.h.
+ *
+ * Everything about a key stands once, in keys[]. inih splits the lines; it counts them too, but
+ * tells its handler nothing about them and cuts long ones, so its reader here does both. The file
+ * decides what root does, so it is opened once, without waiting (a FIFO), and its owner and mode
+ * are checked on the open descriptor. */
+#include "conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+enum type { TYPE_PATH, TYPE_TEXT, TYPE_WORDS, TYPE_CHOICE, TYPE_NUMBER, TYPE_COUNT, TYPE_TIME };
+
+struct key {
+    const char *name;
+    enum type type;
+    const char *unit; /* for people; "" none */
+    const char *initial;
+    double min, max;         /* of NUMBER, COUNT and TIME (in ms) */
+    const char *const *word; /* of WORDS and CHOICE, NULL at its end */
+    size_t offset, size;     /* of the field in struct conf */
+    const char *help;
+};
+
+static const char *const option_words[] = {
+    "off",   "auto",         "observe", "isolate", "edp",     "size",    "policy",
+    "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
+static const char *const enforcement_words[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
+static const char *const target_words[] = {"stderr", "syslog", NULL};
+static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
+
+#define FIELD(name) offsetof(struct conf, name), sizeof(((struct conf *)NULL)->name)
+
+static const struct key keys[] = {
+    {"socket", TYPE_PATH, "", WIRE_SOCKET_DEFAULT, 0, 0, NULL, FIELD(socket),
+     "Unix socket that the plugin and berthctl connect to."},
+    {"state_dir", TYPE_PATH, "", RUNSTATEDIR "/berth", 0, 0, NULL, FIELD(state_dir),
+     "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
+    {"profile_db", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/profiles.db", 0, 0, NULL,
+     FIELD(profile_db), "Profile store, written by berthctl profile and read at each launch."},
+    {"topology", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(topology),
+     "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
+    {"cgroup_root", TYPE_PATH, "", "/sys/fs/cgroup", 0, 0, NULL, FIELD(cgroup_root),
+     "Where cgroupfs is mounted."},
+    {"allow", TYPE_WORDS, "",
+     "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose", 0, 0,
+     option_words, FIELD(allow),
+     "Words of --contention-aware that users may ask for, comma separated."},
+    {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
+     "How a placement is made to hold; auto takes the first that this node can do, dryrun touches "
+     "nothing."},
+    {"log", TYPE_CHOICE, "", "stderr", 0, 0, target_words, FIELD(log), "Where the log goes."},
+    {"log_level", TYPE_CHOICE, "", "info", 0, 0, level_words, FIELD(log_level),
+     "Least urgent line that is logged."},
+    {"devil_miss_pmi", TYPE_NUMBER, "cache misses per million instructions", "2000", 0, 1e6, NULL,
+     FIELD(devil_miss_pmi), "A program that misses at least so often is a devil."},
+    {"neutral_miss_pmi", TYPE_NUMBER, "cache misses per million instructions", "1000", 0, 1e6, NULL,
+     FIELD(neutral_miss_pmi),
+     "Where a program without a profile stands in the order of the placement."},
+    {"sweep", TYPE_TIME, "ms or s", "5s", 100, 3600e3, NULL, FIELD(sweep_ms),
+     "How often steps that vanished without a word are looked for."},
+    {"history", TYPE_COUNT, "steps", "256", 0, 65536, NULL, FIELD(history),
+     "Ended steps that berthctl explain still knows."},
+};
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static void *field_of(struct conf *conf, const struct key *key)
+{
+    return (char *)conf + key->offset;
+}
+
+/* "a, b, c" */
+static void list_words(const char *const *word, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; word[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", word[i]);
+}
+
+static int find_word(const char *const *word, const char *text, size_t length)
+{
+    for (int i = 0; word[i]; i++)
+        if (strlen(word[i]) == length && memcmp(word[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+static int refuse_word(const struct key *key, const char *text, size_t length,
+                       struct berth_error *err)
+{
+    char list[256];
+
+    list_words(key->word, list, sizeof(list));
+    return berth_error_set(err, "%s: '%.*s' is none of: %s", key->name, (int)length, text, list);
+}
+
+/* ---- one setter for each shape of value: 0, or -1 and err without FILE:LINE ---- */
+
+static int set_text(const struct key *key, char *field, const char *value, struct berth_error *err)
+{
+    if (key->type == TYPE_PATH && value[0] != '/')
+        return berth_error_set(err, "%s: an absolute path expected, not '%s'", key->name, value);
+    if (strchr(value, '#'))
+        return berth_error_set(err, "%s: a comment stands on a line of its own", key->name);
+    if (strlen(value) >= key->size)
+        return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
+    memcpy(field, value, strlen(value) + 1);
+    return 0;
+}
+
+/* Each word must be known; the list is kept without its blanks. */
+static int set_words(const struct key *key, char *field, const char *value, struct berth_error *err)
+{
+    size_t used = 0;
+
+    field[0] = '\0';
+    for (const char *next = value; *next;) {
+        const char *word = next + strspn(next, ", \t");
+        size_t length = strcspn(word, ", \t");
+
+        next = word + length;
+        if (length == 0)
+            break;
+        if (find_word(key->word, word, length) < 0)
+            return refuse_word(key, word, length, err);
+        if (used + length + 2 > key->size)
+            return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
+        used += (size_t)sprintf(field + used, "%s%.*s", used ? "," : "", (int)length, word);
+    }
+    return 0;
+}
+
+static int set_choice(const struct key *key, void *field, const char *value,
+                      struct berth_error *err)
+{
+    int word = find_word(key->word, value, strlen(value));
+
+    if (word < 0)
+        return refuse_word(key, value, strlen(value), err);
+    *(unsigned *)field = (unsigned)word;
+    return 0;
+}
+
+/* Milliseconds in one of a unit; 0 where it is no unit of the key. */
+static double unit_scale(const struct key *key, const char *unit)
+{
+    if (key->type != TYPE_TIME)
+        return *unit ? 0 : 1;
+    return strcmp(unit, "ms") == 0 ? 1 : strcmp(unit, "s") == 0 ? 1000 : 0;
+}
+
+static int set_number(const struct key *key, void *field, const char *value,
+                      struct berth_error *err)
+{
+    char *end;
+    double number = strtod(value, &end), scale = unit_scale(key, end + strspn(end, " "));
+    bool whole = key->type != TYPE_NUMBER;
+
+    if (end == value || !isdigit((unsigned char)value[0]))
+        return berth_error_set(err, "%s: a number expected, not '%s'", key->name, value);
+    if (scale == 0)
+        return berth_error_set(err, "%s: '%s' has a wrong unit%s", key->name, value,
+                               key->type == TYPE_TIME ? " (ms or s expected, as 200ms or 5s)"
+                                                      : " (a bare number expected)");
+    number *= scale;
+    if (!(number >= key->min && number <= key->max))
+        return berth_error_set(err, "%s: '%s' is not between %.0f and %.0f%s", key->name, value,
+                               key->min, key->max, key->type == TYPE_TIME ? " ms" : "");
+    if (whole && floor(number) != number)
+        return berth_error_set(err, "%s: '%s' is no whole number%s", key->name, value,
+                               key->type == TYPE_TIME ? " of ms" : "");
+    if (whole)
+        *(uint64_t *)field = (uint64_t)number;
+    else
+        *(double *)field = number;
+    return 0;
+}
+
+static int set_key(struct conf *conf, const struct key *key, const char *value,
+                   struct berth_error *err)
+{
+    void *field = field_of(conf, key);
+
+    switch (key->type) {
+    case TYPE_PATH:
+    case TYPE_TEXT:
+        return set_text(key, field, value, err);
+    case TYPE_WORDS:
+        return set_words(key, field, value, err);
+    case TYPE_CHOICE:
+        return set_choice(key, field, value, err);
+    default:
+        return set_number(key, field, value, err);
+    }
+}
+
+void conf_init(struct conf *conf)
+{
+    memset(conf, 0, sizeof(*conf));
+    for (size_t i = 0; i < KEYS; i++)
+        set_key(conf, &keys[i], keys[i].initial, NULL);
+}
+
+/* ---- the file ---- */
+
+struct reading {
+    struct conf conf; /* what is read, handed over only when all is well */
+    FILE *file;
+    const char *path;
+    char *line; /* getline's */
+    size_t line_size;
+    unsigned number;     /* of the line in hand */
+    unsigned seen[KEYS]; /* the line where each key was set; 0 not yet */
+    bool failed;
+    struct berth_error why; /* the first error, with FILE:LINE */
+};
+
+static int refuse(struct reading *reading, const char *why)
+{
+    if (!reading->failed)
+        berth_error_set(&reading->why, "%s:%u: %s", reading->path, reading->number, why);
+    reading->failed = true;
+    return 0; /* inih's "error" */
+}
+
+/* inih's reader: the next line, or NULL at the end or at a line that inih would cut. */
+static char *next_line(char *text, int size, void *arg)
+{
+    struct reading *reading = arg;
+    ssize_t length;
+
+    if (reading->failed)
+        return NULL;
+    length = getline(&reading->line, &reading->line_size, reading->file);
+    reading->number++;
+    if (length < 0) {
+        if (ferror(reading->file))
+            refuse(reading, strerror(errno));
+        return NULL;
+    }
+    if (length >= size || strlen(reading->line) != (size_t)length) {
+        refuse(reading, "the line is too long or has a NUL in it");
+        return NULL;
+    }
+    return memcpy(text, reading->line, (size_t)length + 1);
+}
+
+/* inih's handler: one KEY = VALUE. */
+static int take_pair(void *arg, const char *section, const char *name, const char *value)
+{
+    struct reading *reading = arg;
+    struct berth_error err;
+    size_t i = 0;
+
+    while (i < KEYS && strcmp(keys[i].name, name) != 0)
+        i++;
+    if (section[0])
+        berth_error_set(&err, "section [%s]: berth.conf has no sections", section);
+    else if (i == KEYS)
+        berth_error_set(&err, "unknown key '%s' (berth.conf(5) lists them)", name);
+    else if (reading->seen[i])
+        berth_error_set(&err, "%s: set before, in line %u", name, reading->seen[i]);
+    else if (set_key(&reading->conf, &keys[i], value, &err) == 0) {
+        reading->seen[i] = reading->number;
+        return 1;
+    }
+    return refuse(reading, err.text);
+}
+
+/* Open a file that may be trusted with what root does. The descriptor, or -1 and err. */
+static int open_trusted(const char *path, struct berth_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        berth_error_set(err, "%s: not a regular file", path);
+    else if (st.st_uid != 0 && st.st_uid != geteuid())
+        berth_error_set(err, "%s: owned by user %u: must be owned by root", path, st.st_uid);
+    else if (st.st_mode & (S_IWGRP | S_IWOTH))
+        berth_error_set(err, "%s: mode %04o: must not be writable by group or others", path,
+                        st.st_mode & 07777);
+    else
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static int parse(struct reading *reading, struct conf *conf, struct berth_error *err)
+{
+    int line = ini_parse_stream(next_line, reading, take_pair, reading);
+
+    if (line < 0)
+        return berth_error_set(err, "%s: out of memory", reading->path);
+    if (line > 0 && !reading->failed) { /* no '=', or an unclosed '[': the handler never saw it */
+        reading->number = (unsigned)line;
+        refuse(reading, "KEY = VALUE expected");
+    }
+    if (reading->failed)
+        return berth_error_set(err, "%s", reading->why.text);
+    *conf = reading->conf;
+    return 0;
+}
+
+int conf_read(struct conf *conf, const char *path, struct berth_error *err)
+{
+    struct reading reading = {.conf = *conf, .path = path};
+    int fd = open_trusted(path, err), rc = -1;
+
+    if (fd < 0)
+        return -1;
+    reading.file = fdopen(fd, "re");
+    if (!reading.file) {
+        close(fd);
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    }
+    rc = parse(&reading, conf, err);
+    free(reading.line);
+    fclose(reading.file);
+    return rc;
+}
+
+/* ---- printing ---- */
+
+static void format_value(const struct conf *conf, const struct key *key, char *text, size_t size)
+{
+    const void *field = (const char *)conf + key->offset;
+    uint64_t ms;
+
+    switch (key->type) {
+    case TYPE_CHOICE:
+        snprintf(text, size, "%s", key->word[*(const unsigned *)field]);
+        break;
+    case TYPE_NUMBER:
+        snprintf(text, size, "%.15g", *(const double *)field);
+        break;
+    case TYPE_COUNT:
+        snprintf(text, size, "%" PRIu64, *(const uint64_t *)field);
+        break;
+    case TYPE_TIME:
+        ms = *(const uint64_t *)field;
+        snprintf(text, size, "%" PRIu64 "%s", ms % 1000 ? ms : ms / 1000, ms % 1000 ? "ms" : "s");
+        break;
+    default:
+        snprintf(text, size, "%s", (const char *)field);
+    }
+}
+
+/* "ms or s, 100 to 3600000 ms", "one of: a, b", or "" */
+static void describe_type(const struct key *key, char *text, size_t size)
+{
+    char list[256];
+
+    text[0] = '\0';
+    if (key->word) {
+        list_words(key->word, list, sizeof(list));
+        snprintf(text, size, "%s: %s", key->type == TYPE_WORDS ? "Words" : "One of", list);
+    } else if (key->type == TYPE_TIME) {
+        snprintf(text, size, "Unit: %s (%.0fms to %.0fs)", key->unit, key->min, key->max / 1000);
+    } else if (key->unit[0]) {
+        snprintf(text, size, "Unit: %s (%.0f to %.0f)", key->unit, key->min, key->max);
+    }
+}
+
+void conf_print(const struct conf *conf, FILE *out)
+{
+    char text[PATH_MAX], type[512];
+
+    fputs("# berth.conf - what berthd does on this node: see berth.conf(5)\n", out);
+    for (size_t i = 0; i < KEYS; i++) {
+        fprintf(out, "\n# %s\n", keys[i].help);
+        describe_type(&keys[i], type, sizeof(type));
+        if (type[0])
+            fprintf(out, "# %s\n", type);
+        format_value(conf, &keys[i], text, sizeof(text));
+        fprintf(out, "%s =%s%s\n", keys[i].name, text[0] ? " " : "", text);
+    }
+}
+
+void conf_print_mdoc(FILE *out)
+{
+    char type[512];
+
+    for (size_t i = 0; i < KEYS; i++) {
+        describe_type(&keys[i], type, sizeof(type));
+        fprintf(out, ".It Ic %s\n%s\n", keys[i].name, keys[i].help);
+        if (type[0])
+            fprintf(out, "%s.\n", type);
+        if (keys[i].initial[0])
+            fprintf(out, "The default is\n.Ql %s .\n", keys[i].initial);
+        else
+            fputs("Empty by default.\n", out);
+    }
+}
