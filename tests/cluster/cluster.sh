@@ -15,7 +15,7 @@
 #   cluster_down            stops what was started, removes cgroups and folder
 #   plugin_on [ARGS..]      plugstack.conf with the plugin and these arguments (it is read again by every srun and step)
 #   plugin_off              plugstack.conf without it
-#   berthd_conf [LINE..]    berth.conf of the tests, and these lines
+#   berthd_conf [KEY=VALUE..]  berth.conf of the tests, with these keys
 #   berthd_start, daemon_stop berthd [SIGNAL], daemon_pid berthd
 
 CLUSTER_CGROUPS=${CLUSTER_CGROUPS:-/sys/fs/cgroup}
@@ -169,18 +169,18 @@ plugin_on() {
 }
 
 berthd_conf() {
-    {
-        printf '%s = %s\n' \
-            socket "$CLUSTER/run/berthd.sock" \
-            state_dir "$CLUSTER/berth" \
-            profile_db "$CLUSTER/berth/profiles.db" \
-            cgroup_root "$CLUSTER_CGROUPS" \
-            topology "package:2 l3:1 core:1 pu:1" \
-            enforcement auto \
-            log stderr \
-            log_level debug
-        [ $# = 0 ] || printf '%s\n' "$@"
-    } >"$CLUSTER/etc/berth.conf"
+    local line
+    local -A conf=(
+        [socket]=$CLUSTER/run/berthd.sock
+        [state_dir]=$CLUSTER/berth
+        [profile_db]=$CLUSTER/berth/profiles.db
+        [cgroup_root]=$CLUSTER_CGROUPS
+        [topology]="package:2 l3:1 core:1 pu:1"
+        [sweep]=1s
+        [log_level]=debug
+    )
+    for line; do conf[${line%%=*}]=${line#*=}; done
+    for line in "${!conf[@]}"; do echo "$line = ${conf[$line]}"; done >"$CLUSTER/etc/berth.conf"
 }
 
 # ---- up ----

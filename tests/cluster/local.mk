@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# The suite on a real cluster: `tests/run` runs it (as root); `make check` only builds what it needs.
+check_PROGRAMS += tests/cluster/answer tests/cluster/putprofile
+tests_cluster_answer_SOURCES = tests/cluster/answer.c
+tests_cluster_putprofile_SOURCES = tests/cluster/putprofile.c
+tests_cluster_putprofile_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_cluster_putprofile_LDADD = libpacker.la
+dist_noinst_SCRIPTS += demo contrib/install-packages .ci/run tests/run tests/cluster/run tests/cluster/stand
+EXTRA_DIST += README.md \
+	tests/cluster/checks.sh \
+	tests/cluster/cluster.sh \
+	tests/cluster/t10-steps.sh \
+	tests/cluster/t20-jobs.sh \
+	tests/cluster/t30-faults.sh \
+	tests/cluster/t40-daemon.sh

@@ -1,0 +1,164 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# checks - what the tests of the cluster suite say and ask; sourced by tests/cluster/run when the cluster is up.
+#
+# A test runs in a subshell with `set -eu`: whatever fails ends it. Steps are started in the background by a name, and are
+# asked about by it.
+
+STAND=$CLUSTER/bin/stand # beside berthctl: every user can run it there
+cp "$TESTS/cluster/stand" "$STAND"
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+# same WHAT GOT WANTED
+same() {
+    [ "$2" = "$3" ] || fail "$1: is '$2', should be '$3'"
+}
+
+# has TEXT WORD..
+has() {
+    local text=$1 word
+    shift
+    for word; do
+        [[ $text == *"$word"* ]] || fail "no '$word' in: $text"
+    done
+}
+
+# soon WHAT WANTED COMMAND..: within seconds the command prints this.
+soon() {
+    local what=$1 wanted=$2 got='' i
+    shift 2
+    for ((i = 0; i < 250; i++)); do
+        got=$("$@" 2>&1) || true
+        [ "$got" = "$wanted" ] && return 0
+        sleep 0.02
+    done
+    fail "$what: is '$got', should be '$wanted'"
+}
+
+# ---- steps ----
+
+# start NAME [SRUN ARGUMENTS..]: a step that stands until it is stopped; returns when all its tasks run.
+start() {
+    local name=$1
+    shift
+    timeout 90 srun -n1 "$@" "$STAND" "$name" >"$CLUSTER/out/$name.srun" 2>&1 &
+    echo $! >"$CLUSTER/out/$name.client"
+    running "$name" || { cat "$CLUSTER/out/$name.srun"; fail "step $name did not start"; }
+}
+
+running() {
+    wait_for 20 test -s "$CLUSTER/out/$1.id"
+}
+
+# stop NAME..: ends steps and waits for their sruns, which must be satisfied.
+stop() {
+    local name
+    for name; do touch "$CLUSTER/out/$name.stop"; done
+    for name; do wait "$(cat "$CLUSTER/out/$name.client")" || fail "srun of $name: $(cat "$CLUSTER/out/$name.srun")"; done
+}
+
+# Where a task of a step stands now, and where it stood when it was exec'ed, in its own words: cpus_of NAME [PROCID]
+cpus_of() {
+    tail -n 1 "$CLUSTER/out/$1.${2:-0}"
+}
+
+first_cpus_of() {
+    head -n 1 "$CLUSTER/out/$1.${2:-0}"
+}
+
+id_of() {
+    cat "$CLUSTER/out/$1.id"
+}
+
+job_of() {
+    sed 's/\..*//' "$CLUSTER/out/$1.id"
+}
+
+# The CPUs that Slurm gave to the job of a step.
+slurm_cpus_of() {
+    timeout 10 scontrol show job -d "$(job_of "$1")" | sed -n 's/.*CPU_IDs=\([0-9,-]*\).*/\1/p'
+}
+
+# batch NAME [SBATCH ARGUMENTS..] <SCRIPT: submits; the script's output is in NAME.batch, its id in NAME.job.
+batch() {
+    local name=$1 file=$CLUSTER/out/$1.sh
+    shift
+    {
+        printf '#!/bin/bash\n'
+        cat
+    } >"$file"
+    timeout 10 sbatch --parsable -o "$CLUSTER/out/$name.batch" "$@" "$file" >"$CLUSTER/out/$name.job"
+}
+
+job_state() {
+    timeout 10 squeue -h -t all -o %T -j "$(cat "$CLUSTER/out/$1.job")"
+}
+
+# job_is NAME STATE
+job_is() {
+    [ "$(job_state "$1")" = "$2" ]
+}
+
+finish() {
+    soon "job $1" COMPLETED job_state "$1"
+}
+
+# ---- berth ----
+
+# ctl VERB [ARGUMENTS..]
+ctl() {
+    berthctl "$1" -s "$CLUSTER/run/berthd.sock" "${@:2}"
+}
+
+# explained NAME FILTER: a field of the step's explanation.
+explained() {
+    ctl explain --json "$(id_of "$1")" | jq -r ".steps[0] | $2"
+}
+
+# knows TAG MISS_PMI: a program of that tag misses so often.
+knows() {
+    "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$1" "$2"
+}
+
+berth_cgroups() {
+    find "$CLUSTER_CGROUPS"/cpuset/berth* -mindepth 1 -type d 2>/dev/null | sort
+}
+
+pool_markers() {
+    ls "$CLUSTER/run/pool" 2>/dev/null
+}
+
+# ---- after each test ----
+
+# Nothing may be left of a test: no job, no berth cgroup, no pool marker, a node that takes work.
+settled() {
+    soon "jobs" "" timeout 10 squeue -h -o %i
+    soon "node" idle node_state
+    soon "berth's cgroups" "" berth_cgroups
+    soon "pool markers" "" pool_markers
+}
+
+# Back to the state that a test finds: usual configuration, berthd there.
+reset_cluster() {
+    timeout 10 scancel --quiet --user=root --user=nobody
+    wait_for 10 no_jobs
+    plugin_on
+    berthd_conf
+    if ! alive "$(daemon_pid berthd)" || ! ctl status >/dev/null 2>&1; then
+        daemon_stop berthd KILL
+        berthd_start
+    else
+        kill -HUP "$(daemon_pid berthd)"
+    fi
+    node_is idle || timeout 10 scontrol update NodeName="$CLUSTER_NODE" State=RESUME 2>/dev/null
+    rm -rf "$CLUSTER/out"/*
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* putprofile DB TAG MISS_PMI - stores a profile with a known miss rate, so that a test of placement
+ * need not measure one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/profiles.h"
+
+static int put(const char *path, const struct profile *profile, struct berth_error *err)
+{
+    struct profiles *store;
+    int rc;
+
+    if (profiles_open(&store, path, true, err) < 0)
+        return -1;
+    rc = profiles_put(store, profile, err);
+    profiles_close(store);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct profile profile = {
+        .llc_bytes = 1 << 20, .llc_ways = 16, .line_bytes = 64, .instructions = 1000000};
+    struct berth_error err;
+    char *end;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: putprofile DB TAG MISS_PMI\n");
+        return 2;
+    }
+    profile.misses = strtod(argv[3], &end);
+    if (end == argv[3] || *end != '\0' || !(profile.misses >= 0)) {
+        fprintf(stderr, "putprofile: %s: not a number of misses per million instructions\n",
+                argv[3]);
+        return 2;
+    }
+    profile.accesses = profile.misses;
+    profile.measured_at = time(NULL);
+    profile_key_tag(profile.key, argv[2]);
+    snprintf(profile.command, sizeof(profile.command), "test");
+    snprintf(profile.source, sizeof(profile.source), "test");
+    if (put(argv[1], &profile, &err) < 0) {
+        fprintf(stderr, "putprofile: %s\n", err.text);
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,135 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Steps of srun: where they stand, in their own words.
+
+t10_a_step_is_placed_and_says_so() {
+    start a --contention-aware
+    same "CPUs at exec" "$(first_cpus_of a)" "$(slurm_cpus_of a)"
+    same "state" "$(explained a .state)" placed
+    same "verified" "$(explained a .enforce.verified)" true
+    same "CPUs in the task's own words and in berthd's" "$(cpus_of a)" "$(explained a '.place.cpus')"
+    stop a
+    same "state after the end" "$(explained a .state)" ended
+}
+
+t10_a_step_without_the_option_is_left_in_peace() {
+    start a
+    same "steps known" "$(ctl status --json | jq '.steps | length')" 0
+    same "CPUs" "$(cpus_of a)" "$(slurm_cpus_of a)"
+    stop a
+}
+
+t10_the_devil_goes_first_and_the_turtle_makes_room() {
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=tag=turtle
+    same "the turtle, alone" "$(cpus_of a)" 0
+    start b --contention-aware=tag=devil
+    same "Slurm's CPU of the devil" "$(slurm_cpus_of b)" 1
+    same "the devil at exec" "$(first_cpus_of b)" 0
+    soon "the turtle beside the devil" 1 cpus_of a
+    same "class of b" "$(explained b .class.name)" devil
+    same "neighbour of a" "$(explained a '.place.neighbours[0].id')" "$(id_of b)"
+    stop b
+    soon "the turtle, its neighbour gone" 0 cpus_of a
+    stop a
+}
+
+t10_who_stands_well_is_not_moved() {
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=tag=devil
+    start b --contention-aware=tag=turtle
+    same "the devil" "$(cpus_of a)" 0
+    same "the turtle" "$(first_cpus_of b)" 1
+    stop a b
+    same "moves of the devil" "$(wc -l <"$CLUSTER/out/a.0")" 1
+}
+
+t10_an_unknown_program_is_neutral_and_marked() {
+    knows turtle 10
+    start a --contention-aware=tag=turtle
+    start b --contention-aware=tag=never-seen
+    same "the unknown goes before the turtle" "$(first_cpus_of b)" 0
+    same "class" "$(explained b .class.name)" unprofiled
+    same "its miss rate" "$(explained b .profile.miss_pmi)" null
+    stop a b
+}
+
+t10_each_task_of_a_step_has_its_core() {
+    start a -n2 --contention-aware
+    wait_for 10 test -s "$CLUSTER/out/a.1" || fail "no second task"
+    has "$(cpus_of a 0) $(cpus_of a 1)" 0 1
+    same "task 0" "$(cpus_of a 0)" "$(explained a '.enforce.tasks[0].cpus')"
+    same "task 1" "$(cpus_of a 1)" "$(explained a '.enforce.tasks[1].cpus')"
+    stop a
+}
+
+t10_cores_of_one_task_stay_together() {
+    start a -c2 --contention-aware
+    same "CPUs" "$(cpus_of a)" 0-1
+    same "given by Slurm" "$(slurm_cpus_of a)" 0-1
+    stop a
+}
+
+t10_children_follow_their_task() {
+    knows turtle 10
+    knows devil 20000
+    # shellcheck disable=SC2016 # the task's own shell
+    start a --contention-aware=tag=turtle bash -c 'sleep 60 & echo $! >"$CLUSTER/out/child"; exec "$@"' -
+    start b --contention-aware=tag=devil
+    soon "the task" 1 cpus_of a
+    has "$(grep Cpus_allowed_list "/proc/$(cat "$CLUSTER/out/child")/status")" 1
+    stop b a
+}
+
+t10_what_a_user_bound_by_hand_is_left_alone() {
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=tag=turtle --cpu-bind=map_cpu:0
+    start b --contention-aware=tag=devil
+    same "bound by hand" "$(cpus_of a)" 0
+    same "the devil" "$(cpus_of b)" 1
+    same "state" "$(explained a .state)" left
+    stop a b
+}
+
+t10_observe_moves_nothing_but_says_what_it_would() {
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=observe,tag=turtle
+    start b --contention-aware=observe,tag=devil
+    same "the turtle" "$(cpus_of a)" 0
+    same "the devil" "$(cpus_of b)" 1
+    same "state" "$(explained b .state)" observed
+    same "where the devil would be" "$(explained b .place.cpus)" 0
+    stop a b
+}
+
+t10_the_task_learns_its_cores() {
+    has "$(timeout 20 srun -n1 --contention-aware sh -c 'env')" BERTH_CPUS=0
+}
+
+# refused LIST WORD..: srun says no before anything is submitted, in one line that has the words.
+refused() {
+    local list=$1 text rc=0
+    shift
+    text=$(timeout 20 srun -n1 "--contention-aware=$list" true 2>&1) || rc=$?
+    [ "$rc" != 0 ] || fail "'$list' was taken"
+    has "$text" "$@"
+    has "$(grep -c "$1" <<<"$text")" 1
+}
+
+t10_a_wrong_word_is_refused_by_name() {
+    refused fastest fastest auto observe
+    refused policy=best best di
+    refused cores=4-2 4-2
+    refused mem=mine mine interleave
+    refused auto,tag= tag
+    same "jobs" "$(timeout 10 squeue -h)" ""
+}
+
+t10_help_is_given() {
+    has "$(timeout 20 srun -n1 --contention-aware=help true 2>&1 || true)" observe policy tag require
+    has "$(timeout 20 srun --help)" --contention-aware
+}

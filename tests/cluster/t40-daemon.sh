@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# berthd itself: killed and started again, stopped, told to read its configuration, asked by people.
+
+# Two steps, each on the other's core.
+swapped() {
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=tag=turtle
+    start b --contention-aware=tag=devil
+    soon "the turtle, moved" 1 cpus_of a
+    same "the devil, moved" "$(cpus_of b)" 0
+}
+
+t40_a_new_berthd_adopts_the_running_steps() {
+    swapped
+    daemon_stop berthd KILL
+    berthd_start
+    same "the turtle" "$(cpus_of a)" 1
+    same "the devil" "$(cpus_of b)" 0
+    same "state" "$(explained a .state)" placed
+    same "known place" "$(explained a .place.cpus)" 1
+    stop b
+    soon "the turtle, back home" 0 cpus_of a
+    stop a
+}
+
+t40_steps_that_ended_meanwhile_are_forgotten() {
+    swapped
+    daemon_stop berthd KILL
+    stop b
+    berthd_start
+    soon "the turtle, back home" 0 cpus_of a
+    stop a
+}
+
+t40_a_term_undoes_everything() {
+    swapped
+    daemon_stop berthd
+    soon "the turtle" "$(slurm_cpus_of a)" cpus_of a
+    soon "the devil" "$(slurm_cpus_of b)" cpus_of b
+    same "berth's cgroups" "$(berth_cgroups)" ""
+    same "pool markers" "$(pool_markers)" ""
+    [ ! -e "$CLUSTER/run/berthd.sock" ] || fail "the socket is left"
+    stop a b
+}
+
+t40_a_hup_reads_the_configuration_again() {
+    knows middling 5000
+    start a --contention-aware=tag=middling
+    same "class" "$(explained a .class.name)" devil
+    stop a
+    berthd_conf devil_miss_pmi=6000
+    kill -HUP "$(daemon_pid berthd)"
+    start b --contention-aware=tag=middling
+    same "class after the new threshold" "$(explained b .class.name)" turtle
+    stop b
+}
+
+t40_a_hup_with_a_wrong_configuration_changes_nothing() {
+    echo "colour = blue" >>"$CLUSTER/etc/berth.conf"
+    kill -HUP "$(daemon_pid berthd)"
+    wait_for 5 grep -q "berth.conf:.*colour" "$CLUSTER/log/berthd.out" || fail "no word about the unknown key"
+    ctl status >/dev/null || fail "berthd is gone"
+}
+
+t40_a_wrong_configuration_is_refused_with_file_and_line() {
+    echo "colour = blue" >"$CLUSTER/etc/wrong.conf"
+    has "$(timeout 5 berthd -c "$CLUSTER/etc/wrong.conf" 2>&1 || true)" wrong.conf:1 colour
+}
+
+t40_a_user_sees_the_node_and_his_own_steps() {
+    local user=(runuser -u nobody --)
+    cd /
+    start a --contention-aware
+    timeout 90 "${user[@]}" srun -Q -n1 --contention-aware "$STAND" n &
+    running n || fail "the user's step did not start"
+    same "steps that root sees" "$(ctl status --json | jq '.steps | length')" 2
+    same "steps that the user sees" "$("${user[@]}" berthctl status --json -s "$CLUSTER/run/berthd.sock" | jq -r '[.steps[].id] | join(" ")')" "$(id_of n)"
+    has "$("${user[@]}" berthctl explain -s "$CLUSTER/run/berthd.sock" "$(id_of a)" 2>&1 || true)" berthctl
+    touch "$CLUSTER/out/n.stop"
+    stop a
+}
+
+t40_people_are_told_what_is_wrong() {
+    local rc=0 text
+    text=$(berthctl status -s "$CLUSTER/run/nothing.sock" 2>&1) || rc=$?
+    same "exit status" "$rc" 1
+    same "lines" "$(wc -l <<<"$text")" 1
+    rc=0
+    ctl explain 999999 >/dev/null 2>&1 || rc=$?
+    same "exit status for an unknown job" "$rc" 1
+}
