@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profiles - the store of what programs do to the last-level cache, measured once and looked up at launch.
+/* profiles - the store of what programs do to the last-level cache, measured once and looked up at
+ * launch.
  *
- * SQLite. Keys: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its content). One profile per key and cache geometry; the newest
- * wins. Written by `berthctl profile`, read by berthd; safe with several processes. A missing store is an empty store. */
+ * SQLite. Keys: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
+ * content). One profile per key and cache geometry; the newest wins. Written by `berthctl profile`,
+ * read by berthd; safe with several processes. A missing store is an empty store. */
 #ifndef BERTH_PROFILES_H
 #define BERTH_PROFILES_H
 
@@ -17,33 +19,39 @@
 
 struct profile {
     char key[PROFILE_KEY_MAX];
-    char command[256];      /* what was run, for people */
-    uint64_t llc_bytes;     /* geometry it was measured for */
+    char command[256];  /* what was run, for people */
+    uint64_t llc_bytes; /* geometry it was measured for */
     unsigned llc_ways, line_bytes;
-    double hits[PROFILE_WAYS_MAX]; /* stack-distance profile: hits per million instructions by LRU position, [0] MRU */
-    double misses;          /* per million instructions: DI's miss rate (MODELS.md section 1) */
-    double accesses;        /* per million instructions */
-    uint64_t instructions;  /* how many were seen */
-    uint64_t references;    /* memory references simulated */
-    bool truncated;         /* the limit on references was reached: the rates are those of the program's beginning */
-    int64_t measured_at;    /* unix seconds */
-    char source[32];        /* "valgrind" */
+    double hits[PROFILE_WAYS_MAX]; /* stack-distance profile: hits per million instructions by LRU
+                                      position, [0] MRU */
+    double misses;         /* per million instructions: DI's miss rate (MODELS.md section 1) */
+    double accesses;       /* per million instructions */
+    uint64_t instructions; /* how many were seen */
+    uint64_t references;   /* memory references simulated */
+    bool truncated; /* the limit on references was reached: the rates are those of the program's
+                       beginning */
+    int64_t measured_at; /* unix seconds */
+    char source[32];     /* "valgrind" */
 };
 
 struct profiles; /* an open store */
 
-/* Open for reading (a missing file is an empty store) or writing (created with its folder, mode 0644). 0 and *out, or -1 and err. */
+/* Open for reading (a missing file is an empty store) or writing (created with its folder, mode
+ * 0644). 0 and *out, or -1 and err. */
 int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err);
 void profiles_close(struct profiles *store);
 
-/* Look a key up: 1 found (profile filled), 0 not there, -1 and err. Prefers llc_bytes when several geometries are stored; 0: any. Never waits longer than 5 ms for a writer. */
-int profiles_get(struct profiles *store, const char *key, uint64_t llc_bytes, struct profile *profile, struct berth_error *err);
+/* Look a key up: 1 found (profile filled), 0 not there, -1 and err. Prefers llc_bytes when several
+ * geometries are stored; 0: any. Never waits longer than 5 ms for a writer. */
+int profiles_get(struct profiles *store, const char *key, uint64_t llc_bytes,
+                 struct profile *profile, struct berth_error *err);
 
 /* Store or replace. 0, or -1 and err (store unchanged). */
 int profiles_put(struct profiles *store, const struct profile *profile, struct berth_error *err);
 
 /* Call visit for each profile, newest first, until it returns non-zero. 0, or -1 and err. */
-int profiles_each(struct profiles *store, int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err);
+int profiles_each(struct profiles *store, int (*visit)(const struct profile *, void *), void *arg,
+                  struct berth_error *err);
 
 /* Forget a key. 1 forgotten, 0 not there, -1 and err. */
 int profiles_forget(struct profiles *store, const char *key, struct berth_error *err);
