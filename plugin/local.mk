@@ -6,8 +6,10 @@ spank_berth_la_SOURCES = \
 	plugin/client.c plugin/client.h \
 	plugin/dispatch.c \
 	plugin/job_items.c plugin/job_items.h \
-	plugin/options.c plugin/options.h
+	plugin/options.c plugin/options.h \
+	plugin/step.c plugin/step.h
 spank_berth_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 spank_berth_la_LDFLAGS = -module -avoid-version -shared -Wl,--version-script=$(srcdir)/plugin/exports.map
 spank_berth_la_LIBADD = libwire.la
+spank_berth_la_DEPENDENCIES = libwire.la $(srcdir)/plugin/exports.map
 EXTRA_DIST += plugin/exports.map

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_items - see job_items.h */
+#include "job_items.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+
+static const char *env_find(char **env, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (; env && *env; env++)
+        if (strncmp(*env, name, length) == 0 && (*env)[length] == '=')
+            return *env + length + 1;
+    return NULL;
+}
+
+/* A number that is only for people, or 0 where Slurm has none. */
+static uint32_t read_number(spank_t spank, spank_item_t item)
+{
+    uint32_t number = 0;
+
+    if (spank_get_item(spank, item, &number) != ESPANK_SUCCESS || number == NO_VAL ||
+        number == INFINITE)
+        return 0;
+    return number;
+}
+
+static void read_text(spank_t spank, spank_item_t item, char *text, size_t size)
+{
+    char *value = NULL;
+
+    if (spank_get_item(spank, item, &value) == ESPANK_SUCCESS && value)
+        snprintf(text, size, "%s", value);
+}
+
+/* The node's name for Slurm: slurmstepd has it in its own environment. (The job's environment has
+ * the same variable, but an inner srun brings along the one of the node where it was called.) */
+static void read_node(char *node, size_t size)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+
+    if (name)
+        snprintf(node, size, "%s", name);
+    else if (gethostname(node, size) == 0)
+        node[strcspn(node, ".")] = '\0';
+    node[size - 1] = '\0';
+}
+
+int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
+                   struct berth_error *err)
+{
+    uint32_t count = 0;
+    uid_t uid;
+    gid_t gid;
+
+    if (spank_get_item(spank, S_JOB_ID, &reg->id.job) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &reg->id.step) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) != ESPANK_SUCCESS)
+        return berth_error_set(err, "Slurm does not say which step this is");
+    reg->uid = uid;
+    reg->gid = gid;
+    *ntasks = count;
+    reg->cpus_per_task = read_number(spank, S_STEP_CPUS_PER_TASK);
+    reg->restart = read_number(spank, S_SLURM_RESTART_COUNT);
+    reg->array_job = read_number(spank, S_JOB_ARRAY_ID);
+    reg->array_task = reg->array_job ? read_number(spank, S_JOB_ARRAY_TASK_ID) : 0;
+    read_text(spank, S_JOB_ALLOC_CORES, reg->job_cores, sizeof(reg->job_cores));
+    read_text(spank, S_STEP_ALLOC_CORES, reg->step_cores, sizeof(reg->step_cores));
+    read_node(reg->node, sizeof(reg->node));
+    return 0;
+}
+
+/* Search the directories of PATH as slurmstepd does: the first that has such a file. The result is
+ * malloc'd, or NULL. */
+static char *search_path(const char *dirs, const char *command)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    while (dirs && *dirs) {
+        int length = (int)strcspn(dirs, ":");
+        int wrote = snprintf(path, sizeof(path), "%.*s/%s", length, dirs, command);
+
+        if (wrote > 0 && (size_t)wrote < sizeof(path) && stat(path, &st) == 0 &&
+            !S_ISDIR(st.st_mode))
+            return realpath(path, NULL);
+        dirs += length;
+        dirs += *dirs == ':';
+    }
+    return NULL;
+}
+
+static void read_exe(struct wire_register *reg, const char *command, const char *dirs)
+{
+    char *path = strchr(command, '/') ? realpath(command, NULL) : search_path(dirs, command);
+
+    if (path && strlen(path) < sizeof(reg->exe)) {
+        strcpy(reg->exe, path);
+        if (wire_program_hash(path, reg->hash) < 0)
+            reg->hash[0] = '\0';
+    }
+    free(path);
+}
+
+void job_items_read_program(spank_t spank, struct wire_register *reg)
+{
+    char **argv = NULL, **env = NULL;
+    const char *binding;
+    int argc = 0;
+
+    if (spank_get_item(spank, S_JOB_ENV, &env) != ESPANK_SUCCESS)
+        env = NULL;
+    /* Slurm sets this to map_cpu: or the like only when the user bound by hand. */
+    binding = env_find(env, "SLURM_CPU_BIND_TYPE");
+    reg->bound_by_hand = binding && (strstr(binding, "map_") || strstr(binding, "mask_"));
+    reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
+        argv[0])
+        read_exe(reg, argv[0], env_find(env, "PATH"));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_items - what Slurm knows about the step, as a struct wire_register. The only file that asks
+ * spank_get_item about a whole step. */
+#ifndef BERTH_JOB_ITEMS_H
+#define BERTH_JOB_ITEMS_H
+
+#include <slurm/spank.h>
+
+#include "packer/wire.h"
+
+/* Fill in who the step is (job, step, uid, gid) and what it was given (cores, array, restarts,
+ * node); *ntasks is the number of its tasks on this node. reg->task and reg->options are not
+ * touched. What is only for people stays empty where Slurm does not say it. 0, or -1 and err when
+ * Slurm does not say who the step is. */
+int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
+                   struct berth_error *err);
+
+/* Fill in what the step runs (exe, hash) and what its user said to others about binding and
+ * threads. Call it in user_init: there the working directory and the rights are the user's. What
+ * cannot be found stays "". */
+void job_items_read_program(spank_t spank, struct wire_register *reg);
+
+#endif

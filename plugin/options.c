@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options - see options.h. Pure text: nothing here knows Slurm. */
+#include "options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_MAX 128
+#define DEADLINE_MAX_MS 10000
+
+struct word {
+    const char *name;
+    const char *value;        /* what stands behind "=", for people; NULL: the word stands alone */
+    const char *const *names; /* the values there are, instead of `value` */
+    size_t nnames;
+    int (*set)(struct wire_options *options, const struct word *word, const char *value);
+    size_t detail; /* for set: a mode, or the offset of a flag */
+    const char *help;
+};
+
+static int set_mode(struct wire_options *options, const struct word *word, const char *value)
+{
+    (void)value;
+    options->mode = (enum wire_mode)word->detail;
+    return 0;
+}
+
+static int set_flag(struct wire_options *options, const struct word *word, const char *value)
+{
+    (void)value;
+    *(bool *)((char *)options + word->detail) = true;
+    return 0;
+}
+
+/* Index of the value among the word's names, or -1. */
+static int name_index(const struct word *word, const char *value)
+{
+    for (size_t i = 0; i < word->nnames; i++)
+        if (strcmp(word->names[i], value) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int set_policy(struct wire_options *options, const struct word *word, const char *value)
+{
+    int policy = name_index(word, value);
+
+    if (policy < 0)
+        return -1;
+    options->policy = (enum wire_policy)policy;
+    options->policy_given = true;
+    return 0;
+}
+
+static int set_mem(struct wire_options *options, const struct word *word, const char *value)
+{
+    int mem = name_index(word, value);
+
+    if (mem < 0)
+        return -1;
+    options->mem = (enum wire_mem)mem;
+    return 0;
+}
+
+/* Read a number of cores, 1 or greater, up to the character `end`. Returns what follows, or NULL.
+ */
+static const char *parse_cores(const char *text, uint32_t *cores)
+{
+    unsigned long number;
+    char *rest;
+
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    number = strtoul(text, &rest, 10);
+    if (number < 1 || number > CPUS_MAX)
+        return NULL;
+    *cores = (uint32_t)number;
+    return rest;
+}
+
+static int set_cores(struct wire_options *options, const struct word *word, const char *value)
+{
+    uint32_t min = 0, max = 0;
+    const char *rest = parse_cores(value, &min);
+
+    (void)word;
+    max = min;
+    if (rest && *rest == '-')
+        rest = parse_cores(rest + 1, &max);
+    if (!rest || *rest || max < min)
+        return -1;
+    options->cores_min = min;
+    options->cores_max = max;
+    return 0;
+}
+
+static int set_slowdown(struct wire_options *options, const struct word *word, const char *value)
+{
+    size_t digits = strspn(value, "0123456789.");
+    double percent;
+    char *rest;
+
+    (void)word;
+    percent = strtod(value, &rest);
+    if (digits == 0 || rest != value + digits || (*rest && strcmp(rest, "%") != 0) ||
+        percent > 1000)
+        return -1;
+    options->max_slowdown_pct = percent;
+    return 0;
+}
+
+static int set_tag(struct wire_options *options, const struct word *word, const char *value)
+{
+    size_t length = strlen(value);
+
+    (void)word;
+    if (length == 0 || length >= sizeof(options->tag) ||
+        strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
+            length)
+        return -1;
+    memcpy(options->tag, value, length + 1);
+    return 0;
+}
+
+#define MODE(m) .set = set_mode, .detail = (m)
+#define FLAG(f) .set = set_flag, .detail = offsetof(struct wire_options, f)
+
+static const struct word words[] = {
+    {"off", MODE(WIRE_MODE_OFF), .help = "leave the step where Slurm puts it"},
+    {"auto", MODE(WIRE_MODE_AUTO),
+     .help = "place it where it disturbs its neighbours least (this is what no LIST means)"},
+    {"observe", MODE(WIRE_MODE_OBSERVE), .help = "decide and record, move nothing"},
+    {"isolate", FLAG(isolate),
+     .help = "prioritised: a cache domain of its own where it is sensitive"},
+    {"edp", FLAG(edp), .help = "save energy: cluster where that costs no speed"},
+    {"size", FLAG(size), .help = "run on fewer cores than were given where that is faster"},
+    {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,
+     .help = "how places are compared"},
+    {"cores", .value = "MIN-MAX", .set = set_cores,
+     .help = "bounds for size, or one number of cores"},
+    {"max-slowdown", .value = "PCT", .set = set_slowdown,
+     .help = "percent of its speed that it may lose to others"},
+    {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,
+     .help = "memory policy over the nodes near its cores"},
+    {"tag", .value = "NAME", .set = set_tag,
+     .help = "key of its profile: letters, digits, '.', '_', '-'; less than 64 of them"},
+    {"require", FLAG(require), .help = "fail the step when no packer answers"},
+    {"verbose", FLAG(verbose), .help = "say on stderr where each task was placed"},
+    {"help", .set = NULL, .help = "print this"},
+};
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+#define WORD_OFF 0u
+
+/* Append printf-style to text[size]; what does not fit is cut off. */
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+static void append_names(char *text, size_t size, const struct word *word, const char *separator)
+{
+    for (size_t i = 0; i < word->nnames; i++)
+        append(text, size, "%s%s", i ? separator : "", word->names[i]);
+}
+
+/* Append the word with its values: "mem=auto|local|interleave|bind". */
+static void append_word(char *text, size_t size, const struct word *word)
+{
+    append(text, size, "%s", word->name);
+    if (word->value || word->names)
+        append(text, size, "=%s", word->value ? word->value : "");
+    append_names(text, size, word, "|");
+}
+
+void options_usage(char *text, size_t size)
+{
+    text[0] = '\0';
+    append(text, size,
+           "place the step where it disturbs its neighbours least; LIST, comma separated:");
+    for (size_t i = 0; i < WORDS; i++) {
+        append(text, size, "%s ", i ? "," : "");
+        append_word(text, size, &words[i]);
+    }
+}
+
+void options_help(FILE *out)
+{
+    fprintf(out, "--%s[=LIST], comma separated words:\n", OPTIONS_NAME);
+    for (size_t i = 0; i < WORDS; i++) {
+        char text[WORD_MAX] = "";
+
+        append_word(text, sizeof(text), &words[i]);
+        if (strlen(text) > 20)
+            fprintf(out, "  %s\n  %-20s  %s\n", text, "", words[i].help);
+        else
+            fprintf(out, "  %-20s  %s\n", text, words[i].help);
+    }
+}
+
+/* ---- errors: one line, printable whatever the user typed ---- */
+
+static int wrong(struct berth_error *err, const char *word, const char *why)
+{
+    char clean[WORD_MAX];
+    size_t i;
+
+    for (i = 0; word[i] && i + 1 < sizeof(clean); i++)
+        clean[i] = isprint((unsigned char)word[i]) ? word[i] : '?';
+    clean[i] = '\0';
+    return berth_error_set(err, "--%s: '%s' %s", OPTIONS_NAME, clean, why);
+}
+
+static int wrong_word(struct berth_error *err, const char *word)
+{
+    char why[400] = "is not one of";
+
+    for (size_t i = 0; i < WORDS; i++)
+        append(why, sizeof(why), "%s %s%s", i ? "," : "", words[i].name,
+               words[i].value || words[i].names ? "=" : "");
+    return wrong(err, word, why);
+}
+
+static int wrong_value(struct berth_error *err, const char *text, const struct word *word)
+{
+    char why[400] = "";
+
+    if (word->names) {
+        append(why, sizeof(why), "is wrong, %s= takes one of ", word->name);
+        append_names(why, sizeof(why), word, ", ");
+    } else if (word->value) {
+        append(why, sizeof(why), "is wrong, right is %s=%s: %s", word->name, word->value,
+               word->help);
+    } else {
+        append(why, sizeof(why), "is wrong, '%s' takes no value", word->name);
+    }
+    return wrong(err, text, why);
+}
+
+/* ---- the parser ---- */
+
+struct parse {
+    struct wire_options options;
+    unsigned given;          /* bit i: words[i] was given */
+    const struct word *mode; /* the mode that was given */
+};
+
+static const struct word *word_find(const char *text, size_t length)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (strlen(words[i].name) == length && memcmp(words[i].name, text, length) == 0)
+            return &words[i];
+    return NULL;
+}
+
+/* Does the word agree with those before it? */
+static int check_word(struct parse *parse, const struct word *word, const char *text,
+                      struct berth_error *err)
+{
+    unsigned bit = 1u << (word - words);
+    char why[WORD_MAX];
+
+    if (parse->given & bit)
+        return wrong(err, text, "is given twice");
+    if (word->set == set_mode && parse->mode) {
+        snprintf(why, sizeof(why), "contradicts '%s'", parse->mode->name);
+        return wrong(err, text, why);
+    }
+    parse->given |= bit;
+    if ((parse->given & 1u << WORD_OFF) && parse->given != 1u << WORD_OFF)
+        return wrong(err, text, word == &words[WORD_OFF] ? "stands alone" : "contradicts 'off'");
+    if (word->set == set_mode)
+        parse->mode = word;
+    return 0;
+}
+
+/* Take one word, "NAME" or "NAME=VALUE". 0, 1 for help, or -1. */
+static int parse_word(struct parse *parse, const char *text, struct berth_error *err)
+{
+    size_t length = strcspn(text, "=");
+    const struct word *word = word_find(text, length);
+    bool valued = text[length] == '=';
+
+    if (!word)
+        return wrong_word(err, text);
+    if (valued != (word->value || word->names))
+        return wrong_value(err, text, word);
+    if (!word->set)
+        return 1;
+    if (check_word(parse, word, text, err) < 0)
+        return -1;
+    if (word->set(&parse->options, word, valued ? text + length + 1 : NULL) < 0)
+        return wrong_value(err, text, word);
+    return 0;
+}
+
+int options_parse(const char *list, struct wire_options *options, struct berth_error *err)
+{
+    struct parse parse = {0};
+    const char *at = list;
+    int rc = 0;
+
+    wire_options_init(&parse.options);
+    parse.options.mode = WIRE_MODE_AUTO;
+    /* Some versions of Slurm hand on a missing argument as the text "(null)". */
+    if (at && (!*at || strcmp(at, "(null)") == 0))
+        at = NULL;
+    while (rc == 0 && at) {
+        int length = (int)strcspn(at, ",");
+        char text[WORD_MAX];
+
+        snprintf(text, sizeof(text), "%.*s", length, at);
+        rc = parse_word(&parse, text, err);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    if (rc == 0)
+        *options = parse.options;
+    return rc;
+}
+
+/* ---- plugstack.conf ---- */
+
+void options_site_init(struct options_site *site)
+{
+    memset(site, 0, sizeof(*site));
+    snprintf(site->socket, sizeof(site->socket), "%s", WIRE_SOCKET_DEFAULT);
+    site->deadline_ms = OPTIONS_DEADLINE_MS;
+    wire_options_init(&site->options);
+}
+
+static int site_socket(const char *value, struct options_site *site, struct berth_error *err)
+{
+    if (value[0] != '/' || strlen(value) >= sizeof(site->socket))
+        return berth_error_set(err, "socket=%s: an absolute path of at most %zu bytes expected",
+                               value, sizeof(site->socket) - 1);
+    snprintf(site->socket, sizeof(site->socket), "%s", value);
+    return 0;
+}
+
+/* "50ms", "0.05s" or "50" (ms). */
+static int site_deadline(const char *value, struct options_site *site, struct berth_error *err)
+{
+    char *unit;
+    double number = strtod(value, &unit);
+
+    if (strcmp(unit, "s") == 0)
+        number *= 1000;
+    else if (*unit && strcmp(unit, "ms") != 0)
+        unit = (char *)value;
+    if (unit == value || !(number >= 1 && number <= DEADLINE_MAX_MS))
+        return berth_error_set(err, "deadline=%s: 1ms to %dms expected", value, DEADLINE_MAX_MS);
+    site->deadline_ms = (unsigned)number;
+    return 0;
+}
+
+static int site_default(const char *value, struct options_site *site, struct berth_error *err)
+{
+    struct wire_options options;
+    int rc = options_parse(value, &options, err);
+
+    if (rc > 0)
+        return berth_error_set(err, "default=%s: help is no default", value);
+    if (rc == 0)
+        site->options = options;
+    return rc;
+}
+
+int options_site_parse(const char *argument, struct options_site *site, struct berth_error *err)
+{
+    static const struct {
+        const char *key;
+        int (*set)(const char *value, struct options_site *site, struct berth_error *err);
+    } keys[] = {{"socket=", site_socket}, {"deadline=", site_deadline}, {"default=", site_default}};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (strncmp(argument, keys[i].key, strlen(keys[i].key)) == 0)
+            return keys[i].set(argument + strlen(keys[i].key), site, err);
+    return berth_error_set(err, "'%s' is not one of socket=, deadline=, default=", argument);
+}

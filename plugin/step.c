@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step - see step.h */
+#include "step.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "job_items.h"
+
+#define END_DEADLINE_MS 1000 /* the step is over: nobody waits but the node's cores */
+
+/* ---- what applies, and who hears of it ---- */
+
+static const struct wire_options *step_options(const struct step *step)
+{
+    return step->asked_any ? &step->asked : &step->site.options;
+}
+
+/* To the user's stderr if he wants to know, else to slurmd's log. */
+static void step_say(const struct step *step, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void step_say(const struct step *step, const char *format, ...)
+{
+    const struct wire_options *options = step_options(step);
+    char text[1024], name[WIRE_STEP_NAME_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    wire_step_name(step->reg.id, name);
+    if (options->verbose || options->require)
+        slurm_spank_log("berth: step %s on %s: %s", name, step->reg.node, text);
+    else
+        slurm_verbose("berth: step %s on %s: %s", name, step->reg.node, text);
+}
+
+static void read_site(struct options_site *site, int argc, char **argv)
+{
+    struct berth_error err;
+
+    options_site_init(site);
+    for (int i = 0; i < argc; i++)
+        if (options_site_parse(argv[i], site, &err) < 0)
+            slurm_error("berth: plugstack.conf: %s", err.text);
+}
+
+void step_open(struct step *step, int argc, char **argv)
+{
+    memset(step, 0, sizeof(*step));
+    read_site(&step->site, argc, argv);
+    step->exit_status = -1;
+}
+
+/* berthd keeps a file named by its number for each job in the pool. */
+static bool job_in_pool(const struct options_site *site, uint32_t job)
+{
+    char path[sizeof(site->socket) + 32];
+    int dir = (int)(strrchr(site->socket, '/') - site->socket);
+
+    snprintf(path, sizeof(path), "%.*s/%s/%u", dir, site->socket, WIRE_POOL_DIR, job);
+    return access(path, F_OK) == 0;
+}
+
+/* ---- the start ---- */
+
+void step_prepare(struct step *step, spank_t spank)
+{
+    struct berth_error err;
+
+    if (step->prepared)
+        return;
+    step->reg.options = *step_options(step);
+    if (job_items_read(spank, &step->reg, &step->ntasks, &err) < 0) {
+        step_say(step, "%s", err.text);
+        return;
+    }
+    if (step->reg.id.step == WIRE_STEP_EXTERN || step->ntasks == 0)
+        return;
+    step->task = calloc(step->ntasks, sizeof(*step->task));
+    step->prepared = step->task != NULL;
+    if (!step->prepared || step->reg.options.mode == WIRE_MODE_OFF)
+        return;
+    job_items_read_program(spank, &step->reg);
+    step->page = apply_page_create(step->ntasks);
+}
+
+/* Send the registration, with the tasks' pids. */
+static enum client_result step_register(struct step *step, struct wire_answer *answer,
+                                        struct berth_error *err)
+{
+    struct wire_request request = {.op = WIRE_OP_REGISTER, .reg = step->reg};
+    enum client_result result = CLIENT_UNREACHED;
+
+    request.reg.task = calloc(step->ntasks, sizeof(*request.reg.task));
+    request.reg.ntasks = step->ntasks;
+    if (!request.reg.task) {
+        berth_error_set(err, "out of memory");
+        return result;
+    }
+    for (size_t i = 0; i < step->ntasks; i++)
+        request.reg.task[i] = (struct wire_task){.id = (uint32_t)i, .pid = step->task[i].pid};
+    result = client_ask(step->site.socket, step->site.deadline_ms, &request, answer, err);
+    free(request.reg.task);
+    return result;
+}
+
+/* Ask berthd, once, when all tasks are there. */
+static void step_ask(struct step *step)
+{
+    struct wire_answer answer;
+    struct berth_error err;
+    enum client_result result;
+
+    if (step->asked_packer)
+        return;
+    step->asked_packer = true;
+    result = step_register(step, &answer, &err);
+    if (result != CLIENT_UNREACHED)
+        step->end_deadline_ms =
+            result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
+    if (result != CLIENT_ANSWERED)
+        step_say(step, "left where Slurm put it: %s", err.text);
+    else if (!answer.ok)
+        step_say(step, "left where Slurm put it: %s", answer.error);
+    else if (step->page)
+        apply_page_fill(step->page, &answer);
+    if (result == CLIENT_ANSWERED)
+        wire_answer_clear(&answer);
+}
+
+/* Are the pids of all tasks known? */
+static bool step_complete(const struct step *step)
+{
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (step->task[i].pid <= 0)
+            return false;
+    return true;
+}
+
+/* The local id of the task that a callback is about; -1 when Slurm does not say it or it is none of
+ * ours. */
+static int task_id(const struct step *step, spank_t spank)
+{
+    int id = -1;
+
+    if (!step->prepared || spank_get_item(spank, S_TASK_ID, &id) != ESPANK_SUCCESS || id < 0 ||
+        (size_t)id >= step->ntasks)
+        return -1;
+    return id;
+}
+
+void step_forked(struct step *step, spank_t spank)
+{
+    int id = task_id(step, spank);
+    pid_t pid = -1;
+
+    if (id < 0 || spank_get_item(spank, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+        return;
+    step->task[id].pid = pid;
+    if ((size_t)id + 1 < step->ntasks)
+        return;
+    /* A step that did not opt in is none of berthd's business unless its job's cores are in the
+     * pool. */
+    if (step->reg.options.mode == WIRE_MODE_OFF && !job_in_pool(&step->site, step->reg.id.job))
+        return;
+    if (step_complete(step))
+        step_ask(step);
+    else
+        step_say(step, "left where Slurm put it: not all of its tasks are known");
+}
+
+/* ---- in the task ---- */
+
+/* Say where this task runs, to a user who asked. */
+static void step_say_place(const struct step *step, int id)
+{
+    struct cpus cpus;
+    char list[256];
+
+    if (!step_options(step)->verbose || apply_get_affinity(&cpus) < 0 ||
+        cpus_format(&cpus, list, sizeof(list)) < 0)
+        return;
+    step_say(step, "task %d on CPU %s: %s", id, list, apply_page_note(step->page));
+}
+
+int step_task_init(struct step *step, spank_t spank)
+{
+    int id = task_id(step, spank), rc = -1;
+    struct berth_error err;
+
+    if (id >= 0 && apply_page_answered(step->page)) {
+        rc = apply_task(spank, step->page, (uint32_t)id, &err);
+        if (rc < 0)
+            step_say(step, "task %d: %s", id, err.text);
+        step_say_place(step, id);
+    }
+    return step_options(step)->require && step_options(step)->mode != WIRE_MODE_OFF ? rc : 0;
+}
+
+/* ---- the end ---- */
+
+/* How bad a wait status is: any signal is worse than any exit code. */
+static int severity(int status)
+{
+    if (status < 0)
+        return -1;
+    return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* Tell berthd that the step is over, once, and wait: it clears the cores of a job that has no other
+ * step. */
+static void step_end(struct step *step)
+{
+    struct wire_request request = {
+        .op = WIRE_OP_END,
+        .end = {
+            .id = step->reg.id, .exit_status = step->exit_status, .user_s = -1, .system_s = -1}};
+    struct wire_answer answer;
+    struct berth_error err;
+    struct rusage usage;
+
+    if (!step->end_deadline_ms)
+        return;
+    if (getrusage(RUSAGE_CHILDREN, &usage) == 0) {
+        request.end.user_s = seconds(usage.ru_utime);
+        request.end.system_s = seconds(usage.ru_stime);
+        request.end.maxrss_kib = (uint64_t)usage.ru_maxrss;
+    }
+    if (client_ask(step->site.socket, step->end_deadline_ms, &request, &answer, &err) ==
+        CLIENT_ANSWERED)
+        wire_answer_clear(&answer);
+    else
+        slurm_verbose("berth: end not told: %s", err.text);
+    step->end_deadline_ms = 0;
+}
+
+void step_exited(struct step *step, spank_t spank)
+{
+    int id = task_id(step, spank), status = -1;
+
+    if (id < 0 || step->task[id].exited)
+        return;
+    step->task[id].exited = true;
+    step->nexited++;
+    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS &&
+        severity(status) > severity(step->exit_status))
+        step->exit_status = status;
+    if (step->nexited == step->ntasks)
+        step_end(step);
+}
+
+void step_close(struct step *step)
+{
+    step_end(step);
+    apply_page_free(step->page);
+    free(step->task);
+    step->page = NULL;
+    step->task = NULL;
+    step->prepared = false;
+}
+
+void step_job_epilog(spank_t spank, int argc, char **argv)
+{
+    struct wire_request request = {.op = WIRE_OP_JOB_END, .id = {.step = UINT32_MAX}};
+    struct options_site site;
+    struct wire_answer answer;
+    struct berth_error err;
+
+    read_site(&site, argc, argv);
+    if (spank_get_item(spank, S_JOB_ID, &request.id.job) != ESPANK_SUCCESS ||
+        !job_in_pool(&site, request.id.job))
+        return;
+    if (client_ask(site.socket, END_DEADLINE_MS, &request, &answer, &err) == CLIENT_ANSWERED)
+        wire_answer_clear(&answer);
+    else
+        slurm_error("berth: the cores of job %u may not be clear: %s", request.id.job, err.text);
+}
