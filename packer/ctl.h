@@ -8,6 +8,7 @@
 #define BERTH_CTL_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "conf.h"
@@ -36,10 +37,41 @@ int ctl_print_json(struct json_object *value);
  * defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
-/* Ask the berthd that listens at `socket` and gather its answer lines as
- * {"node":{...},"steps":[...]}; ["steps"] is always there. Waits 2 s at most in all. The caller
- * releases it; NULL and err when there is no berthd or it refuses. */
+/* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
+ * answer lines as {"node":{...},"steps":[...]}; "steps" is always there. Waits 2 s at most in all.
+ * The caller releases it; NULL and err when there is no berthd or it refuses. */
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err);
+
+/* ---- reading and showing an answer (ctl_print.c) ---- */
+
+/* A field as text, "-" where it is absent, null or no text; as a number, NAN likewise; as true. */
+const char *ctl_text(struct json_object *object, const char *key);
+double ctl_number(struct json_object *object, const char *key);
+bool ctl_true(struct json_object *object, const char *key);
+
+/* The object under a key (json-c takes NULL for an empty one); the length of an array, 0 for none.
+ */
+struct json_object *ctl_object(struct json_object *object, const char *key);
+size_t ctl_length(struct json_object *array);
+
+/* Columns of the terminal on stdout; 0 where it is none: nothing is cut then. */
+size_t ctl_columns(void);
+
+/* One line, cut to `columns` characters (0: not), with control characters replaced: what users
+ * named must not drive the reader's terminal. */
+void ctl_put_line(FILE *out, const char *line, size_t columns);
+
+/* A paragraph under a title, its words wrapped to `columns` (0: not) with a hanging indent. */
+void ctl_put_paragraph(FILE *out, const char *title, const char *text, size_t columns);
+
+/* Seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
+#define CTL_TIME_MAX 32
+void ctl_time(double seconds, char text[CTL_TIME_MAX]);
+
+/* An answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node, its
+ * caches with the steps on them, the table of steps (ctl_status.c). Steps with a "cpu_pct" show it.
+ */
+void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
 
 #endif

@@ -11,21 +11,28 @@ libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 
 libpacker_la_SOURCES = \
+	packer/answer.c packer/answer.h \
+	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
 	packer/enforce.c packer/enforce.h \
 	packer/enforce_cgroup1.c \
 	packer/enforce_cgroup2.c \
 	packer/enforce_dryrun.c \
 	packer/enforce_tasks.c \
+	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
 	packer/log.c packer/log.h \
+	packer/observe.c packer/observe.h \
+	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
+	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
 	packer/profiles.c packer/profiles.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/server.c packer/server.h \
+	packer/store.c packer/store.h \
 	packer/topo.c packer/topo.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
 	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS)

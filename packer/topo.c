@@ -34,21 +34,13 @@ static int set_filters(hwloc_topology_t hwloc)
     return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 }
 
-static int set_source(hwloc_topology_t hwloc, const char *spec, struct berth_error *err)
+static int set_source(hwloc_topology_t hwloc, const char *spec)
 {
     if (!spec[0])
         return 0;
-    if (access(spec, F_OK) == 0) {
-        if (hwloc_topology_set_xml(hwloc, spec) < 0)
-            return berth_error_set(err, "%s: not an hwloc XML file (lstopo FILE.xml writes one)",
-                                   spec);
-    } else if (hwloc_topology_set_synthetic(hwloc, spec) < 0) {
-        return berth_error_set(
-            err,
-            "%s: neither a file nor a synthetic topology such as \"package:2 l3:2 core:4 pu:1\"",
-            spec);
-    }
-    return 0;
+    if (access(spec, F_OK) == 0)
+        return hwloc_topology_set_xml(hwloc, spec);
+    return hwloc_topology_set_synthetic(hwloc, spec);
 }
 
 /* Load the machine that spec names. 0 and *out, or -1 and err. */
@@ -58,22 +50,18 @@ static int load(hwloc_topology_t *out, const char *spec, struct berth_error *err
 
     if (hwloc_topology_init(&hwloc) < 0)
         return berth_error_set(err, "hwloc: %s", strerror(errno));
-    if (set_filters(hwloc) < 0) {
-        berth_error_set(err, "hwloc: %s", strerror(errno));
-        goto fail;
+    if (set_filters(hwloc) == 0 && set_source(hwloc, spec) == 0 &&
+        hwloc_topology_load(hwloc) == 0) {
+        *out = hwloc;
+        return 0;
     }
-    if (set_source(hwloc, spec, err) < 0)
-        goto fail;
-    if (hwloc_topology_load(hwloc) < 0) {
-        berth_error_set(err, "%s: hwloc cannot read this topology",
-                        spec[0] ? spec : "this machine");
-        goto fail;
-    }
-    *out = hwloc;
-    return 0;
-fail:
     hwloc_topology_destroy(hwloc);
-    return -1;
+    if (!spec[0])
+        return berth_error_set(err, "hwloc cannot read this machine");
+    return berth_error_set(err,
+                           "%s: neither an hwloc XML file (lstopo FILE.xml writes one) nor a "
+                           "synthetic topology such as \"package:2 l3:2 core:4 pu:1\"",
+                           spec);
 }
 
 /* The NUMA node that a hardware thread is of: the narrowest around it, of equals the first as the

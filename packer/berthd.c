@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* berthd - the node daemon: init, config, listen, run, stop.
+ *
+ * It stays in the foreground; systemd, or whoever starts it, puts it where he wants it. SIGTERM and
+ * SIGINT undo everything and stop, SIGHUP reads berth.conf again. */
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "packer.h"
+#include "pipeline.h"
+#include "server.h"
+
+struct daemon {
+    const char *conf_path;
+    struct conf conf;
+    struct packer packer;
+    struct event_base *base;
+    struct event *event[4];
+    struct server *server;
+};
+
+static void usage(FILE *out)
+{
+    fputs("usage: berthd [-c FILE] [--print-config]\n"
+          "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
+          "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
+          "      --print-config  print every key with its value and meaning, and exit\n"
+          "  -h, --help          print this, and exit\n"
+          "      --version       print the version, and exit\n"
+          "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
+          "again.\n",
+          out);
+}
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "berthd: %s: %s\n", what, why);
+    return EXIT_FAILURE;
+}
+
+/* The default file may be absent, one that was named may not. */
+static int read_conf(const char *path, struct conf *conf, struct berth_error *err)
+{
+    conf_init(conf);
+    if (!path && access(CONF_DEFAULT_PATH, F_OK) < 0)
+        return 0;
+    return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);
+}
+
+static void on_stop(evutil_socket_t sig, short what, void *arg)
+{
+    (void)what;
+    log_info("%s: stopping", strsignal((int)sig));
+    event_base_loopbreak(((struct daemon *)arg)->base);
+}
+
+/* Keys that the running daemon cannot take over keep their value until the next start. */
+static void on_reload(evutil_socket_t sig, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    struct conf *now = &daemon->packer.conf, next;
+    struct berth_error err;
+
+    (void)sig, (void)what;
+    if (read_conf(daemon->conf_path, &next, &err) < 0) {
+        log_error("%s; the old configuration stays", err.text);
+        return;
+    }
+    if (strcmp(now->socket, next.socket) || strcmp(now->state_dir, next.state_dir) ||
+        strcmp(now->profile_db, next.profile_db) || strcmp(now->topology, next.topology) ||
+        strcmp(now->cgroup_root, next.cgroup_root) || now->enforcement != next.enforcement)
+        log_warn("socket, state_dir, profile_db, topology, cgroup_root and enforcement change "
+                 "with the next start only");
+    now->devil_miss_pmi = next.devil_miss_pmi;
+    now->neutral_miss_pmi = next.neutral_miss_pmi;
+    now->sweep_ms = next.sweep_ms;
+    now->history = daemon->packer.steps.history = next.history;
+    memcpy(now->allow, next.allow, sizeof(now->allow));
+    log_open(next.log, next.log_level);
+    log_info("configuration read again");
+}
+
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    uint64_t ms = daemon->packer.conf.sweep_ms;
+    struct timeval next = {.tv_sec = (time_t)(ms / 1000),
+                           .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+
+    (void)fd, (void)what;
+    pipeline_sweep(&daemon->packer);
+    event_add(daemon->event[3], &next);
+}
+
+static int init(struct daemon *daemon, struct berth_error *err)
+{
+    signal(SIGPIPE, SIG_IGN);
+    umask(022);
+    log_open(daemon->conf.log, daemon->conf.log_level);
+    if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
+        return -1;
+    daemon->base = event_base_new();
+    return daemon->base ? 0 : berth_error_set(err, "no event loop");
+}
+
+static int listen_on(struct daemon *daemon, struct berth_error *err)
+{
+    struct event_base *base = daemon->base;
+
+    if (server_open(&daemon->server, base, &daemon->packer, err) < 0)
+        return -1;
+    daemon->event[0] = evsignal_new(base, SIGTERM, on_stop, daemon);
+    daemon->event[1] = evsignal_new(base, SIGINT, on_stop, daemon);
+    daemon->event[2] = evsignal_new(base, SIGHUP, on_reload, daemon);
+    daemon->event[3] = evtimer_new(base, on_sweep, daemon);
+    for (size_t i = 0; i < 3; i++)
+        if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
+            return berth_error_set(err, "no signal handlers");
+    if (!daemon->event[3])
+        return berth_error_set(err, "no timer");
+    on_sweep(-1, 0, daemon);
+    return 0;
+}
+
+static void run(struct daemon *daemon)
+{
+    log_info("berthd " PACKAGE_VERSION ": %zu cores, %zu last-level caches, %zu packages (%s), %s",
+             daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
+             daemon->packer.topo->name, daemon->packer.enforce.way->name);
+    event_base_dispatch(daemon->base);
+    pipeline_undo(&daemon->packer);
+}
+
+static void stop(struct daemon *daemon)
+{
+    for (size_t i = 0; i < 4; i++)
+        if (daemon->event[i])
+            event_free(daemon->event[i]);
+    if (daemon->server)
+        server_close(daemon->server);
+    if (daemon->base)
+        event_base_free(daemon->base);
+    packer_close(&daemon->packer);
+    libevent_global_shutdown();
+}
+
+/* Returns the exit status where the options alone say it, else -1. */
+static int parse_options(int argc, char **argv, struct daemon *daemon, bool *print)
+{
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"print-config", no_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {0}};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+        if (option == 'c')
+            daemon->conf_path = optarg;
+        else if (option == 'p')
+            *print = true;
+        else if (option == 'h')
+            return usage(stdout), EXIT_SUCCESS;
+        else if (option == 'v')
+            return puts("berthd " PACKAGE_VERSION), EXIT_SUCCESS;
+        else
+            return usage(stderr), 2;
+    }
+    if (optind == argc)
+        return -1;
+    fprintf(stderr, "berthd: %s: no such argument; try 'berthd --help'\n", argv[optind]);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon daemon;
+    struct berth_error err;
+    bool print = false;
+    int status = parse_options(argc, argv, &daemon, &print);
+
+    if (status >= 0)
+        return status;
+    if (read_conf(daemon.conf_path, &daemon.conf, &err) < 0)
+        return fail("configuration", err.text);
+    if (print) {
+        conf_print(&daemon.conf, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (init(&daemon, &err) < 0)
+        return fail("start", err.text);
+    if (pipeline_resume(&daemon.packer, &err) < 0)
+        status = fail("journal", err.text);
+    else if (listen_on(&daemon, &err) < 0)
+        status = fail("socket", err.text);
+    else
+        run(&daemon), status = EXIT_SUCCESS;
+    stop(&daemon);
+    return status;
+}

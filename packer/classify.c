@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* classify - see classify.h. The threshold is the paper's: at least 2000 misses per million
+ * instructions make a devil (Blagodurov 2010, section 6). */
+#include "classify.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void classify_profile(struct packer *packer, struct step *step)
+{
+    char key[PROFILE_KEY_MAX];
+    struct profile profile;
+    struct berth_error err;
+    int found;
+
+    step_profile_key(step, key);
+    if (!key[0])
+        return;
+    found = profiles_get(packer->profiles, key, packer->topo->llc[0].size_bytes, &profile, &err);
+    if (found < 0)
+        log_warn("profiles: %s", err.text);
+    if (found != 1)
+        return;
+    step->profile.known = true;
+    step->profile.miss_pmi = profile.misses;
+    step->profile.truncated = profile.truncated;
+    step->profile.measured_at = profile.measured_at;
+    snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
+}
+
+void classify_step(const struct packer *packer, struct step *step)
+{
+    double threshold = packer->conf.devil_miss_pmi;
+
+    if (!step->profile.known) {
+        step->class.id = STEP_UNPROFILED;
+        snprintf(step->class.reason, sizeof(step->class.reason),
+                 "no profile; ranked as if it had %g misses per million instructions",
+                 packer->conf.neutral_miss_pmi);
+        return;
+    }
+    step->class.id = step->profile.miss_pmi >= threshold ? STEP_DEVIL : STEP_TURTLE;
+    snprintf(step->class.reason, sizeof(step->class.reason),
+             "%.0f misses per million instructions, a devil has %g or more", step->profile.miss_pmi,
+             threshold);
+}
+
+double classify_rate(const struct packer *packer, const struct step *step)
+{
+    return step->profile.known ? step->profile.miss_pmi : packer->conf.neutral_miss_pmi;
+}

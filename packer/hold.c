@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hold - see hold.h.
+ *
+ * The race it lives with: in an exchange of two steps both stand on the same cores for the few
+ * milliseconds between the two moves; where there is a free core nobody waits for anybody. */
+#include "hold.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "place.h"
+#include "store.h"
+
+/* The steps on their way, and how many of them still stand on each CPU. */
+struct moves {
+    size_t n;
+    struct move {
+        struct step *step; /* NULL once it has moved */
+        struct cpus from, to;
+    } * move;
+    unsigned standing[CPUS_MAX];
+};
+
+static void union_of_tasks(const struct step *step, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        cpus_or(cpus, &step->body.task[i].cpus);
+}
+
+void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step)
+{
+    struct cpus image;
+
+    cpus_zero(&step->place.cpus);
+    cpus_zero(&step->place.home);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        place_image(packer, pool, &step->body.task[i].home, &image);
+        cpus_or(&step->place.cpus, &image);
+        cpus_or(&step->place.home, &step->body.task[i].home);
+    }
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+}
+
+/* Give each task its CPUs under the pool. Returns whether any of them changes. */
+static bool retarget(struct packer *packer, struct step *step)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        struct enforce_task *task = &step->body.task[i];
+        struct cpus image;
+
+        place_image(packer, &packer->pool, &task->home, &image);
+        changed |= !cpus_equal(&image, &task->cpus);
+        task->cpus = image;
+    }
+    return changed;
+}
+
+static void moves_add(struct moves *moves, struct step *step, const struct cpus *from)
+{
+    struct move *move = &moves->move[moves->n++];
+
+    *move = (struct move){.step = step, .from = *from};
+    union_of_tasks(step, &move->to);
+    cpus_foreach(cpu, from) moves->standing[cpu]++;
+}
+
+/* Collect the steps that have to move; NULL when out of memory. */
+static struct moves *moves_collect(struct packer *packer, bool all)
+{
+    struct moves *moves = calloc(1, sizeof(*moves));
+    struct step *step;
+
+    if (!moves || !(moves->move = calloc(packer->steps.nlive + 1, sizeof(*moves->move)))) {
+        free(moves);
+        return NULL;
+    }
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        struct cpus from;
+
+        union_of_tasks(step, &from);
+        if (!step_movable(step) || (!retarget(packer, step) && !all))
+            continue;
+        hold_describe(packer, &packer->pool, step);
+        moves_add(moves, step, &from);
+    }
+    return moves;
+}
+
+/* Does anybody else who waits stand where this one wants to go? */
+static bool blocked(const struct moves *moves, const struct move *move)
+{
+    cpus_foreach(cpu, &move->to) if (moves->standing[cpu] > cpus_has(&move->from, cpu)) return true;
+    return false;
+}
+
+/* The next to move: one whose new place is free, else the first; NULL when all have moved. */
+static struct move *moves_next(struct moves *moves)
+{
+    struct move *first = NULL;
+
+    for (struct move *move = moves->move; move < moves->move + moves->n; move++) {
+        if (!move->step)
+            continue;
+        if (!blocked(moves, move))
+            return move;
+        if (!first)
+            first = move;
+    }
+    return first;
+}
+
+/* Move one step; a failure puts it back and ends berth's say over it. */
+static int move_step(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+    char name[WIRE_STEP_NAME_MAX];
+
+    if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
+        step->hold.verified = packer->enforce.way != &enforce_dryrun;
+        step->hold.moves++;
+        packer->moves++;
+        step->hold.reason[0] = '\0';
+        return 0;
+    }
+    wire_step_name(step->request.id, name);
+    log_warn("step %s cannot be moved, put back: %s", name, err.text);
+    packer->failures++;
+    snprintf(step->hold.reason, sizeof(step->hold.reason), "put back: %.370s", err.text);
+    step_go(step, STEP_FAILED);
+    hold_restore(packer, step);
+    return -1;
+}
+
+void hold_restore(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].cpus = step->body.task[i].home;
+    step->place.cpus = step->place.home;
+    step->hold.verified = packer->enforce.way->restore(&packer->enforce, &step->body, &err) == 0;
+    if (!step->hold.verified)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
+/* Move all that have to. Returns how many failed. */
+static size_t move_all(struct packer *packer, bool all)
+{
+    struct moves *moves = moves_collect(packer, all);
+    struct move *move;
+    size_t failed = 0;
+
+    while (moves && (move = moves_next(moves))) {
+        failed += move_step(packer, move->step) < 0;
+        cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
+        move->step = NULL;
+    }
+    if (moves)
+        free(moves->move);
+    free(moves);
+    return failed;
+}
+
+static bool same_pool(const struct pool *a, const struct pool *b)
+{
+    return a->cores == b->cores && memcmp(a->stand, b->stand, a->cores * sizeof(*a->stand)) == 0;
+}
+
+int hold_change(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err)
+{
+    if (!same_pool(&packer->pool, next) && store_stand(packer, next, err) < 0) {
+        if (!(flags & HOLD_MUST)) {
+            pool_free(next);
+            return -1;
+        }
+        log_error("%s", err->text);
+    }
+    pool_free(&packer->pool);
+    packer->pool = *next;
+    while (move_all(packer, flags & HOLD_ALL) > 0) {
+        place_sync(packer, NULL, &packer->pool);
+        if (store_stand(packer, &packer->pool, err) < 0)
+            log_error("%s", err->text);
+        flags &= ~(unsigned)HOLD_ALL;
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* packer - everything the daemon holds, in one struct that the stages share. */
+#ifndef BERTH_PACKER_H
+#define BERTH_PACKER_H
+
+#include "conf.h"
+#include "enforce.h"
+#include "journal.h"
+#include "pool.h"
+#include "profiles.h"
+#include "registry.h"
+#include "rootfs.h"
+#include "topo.h"
+
+struct packer {
+    struct conf conf;
+    struct topo *topo;
+    struct rootfs root;
+    struct enforce enforce;
+    struct profiles *profiles;
+    struct journal *journal;
+    struct registry steps;
+    struct pool pool;
+    char node[64]; /* as the last registration called it */
+    double started_mono_s;
+    uint64_t registrations, moves, failures; /* counted since the start */
+};
+
+/* Open everything that the configuration names. 0, or -1 and err; packer_close undoes what was
+ * done. */
+int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err);
+void packer_close(struct packer *packer);
+
+double packer_mono_s(void); /* CLOCK_MONOTONIC in seconds */
+
+#endif

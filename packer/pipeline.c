@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pipeline - see pipeline.h. Whoever reads this page has read the program: each stage is one call,
+ * and leaves one struct in the step (registry.h). */
+#include "pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "answer.h"
+#include "classify.h"
+#include "hold.h"
+#include "observe.h"
+#include "place.h"
+#include "store.h"
+
+/* ---- a step starts ---- */
+
+/* Why berth keeps off this step, or NULL. */
+static const char *reason_to_leave(const struct packer *packer, const struct step *step)
+{
+    if (step->request.options.mode == WIRE_MODE_OFF)
+        return "did not opt in";
+    if (step->request.bound_by_hand)
+        return "bound by hand (--cpu-bind)";
+    return place_unfit(packer, &step->body);
+}
+
+/* Slurm's own core lists, for the way that looks at no cgroup (dryrun); the others read the CPUs
+ * themselves. */
+static void preset_homes(struct step *step)
+{
+    struct enforce_step *body = &step->body;
+
+    if (cpus_parse(&body->job_home, step->request.job_cores) < 0 ||
+        cpus_parse(&body->step_home, step->request.step_cores) < 0)
+        return;
+    for (size_t i = 0; i < body->ntasks; i++)
+        body->task[i].home = body->step_home;
+}
+
+/* Registry: the step with its cgroup and homes; NULL and err when it cannot be found on the node.
+ */
+static struct step *stage_register(struct packer *packer, struct wire_register *request,
+                                   struct berth_error *err)
+{
+    struct step *step = registry_add(&packer->steps, request);
+
+    if (!step) {
+        berth_error_set(err, "out of memory");
+        return NULL;
+    }
+    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+    step->started_at = time(NULL);
+    step->started_mono_s = packer_mono_s();
+    preset_homes(step);
+    if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0) {
+        registry_drop(&packer->steps, step);
+        return NULL;
+    }
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].cpus = step->body.task[i].home;
+    return step;
+}
+
+/* Sizing: this version gives a step all that Slurm gave it. */
+static void stage_size(const struct packer *packer, struct step *step)
+{
+    hold_describe(packer, &packer->pool, step);
+    step->size.cores = step->size.given = cpus_count(&step->place.home);
+    snprintf(step->size.reason, sizeof(step->size.reason), "%s",
+             step->request.options.size ? "size asked: recorded, not acted on in this version"
+                                        : "not asked to size it");
+}
+
+/* What the user asked for and this version does otherwise. */
+static const char *stage_policy(struct step *step)
+{
+    const struct wire_options *o = &step->request.options;
+
+    step->place.policy = WIRE_POLICY_DI;
+    step->place.policy_asked = o->policy_given ? o->policy : WIRE_POLICY_DI;
+    if (step->place.policy_asked != WIRE_POLICY_DI)
+        return "; the policy asked for is not in this version";
+    return o->isolate || o->edp ? "; isolate and edp are recorded, not acted on in this version"
+                                : "";
+}
+
+/* Which state the step takes on, and why. */
+static void stage_state(const struct packer *packer, struct step *step)
+{
+    const char *leave = reason_to_leave(packer, step);
+
+    if (leave) {
+        step_go(step, STEP_LEFT);
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %s", leave);
+    } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
+        step_go(step, STEP_OBSERVED);
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "observed only, nothing was moved");
+    } else {
+        step_go(step, STEP_PLACED);
+    }
+    step->hold.verified = true; /* it stands where locate() found it */
+}
+
+/* Observe: decide as if the step could be moved, and only record it. */
+static void place_as_if(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+    struct pool pretend;
+
+    if (pool_copy(&pretend, &packer->pool) < 0)
+        return;
+    place_sync(packer, step, &pretend);
+    if (place_decide(packer, step, &pretend, &err) == 0)
+        hold_describe(packer, &pretend, step);
+    pool_free(&pretend);
+}
+
+/* Placement and enforcement of all steps, now that there is one more. */
+static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct pool next;
+
+    if (pool_copy(&next, &packer->pool) < 0)
+        return berth_error_set(err, "out of memory");
+    place_sync(packer, NULL, &next);
+    if (step_movable(step) && place_decide(packer, NULL, &next, err) < 0) {
+        pool_free(&next);
+        return -1;
+    }
+    return hold_change(packer, &next, step_movable(step) ? 0 : HOLD_MUST, err);
+}
+
+static void say_why(struct step *step, const char *note)
+{
+    if (step->state == STEP_LEFT)
+        snprintf(step->place.reason, sizeof(step->place.reason), "not placed");
+    else if (step->place.rank)
+        snprintf(step->place.reason, sizeof(step->place.reason),
+                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s",
+                 step->place.rank, step->place.of, note);
+    else
+        snprintf(step->place.reason, sizeof(step->place.reason),
+                 "goes where the cores of its job go%s", note);
+}
+
+void pipeline_start(struct packer *packer, struct wire_register *request,
+                    struct wire_answer *answer)
+{
+    struct berth_error err = {""};
+    struct step *step;
+    const char *note;
+
+    packer->registrations++;
+    /* Registered twice, or requeued under the same id before its end was heard of: */
+    pipeline_end(packer, &(struct wire_end){.id = request->id, .exit_status = -1, .user_s = -1});
+    step = stage_register(packer, request, &err);
+    if (!step) {
+        answer_refuse(answer, err.text);
+        return;
+    }
+    classify_profile(packer, step);
+    classify_step(packer, step);
+    stage_size(packer, step);
+    note = stage_policy(step);
+    stage_state(packer, step);
+    if (store_start(packer, step, &err) < 0 || stage_place(packer, step, &err) < 0) {
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+        pipeline_end(packer,
+                     &(struct wire_end){.id = step->request.id, .exit_status = -1, .user_s = -1});
+        answer_refuse(answer, err.text);
+        return;
+    }
+    if (step->state == STEP_OBSERVED)
+        place_as_if(packer, step);
+    say_why(step, note);
+    store_mark(packer, step->request.id.job);
+    answer_fill(packer, step, answer);
+    if (store_compact(packer, false, &err) < 0)
+        log_error("%s", err.text);
+}
+
+/* ---- a step or a job ends ---- */
+
+/* The pool without those who are gone: others leave their cores first. */
+static void make_room(struct packer *packer)
+{
+    struct berth_error err;
+    struct pool next;
+
+    if (pool_copy(&next, &packer->pool) < 0) {
+        log_error("out of memory: cores not vacated");
+        return;
+    }
+    place_sync(packer, NULL, &next);
+    hold_change(packer, &next, HOLD_MUST, &err);
+}
+
+/* Take a live step out of everything; its last own cgroup goes with it. */
+static void step_over(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    struct berth_error err;
+    struct wire_step_id id = step->request.id;
+
+    observe_end(packer, step, end);
+    step->ended_at = time(NULL);
+    step->ended_mono_s = packer_mono_s();
+    step->exit_status = end ? end->exit_status : -1;
+    if (step_movable(step) && packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0)
+        log_error("step %u.%u: %s", id.job, id.step, err.text);
+    registry_end(&packer->steps, step);
+    if (store_end(packer, id, &err) < 0)
+        log_error("%s", err.text);
+    store_mark(packer, id.job);
+}
+
+void pipeline_end(struct packer *packer, const struct wire_end *end)
+{
+    struct step *step = registry_find(&packer->steps, end->id);
+
+    if (!step)
+        return;
+    step_over(packer, step, end);
+    make_room(packer);
+}
+
+void pipeline_job_end(struct packer *packer, uint32_t job)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (step->request.id.job == job)
+            step_over(packer, step, NULL);
+    }
+    make_room(packer);
+}
+
+void pipeline_sweep(struct packer *packer)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    size_t gone = 0;
+
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (enforce_step_alive(&packer->enforce, &step->body))
+            continue;
+        log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
+        step_over(packer, step, NULL);
+        gone++;
+    }
+    if (gone)
+        make_room(packer);
+}
+
+/* ---- the daemon starts and stops ---- */
+
+/* Classification and description of an adopted step are made anew: the journal has only what cannot
+ * be found out again. */
+static void adopt(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        classify_profile(packer, step);
+        classify_step(packer, step);
+        stage_size(packer, step);
+        stage_policy(step);
+        step->hold.verified = true;
+        snprintf(step->place.reason, sizeof(step->place.reason),
+                 "adopted after a restart of berthd, where it was");
+    }
+}
+
+/* berth's cgroups that no live step owns. */
+static void clean(struct packer *packer)
+{
+    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    struct berth_error err;
+    struct step *step;
+    size_t n = 0;
+
+    if (!known)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link) known[n++] = step->request.id;
+    if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+        log_warn("%s", err.text);
+    free(known);
+}
+
+int pipeline_resume(struct packer *packer, struct berth_error *err)
+{
+    struct pool next;
+
+    if (store_load(packer, err) < 0)
+        return -1;
+    pipeline_sweep(packer);
+    clean(packer);
+    adopt(packer);
+    if (pool_copy(&next, &packer->pool) < 0)
+        return berth_error_set(err, "out of memory");
+    place_sync(packer, NULL, &next);
+    if (hold_change(packer, &next, HOLD_ALL | HOLD_MUST, err) < 0)
+        return -1;
+    store_mark_all(packer);
+    if (packer->steps.nlive)
+        log_info("adopted %zu running steps", packer->steps.nlive);
+    return store_compact(packer, true, err);
+}
+
+void pipeline_undo(struct packer *packer)
+{
+    struct berth_error err;
+    struct step *step;
+
+    pool_reset(&packer->pool);
+    if (store_stand(packer, &packer->pool, &err) < 0)
+        log_error("%s", err.text);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step_movable(step))
+        hold_restore(packer, step);
+    clean(packer);
+    store_mark_none(packer);
+}

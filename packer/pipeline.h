@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pipeline - the way of the data: what happens to a step from its registration to its bill, and
+ * what else can happen to the node. */
+#ifndef BERTH_PIPELINE_H
+#define BERTH_PIPELINE_H
+
+#include "packer.h"
+#include "wire.h"
+
+/* A step's tasks exist and none has run. Takes the request over. answer is filled in any case (ok
+ * false: the step stays where Slurm put it). The caller clears the answer. */
+void pipeline_start(struct packer *packer, struct wire_register *request,
+                    struct wire_answer *answer);
+
+/* A step is over, or a whole job (its cores are about to be given away): others leave its cores
+ * before this returns. */
+void pipeline_end(struct packer *packer, const struct wire_end *end);
+void pipeline_job_end(struct packer *packer, uint32_t job);
+
+/* Look for steps that vanished without a word. */
+void pipeline_sweep(struct packer *packer);
+
+/* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,
+ * or -1 and err. */
+int pipeline_resume(struct packer *packer, struct berth_error *err);
+
+/* Before the stop: everybody back to where Slurm put him; the steps stay in the journal, to be
+ * adopted again. */
+void pipeline_undo(struct packer *packer);
+
+#endif

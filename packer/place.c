@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* place - see place.h */
+#include "place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../models/di.h"
+#include "classify.h"
+
+#define NO_UNIT ((size_t)-1)
+
+/* ---- CPUs and cores ---- */
+
+/* The number of hardware threads that every core of the pool has: cores are exchanged one for one.
+ */
+static size_t threads_per_core(const struct topo *topo)
+{
+    return cpus_count(&topo->core[0].cpus);
+}
+
+/* May the core be exchanged with others while a job holds `cpus`: are all its threads the job's? */
+static bool core_whole(const struct topo *topo, size_t core, const struct cpus *cpus)
+{
+    return cpus_subset(&topo->core[core].cpus, cpus) &&
+           cpus_count(&topo->core[core].cpus) == threads_per_core(topo);
+}
+
+const char *place_unfit(const struct packer *packer, const struct enforce_step *body)
+{
+    for (size_t i = 0; i < body->ntasks; i++) {
+        if (cpus_empty(&body->task[i].home))
+            return "a task's CPUs are not known";
+        cpus_foreach(cpu, &body->task[i].home)
+        {
+            long core = topo_core_of_cpu(packer->topo, cpu);
+
+            if (core < 0)
+                return "it runs on CPUs that the topology does not know";
+            if (!core_whole(packer->topo, (size_t)core, &body->job_home))
+                return "its job shares a core with another job, or has cores of another kind";
+        }
+    }
+    return NULL;
+}
+
+/* The CPU of core `to` that has the same place among its threads as `cpu` has in core `from`. */
+static size_t cpu_image(const struct topo *topo, size_t from, size_t to, size_t cpu)
+{
+    size_t image = cpus_next(&topo->core[to].cpus, 0);
+
+    for (size_t at = cpus_next(&topo->core[from].cpus, 0); at < cpu && at < CPUS_MAX;
+         at = cpus_next(&topo->core[from].cpus, at + 1))
+        image = cpus_next(&topo->core[to].cpus, image + 1);
+    return image;
+}
+
+void place_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
+                 struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    cpus_foreach(cpu, home)
+    {
+        long core = topo_core_of_cpu(packer->topo, cpu);
+
+        if (core >= 0 && pool_has(pool, (size_t)core))
+            cpus_add(cpus, cpu_image(packer->topo, (size_t)core, pool->stand[core], cpu));
+        else
+            cpus_add(cpus, cpu);
+    }
+}
+
+/* ---- members of the pool ---- */
+
+static bool counts_as_movable(const struct step *step, const struct step *guest)
+{
+    return step_movable(step) || step == guest;
+}
+
+/* wanted[core] = value for the cores that `cpus` touch (value true: only for whole ones). */
+static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted, bool value)
+{
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core >= 0 && (!value || core_whole(topo, (size_t)core, cpus)))
+            wanted[core] = value;
+    }
+}
+
+void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool)
+{
+    bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
+    const struct step *step;
+
+    if (!wanted)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (counts_as_movable(step, guest))
+        mark(packer->topo, &step->body.job_home, wanted, true);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!counts_as_movable(step, guest))
+        mark(packer->topo, &step->body.step_home, wanted, false);
+    for (size_t core = 0; core < pool->cores; core++)
+        if (wanted[core])
+            pool_join(pool, core);
+        else
+            pool_leave(pool, core);
+    free(wanted);
+}
+
+/* ---- units ---- */
+
+/* The units of a pool: which unit each core belongs to, and what DI has to know of each. */
+struct units {
+    size_t *of_core;      /* [cores] unit, or NO_UNIT */
+    struct di_unit *unit; /* [n] */
+    struct step **first;  /* [n] its most intensive step */
+    size_t n, cores;
+    size_t *rank;      /* [n] 1: the most intensive */
+    size_t *from, *to; /* [cores of all units] in the order of units, then of cores */
+};
+
+static void units_free(struct units *units)
+{
+    free(units->of_core);
+    free(units->unit);
+    free(units->first);
+    free(units->rank);
+    free(units->from);
+    free(units->to);
+}
+
+static int units_init(struct units *units, size_t cores)
+{
+    size_t n = cores ? cores : 1; /* no more units than cores */
+
+    *units = (struct units){.cores = cores};
+    units->of_core = malloc(n * sizeof(*units->of_core));
+    units->unit = calloc(n, sizeof(*units->unit));
+    units->first = calloc(n, sizeof(*units->first));
+    units->rank = malloc(n * sizeof(*units->rank));
+    units->from = malloc(n * sizeof(*units->from));
+    units->to = malloc(n * sizeof(*units->to));
+    if (!units->of_core || !units->unit || !units->first || !units->rank || !units->from ||
+        !units->to) {
+        units_free(units);
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < cores; i++)
+        units->of_core[i] = NO_UNIT;
+    return 0;
+}
+
+/* All cores of unit b become unit a's; b is empty then. */
+static void units_merge(const struct packer *packer, struct units *units, size_t a, size_t b)
+{
+    for (size_t core = 0; core < units->cores; core++)
+        if (units->of_core[core] == b)
+            units->of_core[core] = a;
+    if (classify_rate(packer, units->first[b]) > classify_rate(packer, units->first[a]))
+        units->first[a] = units->first[b];
+    units->first[b] = NULL;
+}
+
+/* A unit of the step: new, or the one that already holds any of the CPUs (several are merged into
+ * the eldest). */
+static size_t unit_for(const struct packer *packer, struct units *units, struct step *step,
+                       const struct cpus *home)
+{
+    size_t mine = NO_UNIT;
+
+    cpus_foreach(cpu, home)
+    {
+        size_t other = units->of_core[topo_core_of_cpu(packer->topo, cpu)];
+
+        if (other == NO_UNIT || other == mine)
+            continue;
+        if (mine != NO_UNIT)
+            units_merge(packer, units, other < mine ? other : mine, other < mine ? mine : other);
+        mine = mine == NO_UNIT || other < mine ? other : mine;
+    }
+    if (mine == NO_UNIT)
+        mine = units->n++;
+    if (!units->first[mine] ||
+        classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
+        units->first[mine] = step;
+    return mine;
+}
+
+/* Are all cores of these CPUs in the pool? */
+static bool all_in_pool(const struct topo *topo, const struct pool *pool, const struct cpus *home)
+{
+    cpus_foreach(cpu, home)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || !pool_has(pool, (size_t)core))
+            return false;
+    }
+    return !cpus_empty(home);
+}
+
+static void add_tasks(const struct packer *packer, const struct pool *pool, struct units *units,
+                      struct step *step)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        const struct cpus *home = &step->body.task[i].home;
+        size_t unit;
+
+        if (!all_in_pool(packer->topo, pool, home))
+            continue;
+        unit = unit_for(packer, units, step, home);
+        cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->topo, cpu)] = unit;
+    }
+}
+
+/* Close the gaps that merging left, and count cores and rates: units as DI wants them. */
+static void units_finish(const struct packer *packer, struct units *units)
+{
+    size_t n = 0, used = 0;
+
+    for (size_t unit = 0; unit < units->n; unit++) {
+        size_t start = used;
+
+        if (!units->first[unit])
+            continue;
+        for (size_t core = 0; core < units->cores; core++)
+            if (units->of_core[core] == unit) {
+                units->of_core[core] = n;
+                units->from[used++] = core;
+            }
+        units->first[n] = units->first[unit];
+        units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
+                                          .cores = used - start};
+        n++;
+    }
+    units->n = n;
+}
+
+static int units_collect(const struct packer *packer, const struct step *guest,
+                         const struct pool *pool, struct units *units)
+{
+    struct step *step;
+
+    if (units_init(units, pool->cores) < 0)
+        return -1;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        bool idle_shell =
+            step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+
+        if (counts_as_movable(step, guest) && !idle_shell)
+            add_tasks(packer, pool, units, step);
+    }
+    units_finish(packer, units);
+    return 0;
+}
+
+/* ---- the decision ---- */
+
+/* Cores of one cache are equal: who stands in the right cache already keeps his core there.
+ * Reorders units->to within each unit and exchanges targets within each cache. */
+static void keep_within_cache(const struct packer *packer, const struct pool *pool,
+                              struct units *units, size_t total)
+{
+    const struct topo_core *core = packer->topo->core;
+
+    for (size_t i = 0; i < total; i++) {
+        size_t now = pool->stand[units->from[i]];
+
+        if (units->to[i] == now || core[units->to[i]].llc != core[now].llc)
+            continue;
+        for (size_t j = 0; j < total; j++)
+            if (units->to[j] == now) {
+                units->to[j] = units->to[i];
+                break;
+            }
+        units->to[i] = now;
+    }
+}
+
+/* A unit's cores are interchangeable: match its targets with where its cores stand now, cache by
+ * cache. */
+static void match_own(const struct packer *packer, const struct pool *pool, struct units *units,
+                      size_t start, size_t count)
+{
+    const struct topo_core *core = packer->topo->core;
+
+    for (size_t i = start; i < start + count; i++) {
+        size_t llc = core[pool->stand[units->from[i]]].llc;
+
+        for (size_t j = i; j < start + count && core[units->to[i]].llc != llc; j++)
+            if (core[units->to[j]].llc == llc) {
+                size_t swap = units->to[i];
+
+                units->to[i] = units->to[j];
+                units->to[j] = swap;
+            }
+    }
+}
+
+/* Run DI on the pool's part of the machine: fills units->to with topology cores. */
+static int run_di(const struct packer *packer, const struct pool *pool, struct units *units,
+                  size_t total, struct berth_error *err)
+{
+    struct cpus within = {0};
+    struct topo_tree tree;
+    int rc;
+
+    for (size_t core = 0; core < pool->cores; core++)
+        if (pool_has(pool, core))
+            cpus_or(&within, &packer->topo->core[core].cpus);
+    if (topo_tree_build(&tree, packer->topo, &within, err) < 0)
+        return -1;
+    rc = di_place(&tree.machine, units->n, units->unit, units->to);
+    if (rc < 0)
+        berth_error_set(err, "DI: %s", strerror(errno));
+    for (size_t i = 0; rc == 0 && i < total; i++)
+        units->to[i] = tree.core_index[units->to[i]];
+    topo_tree_free(&tree);
+    return rc;
+}
+
+/* Each unit's place in DI's order: descending miss rates, equal ones as they came. */
+static void rank_units(struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++) {
+        units->rank[u] = 1;
+        for (size_t i = 0; i < units->n; i++)
+            units->rank[u] += units->unit[i].miss_pmi > units->unit[u].miss_pmi ||
+                              (units->unit[i].miss_pmi == units->unit[u].miss_pmi && i < u);
+    }
+}
+
+/* Say to the steps of the units which rank they had. */
+static void tell_ranks(struct packer *packer, struct step *guest, const struct units *units)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].home, 0));
+
+        if (guest ? step != guest : !step_movable(step))
+            continue;
+        step->place.rank = 0;
+        step->place.of = units->n;
+        if (core >= 0 && units->of_core[core] != NO_UNIT && !step_is_shell(step))
+            step->place.rank = units->rank[units->of_core[core]];
+    }
+}
+
+int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
+                 struct berth_error *err)
+{
+    size_t total = 0, start = 0;
+    struct units units;
+    int rc;
+
+    if (units_collect(packer, guest, pool, &units) < 0)
+        return berth_error_set(err, "place: out of memory");
+    for (size_t u = 0; u < units.n; u++)
+        total += units.unit[u].cores;
+    rc = total ? run_di(packer, pool, &units, total, err) : 0;
+    if (rc == 0 && total) {
+        for (size_t u = 0; u < units.n; start += units.unit[u++].cores)
+            match_own(packer, pool, &units, start, units.unit[u].cores);
+        keep_within_cache(packer, pool, &units, total);
+        rc = pool_assign(pool, total, units.from, units.to);
+        if (rc < 0)
+            berth_error_set(err, "place: %s", strerror(errno));
+    }
+    if (rc == 0) {
+        rank_units(&units);
+        tell_ranks(packer, guest, &units);
+    }
+    units_free(&units);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* place - which cores each step shall stand on: DI over the units of the pool.
+ *
+ * A unit is what must move together: a task with its cores, and whatever else Slurm let onto the
+ * same cores (srun --overlap). A job's batch script is no unit while steps of the job run: it goes
+ * where its cores go. */
+#ifndef BERTH_PLACE_H
+#define BERTH_PLACE_H
+
+#include "packer.h"
+
+/* Bring the pool's members up to date with the live steps: cores of jobs with movable steps join,
+ * cores of others leave, and who stood on a leaving core moves on (pool.h). `guest` (or NULL)
+ * counts as movable, for `observe`. Changes only `pool`. */
+void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
+
+/* Decide anew by DI where everybody in `pool` stands. Fills rank and reason of the units' steps (of
+ * the guest only, where there is one). 0, or -1 and err with pool unchanged. */
+int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
+                 struct berth_error *err);
+
+/* Where CPUs that Slurm gave (home) stand under the pool: each core's image, hardware thread by
+ * hardware thread. */
+void place_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
+                 struct cpus *cpus);
+
+/* Can berth decide about these CPUs? Each must be a whole core's thread inside job_home and in the
+ * topology. Returns NULL, or why not. */
+const char *place_unfit(const struct packer *packer, const struct enforce_step *body);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* registry - the steps that berthd knows, and what each stage of the pipeline found out about them.
+ *
+ * A step's struct holds one plain struct per stage, in the order of the way of the data; `berthctl
+ * explain` prints them in this order. The state machine:
+ *
+ *     new -> placed | observed | left -> ended        placed -> failed -> ended
+ *
+ * placed: berth decides where it stands. observed: decided, recorded, not touched. left: berth
+ * keeps off (hand-bound, not opted in, ...). failed: could not be verified, put back, kept off from
+ * then on. */
+#ifndef BERTH_REGISTRY_H
+#define BERTH_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "enforce.h"
+#include "profiles.h"
+#include "wire.h"
+
+enum step_state {
+    STEP_NEW,
+    STEP_PLACED,
+    STEP_OBSERVED,
+    STEP_LEFT,
+    STEP_FAILED,
+    STEP_ENDED,
+    STEP_STATES
+};
+extern const char *const step_state_name[STEP_STATES];
+
+enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
+extern const char *const step_class_name[STEP_CLASSES];
+
+struct step_profile {
+    bool known;      /* found in the store under step_profile_key() */
+    double miss_pmi; /* LLC misses per million instructions; NAN when not known */
+    char source[32];
+    bool truncated;
+    int64_t measured_at;
+};
+
+struct step_class {
+    enum step_class_id id;
+    char reason[128];
+};
+
+struct step_size {
+    size_t cores, given; /* what Slurm gave, what the step gets */
+    char reason[128];
+};
+
+struct step_place {
+    enum wire_policy policy, policy_asked;
+    size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
+    struct cpus home; /* where Slurm put it */
+    struct cpus cpus; /* where it shall stand */
+    struct cpus mems; /* the NUMA nodes of these */
+    char reason[256];
+};
+
+struct step_hold {
+    bool verified;  /* read back as wanted */
+    uint64_t moves; /* times it was moved */
+    char reason[384];
+};
+
+struct step_use {
+    double user_s, system_s; /* CPU time; < 0 unknown */
+    uint64_t maxrss_kib;     /* 0 unknown */
+};
+
+struct step {
+    TAILQ_ENTRY(step) link;
+    enum step_state state;
+    int64_t started_at, ended_at; /* unix seconds; 0 not yet */
+    double started_mono_s, ended_mono_s;
+    int exit_status; /* wait(2) status; -1 unknown */
+    struct wire_register request;
+    struct step_profile profile;
+    struct step_class class;
+    struct step_size size;
+    struct step_place place;
+    struct step_hold hold;
+    struct step_use use;
+    struct enforce_step body; /* cgroup, homes and tasks */
+};
+
+TAILQ_HEAD(step_list, step);
+
+struct registry {
+    struct step_list live;  /* in order of registration */
+    struct step_list ended; /* newest first */
+    size_t nlive, nended, history;
+};
+
+void registry_init(struct registry *registry, size_t history);
+void registry_free(struct registry *registry);
+
+/* A new live step; takes over request (and clears it). NULL when out of memory. */
+struct step *registry_add(struct registry *registry, struct wire_register *request);
+struct step *registry_find(struct registry *registry, struct wire_step_id id); /* live only; NULL */
+
+/* Does the job have a live step here? With `inner`, only steps other than the batch script and the
+ * interactive shell count. */
+bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner);
+
+/* Follow an edge of the state machine; -1 with errno EINVAL where there is none. */
+int step_go(struct step *step, enum step_state to);
+
+/* The step is over: it becomes history, and the oldest history is forgotten. */
+void registry_end(struct registry *registry, struct step *step);
+void registry_drop(struct registry *registry, struct step *step); /* without a trace */
+
+/* The key its profile is stored under: its tag's, else its executable's; "" when neither is known.
+ */
+void step_profile_key(const struct step *step, char key[PROFILE_KEY_MAX]);
+
+bool step_is_shell(const struct step *step); /* batch script or interactive shell */
+bool step_movable(const struct step *step);  /* berth decides where it stands */
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render - see render.h */
+#include "render.h"
+
+#include <string.h>
+
+#include "json.h"
+#include "observe.h"
+
+static void pool_cpus(const struct packer *packer, struct cpus *cpus)
+{
+
+    cpus_zero(cpus);
+    for (size_t core = 0; core < packer->pool.cores; core++)
+        if (pool_has(&packer->pool, core)) {
+            cpus_or(cpus, &packer->topo->core[core].cpus);
+        }
+}
+
+struct json_object *render_node(const struct packer *packer)
+{
+    struct json_object *node = json_object_new_object();
+    struct cpus pool;
+
+    pool_cpus(packer, &pool);
+    json_add_text(node, "name", packer->node[0] ? packer->node : NULL);
+    json_add_text(node, "berth", PACKAGE_VERSION);
+    json_add_text(node, "topology", packer->topo->name);
+    json_add_u64(node, "packages", packer->topo->packages);
+    json_add_u64(node, "llcs", packer->topo->llcs);
+    json_add_u64(node, "cores", packer->topo->cores);
+    json_add_cpus(node, "pool", &pool);
+    json_add_u64(node, "steps", packer->steps.nlive);
+    json_add_text(node, "enforcement", packer->enforce.way->name);
+    json_add_text(node, "policy", wire_policy_name[WIRE_POLICY_DI]);
+    json_add_text(node, "profiles", packer->conf.profile_db);
+    json_add_u64(node, "history", packer->conf.history);
+    json_add_double(node, "uptime_s", packer_mono_s() - packer->started_mono_s);
+    json_add_u64(node, "registrations", packer->registrations);
+    json_add_u64(node, "moves", packer->moves);
+    json_add_u64(node, "failures", packer->failures);
+    return node;
+}
+
+/* The last-level caches that the CPUs belong to. */
+static struct json_object *llcs_of(const struct packer *packer, const struct cpus *cpus)
+{
+    struct json_object *llcs = json_object_new_array();
+
+    for (size_t i = 0; i < packer->topo->llcs; i++)
+        if (cpus_intersect(&packer->topo->llc[i].cpus, cpus))
+            json_object_array_add(llcs, json_object_new_uint64(i));
+    return llcs;
+}
+
+static void add_name(struct json_object *object, const char *key, struct wire_step_id id)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(id, name);
+    json_add_text(object, key, name);
+}
+
+/* The command's last path element; null when the executable is not known. */
+static void add_command(struct json_object *object, const struct step *step)
+{
+    const char *slash = strrchr(step->request.exe, '/');
+
+    json_add_text(object, "command",
+                  step->request.exe[0] ? (slash ? slash + 1 : step->request.exe) : NULL);
+}
+
+struct json_object *render_step(struct packer *packer, struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    observe_step(packer, step);
+    add_name(object, "id", step->request.id);
+    json_add_u64(object, "job", step->request.id.job);
+    json_add_u64(object, "step", step->request.id.step);
+    json_add_text(object, "state", step_state_name[step->state]);
+    json_add_u64(object, "uid", step->request.uid);
+    add_command(object, step);
+    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_text(object, "class", step_class_name[step->class.id]);
+    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
+    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
+    json_add_cpus(object, "home", &step->place.home);
+    json_add_cpus(object, "cpus", &step->place.cpus);
+    json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
+    json_add_cpus(object, "mems", &step->place.mems);
+    json_add_double(object, "elapsed_s", observe_elapsed_s(step));
+    json_add_measure(object, "user_s", step->use.user_s);
+    json_add_measure(object, "system_s", step->use.system_s);
+    return object;
+}
+
+static struct json_object *render_request(const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+    struct json_object *object = json_object_new_object();
+    char options[256];
+
+    wire_options_format(&request->options, options, sizeof(options));
+    json_add_u64(object, "job", request->id.job);
+    json_add_u64(object, "step", request->id.step);
+    json_add_u64(object, "array_job", request->array_job);
+    json_add_u64(object, "array_task", request->array_task);
+    json_add_u64(object, "restart", request->restart);
+    json_add_u64(object, "uid", request->uid);
+    json_add_text(object, "options", options);
+    json_add_text(object, "exe", request->exe[0] ? request->exe : NULL);
+    json_add_text(object, "hash", request->hash[0] ? request->hash : NULL);
+    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_u64(object, "cpus_per_task", request->cpus_per_task);
+    json_add_text(object, "job_cores", request->job_cores);
+    json_add_text(object, "step_cores", request->step_cores);
+    json_add_bool(object, "bound_by_hand", request->bound_by_hand);
+    return object;
+}
+
+static struct json_object *render_profile(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    char key[PROFILE_KEY_MAX];
+
+    step_profile_key(step, key);
+    json_add_text(object, "key", key[0] ? key : NULL);
+    json_add_bool(object, "known", step->profile.known);
+    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
+    json_add_text(object, "source", step->profile.known ? step->profile.source : NULL);
+    if (step->profile.known) {
+        json_add_bool(object, "truncated", step->profile.truncated);
+        json_add_u64(object, "measured_at", (uint64_t)step->profile.measured_at);
+    }
+    return object;
+}
+
+static struct json_object *render_class(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "name", step_class_name[step->class.id]);
+    json_add_text(object, "reason", step->class.reason);
+    return object;
+}
+
+static struct json_object *render_size(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "cores", step->size.cores);
+    json_add_u64(object, "given", step->size.given);
+    json_add_text(object, "reason", step->size.reason);
+    return object;
+}
+
+/* Live steps that share a last-level cache with this one. */
+static struct json_object *render_neighbours(struct packer *packer, const struct step *step)
+{
+    struct json_object *list = json_object_new_array();
+    struct step *other;
+
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    for (size_t i = 0; i < packer->topo->llcs && other != step; i++) {
+        const struct cpus *llc = &packer->topo->llc[i].cpus;
+        struct json_object *object;
+
+        if (!cpus_intersect(llc, &step->place.cpus) || !cpus_intersect(llc, &other->place.cpus))
+            continue;
+        object = json_object_new_object();
+        add_name(object, "id", other->request.id);
+        json_add_text(object, "class", step_class_name[other->class.id]);
+        json_add_measure(object, "miss_pmi", other->profile.miss_pmi);
+        json_add_u64(object, "llc", i);
+        json_object_array_add(list, object);
+    }
+    return list;
+}
+
+static struct json_object *render_place(struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
+    json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
+    json_add_u64(object, "rank", step->place.rank);
+    json_add_u64(object, "of", step->place.of);
+    json_add_cpus(object, "home", &step->place.home);
+    json_add_cpus(object, "cpus", &step->place.cpus);
+    json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
+    json_add_cpus(object, "mems", &step->place.mems);
+    json_add_text(object, "reason", step->place.reason);
+    json_object_object_add(object, "neighbours",
+                           step->ended_at ? json_object_new_array()
+                                          : render_neighbours(packer, step));
+    return object;
+}
+
+static struct json_object *render_enforce(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
+
+    json_add_text(object, "way", packer->enforce.way->name);
+    json_add_bool(object, "verified", step->hold.verified);
+    json_add_u64(object, "moves", step->hold.moves);
+    json_add_text(object, "reason", step->hold.reason);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        struct json_object *task = json_object_new_object();
+
+        json_add_u64(task, "id", step->request.task[i].id);
+        json_add_u64(task, "pid", (uint64_t)step->body.task[i].pid);
+        json_add_cpus(task, "home", &step->body.task[i].home);
+        json_add_cpus(task, "cpus", &step->body.task[i].cpus);
+        json_object_array_add(tasks, task);
+    }
+    json_object_object_add(object, "tasks", tasks);
+    return object;
+}
+
+static struct json_object *render_observe(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    double elapsed_s = observe_elapsed_s(step), used_s = step->use.user_s + step->use.system_s;
+
+    json_add_double(object, "elapsed_s", elapsed_s);
+    json_add_measure(object, "user_s", step->use.user_s);
+    json_add_measure(object, "system_s", step->use.system_s);
+    json_object_object_add(object, "maxrss_kib",
+                           step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib)
+                                                : NULL);
+    json_add_measure(object, "cores_used", elapsed_s > 0 && used_s >= 0 ? used_s / elapsed_s : -1);
+    json_object_object_add(object, "miss_pmi", NULL);
+    return object;
+}
+
+/* Nothing is metered in this version: every figure is absent. */
+static struct json_object *render_bill(void)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_object_object_add(object, "energy_j", NULL);
+    json_object_object_add(object, "edp", NULL);
+    json_object_object_add(object, "source", NULL);
+    return object;
+}
+
+struct json_object *render_explanation(struct packer *packer, struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    observe_step(packer, step);
+    add_name(object, "id", step->request.id);
+    json_add_text(object, "state", step_state_name[step->state]);
+    json_add_u64(object, "started_at", (uint64_t)step->started_at);
+    json_object_object_add(object, "ended_at",
+                           step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
+    json_object_object_add(object, "exit_status",
+                           step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
+    json_object_object_add(object, "request", render_request(step));
+    json_object_object_add(object, "profile", render_profile(step));
+    json_object_object_add(object, "class", render_class(step));
+    json_object_object_add(object, "size", render_size(step));
+    json_object_object_add(object, "place", render_place(packer, step));
+    json_object_object_add(object, "enforce", render_enforce(packer, step));
+    json_object_object_add(object, "observe", render_observe(step));
+    json_object_object_add(object, "bill", render_bill());
+    return object;
+}

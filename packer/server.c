@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server - see server.h */
+#include "server.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "pipeline.h"
+#include "render.h"
+#include "wire.h"
+
+#define IDLE_TIMEOUT_S 10
+#define CLIENTS_MAX 1024
+#define CLIENTS_MAX_USERS 256 /* so that users cannot keep root's plugin out */
+
+struct server {
+    struct packer *packer;
+    struct evconnlistener *listener;
+    size_t clients;
+};
+
+struct client {
+    struct server *server;
+    struct ucred peer;
+};
+
+/* ---- answers ---- */
+
+static void send_object(struct bufferevent *bev, struct json_object *object)
+{
+    evbuffer_add_printf(bufferevent_get_output(bev), "%s\n",
+                        json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+    json_object_put(object);
+}
+
+static struct json_object *head(bool ok)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "version", WIRE_VERSION);
+    json_add_bool(object, "ok", ok);
+    return object;
+}
+
+static void send_error(struct bufferevent *bev, const char *why)
+{
+    struct json_object *object = head(false);
+
+    json_add_text(object, "error", why);
+    send_object(bev, object);
+}
+
+/* One of several lines, and the last of them. */
+static void send_part(struct bufferevent *bev, const char *key, struct json_object *part)
+{
+    struct json_object *object = head(true);
+
+    json_add_bool(object, "more", true);
+    json_object_object_add(object, key, part);
+    send_object(bev, object);
+}
+
+static void send_last(struct bufferevent *bev)
+{
+    struct json_object *object = head(true);
+
+    json_add_bool(object, "more", false);
+    send_object(bev, object);
+}
+
+static void send_answer(struct bufferevent *bev, struct wire_answer *answer)
+{
+    char *line = wire_answer_encode(answer);
+
+    if (line)
+        bufferevent_write(bev, line, strlen(line));
+    else
+        send_error(bev, "the answer does not fit a message");
+    free(line);
+    wire_answer_clear(answer);
+}
+
+/* ---- requests ---- */
+
+static bool may_see(const struct client *client, const struct step *step)
+{
+    return client->peer.uid == 0 || client->peer.uid == step->request.uid;
+}
+
+static void on_status(struct client *client, struct bufferevent *bev)
+{
+    struct packer *packer = client->server->packer;
+    struct step *step;
+
+    send_part(bev, "node", render_node(packer));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (may_see(client, step))
+        send_part(bev, "step", render_step(packer, step));
+    send_last(bev);
+}
+
+static bool is_asked(struct wire_step_id asked, const struct step *step)
+{
+    return step->request.id.job == asked.job &&
+           (asked.step == UINT32_MAX || step->request.id.step == asked.step);
+}
+
+static void on_explain(struct client *client, struct bufferevent *bev, struct wire_step_id asked)
+{
+    struct packer *packer = client->server->packer;
+    struct step *step;
+
+    send_part(bev, "node", render_node(packer));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (is_asked(asked, step) && may_see(client, step))
+        send_part(bev, "step", render_explanation(packer, step));
+    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    if (is_asked(asked, step) && may_see(client, step))
+        send_part(bev, "step", render_explanation(packer, step));
+    send_last(bev);
+}
+
+static void on_register(struct client *client, struct bufferevent *bev, struct wire_register *reg)
+{
+    struct wire_answer answer;
+
+    pipeline_start(client->server->packer, reg, &answer);
+    send_answer(bev, &answer);
+}
+
+static void dispatch(struct client *client, struct bufferevent *bev, struct wire_request *request)
+{
+    bool reads = request->op == WIRE_OP_STATUS || request->op == WIRE_OP_EXPLAIN;
+
+    if (!reads && client->peer.uid != 0) {
+        send_error(bev, "only root may change anything");
+        return;
+    }
+    switch (request->op) {
+    case WIRE_OP_REGISTER:
+        on_register(client, bev, &request->reg);
+        return;
+    case WIRE_OP_END:
+        pipeline_end(client->server->packer, &request->end);
+        break;
+    case WIRE_OP_JOB_END:
+        pipeline_job_end(client->server->packer, request->id.job);
+        break;
+    case WIRE_OP_STATUS:
+        on_status(client, bev);
+        return;
+    default:
+        on_explain(client, bev, request->id);
+        return;
+    }
+    send_object(bev, head(true));
+}
+
+/* ---- connections ---- */
+
+static void client_close(struct client *client, struct bufferevent *bev)
+{
+    client->server->clients--;
+    bufferevent_free(bev);
+    free(client);
+}
+
+static void on_line(struct client *client, struct bufferevent *bev, const char *line, size_t length)
+{
+    struct wire_request request;
+    struct berth_error err;
+
+    if (wire_request_decode(line, length, &request, &err) < 0) {
+        send_error(bev, err.text);
+        return;
+    }
+    dispatch(client, bev, &request);
+    wire_request_clear(&request);
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+    struct evbuffer *input = bufferevent_get_input(bev);
+    struct client *client = arg;
+    size_t length;
+    char *line;
+
+    while ((line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF))) {
+        on_line(client, bev, line, length);
+        free(line);
+    }
+    if (evbuffer_get_length(input) >= WIRE_MESSAGE_MAX) {
+        log_warn("uid %u sent a line longer than %d bytes", client->peer.uid, WIRE_MESSAGE_MAX);
+        client_close(client, bev);
+    }
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+    (void)what; /* end of file, error or idle: in each case the conversation is over */
+    client_close(arg, bev);
+}
+
+/* A client that cannot be served is closed: the plugin then fails open. */
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+                      int address_length, void *arg)
+{
+    const struct timeval idle = {.tv_sec = IDLE_TIMEOUT_S};
+    struct server *server = arg;
+    struct client *client = calloc(1, sizeof(*client));
+    socklen_t length = sizeof(client->peer);
+    struct bufferevent *bev = NULL;
+
+    (void)address, (void)address_length;
+    if (client && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &client->peer, &length) == 0 &&
+        server->clients < (client->peer.uid == 0 ? CLIENTS_MAX : CLIENTS_MAX_USERS))
+        bev = bufferevent_socket_new(evconnlistener_get_base(listener), fd, BEV_OPT_CLOSE_ON_FREE);
+    if (!bev) {
+        log_warn("a client was turned away (%zu are served)", server->clients);
+        evutil_closesocket(fd);
+        free(client);
+        return;
+    }
+    client->server = server;
+    server->clients++;
+    bufferevent_setcb(bev, on_read, NULL, on_event, client);
+    bufferevent_set_timeouts(bev, &idle, &idle);
+    bufferevent_setwatermark(bev, EV_READ, 0, WIRE_MESSAGE_MAX);
+    bufferevent_enable(bev, EV_READ | EV_WRITE);
+}
+
+/* ---- the socket ---- */
+
+/* Remove what a dead daemon left; refuse when a live one answers. */
+static int clear_stale(const struct sockaddr_un *address, struct berth_error *err)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int alive = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (alive)
+        return berth_error_set(err, "%s: another berthd answers there", address->sun_path);
+    if (unlink(address->sun_path) < 0 && errno != ENOENT)
+        return berth_error_set(err, "%s: %s", address->sun_path, strerror(errno));
+    return 0;
+}
+
+/* Everybody may connect: what he may do is decided by his uid. */
+static int bind_socket(const char *path, struct berth_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char folder[sizeof(address.sun_path)];
+    int fd;
+
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    memcpy(folder, address.sun_path, sizeof(folder));
+    if (mkdir(dirname(folder), 0755) < 0 && errno != EEXIST)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    if (clear_stale(&address, err) < 0)
+        return -1;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        chmod(path, 0666) < 0) {
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int server_open(struct server **out, struct event_base *base, struct packer *packer,
+                struct berth_error *err)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    int fd = server ? bind_socket(packer->conf.socket, err) : berth_error_set(err, "out of memory");
+
+    if (fd < 0) {
+        free(server);
+        return -1;
+    }
+    server->packer = packer;
+    server->listener = evconnlistener_new(base, on_accept, server,
+                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 128, fd);
+    if (!server->listener) {
+        close(fd);
+        free(server);
+        return berth_error_set(err, "%s: cannot listen", packer->conf.socket);
+    }
+    *out = server;
+    return 0;
+}
+
+void server_close(struct server *server)
+{
+    evconnlistener_free(server->listener);
+    unlink(server->packer->conf.socket);
+    free(server);
+}

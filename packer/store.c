@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store - see store.h */
+#include "store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "place.h"
+
+#define COMPACT_BYTES (1 << 20)
+
+/* ---- entries ---- */
+
+static struct json_object *entry_new(const char *op)
+{
+    struct json_object *entry = json_object_new_object();
+
+    json_add_text(entry, "op", op);
+    return entry;
+}
+
+/* What locate() found: without it a step could not be put back. */
+static struct json_object *body_to_json(const struct enforce_step *body)
+{
+    struct json_object *object = json_object_new_object(), *homes = json_object_new_array();
+
+    json_add_text(object, "leaf", body->leaf);
+    json_add_cpus(object, "job_home", &body->job_home);
+    json_add_cpus(object, "step_home", &body->step_home);
+    json_add_cpus(object, "mems_home", &body->mems_home);
+    for (size_t i = 0; i < body->ntasks; i++) {
+        char text[CPUS_TEXT_MAX];
+
+        if (cpus_format(&body->task[i].home, text, sizeof(text)) == 0)
+            json_object_array_add(homes, json_object_new_string(text));
+    }
+    json_object_object_add(object, "homes", homes);
+    return object;
+}
+
+static struct json_object *start_entry(const struct step *step)
+{
+    struct wire_request request = {.op = WIRE_OP_REGISTER, .reg = step->request};
+    struct json_object *entry = entry_new("start");
+    char *line = wire_request_encode(&request);
+
+    if (line)
+        json_object_object_add(entry, "request", json_parse(line, strlen(line), NULL));
+    free(line);
+    json_add_u64(entry, "started_at", (uint64_t)step->started_at);
+    json_add_double(entry, "started_mono_s", step->started_mono_s);
+    json_add_u64(entry, "moves", step->hold.moves);
+    json_add_text(entry, "state", step_state_name[step->state]);
+    json_add_text(entry, "reason", step->hold.reason);
+    json_object_object_add(entry, "body", body_to_json(&step->body));
+    return entry;
+}
+
+static struct json_object *stand_entry(const struct pool *pool)
+{
+    struct json_object *entry = entry_new("stand"), *pairs = json_object_new_array();
+
+    for (size_t core = 0; core < pool->cores; core++) {
+        struct json_object *pair;
+
+        if (!pool_has(pool, core))
+            continue;
+        pair = json_object_new_array_ext(2);
+        json_object_array_add(pair, json_object_new_uint64(core));
+        json_object_array_add(pair, json_object_new_uint64(pool->stand[core]));
+        json_object_array_add(pairs, pair);
+    }
+    json_object_object_add(entry, "stand", pairs);
+    return entry;
+}
+
+/* Append an entry and let it go. */
+static int append(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    int rc = journal_append(packer->journal, entry, err);
+
+    json_object_put(entry);
+    return rc;
+}
+
+int store_start(struct packer *packer, const struct step *step, struct berth_error *err)
+{
+    return append(packer, start_entry(step), err);
+}
+
+int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+{
+    struct json_object *entry = entry_new("end");
+
+    json_add_u64(entry, "job", id.job);
+    json_add_u64(entry, "step", id.step);
+    return append(packer, entry, err);
+}
+
+int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err)
+{
+    return append(packer, stand_entry(pool), err);
+}
+
+int store_compact(struct packer *packer, bool now, struct berth_error *err)
+{
+    struct json_object **entry;
+    struct step *step;
+    size_t n = 0;
+    int rc;
+
+    if (!now && journal_size(packer->journal) < COMPACT_BYTES)
+        return 0;
+    entry = calloc(packer->steps.nlive + 1, sizeof(struct json_object *));
+    if (!entry)
+        return berth_error_set(err, "journal: out of memory");
+    TAILQ_FOREACH(step, &packer->steps.live, link) entry[n++] = start_entry(step);
+    entry[n++] = stand_entry(&packer->pool);
+    rc = journal_rewrite(packer->journal, n, entry, err);
+    while (n)
+        json_object_put(entry[--n]);
+    free(entry);
+    return rc;
+}
+
+/* ---- reading it back ---- */
+
+static int cpus_from(struct json_object *object, const char *key, struct cpus *set,
+                     struct berth_error *err)
+{
+    char text[CPUS_TEXT_MAX];
+
+    if (json_get_text(object, key, JSON_REQUIRED, text, sizeof(text), err) < 0)
+        return -1;
+    return cpus_parse(set, text) < 0 ? berth_error_set(err, "%s: no CPU list", key) : 0;
+}
+
+static int homes_from(struct json_object *homes, struct enforce_step *body, struct berth_error *err)
+{
+    if (json_object_array_length(homes) != body->ntasks)
+        return berth_error_set(err, "homes: %zu expected", body->ntasks);
+    for (size_t i = 0; i < body->ntasks; i++) {
+        const char *text = json_object_get_string(json_object_array_get_idx(homes, i));
+
+        if (!text || cpus_parse(&body->task[i].home, text) < 0)
+            return berth_error_set(err, "homes: no CPU list at %zu", i);
+        body->task[i].cpus = body->task[i].home;
+    }
+    return 0;
+}
+
+static int body_from_json(struct json_object *entry, struct enforce_step *body,
+                          struct berth_error *err)
+{
+    struct json_object *object = NULL, *homes = NULL;
+
+    if (json_get_object(entry, "body", JSON_REQUIRED, &object, err) < 0 ||
+        json_get_text(object, "leaf", JSON_REQUIRED, body->leaf, sizeof(body->leaf), err) < 0 ||
+        cpus_from(object, "job_home", &body->job_home, err) < 0 ||
+        cpus_from(object, "step_home", &body->step_home, err) < 0 ||
+        cpus_from(object, "mems_home", &body->mems_home, err) < 0 ||
+        json_get_array(object, "homes", JSON_REQUIRED, &homes, err) < 0)
+        return -1;
+    return homes_from(homes, body, err);
+}
+
+static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
+{
+    int state = STEP_PLACED;
+    int64_t started_at = 0;
+
+    if (json_get_i64(entry, "started_at", JSON_OPTIONAL, &started_at, err) < 0 ||
+        json_get_double(entry, "started_mono_s", JSON_OPTIONAL, &step->started_mono_s, err) < 0 ||
+        json_get_u64(entry, "moves", JSON_OPTIONAL, &step->hold.moves, err) < 0 ||
+        json_get_word(entry, "state", JSON_REQUIRED, step_state_name, STEP_STATES, &state, err) <
+            0 ||
+        json_get_text(entry, "reason", JSON_OPTIONAL, step->hold.reason, sizeof(step->hold.reason),
+                      err) < 0)
+        return -1;
+    step->started_at = started_at;
+    step->state = (enum step_state)state;
+    return body_from_json(entry, &step->body, err);
+}
+
+static int load_start(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    struct json_object *object = NULL;
+    struct wire_request request;
+    const char *line;
+    struct step *step;
+
+    if (json_get_object(entry, "request", JSON_REQUIRED, &object, err) < 0)
+        return -1;
+    line = json_object_to_json_string(object);
+    if (wire_request_decode(line, strlen(line), &request, err) < 0)
+        return -1;
+    step = request.op == WIRE_OP_REGISTER ? registry_add(&packer->steps, &request.reg) : NULL;
+    wire_request_clear(&request);
+    if (!step)
+        return berth_error_set(err, "request: no registration");
+    if (fill_step(entry, step, err) == 0)
+        return 0;
+    registry_drop(&packer->steps, step);
+    return -1;
+}
+
+static int load_end(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    struct wire_step_id id = {0};
+    struct step *step;
+
+    if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
+        json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
+        return -1;
+    step = registry_find(&packer->steps, id);
+    if (step)
+        registry_drop(&packer->steps, step);
+    return 0;
+}
+
+/* Is the table a permutation of the cores that it names? */
+static bool is_permutation(const struct pool *pool)
+{
+    struct pool seen;
+    bool fine = pool_init(&seen, pool->cores) == 0;
+
+    for (size_t core = 0; fine && core < pool->cores; core++) {
+        if (!pool_has(pool, core))
+            continue;
+        fine = pool_has(pool, pool->stand[core]) && !pool_has(&seen, pool->stand[core]);
+        if (fine)
+            pool_join(&seen, pool->stand[core]);
+    }
+    pool_free(&seen);
+    return fine;
+}
+
+static int load_stand(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    struct json_object *pairs = NULL;
+    struct pool read;
+
+    if (json_get_array(entry, "stand", JSON_REQUIRED, &pairs, err) < 0 ||
+        pool_init(&read, packer->pool.cores) < 0)
+        return -1;
+    for (size_t i = 0; i < json_object_array_length(pairs); i++) {
+        struct json_object *pair = json_object_array_get_idx(pairs, i);
+        size_t core = read.cores;
+
+        if (json_object_is_type(pair, json_type_array) && json_object_array_length(pair) == 2)
+            core = json_object_get_uint64(json_object_array_get_idx(pair, 0));
+        if (core < read.cores)
+            read.stand[core] = json_object_get_uint64(json_object_array_get_idx(pair, 1));
+    }
+    if (!is_permutation(&read)) { /* another topology since: everybody starts from home */
+        pool_free(&read);
+        log_warn("journal: placement of another topology ignored");
+        return 0;
+    }
+    pool_free(&packer->pool);
+    packer->pool = read;
+    return 0;
+}
+
+struct loading {
+    struct packer *packer;
+    struct berth_error *err;
+    int rc;
+};
+
+static int load_entry(struct json_object *entry, void *arg)
+{
+    static const char *const ops[] = {"start", "end", "stand"};
+    static int (*const load[])(struct packer *, struct json_object *,
+                               struct berth_error *) = {load_start, load_end, load_stand};
+    struct loading *loading = arg;
+    int op = 0;
+
+    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 3, &op, loading->err);
+    if (loading->rc == 0)
+        loading->rc = load[op](loading->packer, entry, loading->err);
+    return loading->rc;
+}
+
+int store_load(struct packer *packer, struct berth_error *err)
+{
+    struct loading loading = {.packer = packer, .err = err};
+
+    if (journal_replay(packer->journal, load_entry, &loading, err) < 0)
+        return -1;
+    return loading.rc;
+}
+
+/* ---- pool markers ---- */
+
+/* The folder beside the socket. */
+static void marker_dir(const struct packer *packer, char *path, size_t size)
+{
+    char socket[sizeof(packer->conf.socket)];
+
+    memcpy(socket, packer->conf.socket, sizeof(socket));
+    snprintf(path, size, "%s/%s", dirname(socket), WIRE_POOL_DIR);
+}
+
+/* Does the job keep its marker: has it a live step that opted in? */
+static bool opted_in(const struct packer *packer, uint32_t job)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->request.id.job == job && step->request.options.mode != WIRE_MODE_OFF)
+        return true;
+    return false;
+}
+
+void store_mark(struct packer *packer, uint32_t job)
+{
+    char dir[PATH_MAX], path[PATH_MAX + 16];
+    int fd;
+
+    marker_dir(packer, dir, sizeof(dir));
+    snprintf(path, sizeof(path), "%s/%u", dir, job);
+    if (!opted_in(packer, job)) {
+        unlink(path);
+        return;
+    }
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        log_error("%s: %s", path, strerror(errno));
+    else
+        close(fd);
+}
+
+/* Remove every marker of the folder. */
+static void remove_all(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+void store_mark_all(struct packer *packer)
+{
+    const struct step *step;
+    char path[PATH_MAX];
+
+    marker_dir(packer, path, sizeof(path));
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        log_error("%s: %s", path, strerror(errno));
+    remove_all(path);
+    TAILQ_FOREACH(step, &packer->steps.live, link) store_mark(packer, step->request.id.job);
+}
+
+void store_mark_none(struct packer *packer)
+{
+    char path[PATH_MAX];
+
+    marker_dir(packer, path, sizeof(path));
+    remove_all(path);
+    rmdir(path);
+}

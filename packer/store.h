@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store - what the journal holds: a "start" per step with all that is needed to adopt it again, an
+ * "end", and a "stand" with the permutation before each change of it. Also the pool markers, the
+ * files by which the plugin knows a job of the pool. */
+#ifndef BERTH_STORE_H
+#define BERTH_STORE_H
+
+#include "packer.h"
+
+int store_start(struct packer *packer, const struct step *step, struct berth_error *err);
+int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
+
+/* Rewrite the journal with what is true now, if it has grown large (or `now`). */
+int store_compact(struct packer *packer, bool now, struct berth_error *err);
+
+/* Read the journal into the registry and the pool (both empty before). Steps come back in state
+ * new, not yet verified to be alive. */
+int store_load(struct packer *packer, struct berth_error *err);
+
+/* The marker of one job: there iff the job has a live step that opted in. Of all jobs, after a
+ * start; none, before a stop. */
+void store_mark(struct packer *packer, uint32_t job);
+void store_mark_all(struct packer *packer);
+void store_mark_none(struct packer *packer);
+
+#endif
