@@ -52,6 +52,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_explain.c \
 	packer/ctl_model.c \
 	packer/ctl_plan.c \
+	packer/ctl_print.c \
 	packer/ctl_profile.c \
 	packer/ctl_status.c \
 	packer/ctl_top.c

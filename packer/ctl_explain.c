@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_explain - `berthctl explain JOB[.STEP]`: a step's life as sentences, stage by stage in the
+ * order of the way of the data. Every figure comes from berthd's answer; what it does not know is
+ * said to be unknown. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "ctl.h"
+
+#define TASKS_SHOWN 8
+#define COLUMNS_WITHOUT_TERMINAL 100
+
+static const char usage[] =
+    "usage: berthctl explain [--json] [--socket PATH] JOB[.STEP]\n\n"
+    "Why a step runs where it runs: every decision, in the order it was made.\n"
+    "STEP is a number, batch or interactive; without it all steps of the job.\n\n"
+    "  --json         {\"steps\":[...]}\n"
+    "  --socket PATH  ask the berthd that listens there\n";
+
+/* A sentence under way. */
+struct text {
+    FILE *out;
+    char *buffer;
+    size_t size;
+};
+
+static void text_open(struct text *text)
+{
+    text->buffer = NULL;
+    text->out = open_memstream(&text->buffer, &text->size);
+}
+
+/* Print it as the stage's paragraph. */
+static void text_close(struct text *text, const char *stage, size_t columns)
+{
+    fclose(text->out);
+    ctl_put_paragraph(stdout, stage, text->buffer, columns);
+    free(text->buffer);
+}
+
+static void add_reason(struct text *text, struct json_object *stage)
+{
+    const char *reason = ctl_text(stage, "reason");
+
+    if (reason[0] && strcmp(reason, "-") != 0)
+        fprintf(text->out, ": %s", reason);
+}
+
+static const char *plural(double n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static bool given(const char *field)
+{
+    return field[0] && strcmp(field, "-") != 0;
+}
+
+static const char *or_none(const char *field)
+{
+    return given(field) ? field : "none";
+}
+
+static void add_when(struct text *text, double unix_s)
+{
+    time_t when = (time_t)unix_s;
+    char buffer[64];
+    struct tm tm;
+
+    if (isnan(unix_s) || unix_s <= 0)
+        return;
+    localtime_r(&when, &tm);
+    strftime(buffer, sizeof(buffer), "%Y-%m-%d %H:%M:%S", &tm);
+    fputs(buffer, text->out);
+}
+
+/* ---- the stages ---- */
+
+static void say_request(struct text *text, struct json_object *request)
+{
+    double tasks = ctl_number(request, "tasks"), cpus = ctl_number(request, "cpus_per_task");
+    const char *job = ctl_text(request, "job_cores"), *step = ctl_text(request, "step_cores");
+
+    fprintf(text->out, "user %.0f asked for --contention-aware=%s: %.0f task%s of %.0f CPU%s",
+            ctl_number(request, "uid"), ctl_text(request, "options"), tasks, plural(tasks), cpus,
+            plural(cpus));
+    if (given(step))
+        fprintf(text->out, "; Slurm gave the step cores %s of the job's %s", step, job);
+    if (ctl_number(request, "array_job") > 0)
+        fprintf(text->out, "; task %.0f of array %.0f", ctl_number(request, "array_task"),
+                ctl_number(request, "array_job"));
+    if (ctl_true(request, "bound_by_hand"))
+        fputs("; bound to its cores by hand", text->out);
+    if (given(ctl_text(request, "exe")))
+        fprintf(text->out, "; the program is %s", ctl_text(request, "exe"));
+    else
+        fputs("; the program is not known", text->out);
+}
+
+static void say_profile(struct text *text, struct json_object *profile, struct json_object *request)
+{
+    if (ctl_true(profile, "known")) {
+        fprintf(text->out, "%.0f cache misses per million instructions, from %s, measured ",
+                ctl_number(profile, "miss_pmi"), ctl_text(profile, "source"));
+        add_when(text, ctl_number(profile, "measured_at"));
+        if (ctl_true(profile, "truncated"))
+            fputs(" over the program's beginning only", text->out);
+        fprintf(text->out, "; key %s", ctl_text(profile, "key"));
+    } else if (given(ctl_text(profile, "key"))) {
+        fprintf(text->out, "none in the store for %s (berthctl profile -- %s ... makes one)",
+                ctl_text(profile, "key"), ctl_text(request, "exe"));
+    } else {
+        fputs("none: neither a program nor a tag to look up", text->out);
+    }
+}
+
+static void say_size(struct text *text, struct json_object *size)
+{
+    double given_cores = ctl_number(size, "given");
+
+    fprintf(text->out, "%.0f core%s of the %.0f that Slurm gave", given_cores, plural(given_cores),
+            ctl_number(size, "cores"));
+    add_reason(text, size);
+}
+
+/* "cache 0", "caches 0, 1", "no cache". */
+static void add_caches(struct text *text, struct json_object *caches)
+{
+    size_t n = ctl_length(caches);
+
+    fputs(n == 0 ? "no cache" : n == 1 ? "cache" : "caches", text->out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(text->out, "%s%" PRIu64, i ? ", " : " ",
+                json_object_get_uint64(json_object_array_get_idx(caches, i)));
+}
+
+static void add_neighbours(struct text *text, struct json_object *neighbours)
+{
+    size_t n = ctl_length(neighbours);
+
+    fputs(n ? "; beside it there:" : "; nobody else stands there", text->out);
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *one = json_object_array_get_idx(neighbours, i);
+        double miss = ctl_number(one, "miss_pmi");
+
+        fprintf(text->out, "%s %s (%s", i ? "," : "", ctl_text(one, "id"), ctl_text(one, "class"));
+        if (!isnan(miss))
+            fprintf(text->out, ", %.0f misses", miss);
+        fprintf(text->out, ", cache %.0f)", ctl_number(one, "llc"));
+    }
+}
+
+static void say_place(struct text *text, struct json_object *place)
+{
+    const char *asked = ctl_text(place, "policy_asked");
+    double rank = ctl_number(place, "rank");
+
+    fprintf(text->out, "by %s", ctl_text(place, "policy"));
+    if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
+        fprintf(text->out, " (%s was asked for)", asked);
+    if (rank > 0)
+        fprintf(text->out, ", number %.0f of %.0f in the order of miss rates", rank,
+                ctl_number(place, "of"));
+    fprintf(text->out, ": from CPUs %s to CPUs %s, ", or_none(ctl_text(place, "home")),
+            or_none(ctl_text(place, "cpus")));
+    add_caches(text, ctl_object(place, "llc"));
+    fprintf(text->out, ", memory node %s", or_none(ctl_text(place, "mems")));
+    add_reason(text, place);
+    add_neighbours(text, ctl_object(place, "neighbours"));
+}
+
+static void say_enforce(struct text *text, struct json_object *enforce)
+{
+    struct json_object *tasks = ctl_object(enforce, "tasks");
+    double moves = ctl_number(enforce, "moves");
+    size_t n = ctl_length(tasks);
+
+    fprintf(text->out, "by %s, %s, moved %.0f time%s", ctl_text(enforce, "way"),
+            ctl_true(enforce, "verified") ? "read back as wanted" : "not verified", moves,
+            plural(moves));
+    add_reason(text, enforce);
+    for (size_t i = 0; i < n && i < TASKS_SHOWN; i++) {
+        struct json_object *task = json_object_array_get_idx(tasks, i);
+
+        fprintf(text->out, "; task %.0f (pid %.0f) %s -> %s", ctl_number(task, "id"),
+                ctl_number(task, "pid"), or_none(ctl_text(task, "home")),
+                or_none(ctl_text(task, "cpus")));
+    }
+    if (n > TASKS_SHOWN)
+        fprintf(text->out, "; and %zu more tasks (--json has all)", n - TASKS_SHOWN);
+}
+
+/* "LABEL N UNIT", or that it is not known. */
+static void add_measure(struct text *text, const char *label, double value, int digits,
+                        const char *unit)
+{
+    if (isnan(value))
+        fprintf(text->out, "; %s not known", label);
+    else
+        fprintf(text->out, "; %s %.*f %s", label, digits, value, unit);
+}
+
+static void say_observe(struct text *text, struct json_object *observe)
+{
+    double rss_kib = ctl_number(observe, "maxrss_kib");
+    char elapsed[CTL_TIME_MAX];
+
+    ctl_time(ctl_number(observe, "elapsed_s"), elapsed);
+    fprintf(text->out, "elapsed %s", elapsed);
+    add_measure(text, "CPU time user", ctl_number(observe, "user_s"), 2, "s");
+    add_measure(text, "system", ctl_number(observe, "system_s"), 2, "s");
+    add_measure(text, "cores in use", ctl_number(observe, "cores_used"), 2, "on average");
+    add_measure(text, "largest process", rss_kib / 1024, 1, "MiB");
+    add_measure(text, "cache misses", ctl_number(observe, "miss_pmi"), 0,
+                "per million instructions");
+}
+
+static void say_bill(struct text *text, struct json_object *bill)
+{
+    double energy = ctl_number(bill, "energy_j");
+
+    if (isnan(energy))
+        fputs("not metered", text->out);
+    else
+        fprintf(text->out, "%.1f J by %s", energy, ctl_text(bill, "source"));
+}
+
+/* ---- a step ---- */
+
+static void add_exit(struct text *text, double status)
+{
+    int code = isnan(status) ? 0 : (int)status;
+
+    if (isnan(status))
+        fputs(", exit status not known", text->out);
+    else if (WIFSIGNALED(code))
+        fprintf(text->out, ", killed by signal %d", WTERMSIG(code));
+    else
+        fprintf(text->out, ", exit status %d", WEXITSTATUS(code));
+}
+
+static void say_head(struct json_object *step)
+{
+    double ended = ctl_number(step, "ended_at");
+    struct text text;
+
+    text_open(&text);
+    fprintf(text.out, "%s %s, started ", ctl_text(step, "id"), ctl_text(step, "state"));
+    add_when(&text, ctl_number(step, "started_at"));
+    if (!isnan(ended)) {
+        fputs(", ended ", text.out);
+        add_when(&text, ended);
+        add_exit(&text, ctl_number(step, "exit_status"));
+    }
+    fclose(text.out);
+    ctl_put_line(stdout, text.buffer, 0);
+    free(text.buffer);
+}
+
+static void explain_step(struct json_object *step, size_t columns)
+{
+    static void (*const say[])(struct text *, struct json_object *) = {
+        say_size, say_place, say_enforce, say_observe, say_bill};
+    static const char *const stage[] = {"size", "place", "enforce", "observe", "bill"};
+    struct json_object *class = ctl_object(step, "class"), *request = ctl_object(step, "request");
+    struct text text;
+
+    say_head(step);
+    text_open(&text);
+    say_request(&text, request);
+    text_close(&text, "request", columns);
+    text_open(&text);
+    say_profile(&text, ctl_object(step, "profile"), request);
+    text_close(&text, "profile", columns);
+    text_open(&text);
+    fputs(ctl_text(class, "name"), text.out);
+    add_reason(&text, class);
+    text_close(&text, "class", columns);
+    for (size_t i = 0; i < sizeof(say) / sizeof(say[0]); i++) {
+        text_open(&text);
+        say[i](&text, ctl_object(step, stage[i]));
+        text_close(&text, stage[i], columns);
+    }
+}
+
+static int explain(const char *socket, struct wire_step_id id, const char *name, bool json)
+{
+    struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = id};
+    size_t columns = ctl_columns();
+    struct json_object *answer, *steps;
+    struct berth_error err;
+
+    answer = ctl_ask(socket, &request, &err);
+    if (!answer)
+        return ctl_fail("berthd", "%s", err.text);
+    steps = ctl_object(answer, "steps");
+    if (ctl_length(steps) == 0) {
+        double history = ctl_number(ctl_object(answer, "node"), "history");
+
+        json_object_put(answer);
+        return ctl_fail(name, "no such step here (ended steps are remembered: the last %.0f)",
+                        history);
+    }
+    if (json) {
+        json_object_object_del(answer, "node");
+        return ctl_print_json(answer);
+    }
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        if (i)
+            putchar('\n');
+        explain_step(json_object_array_get_idx(steps, i),
+                     columns ? columns : COLUMNS_WITHOUT_TERMINAL);
+    }
+    json_object_put(answer);
+    return 0;
+}
+
+int ctl_explain(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"socket", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    const char *socket = NULL;
+    struct wire_step_id id;
+    bool json = false;
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1)
+        switch (option) {
+        case 'j':
+            json = true;
+            break;
+        case 's':
+            socket = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            return ctl_usage("explain", "wrong option %s", argv[optind - 1]);
+        }
+    if (optind + 1 != argc)
+        return ctl_usage("explain", "one JOB or JOB.STEP expected");
+    if (wire_step_parse(argv[optind], &id) < 0)
+        return ctl_usage("explain", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
+    return explain(socket, id, argv[optind], json);
+}

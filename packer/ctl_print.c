@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_print - reading the fields of an answer, and putting text of unknown origin on a terminal. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+struct json_object *ctl_object(struct json_object *object, const char *key)
+{
+    struct json_object *field = NULL;
+
+    return json_object_object_get_ex(object, key, &field) ? field : NULL;
+}
+
+size_t ctl_length(struct json_object *array)
+{
+    return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
+}
+
+const char *ctl_text(struct json_object *object, const char *key)
+{
+    struct json_object *field = ctl_object(object, key);
+
+    return json_object_is_type(field, json_type_string) ? json_object_get_string(field) : "-";
+}
+
+double ctl_number(struct json_object *object, const char *key)
+{
+    struct json_object *field = ctl_object(object, key);
+    bool number =
+        json_object_is_type(field, json_type_int) || json_object_is_type(field, json_type_double);
+
+    return number ? json_object_get_double(field) : NAN;
+}
+
+bool ctl_true(struct json_object *object, const char *key)
+{
+    struct json_object *field = ctl_object(object, key);
+
+    return json_object_is_type(field, json_type_boolean) && json_object_get_boolean(field);
+}
+
+size_t ctl_columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* A byte that continues a UTF-8 character, which takes no column of its own. */
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static size_t columns_of(const char *text, size_t length)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < length; i++)
+        columns += !continues(text[i]);
+    return columns;
+}
+
+/* C0 and DEL, and C1 as UTF-8 writes it (0xc2 0x80..0x9f), become '?'. */
+static void put_clean(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        unsigned char after = i + 1 < length ? (unsigned char)text[i + 1] : 0;
+        bool c1 = c == 0xc2 && after >= 0x80 && after <= 0x9f;
+
+        fputc(c < 0x20 || c == 0x7f || c1 ? '?' : c, out);
+        i += c1;
+    }
+}
+
+void ctl_put_line(FILE *out, const char *line, size_t columns)
+{
+    size_t length = 0, used = 0;
+
+    while (line[length] && (columns == 0 || used < columns || continues(line[length])))
+        used += !continues(line[length++]);
+    while (length > 0 && line[length - 1] == ' ')
+        length--;
+    put_clean(out, line, length);
+    fputc('\n', out);
+}
+
+#define INDENT 9
+
+void ctl_put_paragraph(FILE *out, const char *title, const char *text, size_t columns)
+{
+    size_t used = INDENT;
+
+    fprintf(out, "%-*s", INDENT - 1, title);
+    while (*text) {
+        size_t length = strcspn(text, " "), wide = columns_of(text, length) + 1;
+
+        if (columns && used > INDENT && used + wide > columns) {
+            fprintf(out, "\n%*s", INDENT - 1, "");
+            used = INDENT;
+        }
+        fputc(' ', out);
+        put_clean(out, text, length);
+        used += wide;
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
+void ctl_time(double seconds, char text[CTL_TIME_MAX])
+{
+    unsigned long total = seconds >= 0 && seconds < 1e10 ? (unsigned long)seconds : 0;
+    unsigned long days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
+
+    if (!(seconds >= 0 && seconds < 1e10))
+        snprintf(text, CTL_TIME_MAX, "-");
+    else if (days)
+        snprintf(text, CTL_TIME_MAX, "%lu-%02lu:%02lu:%02lu", days, hours, minutes, total % 60);
+    else if (hours)
+        snprintf(text, CTL_TIME_MAX, "%lu:%02lu:%02lu", hours, minutes, total % 60);
+    else
+        snprintf(text, CTL_TIME_MAX, "%lu:%02lu", minutes, total % 60);
+}

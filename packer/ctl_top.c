@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_top - `berthctl top`: the status page again and again, with the CPU time that each step used
+ * meanwhile.
+ *
+ * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM and SIGHUP are blocked and taken
+ * from a descriptor beside the keyboard's: every way out passes through the one place that restores
+ * the terminal. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "json.h"
+
+static const char usage[] =
+    "usage: berthctl top [-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]\n\n"
+    "The page of berthctl status, drawn anew, busiest step first. q leaves.\n\n"
+    "  -b, --batch          one page after the other; so too where stdout is no terminal\n"
+    "  -d, --delay SECONDS  between two pages (1; 0.1 to 3600)\n"
+    "  -n, --count COUNT    leave after so many pages\n"
+    "  --json               one JSON object per page, as berthctl status --json, with \"cpu_pct\"\n"
+    "  --socket PATH        ask the berthd that listens there\n";
+
+struct top {
+    const char *socket;
+    bool batch, json;
+    double delay_s;
+    unsigned long count; /* 0: no end */
+    int signals;         /* signalfd */
+    bool keyboard;       /* stdin is a terminal in raw mode */
+    struct termios saved;
+    struct json_object *before; /* the last answer */
+    double before_s;            /* and when it came */
+};
+
+static double mono_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- the terminal ---- */
+
+static int catch_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void terminal_take(struct top *top)
+{
+    struct termios raw;
+
+    if (top->batch)
+        return;
+    top->keyboard = tcgetattr(STDIN_FILENO, &top->saved) == 0;
+    if (top->keyboard) {
+        raw = top->saved;
+        raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+        raw.c_cc[VMIN] = 0;
+        raw.c_cc[VTIME] = 0;
+        tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    fputs("\033[?1049h\033[?25l", stdout); /* alternate screen, no cursor */
+}
+
+static void terminal_give_back(struct top *top)
+{
+    if (top->batch)
+        return;
+    fputs("\033[?25h\033[?1049l", stdout);
+    fflush(stdout);
+    if (top->keyboard)
+        tcsetattr(STDIN_FILENO, TCSANOW, &top->saved);
+}
+
+/* Sleep until the next page. false: the person wants to leave. */
+static bool terminal_wait(struct top *top)
+{
+    struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
+                            {.fd = top->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
+    double end = mono_s() + top->delay_s, left;
+
+    while ((left = end - mono_s()) > 0) {
+        char key;
+
+        if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
+            return false;
+        if (fds[0].revents)
+            return false;
+        if (fds[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q'))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a page ---- */
+
+static double cpu_s(struct json_object *step)
+{
+    return ctl_number(step, "user_s") + ctl_number(step, "system_s");
+}
+
+static struct json_object *find_step(struct json_object *answer, const char *id)
+{
+    struct json_object *steps = ctl_object(answer, "steps");
+
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+
+        if (strcmp(ctl_text(step, "id"), id) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+/* CPU time since the last page, in percent of one CPU; null where one of the two is not known. */
+static void add_shares(struct top *top, struct json_object *answer, double now_s)
+{
+    struct json_object *steps = ctl_object(answer, "steps");
+
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+        struct json_object *before = find_step(top->before, ctl_text(step, "id"));
+        double used = before ? cpu_s(step) - cpu_s(before) : NAN;
+
+        json_add_measure(step, "cpu_pct", 100 * used / (now_s - top->before_s));
+    }
+}
+
+/* Busiest first; steps without a share last, in the order they came. */
+static int by_share(const void *a, const void *b)
+{
+    double x = ctl_number(*(struct json_object *const *)a, "cpu_pct");
+    double y = ctl_number(*(struct json_object *const *)b, "cpu_pct");
+
+    x = isnan(x) ? -1 : x;
+    y = isnan(y) ? -1 : y;
+    return (x < y) - (x > y);
+}
+
+static void draw(struct top *top, struct json_object *answer)
+{
+    struct winsize size = {0};
+
+    if (top->json) {
+        puts(json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN |
+                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
+    } else if (top->batch) {
+        ctl_put_status(stdout, answer, ctl_columns(), 0);
+        putchar('\n');
+    } else {
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+        fputs("\033[H\033[2J", stdout);
+        ctl_put_status(stdout, answer, size.ws_col, size.ws_row > 1 ? size.ws_row - 1u : 0);
+    }
+    fflush(stdout);
+}
+
+/* Ask, compare with the last answer, draw. 0, or -1 and err. */
+static int page(struct top *top, struct berth_error *err)
+{
+    struct wire_request request = {.op = WIRE_OP_STATUS};
+    struct json_object *answer = ctl_ask(top->socket, &request, err);
+    double now_s = mono_s();
+
+    if (!answer)
+        return -1;
+    add_shares(top, answer, now_s);
+    json_object_array_sort(ctl_object(answer, "steps"), by_share);
+    draw(top, answer);
+    json_object_put(top->before);
+    top->before = answer;
+    top->before_s = now_s;
+    return ferror(stdout) ? berth_error_set(err, "stdout: %s", strerror(errno)) : 0;
+}
+
+static int run(struct top *top)
+{
+    struct berth_error err;
+    unsigned long pages = 0;
+    int rc;
+
+    top->signals = catch_signals();
+    terminal_take(top);
+    do
+        rc = page(top, &err);
+    while (rc == 0 && (top->count == 0 || ++pages < top->count) && terminal_wait(top));
+    terminal_give_back(top);
+    json_object_put(top->before);
+    close(top->signals);
+    return rc < 0 ? ctl_fail("berthd", "%s", err.text) : 0;
+}
+
+/* ---- options ---- */
+
+static int read_delay(struct top *top, const char *text)
+{
+    char *end;
+
+    top->delay_s = strtod(text, &end);
+    if (end == text || *end || !(top->delay_s >= 0.1 && top->delay_s <= 3600))
+        return ctl_usage("top", "--delay: seconds from 0.1 to 3600 expected, not '%s'", text);
+    return 0;
+}
+
+static int read_count(struct top *top, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    top->count = strtoul(text, &end, 10);
+    if (end == text || *end || errno || top->count == 0 || text[0] == '-')
+        return ctl_usage("top", "--count: a number from 1 expected, not '%s'", text);
+    return 0;
+}
+
+/* One option. 0, 2 usage, -1 help was printed. */
+static int take(struct top *top, int option, char **argv)
+{
+    switch (option) {
+    case 'b':
+        top->batch = true;
+        return 0;
+    case 'd':
+        return read_delay(top, optarg);
+    case 'n':
+        return read_count(top, optarg);
+    case 'j':
+        top->json = top->batch = true;
+        return 0;
+    case 's':
+        top->socket = optarg;
+        return 0;
+    case 'h':
+        fputs(usage, stdout);
+        return -1;
+    default:
+        return ctl_usage("top", "wrong option %s", argv[optind - 1]);
+    }
+}
+
+int ctl_top(int argc, char **argv)
+{
+    static const struct option options[] = {{"batch", no_argument, NULL, 'b'},
+                                            {"delay", required_argument, NULL, 'd'},
+                                            {"count", required_argument, NULL, 'n'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"socket", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct top top = {.delay_s = 1, .batch = !isatty(STDOUT_FILENO)};
+    int option, rc = 0;
+
+    opterr = 0;
+    while (rc == 0 && (option = getopt_long(argc, argv, "+:bd:n:", options, NULL)) != -1)
+        rc = take(&top, option, argv);
+    if (rc != 0)
+        return rc < 0 ? 0 : rc;
+    if (optind < argc)
+        return ctl_usage("top", "takes no argument: %s", argv[optind]);
+    return run(&top);
+}
