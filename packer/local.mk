@@ -11,6 +11,7 @@ libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 
 libpacker_la_SOURCES = \
+	packer/admit.c packer/admit.h \
 	packer/answer.c packer/answer.h \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \

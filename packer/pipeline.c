@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "admit.h"
 #include "answer.h"
 #include "classify.h"
 #include "hold.h"
@@ -21,7 +22,8 @@
 static const char *reason_to_leave(const struct packer *packer, const struct step *step)
 {
     if (step->request.options.mode == WIRE_MODE_OFF)
-        return "did not opt in";
+        return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
+                                : "did not opt in";
     if (step->request.bound_by_hand)
         return "bound by hand (--cpu-bind)";
     return place_unfit(packer, &step->body);
@@ -51,6 +53,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         berth_error_set(err, "out of memory");
         return NULL;
     }
+    admit_options(packer->conf.allow, &step->request.options, step->refused, sizeof(step->refused));
     snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
     step->started_at = time(NULL);
     step->started_mono_s = packer_mono_s();

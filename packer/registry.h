@@ -80,6 +80,8 @@ struct step {
     double started_mono_s, ended_mono_s;
     int exit_status; /* wait(2) status; -1 unknown */
     struct wire_register request;
+    char
+        refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
     struct step_profile profile;
     struct step_class class;
     struct step_size size;

@@ -109,6 +109,7 @@ static struct json_object *render_request(const struct step *step)
     json_add_u64(object, "restart", request->restart);
     json_add_u64(object, "uid", request->uid);
     json_add_text(object, "options", options);
+    json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
     json_add_text(object, "exe", request->exe[0] ? request->exe : NULL);
     json_add_text(object, "hash", request->hash[0] ? request->hash : NULL);
     json_add_u64(object, "tasks", step->body.ntasks);
