@@ -278,8 +278,8 @@ static void adopt(struct packer *packer)
     }
 }
 
-/* berth's cgroups that no live step owns. */
-static void clean(struct packer *packer)
+/* Remove berth's cgroups, but for those of live steps if `keep_live`. */
+static void clean(struct packer *packer, bool keep_live)
 {
     struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
     struct berth_error err;
@@ -288,7 +288,9 @@ static void clean(struct packer *packer)
 
     if (!known)
         return;
-    TAILQ_FOREACH(step, &packer->steps.live, link) known[n++] = step->request.id;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (keep_live)
+        known[n++] = step->request.id;
     if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
     free(known);
@@ -301,7 +303,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     if (store_load(packer, err) < 0)
         return -1;
     pipeline_sweep(packer);
-    clean(packer);
+    clean(packer, true);
     adopt(packer);
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
@@ -325,6 +327,6 @@ void pipeline_undo(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (step_movable(step))
         hold_restore(packer, step);
-    clean(packer);
+    clean(packer, false);
     store_mark_none(packer);
 }
