@@ -115,15 +115,17 @@ static struct move *moves_next(struct moves *moves)
 }
 
 /* Move one step; a failure puts it back and ends berth's say over it. */
-static int move_step(struct packer *packer, struct step *step)
+static int move_step(struct packer *packer, const struct move *move)
 {
+    bool moves = !cpus_equal(&move->from, &move->to);
+    struct step *step = move->step;
     struct berth_error err;
     char name[WIRE_STEP_NAME_MAX];
 
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
         step->hold.verified = packer->enforce.way != &enforce_dryrun;
-        step->hold.moves++;
-        packer->moves++;
+        step->hold.moves += moves;
+        packer->moves += moves;
         step->hold.reason[0] = '\0';
         return 0;
     }
@@ -156,7 +158,7 @@ static size_t move_all(struct packer *packer, bool all)
     size_t failed = 0;
 
     while (moves && (move = moves_next(moves))) {
-        failed += move_step(packer, move->step) < 0;
+        failed += move_step(packer, move) < 0;
         cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
         move->step = NULL;
     }
