@@ -11,3 +11,9 @@ check_PROGRAMS += tests/unit/test_log
 tests_unit_test_log_SOURCES = tests/unit/test_log.c
 tests_unit_test_log_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_log_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_options
+check_PROGRAMS += tests/unit/test_options
+tests_unit_test_options_SOURCES = tests/unit/test_options.c plugin/options.c plugin/options.h
+tests_unit_test_options_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_options_LDADD = libwire.la $(CMOCKA_LIBS)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options: every word right and wrong, what errors say, and plugstack.conf's arguments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plugin/options.h"
+
+/* What a LIST means, printed by wire_options_format. */
+static void test_right(void **state)
+{
+    static const struct {
+        const char *list, *means;
+    } table[] = {
+        {NULL, "auto"},
+        {"", "auto"},
+        {"(null)", "auto"},
+        {"off", "off"},
+        {"auto", "auto"},
+        {"observe", "observe"},
+        {"isolate", "auto,isolate"},
+        {"edp", "auto,edp"},
+        {"size", "auto,size"},
+        {"observe,size", "observe,size"},
+        {"policy=di", "auto,policy=di"},
+        {"policy=contend,observe", "observe,policy=contend"},
+        {"cores=2-8", "auto,cores=2-8"},
+        {"cores=4", "auto,cores=4-4"},
+        {"max-slowdown=5", "auto,max-slowdown=5"},
+        {"max-slowdown=2.5%", "auto,max-slowdown=2.5"},
+        {"max-slowdown=0", "auto,max-slowdown=0"},
+        {"mem=auto", "auto"},
+        {"mem=interleave", "auto,mem=interleave"},
+        {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
+        {"require,verbose", "auto,require,verbose"},
+        {"verbose,require,tag=t,mem=bind,policy=pain,size,edp,isolate,auto",
+         "auto,isolate,edp,size,policy=pain,mem=bind,tag=t,require,verbose"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_options options;
+        struct berth_error err = {""};
+        char text[512];
+
+        assert_int_equal(options_parse(table[i].list, &options, &err), 0);
+        wire_options_format(&options, text, sizeof(text));
+        assert_string_equal(text, table[i].means);
+    }
+}
+
+/* A refused LIST changes nothing and says in one line what is wrong and what would be right. */
+static void test_wrong(void **state)
+{
+    static const struct {
+        const char *list, *names, *lists;
+    } table[] = {
+        {"autp", "'autp'", "off, auto, observe, isolate"},
+        {"autp", "'autp'", "policy=, cores=, max-slowdown=, mem=, tag=, require, verbose, help"},
+        {"auto,", "''", "is not one of"},
+        {",auto", "''", "is not one of"},
+        {"auto,,size", "''", "is not one of"},
+        {"AUTO", "'AUTO'", "is not one of"},
+        {" auto", "' auto'", "is not one of"},
+        {"evil\n\x01line", "'evil??line'", "is not one of"},
+        {"auto,observe", "'observe'", "contradicts 'auto'"},
+        {"size,size", "'size'", "twice"},
+        {"policy=di,policy=pain", "'policy=pain'", "twice"},
+        {"off,verbose", "'verbose'", "contradicts 'off'"},
+        {"verbose,off", "'off'", "stands alone"},
+        {"auto,off", "'off'", "contradicts 'auto'"},
+        {"auto=1", "'auto=1'", "takes no value"},
+        {"help=me", "'help=me'", "takes no value"},
+        {"policy", "'policy'", "di, dio-power, pain, sdc, animal, missrate, contend"},
+        {"policy=", "'policy='", "di, dio-power"},
+        {"policy=dii", "'policy=dii'", "di, dio-power"},
+        {"mem=near", "'mem=near'", "auto, local, interleave, bind"},
+        {"cores", "'cores'", "cores=MIN-MAX"},
+        {"cores=", "'cores='", "MIN-MAX"},
+        {"cores=0", "'cores=0'", "MIN-MAX"},
+        {"cores=4-2", "'cores=4-2'", "MIN-MAX"},
+        {"cores=2-", "'cores=2-'", "MIN-MAX"},
+        {"cores=-2", "'cores=-2'", "MIN-MAX"},
+        {"cores=2-4-6", "'cores=2-4-6'", "MIN-MAX"},
+        {"cores=two", "'cores=two'", "MIN-MAX"},
+        {"cores=99999999999999999999", "'cores=", "MIN-MAX"},
+        {"max-slowdown=-1", "'max-slowdown=-1'", "PCT"},
+        {"max-slowdown=nan", "'max-slowdown=nan'", "PCT"},
+        {"max-slowdown=1e3", "'max-slowdown=1e3'", "PCT"},
+        {"max-slowdown=5x", "'max-slowdown=5x'", "PCT"},
+        {"max-slowdown=5000", "'max-slowdown=5000'", "PCT"},
+        {"tag=", "'tag='", "tag=NAME"},
+        {"tag=a/b", "'tag=a/b'", "letters"},
+        {"tag=0123456789012345678901234567890123456789012345678901234567890123",
+         "'tag=", "less than 64"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_options options, before;
+        struct berth_error err = {""};
+
+        memset(&options, 0x55, sizeof(options));
+        before = options;
+        assert_int_equal(options_parse(table[i].list, &options, &err), -1);
+        assert_memory_equal(&options, &before, sizeof(options));
+        assert_non_null(strstr(err.text, "--contention-aware"));
+        assert_non_null(strstr(err.text, table[i].names));
+        assert_non_null(strstr(err.text, table[i].lists));
+        assert_null(strchr(err.text, '\n'));
+    }
+}
+
+static void test_very_long(void **state)
+{
+    struct wire_options options;
+    struct berth_error err;
+    char *list = malloc(100001);
+
+    (void)state;
+    memset(list, 'a', 100000);
+    list[100000] = '\0';
+    assert_int_equal(options_parse(list, &options, &err), -1);
+    memset(list, ',', 100000);
+    assert_int_equal(options_parse(list, &options, &err), -1);
+    free(list);
+}
+
+static const char *const all_words[] = {
+    "off",  "auto",      "observe", "isolate",       "edp",
+    "size", "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
+    "tag=", "require",   "verbose", "help"};
+
+static void test_help(void **state)
+{
+    struct wire_options options;
+    char usage[1024], *help = NULL;
+    size_t size;
+    FILE *out = open_memstream(&help, &size);
+
+    (void)state;
+    assert_int_equal(options_parse("help", &options, NULL), 1);
+    assert_int_equal(options_parse("auto,help", &options, NULL), 1);
+    options_help(out);
+    fclose(out);
+    options_usage(usage, sizeof(usage));
+    for (size_t i = 0; i < sizeof(all_words) / sizeof(all_words[0]); i++) {
+        assert_non_null(strstr(help, all_words[i]));
+        assert_non_null(strstr(usage, all_words[i]));
+    }
+    assert_true(strlen(usage) < sizeof(usage) - 1);
+    free(help);
+}
+
+static void test_site_right(void **state)
+{
+    static const struct {
+        const char *argument;
+        unsigned deadline_ms;
+    } table[] = {{"deadline=50ms", 50},
+                 {"deadline=0.05s", 50},
+                 {"deadline=70", 70},
+                 {"deadline=2s", 2000},
+                 {"deadline=10s", 10000}};
+    struct options_site site;
+
+    (void)state;
+    options_site_init(&site);
+    assert_string_equal(site.socket, WIRE_SOCKET_DEFAULT);
+    assert_int_equal(site.deadline_ms, 50);
+    assert_int_equal(site.options.mode, WIRE_MODE_OFF);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        assert_int_equal(options_site_parse(table[i].argument, &site, NULL), 0);
+        assert_int_equal(site.deadline_ms, table[i].deadline_ms);
+    }
+    assert_int_equal(options_site_parse("socket=/x/y.sock", &site, NULL), 0);
+    assert_string_equal(site.socket, "/x/y.sock");
+    assert_int_equal(options_site_parse("default=observe,size", &site, NULL), 0);
+    assert_int_equal(site.options.mode, WIRE_MODE_OBSERVE);
+    assert_true(site.options.size);
+    assert_int_equal(options_site_parse("default=off", &site, NULL), 0);
+    assert_int_equal(site.options.mode, WIRE_MODE_OFF);
+}
+
+static void test_site_wrong(void **state)
+{
+    static const char *const table[] = {"",
+                                        "sock=/x",
+                                        "socket=",
+                                        "socket=x.sock",
+                                        "deadline=",
+                                        "deadline=0",
+                                        "deadline=-5",
+                                        "deadline=nan",
+                                        "deadline=50us",
+                                        "deadline=ms",
+                                        "deadline=1h",
+                                        "default=help",
+                                        "default=nope",
+                                        "deadline=20s",
+                                        "deadline"};
+    char path[200] = "socket=/";
+    struct options_site site, before;
+    struct berth_error err;
+
+    (void)state;
+    options_site_init(&site);
+    before = site;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_int_equal(options_site_parse(table[i], &site, &err), -1);
+    memset(path + 8, 'x', 150);
+    assert_int_equal(options_site_parse(path, &site, &err), -1);
+    assert_memory_equal(&site, &before, sizeof(site));
+    assert_int_equal(options_site_parse("sock=/x", &site, &err), -1);
+    assert_non_null(strstr(err.text, "socket=, deadline=, default="));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right),      cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_very_long),  cmocka_unit_test(test_help),
+        cmocka_unit_test(test_site_right), cmocka_unit_test(test_site_wrong),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
