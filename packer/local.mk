@@ -54,8 +54,12 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model.c \
 	packer/ctl_plan.c \
 	packer/ctl_print.c \
-	packer/ctl_profile.c \
+	packer/ctl_profile.c packer/ctl_profile.h \
+	packer/ctl_profile_print.c \
+	packer/ctl_profile_store.c \
 	packer/ctl_status.c \
-	packer/ctl_top.c
+	packer/ctl_top.c \
+	packer/lackey.c packer/lackey.h \
+	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS)

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_profile - `berthctl profile -- COMMAND`: run a program once under valgrind, simulate what its
+ * memory references ask of the last-level cache, and store the stack-distance profile under the key
+ * by which berthd looks the program up at launch.
+ *
+ * Where the rates are taken. A program that ends by itself within the limit is counted whole, with
+ * the misses of its first touches: that is all it ever does. One that is stopped at the limit would
+ * go on, and its beginning would be counted at many times its weight: it starts with empty caches,
+ * so everything that would later hit misses once. Of such a program the first half of what was seen
+ * only warms the caches, and the rates are those of the second half: a program whose data fit has
+ * then filled its lines, and one that streams misses as before.
+ *
+ * The program's own streams are passed through, so the summary goes to stderr; with --json the
+ * result is on stdout, and the program's standard output joins stderr. */
+#include "ctl_profile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cachesim.h"
+#include "ctl.h"
+#include "topo.h"
+#include "tracer.h"
+
+/* lackey writes 1.7 million lines a second, each by itself, and a program of 2 to 5 instructions
+ * per reference so makes 0.3 to 0.6 million references: this is about a minute. It streams 160 MB
+ * by words of 8 bytes, 5 times a cache of 32 MiB; a much larger cache needs a higher limit. */
+#define LIMIT_DEFAULT 20000000
+#define SHORT_INSTRUCTIONS 10000000 /* a shorter run mostly shows how a program starts */
+#define PROGRESS_AFTER_S 2
+#define PROGRESS_TTY_S 0.5
+#define PROGRESS_PLAIN_S 5
+
+static const char help_text[] =
+    "usage: berthctl profile [OPTION...] [--] COMMAND [ARG...]\n"
+    "       berthctl profile list|show KEY|forget KEY [--db FILE] [--json]\n"
+    "\n"
+    "Run COMMAND once under valgrind, some 100 times slower than by itself, and store what it "
+    "does\n"
+    "to the last-level cache: hits by LRU position and misses per million instructions. berthd\n"
+    "looks it up when a step runs the same program (or names the same tag).\n"
+    "\n"
+    "  --tag NAME            store under tag:NAME, not under the program's path and content\n"
+    "  --limit N             stop COMMAND after N memory references (K, M, G; default 20M)\n"
+    "  --skip N              let the first N references warm the caches and do not count them\n"
+    "                        (default: none, or half the limit when that is reached)\n"
+    "  --db FILE             the profile store (default: profile_db of berth.conf)\n"
+    "  --topology T          simulate the caches of an hwloc XML file or a synthetic machine\n"
+    "  --llc BYTES:WAYS:LINE simulate this last-level cache, e.g. 32M:16:64\n"
+    "  --force               store the profile of a COMMAND that failed, too\n"
+    "  --progress            show progress though stderr is no terminal\n"
+    "  --json                print the profile as JSON on stdout; COMMAND's output goes to stderr\n"
+    "\n"
+    "Counted are loads and stores of COMMAND and its children; not prefetches, instruction "
+    "fetches\n"
+    "and write-backs. Children are taken to share one address space.\n";
+
+struct args {
+    const char *tag, *db, *topology;
+    uint64_t limit, skip;
+    bool skip_given, force, progress, json;
+    uint64_t llc_bytes; /* 0: not given */
+    unsigned llc_ways, line_bytes;
+    char **command;
+};
+
+/* ---- arguments ---- */
+
+/* Read a number of digits with one suffix of K, M or G, powers of `unit`. What follows goes to
+ * *end. 0, or -1. */
+static int parse_scaled(const char *text, uint64_t unit, uint64_t *value, const char **end)
+{
+    static const char suffix[] = "KMG";
+    const char *found;
+    uint64_t scale = 1;
+    char *after;
+
+    if (!isdigit((unsigned char)text[0]))
+        return -1;
+    errno = 0;
+    *value = strtoull(text, &after, 10);
+    if (errno)
+        return -1;
+    found = *after ? strchr(suffix, toupper((unsigned char)*after)) : NULL;
+    for (const char *s = suffix; found && s <= found; s++)
+        scale *= unit;
+    *end = found ? after + 1 : after;
+    return __builtin_mul_overflow(*value, scale, value) ? -1 : 0;
+}
+
+static int parse_count(const char *text, uint64_t *value)
+{
+    const char *end;
+
+    return parse_scaled(text, 1000, value, &end) < 0 || *end ? -1 : 0;
+}
+
+/* Read BYTES:WAYS:LINE. */
+static int parse_llc(const char *text, struct args *args)
+{
+    uint64_t ways, line;
+    const char *end;
+
+    if (parse_scaled(text, 1024, &args->llc_bytes, &end) < 0 || *end != ':' ||
+        parse_scaled(end + 1, 1024, &ways, &end) < 0 || *end != ':' ||
+        parse_scaled(end + 1, 1024, &line, &end) < 0 || *end)
+        return -1;
+    if (args->llc_bytes == 0 || ways == 0 || ways > PROFILE_WAYS_MAX || line == 0 || line > 4096)
+        return -1;
+    args->llc_ways = (unsigned)ways;
+    args->line_bytes = (unsigned)line;
+    return 0;
+}
+
+static bool tag_valid(const char *tag)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t length = strlen(tag);
+
+    return length > 0 && length < sizeof(((struct wire_options *)0)->tag) &&
+           strspn(tag, letters) == length;
+}
+
+/* Take one option. 0, or the exit status after saying what is wrong. */
+static int take_option(struct args *args, int option, const char *value, const char *typed)
+{
+    switch (option) {
+    case 't':
+        args->tag = value;
+        return tag_valid(value)
+                   ? 0
+                   : ctl_usage("profile", "--tag '%s': 1 to 63 letters, digits, '.', '_', '-'",
+                               value);
+    case 'l':
+        return parse_count(value, &args->limit) == 0 && args->limit > 0
+                   ? 0
+                   : ctl_usage("profile", "--limit '%s': a number above 0, such as 20M", value);
+    case 's':
+        args->skip_given = true;
+        return parse_count(value, &args->skip) == 0
+                   ? 0
+                   : ctl_usage("profile", "--skip '%s': a number, such as 5M", value);
+    case 'c':
+        return parse_llc(value, args) == 0
+                   ? 0
+                   : ctl_usage("profile",
+                               "--llc '%s': BYTES:WAYS:LINE, such as 32M:16:64, at most "
+                               "%d ways",
+                               value, PROFILE_WAYS_MAX);
+    case 'd':
+        args->db = value;
+        return 0;
+    case 'T':
+        args->topology = value;
+        return 0;
+    case 'f':
+        args->force = true;
+        return 0;
+    case 'p':
+        args->progress = true;
+        return 0;
+    case 'j':
+        args->json = true;
+        return 0;
+    case ':':
+        return ctl_usage("profile", "%s: its value is missing", typed);
+    }
+    return ctl_usage("profile", "%s: no such option", typed);
+}
+
+static int parse(struct args *args, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"tag", required_argument, NULL, 't'},      {"limit", required_argument, NULL, 'l'},
+        {"skip", required_argument, NULL, 's'},     {"db", required_argument, NULL, 'd'},
+        {"topology", required_argument, NULL, 'T'}, {"llc", required_argument, NULL, 'c'},
+        {"force", no_argument, NULL, 'f'},          {"progress", no_argument, NULL, 'p'},
+        {"json", no_argument, NULL, 'j'},           {0}};
+    int option, rc = 0;
+
+    optind = 0;
+    opterr = 0;
+    while (rc == 0 && (option = getopt_long(argc, argv, "+:", options, NULL)) != -1)
+        rc = take_option(args, option, optarg, argv[optind - 1]);
+    if (rc != 0)
+        return rc;
+    if (optind == argc)
+        return ctl_usage("profile", "which COMMAND?");
+    if (args->skip_given && args->skip >= args->limit)
+        return ctl_usage("profile", "--skip %" PRIu64 " leaves nothing of --limit %" PRIu64,
+                         args->skip, args->limit);
+    if (!args->skip_given)
+        args->skip = args->limit / 2;
+    args->command = argv + optind;
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static bool executable(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Find a command as execvp(3) does. 0 and its path, or -1 and err. */
+static int find_program(const char *command, char path[PATH_MAX], struct berth_error *err)
+{
+    const char *list = getenv("PATH"), *folder = list ? list : "/usr/bin:/bin";
+    size_t length;
+
+    if (strchr(command, '/')) {
+        if (snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && executable(path))
+            return 0;
+        if (access(path, F_OK) != 0)
+            return berth_error_set(err, "%s: %s", command, strerror(errno));
+        return berth_error_set(err, "%s: not a program that may be executed", command);
+    }
+    for (;; folder += length + 1) {
+        length = strcspn(folder, ":");
+        if (snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1, length ? folder : ".",
+                     command) < PATH_MAX &&
+            executable(path))
+            return 0;
+        if (folder[length] == '\0')
+            return berth_error_set(err, "%s: command not found", command);
+    }
+}
+
+/* The key under which berthd will look: the tag, else canonical path and content, as the plugin
+ * sends them. */
+static int make_key(const struct args *args, const char *path, char *key, struct berth_error *err)
+{
+    char canonical[PATH_MAX], hash[WIRE_HASH_MAX];
+
+    if (args->tag) {
+        profile_key_tag(key, args->tag);
+        return 0;
+    }
+    if (!realpath(path, canonical) || wire_program_hash(canonical, hash) < 0)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    profile_key_exe(key, canonical, hash);
+    return 0;
+}
+
+/* ---- the caches ---- */
+
+/* This machine's caches, with --llc over them. A private cache that is not known is left out (an L1
+ * of 32 KiB, 8 ways assumed): that changes which accesses reach the LLC and hit there, hardly which
+ * miss. */
+static int read_geometry(const struct args *args, const char *spec,
+                         struct cachesim_geometry *geometry, struct berth_error *err)
+{
+    struct topo *topo;
+
+    if (topo_read(&topo, spec, err) < 0)
+        return -1;
+    *geometry = (struct cachesim_geometry){
+        .l1 = {topo->l1_bytes, topo->l1_ways},
+        .l2 = {topo->l2_bytes, topo->l2_ways},
+        .llc = {topo->llc[0].size_bytes, topo->llc[0].ways},
+        .line_bytes = topo->llc[0].line_bytes,
+    };
+    topo_free(topo);
+    if (args->llc_bytes) {
+        geometry->llc = (struct cachesim_cache){args->llc_bytes, args->llc_ways};
+        geometry->line_bytes = args->line_bytes;
+    }
+    if (!geometry->llc.bytes || !geometry->llc.ways || !geometry->line_bytes)
+        return berth_error_set(err,
+                               "size, ways or line of the last-level cache are not known here: "
+                               "give --llc BYTES:WAYS:LINE");
+    if (!geometry->l1.bytes || !geometry->l1.ways)
+        geometry->l1 = (struct cachesim_cache){32 << 10, 8};
+    if (!geometry->l2.ways || geometry->l2.bytes >= geometry->llc.bytes) /* the L2 is the LLC */
+        geometry->l2 = (struct cachesim_cache){0, 0};
+    return 0;
+}
+
+/* ---- progress ---- */
+
+struct progress {
+    uint64_t limit;
+    double every_s, last_s; /* every_s 0: none is shown */
+    bool tty;
+};
+
+static void show_progress(const struct tracer_seen *seen, double elapsed_s, void *arg)
+{
+    struct progress *progress = arg;
+    double references = (double)seen->counts.references;
+
+    if (progress->every_s == 0 || elapsed_s < PROGRESS_AFTER_S ||
+        elapsed_s - progress->last_s < progress->every_s)
+        return;
+    progress->last_s = elapsed_s;
+    fprintf(stderr,
+            "%sberthctl: profile: %.1f M references (%.0f %% of the limit), %.2f M/s, %.0f "
+            "misses per million instructions%s",
+            progress->tty ? "\r" : "", references / 1e6, 100 * references / (double)progress->limit,
+            references / 1e6 / elapsed_s,
+            seen->instructions ? (double)seen->counts.misses * 1e6 / (double)seen->instructions : 0,
+            progress->tty ? "\033[K" : "\n");
+}
+
+static struct progress start_progress(const struct args *args)
+{
+    struct progress progress = {.limit = args->limit, .tty = isatty(STDERR_FILENO)};
+
+    if (progress.tty || args->progress)
+        progress.every_s = progress.tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
+    return progress;
+}
+
+static void end_progress(const struct progress *progress)
+{
+    if (progress->tty && progress->last_s > 0)
+        fprintf(stderr, "\r\033[K");
+}
+
+/* ---- the run ---- */
+
+static double per_million(uint64_t count, uint64_t instructions)
+{
+    return (double)count * 1e6 / (double)instructions;
+}
+
+/* The command line in one line, cut where it is too long. */
+static void join_command(char *const *command, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (; *command && used < size; command++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *command);
+}
+
+static void fill_profile(struct profile *profile, const struct tracer_result *result,
+                         const struct cachesim_geometry *geometry)
+{
+    const struct tracer_seen *counted = &result->counted;
+
+    profile->llc_bytes = geometry->llc.bytes;
+    profile->llc_ways = geometry->llc.ways;
+    profile->line_bytes = geometry->line_bytes;
+    for (unsigned i = 0; i < profile->llc_ways; i++)
+        profile->hits[i] = per_million(counted->counts.hits[i], counted->instructions);
+    profile->misses = per_million(counted->counts.misses, counted->instructions);
+    profile->accesses = per_million(cachesim_accesses(&counted->counts), counted->instructions);
+    profile->instructions = result->seen.instructions;
+    profile->references = result->seen.counts.references;
+    profile->truncated = result->truncated;
+    profile->measured_at = time(NULL);
+    snprintf(profile->source, sizeof(profile->source), "valgrind");
+}
+
+/* Is the run one to store? 0, or 1 after saying why not. */
+static int check_result(const struct args *args, const struct tracer_result *result)
+{
+    const char *command = args->command[0];
+    int status = result->status;
+
+    if (result->signal)
+        return ctl_fail("profile", "stopped by %s: nothing stored", strsignal(result->signal));
+    if (result->seen.instructions == 0)
+        return ctl_fail("profile", "%s: valgrind did not run it (exit status %d): nothing stored",
+                        command, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    if (result->counted.instructions == 0)
+        return ctl_fail("profile",
+                        "%s made %" PRIu64 " references, not more than --skip: nothing "
+                        "stored",
+                        command, result->seen.counts.references);
+    if (result->truncated || args->force || status == 0)
+        return 0;
+    if (WIFSIGNALED(status))
+        return ctl_fail("profile", "%s was ended by %s: nothing stored (--force stores)", command,
+                        strsignal(WTERMSIG(status)));
+    return ctl_fail("profile", "%s failed with exit status %d: nothing stored (--force stores)",
+                    command, WEXITSTATUS(status));
+}
+
+/* What to know before the rates are believed. */
+static void say_how_it_ended(const struct args *args, const struct tracer_result *result)
+{
+    if (result->truncated)
+        fprintf(stderr,
+                "berthctl: profile: stopped %s at the limit of %" PRIu64
+                " references; the first %" PRIu64 " warmed the caches\n",
+                args->command[0], args->limit, args->skip);
+    if (result->seen.instructions < SHORT_INSTRUCTIONS)
+        fprintf(stderr,
+                "berthctl: profile: only %.1f million instructions: mostly the misses of a start\n",
+                (double)result->seen.instructions / 1e6);
+    if (result->garbage)
+        fprintf(stderr, "berthctl: profile: %" PRIu64 " lines of the trace were no record\n",
+                result->garbage);
+}
+
+/* Run the command in the simulated caches and fill the profile. 0, or 1 after saying why not. */
+static int measure(const struct args *args, char *path, const struct cachesim_geometry *geometry,
+                   struct profile *profile)
+{
+    struct progress progress = start_progress(args);
+    struct tracer_want want = {.command = args->command,
+                               .limit = args->limit,
+                               .skip = args->skip,
+                               .skip_always = args->skip_given,
+                               .stdout_fd = args->json ? STDERR_FILENO : STDOUT_FILENO,
+                               .progress = show_progress,
+                               .arg = &progress};
+    struct tracer_result result;
+    struct berth_error err;
+    struct cachesim *sim;
+    char *typed = args->command[0];
+    int rc;
+
+    if (cachesim_create(&sim, geometry, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    args->command[0] = path;
+    rc = tracer_run(&result, sim, &want, &err);
+    args->command[0] = typed;
+    cachesim_free(sim);
+    end_progress(&progress);
+    if (rc < 0)
+        return ctl_fail("profile", "%s", err.text);
+    if (check_result(args, &result) != 0)
+        return 1;
+    say_how_it_ended(args, &result);
+    fill_profile(profile, &result, geometry);
+    return 0;
+}
+
+/* Store the profile and show it; it is shown even when it cannot be stored, for it took a while to
+ * measure. */
+static int finish(const struct args *args, const struct conf *conf, struct profiles *store,
+                  const struct profile *profile)
+{
+    struct berth_error err;
+    int stored = profiles_put(store, profile, &err), rc = 0;
+
+    if (args->json)
+        rc = ctl_print_json(profile_json(profile, conf->devil_miss_pmi));
+    else
+        profile_print(profile, conf->devil_miss_pmi, stderr);
+    return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
+}
+
+/* Everything that can fail is tried before the program runs: a minute is long to wait for
+ * "permission denied". */
+static int run(const struct args *args)
+{
+    struct profile profile = {0};
+    struct cachesim_geometry geometry;
+    struct profiles *store = NULL;
+    struct berth_error err;
+    struct conf conf;
+    char path[PATH_MAX];
+    int rc = 1;
+
+    if (ctl_conf(NULL, &conf, &err) < 0 || find_program(args->command[0], path, &err) < 0 ||
+        make_key(args, path, profile.key, &err) < 0 ||
+        read_geometry(args, args->topology ? args->topology : conf.topology, &geometry, &err) < 0 ||
+        profiles_open(&store, args->db ? args->db : conf.profile_db, true, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    join_command(args->command, profile.command, sizeof(profile.command));
+    if (measure(args, path, &geometry, &profile) == 0)
+        rc = finish(args, &conf, store, &profile);
+    profiles_close(store);
+    return rc;
+}
+
+int ctl_profile(int argc, char **argv)
+{
+    static const char *const stored[] = {"list", "show", "forget"};
+    struct args args = {.limit = LIMIT_DEFAULT};
+    int rc;
+
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return fputs(help_text, stdout) < 0;
+    for (size_t i = 0; argc > 1 && i < sizeof(stored) / sizeof(stored[0]); i++)
+        if (strcmp(argv[1], stored[i]) == 0)
+            return profile_stored(argc - 1, argv + 1);
+    rc = parse(&args, argc, argv);
+    return rc != 0 ? rc : run(&args);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_profile_store - `berthctl profile list|show|forget`: what the profile store holds. */
+#include "ctl_profile.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "ctl.h"
+
+struct stored {
+    const char *verb, *db, *key;
+    bool json;
+    struct conf conf;
+    struct json_object *array; /* list --json gathers here */
+};
+
+static int list_one(const struct profile *profile, void *arg)
+{
+    struct stored *stored = arg;
+    double devil = stored->conf.devil_miss_pmi;
+
+    if (stored->json)
+        json_object_array_add(stored->array, profile_json(profile, devil));
+    else
+        printf("%12.1f  %-6s  %s%s\n", profile->misses,
+               profile->misses >= devil ? "devil" : "turtle", profile->key,
+               profile->truncated ? " (stopped at the limit)" : "");
+    return 0;
+}
+
+static int list(struct stored *stored, struct profiles *store)
+{
+    struct berth_error err;
+
+    stored->array = stored->json ? json_object_new_array() : NULL;
+    if (!stored->json)
+        printf("%12s  %-6s  %s\n", "misses/Minst", "class", "key");
+    if (profiles_each(store, list_one, stored, &err) < 0) {
+        json_object_put(stored->array);
+        return ctl_fail("profile list", "%s", err.text);
+    }
+    return stored->json ? ctl_print_json(stored->array) : 0;
+}
+
+static int show(struct stored *stored, struct profiles *store)
+{
+    struct profile profile;
+    struct berth_error err;
+    int found = profiles_get(store, stored->key, 0, &profile, &err);
+
+    if (found < 0)
+        return ctl_fail("profile show", "%s", err.text);
+    if (found == 0)
+        return ctl_fail("profile show", "%s: no such key ('berthctl profile list' lists them)",
+                        stored->key);
+    if (stored->json)
+        return ctl_print_json(profile_json(&profile, stored->conf.devil_miss_pmi));
+    profile_print(&profile, stored->conf.devil_miss_pmi, stdout);
+    return 0;
+}
+
+static int forget(struct stored *stored, struct profiles *store)
+{
+    struct berth_error err;
+    int found = profiles_forget(store, stored->key, &err);
+
+    if (found < 0)
+        return ctl_fail("profile forget", "%s", err.text);
+    if (found == 0)
+        return ctl_fail("profile forget", "%s: no such key ('berthctl profile list' lists them)",
+                        stored->key);
+    return 0;
+}
+
+static int parse(struct stored *stored, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'}, {0}};
+    bool wants_key = strcmp(stored->verb, "list") != 0;
+    int c;
+
+    optind = 0;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+        if (c == 'd')
+            stored->db = optarg;
+        else if (c == 'j')
+            stored->json = true;
+        else
+            return ctl_usage("profile", "%s: '%s' is no option, or lacks its value", stored->verb,
+                             argv[optind - 1]);
+    if (argc - optind != (wants_key ? 1 : 0))
+        return ctl_usage("profile", "%s takes %s", stored->verb,
+                         wants_key ? "one KEY" : "no argument");
+    stored->key = argv[optind];
+    return 0;
+}
+
+int profile_stored(int argc, char **argv)
+{
+    struct stored stored = {.verb = argv[0]};
+    bool writes = strcmp(argv[0], "forget") == 0;
+    struct profiles *store;
+    struct berth_error err;
+    int rc = parse(&stored, argc, argv);
+
+    if (rc != 0)
+        return rc;
+    if (ctl_conf(NULL, &stored.conf, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    if (!stored.db)
+        stored.db = stored.conf.profile_db;
+    if (profiles_open(&store, stored.db, writes, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    rc = writes                             ? forget(&stored, store)
+         : strcmp(stored.verb, "show") == 0 ? show(&stored, store)
+                                            : list(&stored, store);
+    profiles_close(store);
+    return rc;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tracer - one run of a command under valgrind's lackey, its memory references simulated as they
+ * come. */
+#ifndef BERTH_TRACER_H
+#define BERTH_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cachesim.h"
+#include "error.h"
+
+struct tracer_seen {
+    uint64_t instructions;
+    struct cachesim_counts counts;
+};
+
+struct tracer_result {
+    struct tracer_seen seen;    /* all that was simulated */
+    struct tracer_seen counted; /* of it, what was not spent on warming the caches */
+    bool truncated;             /* the limit was reached and the command stopped */
+    int signal;                 /* one that this process was sent to end the run; 0: none */
+    int status;                 /* wait(2) status of the command */
+    uint64_t garbage;           /* lines of the trace that were no record */
+};
+
+struct tracer_want {
+    char *const *command; /* NULL-terminated; command[0] is a path */
+    uint64_t limit;       /* references; there the command is stopped */
+    uint64_t skip;        /* references that warm the caches */
+    bool skip_always;     /* else they are skipped only when the limit was reached */
+    int stdout_fd;        /* what the command's standard output goes to */
+    /* called some hundred times a second with what was seen so far, and the seconds since the
+     * start; NULL: not */
+    void (*progress)(const struct tracer_seen *seen, double elapsed_s, void *arg);
+    void *arg;
+};
+
+/* Run the command, with this process's standard input and error, until it and all its children have
+ * ended, or the limit, or SIGINT, SIGTERM or SIGHUP; nothing of it runs afterwards. 0 and result
+ * (which tells how it ended), or -1 and err when it could not be started or traced. Not for
+ * programs with children of their own: it becomes a subreaper and waits for all. */
+int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct tracer_want *want,
+               struct berth_error *err);
+
+#endif
