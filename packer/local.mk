@@ -59,6 +59,9 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_profile_store.c \
 	packer/ctl_status.c \
 	packer/ctl_top.c \
+	packer/doctor.h \
+	packer/doctor_hardware.c \
+	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"

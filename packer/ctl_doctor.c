@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_doctor - `berthctl doctor`: one screen of what works on this node. Each check is made as
+ * berthd would make it, by the same functions, with the rights of whoever asks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor.h"
+#include "enforce.h"
+#include "json.h"
+#include "profiles.h"
+
+#define RUN_MS 3000
+
+extern char **environ;
+
+static const char usage[] =
+    "usage: berthctl doctor [--json] [--config FILE] [--socket PATH]\n\n"
+    "What works on this node, and what berth does without the rest. Exit status 1: berth cannot\n"
+    "place steps here, and the last line says why.\n\n"
+    "  --json         {\"works\":...,\"missing\":[...],\"checks\":[...]}\n"
+    "  --config FILE  the configuration to check (" CONF_DEFAULT_PATH ")\n"
+    "  --socket PATH  ask the berthd that listens there\n";
+
+static const char *const state_name[] = {"ok", "warn", "absent"};
+
+void doctor_add(struct doctor *doctor, const char *name, enum doctor_state state,
+                const char *without, const char *format, ...)
+{
+    struct doctor_row *row = &doctor->row[doctor->n];
+    va_list args;
+
+    if (doctor->n == sizeof(doctor->row) / sizeof(doctor->row[0]))
+        return;
+    *row = (struct doctor_row){.name = name, .state = state, .without = without};
+    va_start(args, format);
+    vsnprintf(row->found, sizeof(row->found), format, args);
+    va_end(args);
+    doctor->n++;
+}
+
+void doctor_essential(struct doctor *doctor)
+{
+    doctor->row[doctor->n - 1].essential = true;
+}
+
+/* ---- running a program ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Read until the end, the deadline or a full buffer. Did the end come? */
+static bool read_output(int fd, char *text, size_t size)
+{
+    int64_t deadline = now_ms() + RUN_MS, left;
+    size_t used = 0;
+
+    while (used + 1 < size && (left = deadline - now_ms()) > 0) {
+        struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+        ssize_t got;
+
+        if (poll(&poll_fd, 1, (int)left) <= 0)
+            break;
+        got = read(fd, text + used, size - used - 1);
+        text[used += got > 0 ? (size_t)got : 0] = '\0';
+        if (got <= 0)
+            return got == 0;
+    }
+    return false;
+}
+
+static int spawn(const char *const *argv, int output, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    int rc;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    rc = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc == 0 ? 0 : -1;
+}
+
+int doctor_run(const char *const *argv, char *text, size_t size)
+{
+    int ends[2], status = -1;
+    bool ended;
+    pid_t pid;
+
+    text[0] = '\0';
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    if (spawn(argv, ends[1], &pid) < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
+    close(ends[1]);
+    ended = read_output(ends[0], text, size);
+    close(ends[0]);
+    if (!ended)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    text[strcspn(text, "\n")] = '\0';
+    return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0 && text[0] ? 0 : -1;
+}
+
+/* ---- what is berth's own ---- */
+
+static void check_privileges(struct doctor *doctor)
+{
+    if (geteuid() == 0)
+        doctor_add(doctor, "privileges", DOCTOR_OK, "", "root");
+    else
+        doctor_add(doctor, "privileges", DOCTOR_WARN,
+                   "the rows here say what this user may do; berthd runs as root", "user %u",
+                   geteuid());
+}
+
+static void check_conf(struct doctor *doctor, const char *path)
+{
+    struct berth_error err;
+    bool there = path || access(CONF_DEFAULT_PATH, F_OK) == 0;
+
+    if (ctl_conf(path, &doctor->conf, &err) == 0)
+        doctor_add(doctor, "configuration", DOCTOR_OK, "", "%.200s%s",
+                   path ? path : CONF_DEFAULT_PATH,
+                   there ? "" : " is not there: the defaults hold");
+    else
+        doctor_add(doctor, "configuration", DOCTOR_ABSENT, "berthd does not start", "%.300s",
+                   err.text);
+    doctor_essential(doctor);
+}
+
+static void check_enforcement(struct doctor *doctor)
+{
+    static const char *const name[] = {[CONF_ENFORCE_AUTO] = "auto",
+                                       [CONF_ENFORCE_CGROUP1] = "cgroup1",
+                                       [CONF_ENFORCE_CGROUP2] = "cgroup2",
+                                       [CONF_ENFORCE_DRYRUN] = "dryrun"};
+    const char *asked = name[doctor->conf.enforcement];
+    struct enforce enforce;
+    struct berth_error err;
+
+    if (enforce_open(&enforce, &doctor->root, doctor->conf.cgroup_root, asked, &err) == 0)
+        doctor_add(doctor, "enforcement", DOCTOR_OK, "", "%s (enforcement = %s)", enforce.way->name,
+                   asked);
+    else
+        doctor_add(doctor, "enforcement", DOCTOR_ABSENT,
+                   "berthd does not start, unless with enforcement = dryrun", "%.300s", err.text);
+    doctor_essential(doctor);
+}
+
+static void check_valgrind(struct doctor *doctor)
+{
+    static const char *const valgrind[] = {VALGRIND, "--version", NULL};
+    char version[128];
+
+    if (doctor_run(valgrind, version, sizeof(version)) == 0)
+        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, VALGRIND);
+    else
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, "berthctl profile cannot measure programs",
+                   "%s cannot be run", VALGRIND);
+}
+
+static int count_profile(const struct profile *profile, void *arg)
+{
+    (void)profile;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+static void check_profiles(struct doctor *doctor)
+{
+    const char *path = doctor->conf.profile_db;
+    struct profiles *store;
+    struct berth_error err;
+    size_t n = 0;
+
+    if (profiles_open(&store, path, false, &err) < 0) {
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
+                   "%.300s", err.text);
+        return;
+    }
+    if (profiles_each(store, count_profile, &n, &err) < 0)
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
+                   "%.300s", err.text);
+    else
+        doctor_add(doctor, "profiles", n ? DOCTOR_OK : DOCTOR_WARN,
+                   "every program is placed as neutral", "%.200s: %zu", path, n);
+    profiles_close(store);
+}
+
+static void check_berthd(struct doctor *doctor)
+{
+    struct wire_request request = {.op = WIRE_OP_STATUS};
+    const char *socket = doctor->socket ? doctor->socket : doctor->conf.socket;
+    struct json_object *answer, *node;
+    struct berth_error err;
+
+    answer = ctl_ask(socket, &request, &err);
+    if (!answer) {
+        doctor_add(doctor, "berthd", DOCTOR_WARN, "steps start where Slurm puts them", "%.300s",
+                   err.text);
+        return;
+    }
+    node = ctl_object(answer, "node");
+    doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
+               socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
+    json_object_put(answer);
+}
+
+/* ---- the list ---- */
+
+static bool missing(const struct doctor_row *row)
+{
+    return row->essential && row->state != DOCTOR_OK;
+}
+
+static int print_json(const struct doctor *doctor)
+{
+    struct json_object *object = json_object_new_object(), *gone = json_object_new_array();
+    struct json_object *checks = json_object_new_array();
+    bool works;
+
+    for (size_t i = 0; i < doctor->n; i++) {
+        const struct doctor_row *row = &doctor->row[i];
+        struct json_object *check = json_object_new_object();
+
+        json_add_text(check, "name", row->name);
+        json_add_text(check, "state", state_name[row->state]);
+        json_add_bool(check, "essential", row->essential);
+        json_add_text(check, "found", row->found);
+        json_add_text(check, "without", row->state == DOCTOR_OK ? NULL : row->without);
+        json_object_array_add(checks, check);
+        if (missing(row))
+            json_object_array_add(gone, json_object_new_string(row->name));
+    }
+    works = json_object_array_length(gone) == 0;
+    json_add_bool(object, "works", works);
+    json_object_object_add(object, "missing", gone);
+    json_object_object_add(object, "checks", checks);
+    return ctl_print_json(object) != 0 || !works;
+}
+
+static int print_rows(const struct doctor *doctor)
+{
+    char list[256] = "", line[1024];
+    size_t columns = ctl_columns();
+
+    for (size_t i = 0; i < doctor->n; i++) {
+        const struct doctor_row *row = &doctor->row[i];
+
+        snprintf(line, sizeof(line), "%-13s  %-6s  %s", row->name, state_name[row->state],
+                 row->found);
+        ctl_put_line(stdout, line, columns);
+        if (row->state != DOCTOR_OK) {
+            snprintf(line, sizeof(line), "%23s  so: %s", "", row->without);
+            ctl_put_line(stdout, line, columns);
+        }
+        if (missing(row))
+            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", list[0] ? ", " : "",
+                     row->name);
+    }
+    if (list[0])
+        return ctl_fail("doctor", "berth cannot place steps here: see %s", list);
+    return 0;
+}
+
+static int examine(struct doctor *doctor, const char *conf, bool json)
+{
+    struct berth_error err;
+
+    if (rootfs_open(&doctor->root, "/", &err) < 0)
+        return ctl_fail("doctor", "%s", err.text);
+    check_privileges(doctor);
+    check_conf(doctor, conf);
+    doctor_slurm(doctor);
+    doctor_hardware(doctor);
+    check_enforcement(doctor);
+    check_valgrind(doctor);
+    check_profiles(doctor);
+    check_berthd(doctor);
+    rootfs_close(&doctor->root);
+    return json ? print_json(doctor) : print_rows(doctor);
+}
+
+int ctl_doctor(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"config", required_argument, NULL, 'c'},
+                                            {"socket", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct doctor doctor = {.n = 0};
+    const char *conf = NULL;
+    bool json = false;
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1)
+        switch (option) {
+        case 'j':
+            json = true;
+            break;
+        case 'c':
+            conf = optarg;
+            break;
+        case 's':
+            doctor.socket = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            return ctl_usage("doctor", "wrong option %s", argv[optind - 1]);
+        }
+    if (optind < argc)
+        return ctl_usage("doctor", "takes no argument: %s", argv[optind]);
+    return examine(&doctor, conf, json);
+}
