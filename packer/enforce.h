@@ -115,6 +115,8 @@ int enforce_step_times(struct enforce *enforce, const struct enforce_step *step,
 /* Scans of a step that keeps forking before berth gives up on it; none of them sleeps. */
 #define ENFORCE_ROUNDS 20
 
+#define ENFORCE_DIR_MAX 1024 /* bytes of the path of a cgroup */
+
 enum enforce_where { ENFORCE_HOME, ENFORCE_PLACE }; /* a task's home, or its cpus */
 
 /* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
@@ -142,9 +144,10 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
                        struct berth_error *err);
 
-/* Lists of processes: add one; add those of a cgroup (a vanished one has none) but slurmstepd; add
- * those that descend from the step's tasks. 0, or -1 with errno. */
+/* Lists of processes: add one; add those of a cgroup (a vanished one has none), slurmstepd left out
+ * where a step is given; add those that descend from the step's tasks. 0, or -1 with errno. */
 int enforce_pids_add(struct enforce_pids *list, pid_t pid);
+bool enforce_pids_have(const struct enforce_pids *list, pid_t pid);
 int enforce_pids_cgroup(struct enforce *enforce, const struct enforce_step *step, const char *dir,
                         struct enforce_pids *list);
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
@@ -153,9 +156,27 @@ int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *ste
 /* The task that a process descends from: its index, or -1. */
 long enforce_task_of(const struct rootfs *root, const struct enforce_step *step, pid_t pid);
 
+/* The process that has forked it; -1 with errno. */
+pid_t enforce_parent(const struct rootfs *root, pid_t pid);
+
+/* ---- and those of cgroups (enforce.c) ---- */
+
+/* Read a CPU list from a cgroup's file. 0, or -1 with errno and err. */
+int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
+                      struct cpus *cpus, struct berth_error *err);
+
 /* Write a CPU list into a cgroup's file, unless it is there already, and read it back. 0, or -1
  * with errno and err. */
 int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *file,
                        const struct cpus *cpus, struct berth_error *err);
+
+/* Does a cgroup's file hold this list? 0, or -1 with err. */
+int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
+                       const struct cpus *cpus, struct berth_error *err);
+
+/* Call visit with each folder in dir whose name begins with prefix, until it returns non-zero. What
+ * visit returned last, else 0. */
+int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
+                     int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
 
 #endif
