@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The built plugin under a fake Slurm and a fake berthd: whatever fails, the step starts, where
+ * Slurm put it, and what was answered holds in the task itself. */
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fake_berthd.h"
+#include "host.h"
+
+#define FUSE_S 20     /* a test that hangs longer dies */
+#define PATIENT "10s" /* deadline where berthd is expected to answer, on however busy a machine */
+#define SHORT "50ms"  /* deadline where it is not */
+#define WELL                                                                                       \
+    "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"alone\",\"mem\":\"auto\",\"mems\":"    \
+    "\"\",\"env\":{},\"tasks\":[]}\n"
+
+struct bench {
+    struct host host;
+    struct fake_berthd fake;
+    char socket[128], deadline[32];
+    char answer[1024];
+    struct cpus cpus; /* where this program, and so a task before berth, may run */
+    size_t first, second;
+};
+
+static void bench_start(struct bench *bench, enum fake_way way, const char *answer,
+                        const char *deadline)
+{
+    alarm(FUSE_S);
+    fake_start(&bench->fake, way, answer);
+    host_init(&bench->host);
+    snprintf(bench->socket, sizeof(bench->socket), "socket=%s", bench->fake.socket);
+    snprintf(bench->deadline, sizeof(bench->deadline), "deadline=%s", deadline);
+    bench->host.argument[0] = bench->socket;
+    bench->host.argument[1] = bench->deadline;
+    bench->host.has_option = true;
+    assert_int_equal(sched_getaffinity(0, sizeof(bench->cpus.word), (cpu_set_t *)bench->cpus.word),
+                     0);
+    bench->first = cpus_next(&bench->cpus, 0);
+    bench->second = cpus_next(&bench->cpus, bench->first + 1);
+}
+
+static void bench_stop(struct bench *bench)
+{
+    fake_stop(&bench->fake);
+    for (size_t i = 1; bench->host.env[i]; i++)
+        if (strncmp(bench->host.env[i], "BERTH_", 6) == 0)
+            free(bench->host.env[i]);
+    alarm(0);
+}
+
+/* Every task came to its exec, on these CPUs, and no callback returned anything but 0. */
+static void assert_ran_on(const struct host *host, const struct cpus *cpus)
+{
+    assert_int_equal(host->worst, 0);
+    for (uint32_t i = 0; i < host->tasks; i++) {
+        assert_true(host->report[i].ran);
+        assert_int_equal(host->status[i], 0);
+        assert_true(cpus_equal(&host->report[i].cpus, cpus));
+    }
+}
+
+/* ---- berthd fails ---- */
+
+static const enum fake_way bad_ways[] = {FAKE_ABSENT,  FAKE_DEAD,    FAKE_DEAF,    FAKE_HUNG,
+                                         FAKE_CLOSES,  FAKE_SLAMS,   FAKE_GARBAGE, FAKE_TRUNCATED,
+                                         FAKE_ENDLESS, FAKE_TRICKLE, FAKE_STRANGER};
+#define BAD_WAYS (sizeof(bad_ways) / sizeof(bad_ways[0]))
+
+static bool way_testable(enum fake_way way)
+{
+    return way != FAKE_STRANGER || geteuid() == 0;
+}
+
+static void test_bad_berthd(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < BAD_WAYS; i++) {
+        struct bench bench;
+
+        if (!way_testable(bad_ways[i]))
+            continue;
+        bench_start(&bench, bad_ways[i], WELL, SHORT);
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        assert_string_equal(bench.host.log, ""); /* users who did not ask are not bothered */
+        bench_stop(&bench);
+    }
+}
+
+static void test_bad_berthd_required(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < BAD_WAYS; i++) {
+        struct bench bench;
+
+        if (!way_testable(bad_ways[i]))
+            continue;
+        bench_start(&bench, bad_ways[i], WELL, SHORT);
+        bench.host.option = "require";
+        host_run_step(&bench.host);
+        assert_int_equal(bench.host.worst, 0);
+        for (uint32_t task = 0; task < bench.host.tasks; task++) {
+            assert_false(bench.host.report[task].ran);
+            assert_true(WIFEXITED(bench.host.status[task]));
+            assert_int_equal(WEXITSTATUS(bench.host.status[task]), 1);
+        }
+        assert_non_null(strstr(bench.host.log, "berth: step 4711.0 on "));
+        assert_non_null(strstr(bench.host.log, "left where Slurm put it: "));
+        bench_stop(&bench);
+    }
+}
+
+/* A refusal is an answer, but not one that placed the step. */
+static void test_refused(void **state)
+{
+    static const char no[] = "{\"version\":1,\"ok\":false,\"error\":\"full\"}\n";
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, no, PATIENT);
+    bench.host.option = "verbose";
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    assert_non_null(strstr(bench.host.log, "left where Slurm put it: full"));
+    bench.host.option = "require";
+    host_run_step(&bench.host);
+    assert_int_equal(bench.host.worst, 0);
+    assert_false(bench.host.report[0].ran);
+    bench_stop(&bench);
+}
+
+/* A step that is not heard at its start is still told over, lest a slow berthd keeps it. */
+static void test_end_after_unheard(void **state)
+{
+    struct wire_request request[3];
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_HUNG, WELL, SHORT);
+    host_run_step(&bench.host);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
+    assert_int_equal(request[0].op, WIRE_OP_REGISTER);
+    assert_int_equal(request[1].op, WIRE_OP_END);
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+}
+
+/* ---- berthd answers CPUs ---- */
+
+/* Run a step whose tasks are all given the CPUs by berthd. */
+static void run_given(struct bench *bench, const char *cpus, const char *option)
+{
+    char list[256] = "";
+
+    for (int i = 0; i < 2; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s[%d,\"%s\"]", i ? "," : "", i,
+                 cpus);
+    snprintf(bench->answer, sizeof(bench->answer),
+             "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"beside a turtle\",\"mem\":"
+             "\"auto\",\"mems\":\"\",\"env\":{},\"tasks\":[%s]}\n",
+             list);
+    bench_start(bench, FAKE_ANSWERS, bench->answer, PATIENT);
+    bench->host.option = option;
+    host_run_step(&bench->host);
+}
+
+static void test_placed(void **state)
+{
+    struct cpus want = {0};
+    struct bench bench;
+    char list[32], line[128];
+
+    (void)state;
+    bench_start(&bench, FAKE_ABSENT, NULL, SHORT);
+    bench_stop(&bench);
+    cpus_add(&want, bench.second < CPUS_MAX ? bench.second : bench.first);
+    assert_int_equal(cpus_format(&want, list, sizeof(list)), 0);
+    run_given(&bench, list, "verbose,require");
+    assert_ran_on(&bench.host, &want);
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof(line), ": task %d on CPU %s: beside a turtle", i, list);
+        assert_non_null(strstr(bench.host.report[i].said, "berth: step 4711.0 on "));
+        assert_non_null(strstr(bench.host.report[i].said, line));
+    }
+    bench_stop(&bench);
+}
+
+/* CPUs that the task may not use, or more of them than it has: it stays where Slurm put it. */
+static void test_never_outside(void **state)
+{
+    const struct {
+        bool from_first; /* begin the list with a CPU that the task has */
+        const char *rest;
+    } table[] = {{false, "4095"}, {true, ",4095"}, {false, "0-4095"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct bench bench;
+        char list[32] = "";
+
+        bench_start(&bench, FAKE_ABSENT, NULL, SHORT);
+        bench_stop(&bench);
+        if (table[i].from_first)
+            snprintf(list, sizeof(list), "%zu", bench.first);
+        strcat(list, table[i].rest);
+        run_given(&bench, list, NULL);
+        assert_ran_on(&bench.host, &bench.cpus);
+        bench_stop(&bench);
+        run_given(&bench, list, "require");
+        assert_int_equal(bench.host.worst, 0);
+        assert_false(bench.host.report[0].ran);
+        bench_stop(&bench);
+    }
+}
+
+/* A task with one CPU is not given two, though both are there. */
+static void test_never_more(void **state)
+{
+    struct cpus one = {0}, all;
+    struct bench bench;
+    char list[32];
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(all.word), (cpu_set_t *)all.word), 0);
+    if (cpus_count(&all) < 2) {
+        print_message("skipped: needs two CPUs\n");
+        skip();
+    }
+    cpus_add(&one, cpus_next(&all, 0));
+    snprintf(list, sizeof(list), "%zu,%zu", cpus_next(&all, 0),
+             cpus_next(&all, cpus_next(&all, 0) + 1));
+    assert_int_equal(sched_setaffinity(0, sizeof(one.word), (cpu_set_t *)one.word), 0);
+    run_given(&bench, list, NULL);
+    assert_int_equal(sched_setaffinity(0, sizeof(all.word), (cpu_set_t *)all.word), 0);
+    assert_ran_on(&bench.host, &one);
+    bench_stop(&bench);
+}
+
+/* Places of tasks that do not exist, and none for those that do. */
+static void test_odd_tasks(void **state)
+{
+    static const char odd[] = "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\",\"mem\":"
+                              "\"auto\",\"mems\":\"\",\"env\":{},\"tasks\":[[7,\"0\"],[4000000000,"
+                              "\"0\"],[0,\"\"]]}\n";
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, odd, PATIENT);
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    bench_stop(&bench);
+}
+
+static void test_memory_and_environment(void **state)
+{
+    static const struct {
+        const char *mem, *mems;
+        int policy;
+    } table[] = {{"auto", "0", MPOL_DEFAULT},          {"local", "0", MPOL_LOCAL},
+                 {"interleave", "0", MPOL_INTERLEAVE}, {"bind", "0", MPOL_BIND},
+                 {"bind", "", MPOL_DEFAULT},           {"bind", "900", MPOL_DEFAULT}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct bench bench;
+        char answer[512];
+
+        snprintf(
+            answer, sizeof(answer),
+            "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\",\"mem\":\"%s\",\"mems\":"
+            "\"%s\",\"env\":{\"OMP_NUM_THREADS\":\"2\",\"BERTH_CPUS\":\"0\"},\"tasks\":[]}\n",
+            table[i].mem, table[i].mems);
+        bench_start(&bench, FAKE_ANSWERS, answer, PATIENT);
+        bench.host.env[1] = (char *)"OMP_NUM_THREADS=7";
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        if (bench.host.report[0].mempolicy >= 0)
+            assert_int_equal(bench.host.report[0].mempolicy, table[i].policy);
+        assert_string_equal(bench.host.report[0].omp_threads, "7");
+        if (strcmp(table[i].mems, "900") != 0)
+            assert_string_equal(bench.host.report[0].berth_cpus, "0");
+        bench_stop(&bench);
+    }
+}
+
+/* ---- what berthd is told ---- */
+
+static void test_requests(void **state)
+{
+    struct wire_request request[3];
+    const struct wire_register *reg = &request[0].reg;
+    char *exe = realpath("/bin/sh", NULL), hash[WIRE_HASH_MAX];
+    struct bench bench;
+
+    (void)state;
+    setenv("SLURMD_NODENAME", "n7", 1);
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    bench.host.option = "observe,tag=x";
+    bench.host.argv[0] = (char *)"sh";
+    bench.host.array_job = 4700;
+    bench.host.array_task = 11;
+    bench.host.restart = 1;
+    bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
+    host_run_step(&bench.host);
+    unsetenv("SLURMD_NODENAME");
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
+
+    assert_int_equal(request[0].op, WIRE_OP_REGISTER);
+    assert_int_equal(reg->id.job, 4711);
+    assert_int_equal(reg->id.step, 0);
+    assert_int_equal(reg->array_job, 4700);
+    assert_int_equal(reg->array_task, 11);
+    assert_int_equal(reg->restart, 1);
+    assert_int_equal(reg->uid, getuid());
+    assert_int_equal(reg->gid, getgid());
+    assert_int_equal(reg->cpus_per_task, 1);
+    assert_string_equal(reg->node, "n7");
+    assert_string_equal(reg->job_cores, "0-1");
+    assert_string_equal(reg->exe, exe);
+    assert_int_equal(wire_program_hash(exe, hash), 0);
+    assert_string_equal(reg->hash, hash);
+    assert_true(reg->bound_by_hand);
+    assert_false(reg->user_omp_threads);
+    assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);
+    assert_string_equal(reg->options.tag, "x");
+    assert_int_equal(reg->ntasks, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(reg->task[i].id, i);
+        assert_int_equal(reg->task[i].pid, bench.host.pid[i]);
+    }
+    assert_int_equal(request[1].op, WIRE_OP_END);
+    assert_int_equal(request[1].end.id.job, 4711);
+    assert_int_equal(request[1].end.exit_status, 0);
+    assert_true(request[1].end.user_s >= 0);
+    assert_true(request[1].end.maxrss_kib > 0);
+    wire_request_clear(&request[0]);
+    free(exe);
+    bench_stop(&bench);
+}
+
+static void kill_second(const struct host *host)
+{
+    kill(host->pid[1], SIGKILL);
+}
+
+static void test_worst_status(void **state)
+{
+    struct wire_request request[3];
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    bench.host.tasks = 3;
+    bench.host.forked = kill_second;
+    host_run_step(&bench.host);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
+    assert_int_equal(request[1].end.exit_status, SIGKILL);
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+}
+
+/* Older versions of Slurm call some callbacks twice. */
+static void test_twice(void **state)
+{
+    struct wire_request request[4];
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    host_call(&bench.host, "slurm_spank_init", -1);
+    bench.host.twice = true;
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 4), 2);
+    assert_int_equal(request[0].op, WIRE_OP_REGISTER);
+    assert_int_equal(request[1].op, WIRE_OP_END);
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+}
+
+/* Which mode counts: the user's word, else the site's; and who says off is only heard of in a job
+ * of the pool. */
+static void test_whose_word(void **state)
+{
+    static const struct {
+        const char *site, *user;
+        bool has_option, in_pool;
+        size_t requests;
+        enum wire_mode mode;
+    } table[] = {
+        {NULL, NULL, false, false, 0, WIRE_MODE_OFF},
+        {NULL, NULL, true, false, 2, WIRE_MODE_AUTO},
+        {NULL, "(null)", true, false, 2, WIRE_MODE_AUTO},
+        {NULL, "nonsense", true, false, 0, WIRE_MODE_OFF},
+        {"default=observe", NULL, false, false, 2, WIRE_MODE_OBSERVE},
+        {"default=observe", "off", true, false, 0, WIRE_MODE_OFF},
+        {"default=off", "auto", true, false, 2, WIRE_MODE_AUTO},
+        {"default=nonsense", NULL, false, false, 0, WIRE_MODE_OFF},
+        {NULL, NULL, false, true, 2, WIRE_MODE_OFF},
+        {"default=auto", "off", true, true, 2, WIRE_MODE_OFF},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_request request[3];
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.argument[2] = table[i].site;
+        bench.host.option = table[i].user;
+        bench.host.has_option = table[i].has_option;
+        if (table[i].in_pool)
+            fake_mark_job(&bench.fake, 4711);
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        assert_int_equal(fake_requests(&bench.fake, table[i].requests, request, 3),
+                         table[i].requests);
+        if (table[i].requests) {
+            assert_int_equal(request[0].reg.options.mode, table[i].mode);
+            wire_request_clear(&request[0]);
+        }
+        bench_stop(&bench);
+    }
+}
+
+static void test_extern_step(void **state)
+{
+    struct wire_request request[1];
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    bench.host.step = WIRE_STEP_EXTERN;
+    fake_mark_job(&bench.fake, 4711);
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    assert_int_equal(fake_requests(&bench.fake, 0, request, 1), 0);
+    bench_stop(&bench);
+}
+
+static void test_job_epilog(void **state)
+{
+    struct wire_request request[2];
+
+    (void)state;
+    for (int in_pool = 0; in_pool < 2; in_pool++) {
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.context = S_CTX_JOB_SCRIPT;
+        if (in_pool)
+            fake_mark_job(&bench.fake, 4711);
+        assert_int_equal(host_call(&bench.host, "slurm_spank_job_epilog", -1), 0);
+        assert_int_equal(fake_requests(&bench.fake, (size_t)in_pool, request, 2), in_pool);
+        if (in_pool) {
+            assert_int_equal(request[0].op, WIRE_OP_JOB_END);
+            assert_int_equal(request[0].id.job, 4711);
+        }
+        bench_stop(&bench);
+    }
+}
+
+static void test_job_epilog_bad_berthd(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < BAD_WAYS; i++) {
+        struct bench bench;
+
+        if (!way_testable(bad_ways[i]))
+            continue;
+        bench_start(&bench, bad_ways[i], WELL, SHORT);
+        bench.host.context = S_CTX_JOB_SCRIPT;
+        fake_mark_job(&bench.fake, 4711);
+        assert_int_equal(host_call(&bench.host, "slurm_spank_job_epilog", -1), 0);
+        assert_non_null(strstr(bench.host.log, "job 4711"));
+        bench_stop(&bench);
+    }
+}
+
+/* ---- Slurm fails ---- */
+
+/* Every item in turn is refused wherever it is asked for. */
+static void test_items_fail(void **state)
+{
+    (void)state;
+    for (int item = S_JOB_UID; item <= S_JOB_ARRAY_TASK_ID; item++) {
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.fail_item = item;
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        bench_stop(&bench);
+    }
+}
+
+/* Every single call of Slurm's in turn fails, once. */
+static void test_calls_fail(void **state)
+{
+    struct bench bench;
+    int calls;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    host_run_step(&bench.host);
+    calls = bench.host.calls;
+    bench_stop(&bench);
+    assert_true(calls > 10);
+    for (int call = 0; call < calls; call++) {
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.fail_call = call;
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        bench_stop(&bench);
+    }
+}
+
+/* A step that cannot be identified is not one that the packer placed. */
+static void test_required_unidentified(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    bench.host.fail_item = S_JOB_ID;
+    bench.host.option = "require";
+    host_run_step(&bench.host);
+    assert_int_equal(bench.host.worst, 0);
+    assert_false(bench.host.report[0].ran);
+    bench_stop(&bench);
+}
+
+/* Programs that are not to be found are told as unknown. */
+static void test_unknown_program(void **state)
+{
+    static const char *const command[] = {NULL, "no-such-program", "/no/such", "bin", "", "/etc"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
+        struct wire_request request[2];
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.argv[0] = (char *)command[i];
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        assert_int_equal(fake_requests(&bench.fake, 2, request, 2), 2);
+        assert_string_equal(request[0].reg.hash, "");
+        wire_request_clear(&request[0]);
+        bench_stop(&bench);
+    }
+}
+
+/* ---- other contexts ---- */
+
+static void test_contexts(void **state)
+{
+    static const char *const callback[] = {
+        "slurm_spank_init",          "slurm_spank_job_prolog",
+        "slurm_spank_init_post_opt", "slurm_spank_local_user_init",
+        "slurm_spank_user_init",     "slurm_spank_task_init_privileged",
+        "slurm_spank_task_init",     "slurm_spank_task_post_fork",
+        "slurm_spank_task_exit",     "slurm_spank_job_epilog",
+        "slurm_spank_slurmd_exit",   "slurm_spank_exit"};
+
+    (void)state;
+    for (int context = S_CTX_ERROR; context <= S_CTX_JOB_SCRIPT; context++)
+        for (size_t i = 0; i < sizeof(callback) / sizeof(callback[0]); i++)
+            for (int task = -1; task < 2; task++) {
+                struct wire_request request[1];
+                struct bench bench;
+
+                bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+                bench.host.context = (enum spank_context)context;
+                assert_int_equal(host_call(&bench.host, callback[i], task), 0);
+                assert_int_equal(fake_requests(&bench.fake, 0, request, 1), 0);
+                bench_stop(&bench);
+            }
+}
+
+/* In srun and sbatch a wrong LIST stops the submission, in slurmstepd it never does. */
+static void test_option(void **state)
+{
+    static const struct {
+        const char *list, *says;
+        int rc;
+    } table[] = {{NULL, NULL, 0},
+                 {"observe,size", NULL, 0},
+                 {"nonsense", "'nonsense'", -1},
+                 {"policy=x", "'policy=x'", -1},
+                 {"help", NULL, -1}};
+    static const enum spank_context contexts[] = {S_CTX_LOCAL, S_CTX_ALLOCATOR, S_CTX_REMOTE};
+
+    (void)state;
+    for (size_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+            int remote = contexts[c] == S_CTX_REMOTE;
+            struct host host;
+
+            host_init(&host);
+            host.context = contexts[c];
+            assert_int_equal(host_call(&host, "slurm_spank_init", -1), 0);
+            assert_int_equal(host_option(&host, table[i].list, remote), remote ? 0 : table[i].rc);
+            if (table[i].says)
+                assert_non_null(strstr(host.log, table[i].says));
+            else
+                assert_string_equal(host.log, "");
+        }
+}
+
+/* An administrator hears of a wrong argument, and the rest of them counts. */
+static void test_wrong_argument(void **state)
+{
+    struct wire_request request[2];
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    bench.host.argument[2] = "sokcet=/x";
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    assert_non_null(strstr(bench.host.log, "'sokcet=/x'"));
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 2), 2);
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_berthd),
+        cmocka_unit_test(test_bad_berthd_required),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_end_after_unheard),
+        cmocka_unit_test(test_placed),
+        cmocka_unit_test(test_never_outside),
+        cmocka_unit_test(test_never_more),
+        cmocka_unit_test(test_odd_tasks),
+        cmocka_unit_test(test_memory_and_environment),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_worst_status),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_whose_word),
+        cmocka_unit_test(test_extern_step),
+        cmocka_unit_test(test_job_epilog),
+        cmocka_unit_test(test_job_epilog_bad_berthd),
+        cmocka_unit_test(test_items_fail),
+        cmocka_unit_test(test_calls_fail),
+        cmocka_unit_test(test_required_unidentified),
+        cmocka_unit_test(test_unknown_program),
+        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_option),
+        cmocka_unit_test(test_wrong_argument),
+    };
+
+    host_load();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
