@@ -51,6 +51,8 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
+	packer/ctl_input.c packer/ctl_input.h \
+	packer/ctl_matrix.c packer/ctl_matrix.h \
 	packer/ctl_model.c \
 	packer/ctl_plan.c \
 	packer/ctl_print.c \

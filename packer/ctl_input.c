@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_input - see ctl_input.h */
+#include "ctl_input.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+static bool is_stdin(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+const char *ctl_input_name(const char *path)
+{
+    return is_stdin(path) ? "stdin" : path;
+}
+
+/* Everything up to the end of the file, in memory that the caller frees. NULL with errno. */
+static char *read_all(FILE *file, size_t *length)
+{
+    char *text = NULL, block[16384];
+    FILE *memory = open_memstream(&text, length);
+    size_t got;
+
+    if (!memory)
+        return NULL;
+    while ((got = fread(block, 1, sizeof(block), file)) > 0)
+        fwrite(block, 1, got, memory);
+    if (fclose(memory) != 0 || ferror(file)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+struct json_object *ctl_input_read(const char *path, struct berth_error *err)
+{
+    FILE *file = is_stdin(path) ? stdin : fopen(path, "re");
+    struct json_object *object = NULL;
+    char *text = NULL;
+    size_t length;
+
+    if (file)
+        text = read_all(file, &length);
+    if (text)
+        object = json_parse(text, length, err);
+    else
+        berth_error_set(err, "%s", strerror(errno));
+    if (object && !json_object_is_type(object, json_type_object)) {
+        berth_error_set(err, "a JSON object expected, not %s",
+                        json_type_to_name(json_object_get_type(object)));
+        json_object_put(object);
+        object = NULL;
+    }
+    free(text);
+    if (file && file != stdin)
+        fclose(file);
+    return object;
+}
+
+int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
+                   struct json_object **out, struct berth_error *err)
+{
+    struct json_object *list;
+
+    if (json_get_array(object, key, JSON_REQUIRED, &list, err) < 0)
+        return -1;
+    if (json_object_array_length(list) == 0)
+        return berth_error_set(err, "%s: empty", key);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        enum json_type found = json_object_get_type(json_object_array_get_idx(list, i));
+
+        if (found != type)
+            return berth_error_set(err, "%s[%zu]: %s expected, not %s", key, i,
+                                   json_type_to_name(type), json_type_to_name(found));
+    }
+    *out = list;
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_input - a verb's input: one JSON object from a file or from stdin, and the lists in it. */
+#ifndef BERTH_CTL_INPUT_H
+#define BERTH_CTL_INPUT_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+
+#include "error.h"
+
+/* Read one JSON object from the file, or from stdin where path is NULL or "-". The caller releases
+ * it; NULL and err (without the file's name). */
+struct json_object *ctl_input_read(const char *path, struct berth_error *err);
+
+/* How errors about that input call it: the path, or "stdin". */
+const char *ctl_input_name(const char *path);
+
+/* The array object[key]: there, and of at least one element, all of them of that type. 0, or -1 and
+ * err. */
+int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
+                   struct json_object **out, struct berth_error *err);
+
+#endif
