@@ -82,10 +82,11 @@ static int help(void)
     return 0;
 }
 
-/* One line that names what was typed and lists what would be right. */
+/* One line that names what was typed (NULL: nothing) and lists what would be right. */
 static int no_verb(const char *typed)
 {
-    fprintf(stderr, "berthctl: %s: no such verb; one of:", typed);
+    fprintf(stderr, "berthctl: %s: %s; one of:", typed ? typed : "a verb",
+            typed ? "no such verb" : "missing");
     for (size_t i = 0; i < VERBS; i++)
         fprintf(stderr, " %s", verbs[i].name);
     fprintf(stderr, " (try 'berthctl --help')\n");
@@ -95,7 +96,7 @@ static int no_verb(const char *typed)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return no_verb("nothing asked");
+        return no_verb(NULL);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0)
         return help();

@@ -187,6 +187,7 @@ struct json_object *ctl_ask(const char *socket, const struct wire_request *reque
         return NULL;
     }
     answer = json_object_new_object();
+    json_object_object_add(answer, "node", NULL); /* first, for the reader of --json */
     json_object_object_add(answer, "steps", json_object_new_array());
     rc = ask(socket ? socket : conf.socket, question, answer, err);
     free(question);

@@ -137,9 +137,9 @@ static void check_pmu(struct doctor *doctor)
         paranoid[strcspn(paranoid, "\n")] = '\0';
     doctor_add(doctor, "pmu", why ? DOCTOR_ABSENT : DOCTOR_OK,
                "miss rates come from the profile store alone",
-               "%s (perf_event_paranoid %s; libpfm4: %s)",
-               why ? strerror(why) : "cycles can be counted; not used in this version",
-               paranoid ? paranoid : "unknown", pmus);
+               "%s%s (perf_event_paranoid %s; libpfm4: %s)",
+               why ? "no cycle counter: " : "cycles can be counted; not used in this version",
+               why ? strerror(why) : "", paranoid ? paranoid : "unknown", pmus);
     free(paranoid);
 }
 

@@ -17,3 +17,8 @@ check_PROGRAMS += tests/unit/test_options
 tests_unit_test_options_SOURCES = tests/unit/test_options.c plugin/options.c plugin/options.h
 tests_unit_test_options_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_options_LDADD = libwire.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_berthctl.sh
+EXTRA_DIST += tests/unit/test_berthctl.sh
+check_PROGRAMS += tests/unit/fake_berthd
+tests_unit_fake_berthd_SOURCES = tests/unit/fake_berthd.c
