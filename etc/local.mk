@@ -1,1 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Files of a site: berth.conf comes from conf.c's own table; the unit and the plugstack line get their paths.
+EXTRA_DIST += etc/berthd.service.in etc/plugstack.conf.d/berth.conf
+CLEANFILES += etc/berth.conf etc/berthd.service etc/plugstack-berth.conf
+
+noinst_PROGRAMS += packer/confdoc
+packer_confdoc_SOURCES = packer/confdoc.c
+packer_confdoc_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+packer_confdoc_LDADD = libpacker.la
+
+etc/berth.conf: packer/confdoc$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) etc && packer/confdoc conf >$@.tmp && mv $@.tmp $@
+
+etc/berthd.service: etc/berthd.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) etc && \
+	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/etc/berthd.service.in >$@.tmp && mv $@.tmp $@
+
+etc/plugstack-berth.conf: etc/plugstack.conf.d/berth.conf Makefile
+	$(AM_V_GEN)$(MKDIR_P) etc && \
+	sed 's|/usr/lib/berth|$(pkglibdir)|; s|/run/berth|$(runstatedir)/berth|' \
+		$(srcdir)/etc/plugstack.conf.d/berth.conf >$@.tmp && mv $@.tmp $@
+
+systemdunitdir = $(prefix)/lib/systemd/system
+nodist_systemdunit_DATA = etc/berthd.service
+
+# Samples: a site's own berth.conf is never touched by an installation.
+exampledir = $(docdir)/examples
+nodist_example_DATA = etc/berth.conf etc/plugstack-berth.conf

@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+dist_man_MANS += man/berth.7 man/berthd.8 man/berthctl.1 man/spank_berth.8 man/berth-protocol.7
+nodist_man_MANS = man/berth.conf.5
+EXTRA_DIST += man/berth.conf.5.in
+CLEANFILES += man/berth.conf.5
+
+# The keys come from conf.c's own table.
+man/berth.conf.5: man/berth.conf.5.in packer/confdoc$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) man && { \
+	sed -n '/^@KEYS[@]$$/q; p' $(srcdir)/man/berth.conf.5.in && \
+	packer/confdoc mdoc && \
+	sed '1,/^@KEYS[@]$$/d; s|@sysconfdir[@]|$(sysconfdir)|' $(srcdir)/man/berth.conf.5.in; \
+	} >$@.tmp && mv $@.tmp $@
+
+TESTS += tests/check-man
+EXTRA_DIST += tests/check-man

@@ -58,7 +58,7 @@ static const struct key keys[] = {
     {"allow", TYPE_WORDS, "",
      "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose", 0, 0,
      option_words, FIELD(allow),
-     "Words of --contention-aware that users may ask for, comma separated."},
+     "What users may ask for with --contention-aware; off, require and verbose always may be."},
     {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun touches "
      "nothing."},
@@ -394,13 +394,28 @@ void conf_print(const struct conf *conf, FILE *out)
     }
 }
 
+/* mdoc wants each sentence on a line of its own. */
+static void print_sentences(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        bool ends = text[0] == '.' && text[1] == ' ';
+
+        fputc(*text, out);
+        if (ends)
+            fputc('\n', out);
+        text += ends;
+    }
+}
+
 void conf_print_mdoc(FILE *out)
 {
     char type[512];
 
     for (size_t i = 0; i < KEYS; i++) {
         describe_type(&keys[i], type, sizeof(type));
-        fprintf(out, ".It Ic %s\n%s\n", keys[i].name, keys[i].help);
+        fprintf(out, ".It Ic %s\n", keys[i].name);
+        print_sentences(keys[i].help, out);
+        fputc('\n', out);
         if (type[0])
             fprintf(out, "%s.\n", type);
         if (keys[i].initial[0])

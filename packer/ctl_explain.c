@@ -94,6 +94,8 @@ static void say_request(struct text *text, struct json_object *request)
     if (ctl_number(request, "array_job") > 0)
         fprintf(text->out, "; task %.0f of array %.0f", ctl_number(request, "array_task"),
                 ctl_number(request, "array_job"));
+    if (given(ctl_text(request, "refused")))
+        fprintf(text->out, "; the site does not allow %s", ctl_text(request, "refused"));
     if (ctl_true(request, "bound_by_hand"))
         fputs("; bound to its cores by hand", text->out);
     if (given(ctl_text(request, "exe")))
