@@ -13,7 +13,7 @@
 
 #define CPUS_MAX 4096 /* greater than any machine's CPU number today (NR_CPUS is 8192 at most) */
 #define CPUS_WORDS (CPUS_MAX / 64)
-#define CPUS_TEXT_MAX 8192 /* bytes for any set that cpus_format can be asked to print */
+#define CPUS_TEXT_MAX 16384 /* bytes for any set: the longest is "0-1,3-4,6-7,..." */
 
 struct cpus {
     uint64_t word[CPUS_WORDS]; /* bit i % 64 of word i / 64: CPU i */

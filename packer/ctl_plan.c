@@ -322,9 +322,9 @@ static int print_table(const struct plan *plan)
     for (size_t i = 0; i < plan->n; i++)
         print_app(&plan->app[i]);
     put_measure(plan->score, 0, rate);
-    printf("\n%s by %s: %zu of %zu cores; score (misses per million instructions at the fullest "
-           "cache): %s\n",
-           plan->topo->name, plan->policy, plan->cores, plan->topo->cores, rate);
+    printf("\n%s: %zu of %zu cores, placed by %s\n", plan->topo->name, plan->cores,
+           plan->topo->cores, plan->policy);
+    printf("score: %s (misses per million instructions in the busiest cache)\n", rate);
     return fflush(stdout) == 0 ? 0 : ctl_fail("stdout", "%s", strerror(errno));
 }
 

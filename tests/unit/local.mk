@@ -34,3 +34,28 @@ check_PROGRAMS += tests/unit/test_place
 tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_place_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_place_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/check-layers
+EXTRA_DIST += tests/check-layers
+
+TESTS += tests/unit/test_di
+check_PROGRAMS += tests/unit/test_di
+tests_unit_test_di_SOURCES = tests/unit/test_di.c
+tests_unit_test_di_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_di_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_cpus
+check_PROGRAMS += tests/unit/test_cpus
+tests_unit_test_cpus_SOURCES = tests/unit/test_cpus.c
+tests_unit_test_cpus_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cpus_LDADD = libwire.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_topo
+check_PROGRAMS += tests/unit/test_topo
+tests_unit_test_topo_SOURCES = tests/unit/test_topo.c
+tests_unit_test_topo_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_topo_LDADD = libpacker.la $(CMOCKA_LIBS)
+EXTRA_DIST += tests/fixtures/topologies/uneven.xml
+
+TESTS += tests/unit/test_ctl_model.sh tests/unit/test_ctl_plan.sh
+EXTRA_DIST += tests/unit/test_ctl_model.sh tests/unit/test_ctl_plan.sh tests/unit/ctl_check.sh
