@@ -77,17 +77,13 @@ static void stage_size(const struct packer *packer, struct step *step)
                                         : "not asked to size it");
 }
 
-/* What the user asked for and this version does otherwise. */
-static const char *stage_policy(struct step *step)
+/* The policy that decides, and the one asked for. */
+static void stage_policy(struct step *step)
 {
     const struct wire_options *o = &step->request.options;
 
     step->place.policy = WIRE_POLICY_DI;
     step->place.policy_asked = o->policy_given ? o->policy : WIRE_POLICY_DI;
-    if (step->place.policy_asked != WIRE_POLICY_DI)
-        return "; the policy asked for is not in this version";
-    return o->isolate || o->edp ? "; isolate and edp are recorded, not acted on in this version"
-                                : "";
 }
 
 /* Which state the step takes on, and why. */
@@ -97,6 +93,7 @@ static void stage_state(const struct packer *packer, struct step *step)
 
     if (leave) {
         step_go(step, STEP_LEFT);
+        snprintf(step->place.reason, sizeof(step->place.reason), "not placed");
         snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %s", leave);
     } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
         step_go(step, STEP_OBSERVED);
@@ -136,25 +133,11 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
     return hold_change(packer, &next, step_movable(step) ? 0 : HOLD_MUST, err);
 }
 
-static void say_why(struct step *step, const char *note)
-{
-    if (step->state == STEP_LEFT)
-        snprintf(step->place.reason, sizeof(step->place.reason), "not placed");
-    else if (step->place.rank)
-        snprintf(step->place.reason, sizeof(step->place.reason),
-                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s",
-                 step->place.rank, step->place.of, note);
-    else
-        snprintf(step->place.reason, sizeof(step->place.reason),
-                 "goes where the cores of its job go%s", note);
-}
-
 void pipeline_start(struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer)
 {
     struct berth_error err = {""};
     struct step *step;
-    const char *note;
 
     packer->registrations++;
     /* Registered twice, or requeued under the same id before its end was heard of: */
@@ -167,7 +150,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     classify_profile(packer, step);
     classify_step(packer, step);
     stage_size(packer, step);
-    note = stage_policy(step);
+    stage_policy(step);
     stage_state(packer, step);
     if (store_start(packer, step, &err) < 0 || stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
@@ -176,9 +159,9 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         answer_refuse(answer, err.text);
         return;
     }
+    hold_describe(packer, &packer->pool, step);
     if (step->state == STEP_OBSERVED)
         place_as_if(packer, step);
-    say_why(step, note);
     store_mark(packer, step->request.id.job);
     answer_fill(packer, step, answer);
     if (store_compact(packer, false, &err) < 0)

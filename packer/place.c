@@ -3,6 +3,7 @@
 #include "place.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,7 +337,32 @@ static void rank_units(struct units *units)
     }
 }
 
-/* Say to the steps of the units which rank they had. */
+/* What the user asked for and this version does otherwise. */
+static const char *note_of(const struct step *step)
+{
+    const struct wire_options *o = &step->request.options;
+
+    if (step->place.policy_asked != WIRE_POLICY_DI)
+        return "; the policy asked for is not in this version";
+    return o->isolate || o->edp ? "; isolate and edp are recorded, not acted on in this version"
+                                : "";
+}
+
+/* Say to a step which rank it had, 0: none. */
+static void tell(struct step *step, size_t rank, size_t of)
+{
+    step->place.rank = rank;
+    step->place.of = of;
+    if (rank)
+        snprintf(step->place.reason, sizeof(step->place.reason),
+                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s", rank,
+                 of, note_of(step));
+    else
+        snprintf(step->place.reason, sizeof(step->place.reason),
+                 "goes where the cores of its job go%s", note_of(step));
+}
+
+/* Say it to all: a new step changes everybody's rank. */
 static void tell_ranks(struct packer *packer, struct step *guest, const struct units *units)
 {
     struct step *step;
@@ -344,13 +370,10 @@ static void tell_ranks(struct packer *packer, struct step *guest, const struct u
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].home, 0));
+        bool ranked = core >= 0 && units->of_core[core] != NO_UNIT && !step_is_shell(step);
 
-        if (guest ? step != guest : !step_movable(step))
-            continue;
-        step->place.rank = 0;
-        step->place.of = units->n;
-        if (core >= 0 && units->of_core[core] != NO_UNIT && !step_is_shell(step))
-            step->place.rank = units->rank[units->of_core[core]];
+        if (guest ? step == guest : step_movable(step))
+            tell(step, ranked ? units->rank[units->of_core[core]] : 0, units->n);
     }
 }
 

@@ -59,3 +59,9 @@ EXTRA_DIST += tests/fixtures/topologies/uneven.xml
 
 TESTS += tests/unit/test_ctl_model.sh tests/unit/test_ctl_plan.sh
 EXTRA_DIST += tests/unit/test_ctl_model.sh tests/unit/test_ctl_plan.sh tests/unit/ctl_check.sh
+
+TESTS += tests/unit/test_pipeline
+check_PROGRAMS += tests/unit/test_pipeline
+tests_unit_test_pipeline_SOURCES = tests/unit/test_pipeline.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_pipeline_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_pipeline_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_pipeline - what happens to the steps of a node as they come and go: where they stand, what
+ * they are told, what the journal and the markers say, and that a new daemon finds the same. */
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Cores 0 and 2 of this machine are the first of two caches. */
+static int open_plain(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_profile(f, "low", 10);
+    fixture_profile(f, "high", 9000);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+static bool marked(const struct fixture *f, uint32_t job)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/pool/%u", f->dir, job);
+    return access(path, F_OK) == 0;
+}
+
+static void assert_at(const struct step *step, const char *cpus)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        assert_cpus(&step->body.task[i].cpus, cpus);
+    assert_cpus(&step->place.cpus, cpus);
+}
+
+/* The step's ended record; NULL when there is none. */
+static struct step *ended(struct fixture *f, uint32_t job)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.ended, link)
+    if (step->request.id.job == job)
+        return step;
+    return NULL;
+}
+
+static void resume(struct fixture *f)
+{
+    struct berth_error err = {""};
+
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* ---- steps come and go ---- */
+
+static void test_exchange_and_back(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low"), *b;
+
+    assert_at(a, "0");
+    assert_int_equal(a->state, STEP_PLACED);
+    assert_int_equal(a->class.id, STEP_TURTLE);
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(b, "0");
+    assert_at(a, "2");
+    assert_int_equal(b->class.id, STEP_DEVIL);
+    assert_int_equal(b->place.rank, 1);
+    assert_int_equal(a->place.rank, 2);
+    assert_int_equal(f->packer.moves, 2);
+    assert_false(b->hold.verified); /* a dry run verifies nothing */
+    fixture_end(f, 2, 0);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(a->hold.moves, 2);
+    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+}
+
+static void test_reasons_are_of_one_decision(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low"), *b;
+
+    assert_non_null(strstr(a->place.reason, "number 1 of 1"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_non_null(strstr(b->place.reason, "number 1 of 2"));
+    assert_non_null(strstr(a->place.reason, "number 2 of 2"));
+}
+
+static void test_end_leaves_history(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_end end = {
+        .id = {1, 0}, .exit_status = 256, .user_s = 2, .system_s = 1, .maxrss_kib = 7};
+
+    fixture_run(f, 1, "0", "low");
+    pipeline_end(&f->packer, &end);
+    pipeline_end(&f->packer, &end); /* heard of twice */
+    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(ended(f, 1)->state, STEP_ENDED);
+    assert_int_equal(ended(f, 1)->exit_status, 256);
+    assert_true(ended(f, 1)->use.user_s == 2);
+    assert_int_equal(ended(f, 1)->use.maxrss_kib, 7);
+    assert_true(ended(f, 1)->ended_at >= ended(f, 1)->started_at);
+}
+
+static void test_job_end_vacates(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+
+    fixture_start(f, fixture_request(2, 0, "2-3", "2", 1, "high"));
+    fixture_start(f, fixture_request(2, 1, "2-3", "3", 1, "low"));
+    assert_false(cpus_has(&a->place.cpus, 0));
+    pipeline_job_end(&f->packer, 2);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps.nended, 2);
+    pipeline_job_end(&f->packer, 99);
+    assert_int_equal(f->packer.steps.nlive, 1);
+}
+
+/* Some of a job's steps end: its cores stay in the pool as long as one lives. */
+static void test_job_lives_on(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low"));
+    fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "high"));
+    fixture_end(f, 1, 0);
+    assert_int_equal(pool_count(&f->packer.pool), 2);
+    fixture_end(f, 1, WIRE_STEP_BATCH);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+/* A later step of a job whose cores others stand on: described where it stands now. */
+static void test_later_step(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b, *later;
+
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0", "0", 1, "low"));
+    a = fixture_start(f, fixture_request(1, 0, "0", "0", 1, "low"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(a, "2");
+    assert_at(b, "0");
+    fixture_end(f, 1, 0);
+    later = fixture_start(f, fixture_request(1, 1, "0", "0", 1, "high"));
+    assert_int_equal(later->place.rank, 2); /* as high as b, but later */
+    assert_at(later, "2");
+    assert_cpus(&later->place.home, "0");
+    fixture_end(f, 2, 0);
+    assert_at(later, "0");
+}
+
+/* The same, and DI wants the later step at home. */
+static void test_later_step_stays_home(void **state)
+{
+    struct fixture *f = *state;
+    struct step *later;
+
+    fixture_profile(f, "highest", 20000);
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0", "0", 1, "low"));
+    fixture_start(f, fixture_request(1, 0, "0", "0", 1, "low"));
+    fixture_run(f, 2, "2", "high");
+    later = fixture_start(f, fixture_request(1, 1, "0", "0", 1, "highest"));
+    assert_at(later, "0");
+}
+
+/* ---- steps that are not moved ---- */
+
+static void test_observe(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+    struct step *a = fixture_run(f, 1, "0", "low"), *guest;
+
+    request.options.mode = WIRE_MODE_OBSERVE;
+    guest = fixture_start(f, request);
+    assert_int_equal(guest->state, STEP_OBSERVED);
+    assert_at(a, "0");
+    assert_cpus(&guest->body.task[0].cpus, "2");
+    assert_cpus(&guest->place.cpus, "0"); /* where it would stand */
+    assert_int_equal(guest->place.rank, 1);
+    assert_int_equal(guest->place.of, 2);
+    assert_int_equal(f->packer.moves, 0);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+static void test_off_step_takes_its_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request;
+    struct step *a, *b, *off;
+
+    a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(a, "2");
+    request = fixture_request(2, 1, "2", "2", 1, NULL); /* job 2 again, --overlap, not opted in */
+    request.options.mode = WIRE_MODE_OFF;
+    off = fixture_start(f, request);
+    assert_int_equal(off->state, STEP_LEFT);
+    assert_at(off, "2");
+    assert_at(a, "0");
+    assert_cpus(&b->body.task[0].cpus, "2");
+    assert_stand(&f->packer.pool, "0 1 - - - - - -");
+    assert_string_equal(off->place.reason, "not placed");
+    assert_non_null(strstr(off->hold.reason, "did not opt in"));
+}
+
+static void test_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0", "0", 1, "low");
+    struct wire_answer answer;
+
+    request.bound_by_hand = true;
+    pipeline_start(&f->packer, &request, &answer);
+    assert_true(answer.ok);
+    assert_false(answer.managed);
+    assert_int_equal(answer.ntasks, 0);
+    assert_non_null(strstr(answer.note, "bound by hand"));
+    wire_answer_clear(&answer);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+static void test_foreign_cpus_left_alone(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(fixture_run(f, 1, "30", "low")->state, STEP_LEFT);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+static void test_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "nonsense", "0", 1, "low");
+    struct wire_answer answer;
+
+    pipeline_start(&f->packer, &request, &answer);
+    assert_false(answer.ok);
+    assert_non_null(strstr(answer.error, "affinity"));
+    assert_int_equal(f->packer.steps.nlive + f->packer.steps.nended, 0);
+    assert_int_equal(f->packer.registrations, 1);
+    free(request.task);
+}
+
+static void test_failed_step_is_put_back(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    fixture_paper(f);
+    f->fails = 2;
+    a = fixture_run(f, 1, "0", "low");
+    b = fixture_run(f, 2, "2", "high");
+    assert_int_equal(b->state, STEP_FAILED);
+    assert_at(b, "2");
+    assert_at(a, "0");
+    assert_int_equal(f->packer.failures, 1);
+    assert_non_null(strstr(b->hold.reason, "the paper tore"));
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_true(marked(f, 2)); /* it did opt in */
+}
+
+static void test_registered_twice(void **state)
+{
+    struct fixture *f = *state;
+    struct step *again;
+
+    fixture_run(f, 1, "0", "low");
+    again = fixture_run(f, 1, "2", "high");
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps.nended, 1);
+    assert_at(again, "2");
+    assert_stand(&f->packer.pool, "- - 2 - - - - -");
+    assert_int_equal(ended(f, 1)->exit_status, -1);
+}
+
+/* ---- what the plugin is told ---- */
+
+static void test_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2-3", "2-3", 2, "high");
+    struct wire_answer answer;
+
+    fixture_paper(f); /* deals a CPU to each task */
+    fixture_run(f, 1, "0", "low");
+    pipeline_start(&f->packer, &request, &answer);
+    assert_true(answer.ok);
+    assert_true(answer.managed);
+    assert_int_equal(answer.ntasks, 2);
+    assert_int_equal(answer.task[1].id, 1);
+    assert_int_equal(cpus_count(&answer.task[0].cpus), 1);
+    assert_string_equal(answer.env[0].name, "BERTH_CPUS");
+    assert_string_equal(answer.env[1].value, "devil");
+    assert_non_null(strstr(answer.note, "DI: number 1 of 3"));
+    wire_answer_clear(&answer);
+}
+
+/* ---- markers ---- */
+
+static void test_markers(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register off = fixture_request(3, 0, "4", "4", 1, NULL);
+
+    off.options.mode = WIRE_MODE_OFF;
+    fixture_start(f, off);
+    fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
+    fixture_start(f, fixture_request(1, 1, "0-1", "1", 1, "low"));
+    assert_true(marked(f, 1));
+    assert_false(marked(f, 3));
+    fixture_end(f, 1, 0);
+    assert_true(marked(f, 1));
+    fixture_end(f, 1, 1);
+    assert_false(marked(f, 1));
+}
+
+/* ---- a daemon stops, dies, starts ---- */
+
+static void test_resume(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_run(f, 3, "4", "low");
+    fixture_end(f, 3, 0);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    fixture_restart(f);
+    fixture_forget(f);
+    resume(f);
+    a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_at(a, "2");
+    assert_at(b, "0");
+    assert_int_equal(b->class.id, STEP_DEVIL);
+    assert_string_equal(f->calls, "apply 1.0 2; apply 2.0 0; "); /* made true again, and verified */
+    assert_true(marked(f, 1));
+    assert_false(marked(f, 3));
+}
+
+/* One ended while there was no berthd: the other goes home. */
+static void test_resume_without_the_dead(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_restart(f);
+    f->dead = 2;
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_at(TAILQ_FIRST(&f->packer.steps.live), "0");
+    assert_false(marked(f, 2));
+}
+
+static void test_resume_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 0);
+}
+
+static void test_undo(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_forget(f);
+    pipeline_undo(&f->packer);
+    assert_string_equal(f->calls, "restore 1.0 0; restore 2.0 2; ");
+    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_false(marked(f, 1));
+    fixture_restart(f);
+    resume(f); /* adopted where they are */
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_true(marked(f, 1));
+}
+
+static void test_sweep(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a;
+
+    fixture_paper(f);
+    a = fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 2);
+    f->dead = 2;
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_at(a, "0");
+    assert_false(marked(f, 2));
+}
+
+/* ---- a journal that cannot be written ---- */
+
+/* Files may not grow beyond `size`; RLIM_INFINITY: they may again. */
+static void limit_files(rlim_t size)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* No room at all, for some of the start, for the start but not for the stand after it, ... until
+ * there is enough: refused, and nothing has changed. */
+static void test_full_disk_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+    struct wire_answer answer = {.ok = false};
+    size_t refused = 0;
+
+    fixture_paper(f);
+    for (size_t room = 0; room < 4096; room += 50) {
+        struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+
+        limit_files(journal_size(f->packer.journal) + room);
+        pipeline_start(&f->packer, &request, &answer);
+        limit_files(RLIM_INFINITY);
+        if (answer.ok)
+            break;
+        assert_non_null(strstr(answer.error, "journal"));
+        assert_int_equal(f->packer.steps.nlive, 1);
+        assert_stand(&f->packer.pool, "0 - - - - - - -");
+        assert_at(a, "0");
+        assert_false(marked(f, 2));
+        assert_null(strstr(f->calls, "apply"));
+        refused++;
+    }
+    assert_true(answer.ok && refused > 4);
+    assert_at(a, "2");
+    wire_answer_clear(&answer);
+    fixture_restart(f);
+    resume(f);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+}
+
+/* Cores that are about to be given away are vacated all the same. */
+static void test_full_disk_still_vacates(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+
+    fixture_run(f, 2, "2", "high");
+    limit_files(journal_size(f->packer.journal));
+    pipeline_job_end(&f->packer, 2);
+    limit_files(RLIM_INFINITY);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+/* The journal does not grow without end, and what is true survives each rewriting. */
+static void test_journal_stays_small(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    for (uint32_t i = 0; i < 1200; i++) {
+        fixture_run(f, 10 + i, "4-5", "low");
+        fixture_end(f, 10 + i, 0);
+        assert_true(journal_size(f->packer.journal) < (1 << 20) + 4096);
+        f->calls[0] = '\0';
+    }
+    assert_int_equal(f->packer.steps.nended, f->conf.history);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_exchange_and_back),
+        test(test_reasons_are_of_one_decision),
+        test(test_end_leaves_history),
+        test(test_job_end_vacates),
+        test(test_job_lives_on),
+        test(test_later_step),
+        test(test_later_step_stays_home),
+        test(test_observe),
+        test(test_off_step_takes_its_cores),
+        test(test_left_alone),
+        test(test_foreign_cpus_left_alone),
+        test(test_refused),
+        test(test_failed_step_is_put_back),
+        test(test_registered_twice),
+        test(test_answer),
+        test(test_markers),
+        test(test_resume),
+        test(test_resume_without_the_dead),
+        test(test_resume_nothing),
+        test(test_undo),
+        test(test_sweep),
+        test(test_full_disk_refuses),
+        test(test_full_disk_still_vacates),
+        test(test_journal_stays_small),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
