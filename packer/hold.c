@@ -145,6 +145,7 @@ void hold_restore(struct packer *packer, struct step *step)
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].cpus = step->body.task[i].home;
     step->place.cpus = step->place.home;
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
     step->hold.verified = packer->enforce.way->restore(&packer->enforce, &step->body, &err) == 0;
     if (!step->hold.verified)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);

@@ -65,3 +65,9 @@ check_PROGRAMS += tests/unit/test_pipeline
 tests_unit_test_pipeline_SOURCES = tests/unit/test_pipeline.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_pipeline_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_pipeline_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_hold
+check_PROGRAMS += tests/unit/test_hold
+tests_unit_test_hold_SOURCES = tests/unit/test_hold.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_hold_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_hold_LDADD = libpacker.la $(CMOCKA_LIBS)
