@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conf - berth.conf, the daemon's configuration.
  *
- * One table in conf.c gives each key's name, type, unit, default and help: the parser, `berthd --print-config` and
- * the man page berth.conf(5) all come from it. */
+ * One table in conf.c gives each key's name, type, unit, default and help: the parser, `berthd
+ * --print-config` and the man page berth.conf(5) all come from it. */
 #ifndef BERTH_CONF_H
 #define BERTH_CONF_H
 
@@ -13,22 +13,28 @@
 #include "error.h"
 #include "log.h"
 
-enum conf_enforcement { CONF_ENFORCE_AUTO, CONF_ENFORCE_CGROUP1, CONF_ENFORCE_CGROUP2, CONF_ENFORCE_DRYRUN };
+enum conf_enforcement {
+    CONF_ENFORCE_AUTO,
+    CONF_ENFORCE_CGROUP1,
+    CONF_ENFORCE_CGROUP2,
+    CONF_ENFORCE_DRYRUN
+};
 
 struct conf {
-    char socket[108];              /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
-    char state_dir[PATH_MAX];      /* journal and pool markers; gone after a reboot is fine, even wanted */
-    char profile_db[PATH_MAX];     /* profile store (SQLite) */
-    char topology[PATH_MAX];       /* "" this machine, else an hwloc XML file or a synthetic string */
-    char cgroup_root[PATH_MAX];    /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
-    char allow[256];               /* words of --contention-aware that users may ask for, comma separated */
+    char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
+    char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
+                                */
+    char profile_db[PATH_MAX]; /* profile store (SQLite) */
+    char topology[PATH_MAX];   /* "" this machine, else an hwloc XML file or a synthetic string */
+    char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
+    char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;
-    double devil_miss_pmi;         /* at or above: a devil (Blagodurov 2010, section 6) */
-    double neutral_miss_pmi;       /* rank of an unprofiled program, for the order only */
-    uint64_t sweep_ms;             /* how often steps that vanished without a word are looked for */
-    uint64_t history;              /* ended steps remembered for explain */
+    double devil_miss_pmi;   /* at or above: a devil (Blagodurov 2010, section 6) */
+    double neutral_miss_pmi; /* rank of an unprofiled program, for the order only */
+    uint64_t sweep_ms;       /* how often steps that vanished without a word are looked for */
+    uint64_t history;        /* ended steps remembered for explain */
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"
@@ -36,11 +42,13 @@ struct conf {
 /* Fill conf with the defaults. */
 void conf_init(struct conf *conf);
 
-/* Read the file over the defaults. The file must be a regular file owned by root or the caller and not writable by others.
- * 0, or -1 and err "FILE:LINE: what is wrong, and what would be right"; conf is unchanged then. */
+/* Read the file over the defaults. The file must be a regular file owned by root or the caller and
+ * not writable by group or others. 0, or -1 and err "FILE:LINE: what is wrong, and what would be
+ * right"; conf is unchanged then. */
 int conf_read(struct conf *conf, const char *path, struct berth_error *err);
 
-/* Every key with its help as a comment and its present value; the output can be read again by conf_read. */
+/* Every key with its help as a comment and its present value; the output can be read again by
+ * conf_read. */
 void conf_print(const struct conf *conf, FILE *out);
 
 /* The table as mdoc(7) list items, for berth.conf(5). */

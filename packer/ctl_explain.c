@@ -86,9 +86,10 @@ static void say_request(struct text *text, struct json_object *request)
     double tasks = ctl_number(request, "tasks"), cpus = ctl_number(request, "cpus_per_task");
     const char *job = ctl_text(request, "job_cores"), *step = ctl_text(request, "step_cores");
 
-    fprintf(text->out, "user %.0f asked for --contention-aware=%s: %.0f task%s of %.0f CPU%s",
-            ctl_number(request, "uid"), ctl_text(request, "options"), tasks, plural(tasks), cpus,
-            plural(cpus));
+    fprintf(text->out, "user %.0f asked for --contention-aware=%s: %.0f task%s",
+            ctl_number(request, "uid"), ctl_text(request, "options"), tasks, plural(tasks));
+    if (cpus > 0)
+        fprintf(text->out, " of %.0f CPU%s", cpus, plural(cpus));
     if (given(step))
         fprintf(text->out, "; Slurm gave the step cores %s of the job's %s", step, job);
     if (ctl_number(request, "array_job") > 0)
@@ -157,23 +158,27 @@ static void add_neighbours(struct text *text, struct json_object *neighbours)
     }
 }
 
+/* The reason says how the policy ranked it. */
 static void say_place(struct text *text, struct json_object *place)
 {
     const char *asked = ctl_text(place, "policy_asked");
-    double rank = ctl_number(place, "rank");
 
-    fprintf(text->out, "by %s", ctl_text(place, "policy"));
-    if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
-        fprintf(text->out, " (%s was asked for)", asked);
-    if (rank > 0)
-        fprintf(text->out, ", number %.0f of %.0f in the order of miss rates", rank,
-                ctl_number(place, "of"));
-    fprintf(text->out, ": from CPUs %s to CPUs %s, ", or_none(ctl_text(place, "home")),
+    fprintf(text->out, "CPUs %s -> %s, ", or_none(ctl_text(place, "home")),
             or_none(ctl_text(place, "cpus")));
     add_caches(text, ctl_object(place, "llc"));
-    fprintf(text->out, ", memory node %s", or_none(ctl_text(place, "mems")));
+    fprintf(text->out, ", memory node %s, by %s", or_none(ctl_text(place, "mems")),
+            ctl_text(place, "policy"));
+    if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
+        fprintf(text->out, " (%s was asked for)", asked);
     add_reason(text, place);
     add_neighbours(text, ctl_object(place, "neighbours"));
+}
+
+static const char *held(struct json_object *enforce)
+{
+    if (strcmp(ctl_text(enforce, "way"), "dryrun") == 0)
+        return "nothing was touched";
+    return ctl_true(enforce, "verified") ? "read back as wanted" : "not verified";
 }
 
 static void say_enforce(struct text *text, struct json_object *enforce)
@@ -182,9 +187,8 @@ static void say_enforce(struct text *text, struct json_object *enforce)
     double moves = ctl_number(enforce, "moves");
     size_t n = ctl_length(tasks);
 
-    fprintf(text->out, "by %s, %s, moved %.0f time%s", ctl_text(enforce, "way"),
-            ctl_true(enforce, "verified") ? "read back as wanted" : "not verified", moves,
-            plural(moves));
+    fprintf(text->out, "by %s, %s, moved %.0f time%s", ctl_text(enforce, "way"), held(enforce),
+            moves, plural(moves));
     add_reason(text, enforce);
     for (size_t i = 0; i < n && i < TASKS_SHOWN; i++) {
         struct json_object *task = json_object_array_get_idx(tasks, i);

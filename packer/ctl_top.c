@@ -145,15 +145,21 @@ static void add_shares(struct top *top, struct json_object *answer, double now_s
     }
 }
 
-/* Busiest first; steps without a share last, in the order they came. */
+static int compare(double x, double y)
+{
+    return (x > y) - (x < y);
+}
+
+/* Busiest first, those without a share last; then by number. */
 static int by_share(const void *a, const void *b)
 {
-    double x = ctl_number(*(struct json_object *const *)a, "cpu_pct");
-    double y = ctl_number(*(struct json_object *const *)b, "cpu_pct");
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    double share_x = ctl_number(x, "cpu_pct"), share_y = ctl_number(y, "cpu_pct");
+    int order = compare(isnan(share_y) ? -1 : share_y, isnan(share_x) ? -1 : share_x);
 
-    x = isnan(x) ? -1 : x;
-    y = isnan(y) ? -1 : y;
-    return (x < y) - (x > y);
+    if (order == 0)
+        order = compare(ctl_number(x, "job"), ctl_number(y, "job"));
+    return order ? order : compare(ctl_number(x, "step"), ctl_number(y, "step"));
 }
 
 static void draw(struct top *top, struct json_object *answer)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* log - the daemon's log: one line per event, to stderr (with a time) or to syslog.
  *
- * Control characters in a line are replaced before it is written, here and nowhere else, so no text that a user chose can forge a second line. */
+ * Control characters in a line are replaced before it is written, here and nowhere else, so no text
+ * that a user chose can forge a second line. */
 #ifndef BERTH_LOG_H
 #define BERTH_LOG_H
 

@@ -147,6 +147,9 @@ expect 0 'top --json' "$berthctl" top --json -d 0.1 -n 2 --socket "$dir/sock"
 [ "$(grep -c '^{"node":' "$dir/out")" -eq 2 ] || fail 'two objects'
 [ "$(head -n 1 "$dir/out" | grep -c '"cpu_pct":null')" -eq 1 ] || fail 'no share in the first page'
 [ "$(tail -n 1 "$dir/out" | grep -c '"cpu_pct":0.0')" -eq 1 ] || fail 'a share in the second'
+{ echo "$node"; step 9.0 1 x | sed 's/"job":4711/"job":9/'; step 10.0 1 y; echo "$last"; } >"$dir/answer"
+expect 0 'top, order' "$berthctl" top -b -n 1 --socket "$dir/sock"
+[ "$(grep -n '^9.0 ' "$dir/out" | cut -d: -f1)" -lt "$(grep -n '^10.0 ' "$dir/out" | cut -d: -f1)" ] || fail 'order of top'
 expect 1 'top, no berthd' "$berthctl" top -n 1 --socket "$dir/none"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     # leaves the alternate screen and shows the cursor again, also by a signal
@@ -168,7 +171,7 @@ asked '{"version":1,"op":"explain","job":4711,"step":0}'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
 out_has '^4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user 1000 asked for --contention-aware=auto,policy=pain: 9 tasks of 1 CPU; Slurm gave the step cores 0-1 of the job.s 0-3; the program is /usr/bin/solver profile'
 out_has 'profile 5400 cache misses per million instructions, from valgrind, measured 2023-.* over the program.s beginning only; key exe:/usr/bin/solver#00 class devil: 5400 misses size 1 core of the 2 that Slurm gave: as asked place'
-out_has 'place by di (pain was asked for), number 1 of 3 in the order of miss rates: from CPUs 0 to CPUs 2, cache 1, memory node 0: the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
+out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
 out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
 out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in use 0.97 on average; largest process 2.0 MiB; cache misses not known bill not metered'
 ctl 0 explain '--json 4711'
