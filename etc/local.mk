@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Files of a site: berth.conf comes from conf.c's own table; the unit and the plugstack line get their paths.
+# Files of a site: berth.conf comes from the table in conf.c;
+# the unit and the plugstack line get their paths.
 EXTRA_DIST += etc/berthd.service.in etc/plugstack.conf.d/berth.conf
 CLEANFILES += etc/berth.conf etc/berthd.service etc/plugstack-berth.conf
 
