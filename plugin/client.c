@@ -114,10 +114,6 @@ static ssize_t client_read(const struct client *client, char *line)
             used += (size_t)got;
             if (end)
                 return end - line;
-            if (now_ms() >= client->until_ms) {
-                errno = ETIMEDOUT;
-                return -1;
-            }
         } else if (got == 0) {
             errno = EPIPE;
             return -1;

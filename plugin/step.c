@@ -42,6 +42,15 @@ static void step_say(const struct step *step, const char *format, ...)
         slurm_verbose("berth: step %s on %s: %s", name, step->reg.node, text);
 }
 
+/* The packer did not place the step: say so, and what follows. */
+static void step_say_unplaced(const struct step *step, const char *why)
+{
+    step_say(step, "%s: %s",
+             step_options(step)->require ? "not started, as you required"
+                                         : "left where Slurm put it",
+             why);
+}
+
 static void read_site(struct options_site *site, int argc, char **argv)
 {
     struct berth_error err;
@@ -75,21 +84,23 @@ void step_prepare(struct step *step, spank_t spank)
 {
     struct berth_error err;
 
-    if (step->prepared)
+    if (step->prepared || step->task)
         return;
     step->reg.options = *step_options(step);
     if (job_items_read(spank, &step->reg, &step->ntasks, &err) < 0) {
-        step_say(step, "%s", err.text);
+        step_say_unplaced(step, err.text);
         return;
     }
     if (step->reg.id.step == WIRE_STEP_EXTERN || step->ntasks == 0)
         return;
     step->task = calloc(step->ntasks, sizeof(*step->task));
-    step->prepared = step->task != NULL;
-    if (!step->prepared || step->reg.options.mode == WIRE_MODE_OFF)
-        return;
-    job_items_read_program(spank, &step->reg);
-    step->page = apply_page_create(step->ntasks);
+    if (step->task && step->reg.options.mode != WIRE_MODE_OFF) {
+        job_items_read_program(spank, &step->reg);
+        step->page = apply_page_create(step->ntasks);
+    }
+    step->prepared = step->task && (step->page || step->reg.options.mode == WIRE_MODE_OFF);
+    if (!step->prepared)
+        step_say_unplaced(step, "out of memory");
 }
 
 /* Send the registration, with the tasks' pids. */
@@ -127,9 +138,9 @@ static void step_ask(struct step *step)
         step->end_deadline_ms =
             result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
     if (result != CLIENT_ANSWERED)
-        step_say(step, "left where Slurm put it: %s", err.text);
+        step_say_unplaced(step, err.text);
     else if (!answer.ok)
-        step_say(step, "left where Slurm put it: %s", answer.error);
+        step_say_unplaced(step, answer.error);
     else if (step->page)
         apply_page_fill(step->page, &answer);
     if (result == CLIENT_ANSWERED)
@@ -174,7 +185,7 @@ void step_forked(struct step *step, spank_t spank)
     if (step_complete(step))
         step_ask(step);
     else
-        step_say(step, "left where Slurm put it: not all of its tasks are known");
+        step_say_unplaced(step, "Slurm does not say which tasks it has");
 }
 
 /* ---- in the task ---- */

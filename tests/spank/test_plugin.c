@@ -118,7 +118,7 @@ static void test_bad_berthd_required(void **state)
             assert_int_equal(WEXITSTATUS(bench.host.status[task]), 1);
         }
         assert_non_null(strstr(bench.host.log, "berth: step 4711.0 on "));
-        assert_non_null(strstr(bench.host.log, "left where Slurm put it: "));
+        assert_non_null(strstr(bench.host.log, "not started, as you required: "));
         bench_stop(&bench);
     }
 }
