@@ -72,6 +72,12 @@ static int find_type(struct json_object *object, const char *key, enum json_need
     return found;
 }
 
+/* JSON's strings may have a NUL inside, C's not. */
+static bool has_no_nul(struct json_object *text)
+{
+    return strlen(json_object_get_string(text)) == (size_t)json_object_get_string_len(text);
+}
+
 int json_get_text(struct json_object *object, const char *key, enum json_need need, char *out,
                   size_t size, struct berth_error *err)
 {
@@ -82,7 +88,7 @@ int json_get_text(struct json_object *object, const char *key, enum json_need ne
     if (found != 1)
         return found;
     length = (size_t)json_object_get_string_len(field);
-    if (length >= size || strlen(json_object_get_string(field)) != length)
+    if (length >= size || !has_no_nul(field))
         return berth_error_set(err, "%s: longer than %zu bytes or with a NUL in it", key, size - 1);
     memcpy(out, json_object_get_string(field), length + 1);
     return 0;
@@ -197,18 +203,19 @@ int json_get_word(struct json_object *object, const char *key, enum json_need ne
 {
     struct json_object *field;
     int found = find_type(object, key, need, json_type_string, &field, err);
+    const char *text;
     char list[256];
 
     if (found != 1)
         return found;
+    text = json_object_get_string(field);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], json_object_get_string(field)) == 0) {
+        if (strcmp(names[i], text) == 0 && has_no_nul(field)) {
             *out = (int)i;
             return 0;
         }
     join_names(names, n, list, sizeof(list));
-    return berth_error_set(err, "%s: '%.64s' is none of: %s", key, json_object_get_string(field),
-                           list);
+    return berth_error_set(err, "%s: '%.64s' is none of: %s", key, text, list);
 }
 
 void json_add_text(struct json_object *object, const char *key, const char *text)

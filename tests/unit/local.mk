@@ -71,3 +71,15 @@ check_PROGRAMS += tests/unit/test_hold
 tests_unit_test_hold_SOURCES = tests/unit/test_hold.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_hold_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hold_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_json
+check_PROGRAMS += tests/unit/test_json
+tests_unit_test_json_SOURCES = tests/unit/test_json.c
+tests_unit_test_json_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_json_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_error
+check_PROGRAMS += tests/unit/test_error
+tests_unit_test_error_SOURCES = tests/unit/test_error.c
+tests_unit_test_error_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_error_LDADD = libpacker.la $(CMOCKA_LIBS)
