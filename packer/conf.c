@@ -22,7 +22,16 @@
 
 #include "wire.h"
 
-enum type { TYPE_PATH, TYPE_TEXT, TYPE_WORDS, TYPE_CHOICE, TYPE_NUMBER, TYPE_COUNT, TYPE_TIME };
+enum type {
+    TYPE_PATH,
+    TYPE_NAME,
+    TYPE_TEXT,
+    TYPE_WORDS,
+    TYPE_CHOICE,
+    TYPE_NUMBER,
+    TYPE_COUNT,
+    TYPE_TIME
+};
 
 struct key {
     const char *name;
@@ -55,6 +64,8 @@ static const struct key keys[] = {
      "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
     {"cgroup_root", TYPE_PATH, "", "/sys/fs/cgroup", 0, 0, NULL, FIELD(cgroup_root),
      "Where cgroupfs is mounted."},
+    {"cgroup_name", TYPE_NAME, "", "berth", 0, 0, NULL, FIELD(cgroup_name),
+     "Name of berth's own cgroup; each berthd of a host that runs several needs another."},
     {"allow", TYPE_WORDS, "",
      "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose", 0, 0,
      option_words, FIELD(allow),
@@ -108,12 +119,23 @@ static int refuse_word(const struct key *key, const char *text, size_t length,
     return berth_error_set(err, "%s: '%.*s' is none of: %s", key->name, (int)length, text, list);
 }
 
+static bool is_name(const char *value)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    return value[0] && value[strspn(value, letters)] == '\0';
+}
+
 /* ---- one setter for each shape of value: 0, or -1 and err without FILE:LINE ---- */
 
 static int set_text(const struct key *key, char *field, const char *value, struct berth_error *err)
 {
     if (key->type == TYPE_PATH && value[0] != '/')
         return berth_error_set(err, "%s: an absolute path expected, not '%s'", key->name, value);
+    if (key->type == TYPE_NAME && !is_name(value))
+        return berth_error_set(err, "%s: letters, digits, '_' and '-' expected, not '%s'",
+                               key->name, value);
     if (strchr(value, '#'))
         return berth_error_set(err, "%s: a comment stands on a line of its own", key->name);
     if (strlen(value) >= key->size)
@@ -197,6 +219,7 @@ static int set_key(struct conf *conf, const struct key *key, const char *value,
 
     switch (key->type) {
     case TYPE_PATH:
+    case TYPE_NAME:
     case TYPE_TEXT:
         return set_text(key, field, value, err);
     case TYPE_WORDS:

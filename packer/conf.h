@@ -26,6 +26,7 @@ struct conf {
                                 */
     char profile_db[PATH_MAX]; /* profile store (SQLite) */
     char topology[PATH_MAX];   /* "" this machine, else an hwloc XML file or a synthetic string */
+    char cgroup_name[64];       /* name of berth's own cgroup */
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     enum conf_enforcement enforcement;

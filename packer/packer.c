@@ -41,6 +41,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
                      err) == 0 &&
         profiles_open(&packer->profiles, conf->profile_db, false, err) == 0 &&
         open_journal(packer, err) == 0) {
+        snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
         if (pool_init(&packer->pool, packer->topo->cores) == 0)
             return 0;
         berth_error_set(err, "out of memory");

@@ -76,6 +76,7 @@ static void test_every_key(void **state)
                                "# a comment\n; another\n\n"
                                "socket = /x/s\nstate_dir=/x\nprofile_db = /x/p.db\n"
                                "topology = package:2 l3:2 core:4 pu:1\ncgroup_root = /cg\n"
+                               "cgroup_name = berth_2\n"
                                "allow = auto, off  policy\nenforcement = dryrun\nlog = syslog\n"
                                "log_level = debug ; as told\ndevil_miss_pmi = 12.5\n"
                                "neutral_miss_pmi = 3\nsweep = 200ms\nhistory = 0\n",
@@ -86,6 +87,7 @@ static void test_every_key(void **state)
     assert_string_equal(conf.profile_db, "/x/p.db");
     assert_string_equal(conf.topology, "package:2 l3:2 core:4 pu:1");
     assert_string_equal(conf.cgroup_root, "/cg");
+    assert_string_equal(conf.cgroup_name, "berth_2");
     assert_string_equal(conf.allow, "auto,off,policy");
     assert_int_equal(conf.enforcement, CONF_ENFORCE_DRYRUN);
     assert_int_equal(conf.log, LOG_TARGET_SYSLOG);
@@ -156,6 +158,8 @@ static const struct {
     {"history = 65537\n", 1, "not between 0 and 65536"},
     {"history =\n", 1, "a number expected"},
     {"socket = run/x\n", 1, "an absolute path expected, not 'run/x'"},
+    {"cgroup_name = ../x\n", 1, "letters, digits, '_' and '-' expected"},
+    {"cgroup_name =\n", 1, "letters, digits"},
     {"socket =\n", 1, "an absolute path expected"},
     {"socket = /x # here\n", 1, "a comment stands on a line of its own"},
     {"socket = "
@@ -322,7 +326,7 @@ static void test_mdoc_names_every_key(void **state)
         assert_non_null(strstr(mdoc, item));
         keys++;
     }
-    assert_int_equal(keys, 13);
+    assert_int_equal(keys, 14);
     free(text);
     free(mdoc);
 }
