@@ -70,12 +70,18 @@ int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
     *ntasks = count;
     reg->cpus_per_task = read_number(spank, S_STEP_CPUS_PER_TASK);
     reg->restart = read_number(spank, S_SLURM_RESTART_COUNT);
-    reg->array_job = read_number(spank, S_JOB_ARRAY_ID);
-    reg->array_task = reg->array_job ? read_number(spank, S_JOB_ARRAY_TASK_ID) : 0;
     read_text(spank, S_JOB_ALLOC_CORES, reg->job_cores, sizeof(reg->job_cores));
     read_text(spank, S_STEP_ALLOC_CORES, reg->step_cores, sizeof(reg->step_cores));
     read_node(reg->node, sizeof(reg->node));
     return 0;
+}
+
+static uint32_t env_number(char **env, const char *name)
+{
+    const char *text = env_find(env, name);
+    unsigned long number = text ? strtoul(text, NULL, 10) : 0;
+
+    return number < NO_VAL ? (uint32_t)number : 0;
 }
 
 /* Search the directories of PATH as slurmstepd does: the first that has such a file. The result is
@@ -122,6 +128,9 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     binding = env_find(env, "SLURM_CPU_BIND_TYPE");
     reg->bound_by_hand = binding && (strstr(binding, "map_") || strstr(binding, "mask_"));
     reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
+    /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
+    reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
+    reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0])
         read_exe(reg, argv[0], env_find(env, "PATH"));

@@ -210,8 +210,9 @@ int step_task_init(struct step *step, spank_t spank)
     if (id >= 0 && apply_page_answered(step->page)) {
         rc = apply_task(spank, step->page, (uint32_t)id, &err);
         if (rc < 0)
-            step_say(step, "task %d: %s", id, err.text);
-        step_say_place(step, id);
+            step_say(step, "task %d stays where Slurm put it: %s", id, err.text);
+        else
+            step_say_place(step, id);
     }
     return step_options(step)->require && step_options(step)->mode != WIRE_MODE_OFF ? rc : 0;
 }

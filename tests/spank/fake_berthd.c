@@ -91,7 +91,6 @@ static void serve(const struct fake_berthd *fake, int listener)
 {
     static char line[WIRE_MESSAGE_MAX];
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
@@ -130,6 +129,7 @@ static int fill_backlog(const struct fake_berthd *fake)
 /* Listen as who the peer shall see, then serve. */
 static void child(const struct fake_berthd *fake, int listener, int ready)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (fake->way == FAKE_STRANGER &&
         (chown(fake->dir, NOBODY, NOBODY) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
          setresuid(NOBODY, NOBODY, NOBODY) < 0))

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slurm/slurm.h>
-
 static void *plugin;
 static struct host *host; /* the one whose callback runs */
 static int task_now;      /* the task that the callback is about */
@@ -69,9 +67,7 @@ static spank_err_t get_u32(spank_item_t item, uint32_t *out)
                  {S_JOB_STEPID, host->step},
                  {S_JOB_LOCAL_TASK_COUNT, host->tasks},
                  {S_STEP_CPUS_PER_TASK, 1},
-                 {S_SLURM_RESTART_COUNT, host->restart},
-                 {S_JOB_ARRAY_ID, host->array_job},
-                 {S_JOB_ARRAY_TASK_ID, host->array_task}};
+                 {S_SLURM_RESTART_COUNT, host->restart}};
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (table[i].item == item) {
@@ -171,7 +167,6 @@ void host_init(struct host *fresh)
     fresh->context = S_CTX_REMOTE;
     fresh->job = 4711;
     fresh->tasks = 2;
-    fresh->array_task = NO_VAL;
     fresh->argv[0] = (char *)"/bin/sh";
     fresh->env[0] = (char *)"PATH=/nowhere:/bin:/usr/bin";
     fresh->job_cores = (char *)"0-1";

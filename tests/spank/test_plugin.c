@@ -310,10 +310,10 @@ static void test_requests(void **state)
     bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
     bench.host.option = "observe,tag=x";
     bench.host.argv[0] = (char *)"sh";
-    bench.host.array_job = 4700;
-    bench.host.array_task = 11;
     bench.host.restart = 1;
     bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
+    bench.host.env[2] = (char *)"SLURM_ARRAY_JOB_ID=4700";
+    bench.host.env[3] = (char *)"SLURM_ARRAY_TASK_ID=11";
     host_run_step(&bench.host);
     unsetenv("SLURMD_NODENAME");
     assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
