@@ -6,6 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+const char *json_text(struct json_object *value)
+{
+    const char *text =
+        json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+
+    return text && strlen(text) == (size_t)json_object_get_string_len(value) ? text : NULL;
+}
+
 /* Everything after the first value must be blank. */
 static bool only_blanks(const char *text, size_t length)
 {
@@ -72,25 +80,19 @@ static int find_type(struct json_object *object, const char *key, enum json_need
     return found;
 }
 
-/* JSON's strings may have a NUL inside, C's not. */
-static bool has_no_nul(struct json_object *text)
-{
-    return strlen(json_object_get_string(text)) == (size_t)json_object_get_string_len(text);
-}
-
 int json_get_text(struct json_object *object, const char *key, enum json_need need, char *out,
                   size_t size, struct berth_error *err)
 {
     struct json_object *field;
     int found = find_type(object, key, need, json_type_string, &field, err);
-    size_t length;
+    const char *text;
 
     if (found != 1)
         return found;
-    length = (size_t)json_object_get_string_len(field);
-    if (length >= size || !has_no_nul(field))
+    text = json_text(field);
+    if (!text || strlen(text) >= size)
         return berth_error_set(err, "%s: longer than %zu bytes or with a NUL in it", key, size - 1);
-    memcpy(out, json_object_get_string(field), length + 1);
+    strcpy(out, text);
     return 0;
 }
 
@@ -208,14 +210,15 @@ int json_get_word(struct json_object *object, const char *key, enum json_need ne
 
     if (found != 1)
         return found;
-    text = json_object_get_string(field);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], text) == 0 && has_no_nul(field)) {
+    text = json_text(field);
+    for (size_t i = 0; text && i < n; i++)
+        if (strcmp(names[i], text) == 0) {
             *out = (int)i;
             return 0;
         }
     join_names(names, n, list, sizeof(list));
-    return berth_error_set(err, "%s: '%.64s' is none of: %s", key, text, list);
+    return berth_error_set(err, "%s: '%.64s' is none of: %s", key, json_object_get_string(field),
+                           list);
 }
 
 void json_add_text(struct json_object *object, const char *key, const char *text)

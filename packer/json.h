@@ -18,6 +18,9 @@ enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
  * when it is not JSON. Free with json_object_put. */
 struct json_object *json_parse(const char *text, size_t length, struct berth_error *err);
 
+/* The text of a JSON string, borrowed; NULL when the value is none, or has a NUL inside. */
+const char *json_text(struct json_object *value);
+
 /* Each reads object[key] into *out: 0, or -1 and err "KEY: ..." when it is missing though required
  * or of the wrong type or range. A missing optional field (or null) leaves *out as it was. */
 int json_get_text(struct json_object *object, const char *key, enum json_need need, char *out,

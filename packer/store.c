@@ -148,7 +148,7 @@ static int homes_from(struct json_object *homes, struct enforce_step *body, stru
     if (json_object_array_length(homes) != body->ntasks)
         return berth_error_set(err, "homes: %zu expected", body->ntasks);
     for (size_t i = 0; i < body->ntasks; i++) {
-        const char *text = json_object_get_string(json_object_array_get_idx(homes, i));
+        const char *text = json_text(json_object_array_get_idx(homes, i));
 
         if (!text || cpus_parse(&body->task[i].home, text) < 0)
             return berth_error_set(err, "homes: no CPU list at %zu", i);

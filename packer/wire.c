@@ -409,17 +409,18 @@ static int decode_env(struct json_object *object, struct wire_answer *answer,
 /* One [id, "cpulist"] of "tasks". */
 static int decode_place(struct json_object *pair, struct wire_task_place *place)
 {
+    const char *cpus;
     int64_t id;
 
     if (!json_object_is_type(pair, json_type_array) || json_object_array_length(pair) != 2 ||
         !json_object_is_type(json_object_array_get_idx(pair, 0), json_type_int) ||
-        !json_object_is_type(json_object_array_get_idx(pair, 1), json_type_string))
+        !(cpus = json_text(json_object_array_get_idx(pair, 1))))
         return -1;
     id = json_object_get_int64(json_object_array_get_idx(pair, 0));
     if (id < 0 || id > UINT32_MAX)
         return -1;
     place->id = (uint32_t)id;
-    return cpus_parse(&place->cpus, json_object_get_string(json_object_array_get_idx(pair, 1)));
+    return cpus_parse(&place->cpus, cpus);
 }
 
 static int decode_places(struct json_object *object, struct wire_answer *answer,

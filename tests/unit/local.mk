@@ -83,3 +83,15 @@ check_PROGRAMS += tests/unit/test_error
 tests_unit_test_error_SOURCES = tests/unit/test_error.c
 tests_unit_test_error_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_error_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_wire
+check_PROGRAMS += tests/unit/test_wire
+tests_unit_test_wire_SOURCES = tests/unit/test_wire.c
+tests_unit_test_wire_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_wire_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_wire_names
+check_PROGRAMS += tests/unit/test_wire_names
+tests_unit_test_wire_names_SOURCES = tests/unit/test_wire_names.c
+tests_unit_test_wire_names_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_wire_names_LDADD = libpacker.la $(CMOCKA_LIBS)
