@@ -216,8 +216,10 @@ static size_t read_record(const struct fake_berthd *fake, struct wire_request *r
     size_t n = 0;
 
     while (record && fgets(line, sizeof(line), record)) {
-        if (n < max && wire_request_decode(line, strlen(line), &request[n], NULL) < 0)
+        if (n < max && wire_request_decode(line, strlen(line), &request[n], NULL) < 0) {
+            fprintf(stderr, "no request: %s", line);
             abort();
+        }
         n++;
     }
     if (record)
