@@ -46,14 +46,17 @@ static struct json_object *body_to_json(const struct enforce_step *body)
     return object;
 }
 
+/* NULL when the registration does not fit a message: it could not be read back. */
 static struct json_object *start_entry(const struct step *step)
 {
     struct wire_request request = {.op = WIRE_OP_REGISTER, .reg = step->request};
-    struct json_object *entry = entry_new("start");
     char *line = wire_request_encode(&request);
+    struct json_object *entry;
 
-    if (line)
-        json_object_object_add(entry, "request", json_parse(line, strlen(line), NULL));
+    if (!line)
+        return NULL;
+    entry = entry_new("start");
+    json_object_object_add(entry, "request", json_parse(line, strlen(line), NULL));
     free(line);
     json_add_u64(entry, "started_at", (uint64_t)step->started_at);
     json_add_double(entry, "started_mono_s", step->started_mono_s);
@@ -93,7 +96,11 @@ static int append(struct packer *packer, struct json_object *entry, struct berth
 
 int store_start(struct packer *packer, const struct step *step, struct berth_error *err)
 {
-    return append(packer, start_entry(step), err);
+    struct json_object *entry = start_entry(step);
+
+    if (!entry)
+        return berth_error_set(err, "journal: the registration is too long");
+    return append(packer, entry, err);
 }
 
 int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
@@ -122,7 +129,9 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
     entry = calloc(packer->steps.nlive + 1, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
-    TAILQ_FOREACH(step, &packer->steps.live, link) entry[n++] = start_entry(step);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if ((entry[n] = start_entry(step)))
+        n++;
     entry[n++] = stand_entry(&packer->pool);
     rc = journal_rewrite(packer->journal, n, entry, err);
     while (n)
@@ -190,6 +199,16 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
     return body_from_json(entry, &step->body, err);
 }
 
+/* Forget a step that was read. */
+static void drop(struct packer *packer, struct wire_step_id id)
+{
+    struct step *step = registry_find(&packer->steps, id);
+
+    if (step)
+        registry_drop(&packer->steps, step);
+}
+
+/* A step that starts again has ended before, even if that could not be written. */
 static int load_start(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
     struct json_object *object = NULL;
@@ -199,9 +218,11 @@ static int load_start(struct packer *packer, struct json_object *entry, struct b
 
     if (json_get_object(entry, "request", JSON_REQUIRED, &object, err) < 0)
         return -1;
-    line = json_object_to_json_string(object);
+    line = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
     if (wire_request_decode(line, strlen(line), &request, err) < 0)
         return -1;
+    if (request.op == WIRE_OP_REGISTER)
+        drop(packer, request.reg.id);
     step = request.op == WIRE_OP_REGISTER ? registry_add(&packer->steps, &request.reg) : NULL;
     wire_request_clear(&request);
     if (!step)
@@ -215,14 +236,11 @@ static int load_start(struct packer *packer, struct json_object *entry, struct b
 static int load_end(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
     struct wire_step_id id = {0};
-    struct step *step;
 
     if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
         json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
         return -1;
-    step = registry_find(&packer->steps, id);
-    if (step)
-        registry_drop(&packer->steps, step);
+    drop(packer, id);
     return 0;
 }
 

@@ -14,8 +14,8 @@ int store_stand(struct packer *packer, const struct pool *pool, struct berth_err
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
 int store_compact(struct packer *packer, bool now, struct berth_error *err);
 
-/* Read the journal into the registry and the pool (both empty before). Steps come back in state
- * new, not yet verified to be alive. */
+/* Read the journal into the registry and the pool (both empty before). Steps come back in the
+ * state they were journaled in, their tasks at home, not yet verified to be alive. */
 int store_load(struct packer *packer, struct berth_error *err);
 
 /* The marker of one job: there iff the job has a live step that opted in. Of all jobs, after a

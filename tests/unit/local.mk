@@ -95,3 +95,15 @@ check_PROGRAMS += tests/unit/test_wire_names
 tests_unit_test_wire_names_SOURCES = tests/unit/test_wire_names.c
 tests_unit_test_wire_names_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_wire_names_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_registry
+check_PROGRAMS += tests/unit/test_registry
+tests_unit_test_registry_SOURCES = tests/unit/test_registry.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_registry_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_registry_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_store
+check_PROGRAMS += tests/unit/test_store
+tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_store_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_store_LDADD = libpacker.la $(CMOCKA_LIBS)
