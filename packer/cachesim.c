@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BYTES_MAX (1ULL << 36) /* more than any cache: 64 GiB, simulated in 8 */
+
 struct cache {
     uint64_t *line; /* [sets * ways] line number + 1, in LRU order in each set; 0 is a free place */
     uint64_t sets, mask; /* mask: sets - 1 when that is a power of two, else 0 */
@@ -77,6 +79,9 @@ static int cache_init(struct cache *cache, const char *name, const struct caches
     if (is->ways == 0 || is->ways > PROFILE_WAYS_MAX)
         return berth_error_set(err, "%s: %u ways, where 1 to %d can be simulated", name, is->ways,
                                PROFILE_WAYS_MAX);
+    if (is->bytes > BYTES_MAX)
+        return berth_error_set(err, "%s: %llu bytes are more than can be simulated", name,
+                               (unsigned long long)is->bytes);
     cache->sets = is->bytes / line_bytes / is->ways;
     if (cache->sets == 0)
         return berth_error_set(err, "%s: %llu bytes hold no set of %u lines of %u bytes", name,

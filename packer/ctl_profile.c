@@ -372,7 +372,8 @@ static int check_result(const struct args *args, const struct tracer_result *res
     int status = result->status;
 
     if (result->signal)
-        return ctl_fail("profile", "stopped by %s: nothing stored", strsignal(result->signal));
+        return ctl_fail("profile", "stopped by SIG%s: nothing stored",
+                        sigabbrev_np(result->signal));
     if (result->seen.instructions == 0)
         return ctl_fail("profile", "%s: valgrind did not run it (exit status %d): nothing stored",
                         command, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
@@ -384,8 +385,8 @@ static int check_result(const struct args *args, const struct tracer_result *res
     if (result->truncated || args->force || status == 0)
         return 0;
     if (WIFSIGNALED(status))
-        return ctl_fail("profile", "%s was ended by %s: nothing stored (--force stores)", command,
-                        strsignal(WTERMSIG(status)));
+        return ctl_fail("profile", "%s was ended by SIG%s: nothing stored (--force stores)",
+                        command, sigabbrev_np(WTERMSIG(status)));
     return ctl_fail("profile", "%s failed with exit status %d: nothing stored (--force stores)",
                     command, WEXITSTATUS(status));
 }

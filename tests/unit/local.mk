@@ -107,3 +107,30 @@ check_PROGRAMS += tests/unit/test_store
 tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_store_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_store_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_cachesim
+check_PROGRAMS += tests/unit/test_cachesim
+tests_unit_test_cachesim_SOURCES = tests/unit/test_cachesim.c packer/cachesim.c
+tests_unit_test_cachesim_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cachesim_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_lackey
+check_PROGRAMS += tests/unit/test_lackey
+tests_unit_test_lackey_SOURCES = tests/unit/test_lackey.c packer/lackey.c
+tests_unit_test_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_lackey_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profiles
+check_PROGRAMS += tests/unit/test_profiles
+tests_unit_test_profiles_SOURCES = tests/unit/test_profiles.c
+tests_unit_test_profiles_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profiles_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+# Programs to be profiled: without sanitizers, which do not run under valgrind.
+TESTS += tests/unit/test_ctl_profile.sh
+EXTRA_DIST += tests/unit/test_ctl_profile.sh
+check_PROGRAMS += tests/fixtures/programs/devil tests/fixtures/programs/turtle
+tests_fixtures_programs_devil_SOURCES = tests/fixtures/programs/devil.c
+tests_fixtures_programs_devil_CFLAGS = -O2
+tests_fixtures_programs_turtle_SOURCES = tests/fixtures/programs/turtle.c
+tests_fixtures_programs_turtle_CFLAGS = -O2

@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_ctl_profile - `berthctl profile` on real programs under valgrind, in the caches of a small machine that is the same everywhere.
+# BERTHCTL names the program, PROGRAMS the folder of devil and turtle (the build folder's by default).
+command -v valgrind >/dev/null || { echo "SKIP: valgrind is not installed"; exit 77; }
+. "${srcdir:-.}/tests/unit/ctl_check.sh"
+programs=$(realpath "${PROGRAMS:-./tests/fixtures/programs}")
+devil=$programs/devil
+turtle=$programs/turtle
+db=$dir/store/profiles.db
+
+profile() { # ARGUMENT...: run it on the small machine; $status, $dir/out, $dir/err
+    "$berthctl" profile --db "$db" --topology 'package:1 l3:1 core:2 pu:1' --llc 256K:16:64 "$@" \
+        >"$dir/out" 2>"$dir/err" </dev/null
+    status=$?
+}
+
+number() { # KEY [FILE]: the number of that key in the JSON on stdout
+    sed -n 's/.*"'"$1"'":\([0-9.e+-]*\).*/\1/p' "${2:-$dir/out}"
+}
+
+within() { # WHAT LOW HIGH
+    value=$(number "$1")
+    awk -v v="$value" -v l="$2" -v h="$3" 'BEGIN { exit !(v != "" && v >= l && v <= h) }' ||
+        bad "profile: $1" "$2..$3" "'$value' of $(cat "$dir/out" "$dir/err")"
+}
+
+has() { # FILE TEXT
+    grep -qF -e "$2" "$dir/$1" || bad "profile: $1" "$2" "$(cat "$dir/$1")"
+}
+
+ends() { # STATUS: how the last one ended
+    [ "$status" -eq "$1" ] || bad "profile" "status $1" "$status: $(cat "$dir/err")"
+}
+
+is_stored() { # KEY
+    "$berthctl" profile show --db "$db" "$1" >/dev/null 2>&1
+}
+
+# What streams misses at each line, pass after pass: 2 passes of 16384 lines, and few more at its start
+profile --json -- "$devil" 1 2
+ends 0
+has out '"class":"devil"'
+has out '"truncated":false'
+has out '"machine":{"llc_bytes":262144,"llc_ways":16,"line_bytes":64}'
+awk -v m="$(number misses)" -v i="$(number instructions)" \
+    'BEGIN { n = m * i / 1e6; exit !(n >= 32768 && n < 32768 + 6000) }' ||
+    bad "profile devil" "32768 to 38768 misses" "$(cat "$dir/out")"
+[ "$(wc -l <"$dir/out")" -eq 1 ] || bad "profile --json" "one line of JSON" "$(cat "$dir/out")"
+has err 16384 # its own output
+
+# What fits is a turtle once the caches are warm, and a program is stopped at the limit
+profile --json --limit 200K -- "$turtle" 1000000
+ends 0
+has out '"class":"turtle"'
+has out '"truncated":true'
+within references 200000 200001
+within misses 0 100
+has err 'at the limit of 200000 references; the first 100000 warmed the caches'
+
+# The same data in a cache that holds them: found at some LRU position, in one that is smaller: missed
+"$berthctl" profile --db "$db" --topology 'package:1 l3:1 core:2 pu:1' --llc 4M:16:64 --json --skip 100K \
+    "$devil" 1 10 >"$dir/out" 2>"$dir/err"
+status=$?
+ends 0
+within misses 0 2000
+within llc_apki 50 400
+
+# Keys: path and content, or a tag; links and PATH lead to the same program
+ln -s "$devil" "$dir/link"
+profile --json "$dir/link" 1
+ends 0
+has out '"key":"exe:'"$devil"'#'
+PATH=$programs:$PATH
+export PATH
+profile --tag streams.1 --json devil 1
+ends 0
+has out '"key":"tag:streams.1"'
+is_stored tag:streams.1 || bad "profile --tag" "stored" "not"
+
+# The program's own streams and argv[0] are its own; what it prints does not disturb the trace
+profile sh -c 'echo "I  10,8"; echo " L 10,8" >&2; cat'
+ends 0
+[ "$(cat "$dir/out")" = "I  10,8" ] || bad "profile sh" "its own output alone" "$(cat "$dir/out")"
+has err ' L 10,8'
+
+# Children are followed, also those of a script, and those that outlive it
+cat >"$dir/script" <<END
+#!/bin/sh
+("$devil" 1 >/dev/null; "$devil" 1 >/dev/null) &
+END
+chmod +x "$dir/script"
+profile --json "$dir/script"
+ends 0
+has out "\"key\":\"exe:$(realpath "$dir")/script#"
+awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { exit !(m * i / 1e6 >= 32768) }' ||
+    bad "profile script" "the misses of both devils" "$(cat "$dir/out")"
+
+# What failed is not stored, unless it is wanted
+profile --tag failed sh -c 'exit 3'
+ends 1
+has err 'berthctl: profile: sh failed with exit status 3: nothing stored (--force stores)'
+profile --tag failed sh -c 'kill -9 $$'
+ends 1
+has err 'SIGKILL'
+is_stored tag:failed && bad "profile: a failed program" "nothing stored" "stored"
+profile --tag failed --force sh -c 'exit 3'
+ends 0
+is_stored tag:failed || bad "profile --force" "stored" "not"
+
+# Interrupted: nothing is stored, and nothing goes on running
+sleep=$dir/own_sleep
+cp "$(command -v sleep)" "$sleep"
+for signal in INT TERM; do
+    env --default-signal=INT "$berthctl" profile --db "$db" --llc 256K:16:64 --tag stopped \
+        sh -c "'$sleep' 1000 & trap '' INT TERM; while :; do :; done" >"$dir/out" 2>"$dir/err" </dev/null &
+    pid=$!
+    sleep 2
+    kill -s $signal $pid
+    wait $pid
+    status=$?
+    ends 1
+    has err "berthctl: profile: stopped by SIG$signal: nothing stored"
+    grep -l "$dir/[o]wn_sleep" /proc/[0-9]*/cmdline 2>/dev/null &&
+        bad "profile: after SIG$signal" "no process left" "the above"
+done
+is_stored tag:stopped && bad "profile: an interrupted program" "nothing stored" "stored"
+
+# A full disk: the result is shown, and what was stored before is still there
+if unshare -m true 2>/dev/null; then
+    mkdir "$dir/full"
+    full=$(unshare -m sh -c '
+        mount -t tmpfs -o size=64k tmpfs "$2/full" || exit 0
+        "$1" profile --db "$2/full/p.db" --llc 256K:16:64 --tag before true >/dev/null 2>&1
+        dd if=/dev/zero of="$2/full/filler" bs=4k 2>/dev/null
+        "$1" profile --db "$2/full/p.db" --llc 256K:16:64 --tag after --json true 2>&1; echo "status $?"
+        "$1" profile list --db "$2/full/p.db"' sh "$berthctl" "$dir" 2>&1)
+    for wanted in '"key":"tag:after"' 'no space left: nothing was stored' 'status 1' ' tag:before'; do
+        case $full in
+        *"$wanted"*) ;;
+        *) bad "profile on a full disk" "$wanted" "$full" ;;
+        esac
+    done
+else
+    echo "skipped: a full disk needs the right to mount"
+fi
+
+# list, show, forget
+says 'tag:streams.1' profile list --db "$db"
+says '"key":"tag:streams.1"' profile list --db "$db" --json
+says 'hits by LRU position' profile show --db "$db" tag:streams.1
+"$berthctl" profile forget --db "$db" tag:streams.1 || bad "profile forget" "status 0" "$?"
+refuses '' 1 'no such key' profile show --db "$db" tag:streams.1
+refuses '' 1 'no such key' profile forget --db "$db" tag:streams.1
+refuses '' 2 'one KEY' profile show --db "$db"
+refuses '' 2 'no argument' profile list --db "$db" x
+refuses '' 2 "'--frob'" profile list --db "$db" --frob
+
+# What cannot be
+says 'usage: berthctl profile' profile --help
+refuses '' 2 'which COMMAND' profile --db "$db"
+refuses '' 2 '--frob: no such option' profile --frob true
+refuses '' 2 '--limit: its value is missing' profile --limit
+refuses '' 1 'nonesuch: command not found' profile --db "$db" --llc 256K:16:64 nonesuch
+refuses '' 1 'No such file' profile --db "$db" --llc 256K:16:64 ./none/such
+refuses '' 1 'not a program' profile --db "$db" --llc 256K:16:64 "$dir"
+refuses '' 1 'give --llc BYTES:WAYS:LINE' profile --db "$db" --topology 'core:2 pu:1' true
+refuses '' 1 'no set' profile --db "$db" --llc 64:16:64 true
+refuses '' 1 'power of two' profile --db "$db" --llc 64K:16:48 true
+refuses '' 1 '/no/such/folder/p.db' profile --db /no/such/folder/p.db --llc 256K:16:64 true
+for limit in 0 x -1 1T 99999999999G ''; do
+    refuses '' 2 '--limit' profile --limit "$limit" true
+done
+for llc in 1M 1M:16 1M:0:64 1M:65:64 0:16:64 1M:16:64: x:16:64 1M:16:0; do
+    refuses '' 2 "--llc '$llc'" profile --llc "$llc" true
+done
+for tag in '' 'a b' a/b "$(printf '%064d' 0)"; do
+    refuses '' 2 '--tag' profile --tag "$tag" true
+done
+refuses '' 2 'leaves nothing' profile --limit 10 --skip 10 true
+refuses '' 1 'not more than --skip' profile --db "$db" --llc 256K:16:64 --skip 10M --limit 20M true
+
+exit $failed
