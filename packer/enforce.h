@@ -159,6 +159,9 @@ long enforce_task_of(const struct rootfs *root, const struct enforce_step *step,
 /* The process that has forked it; -1 with errno. */
 pid_t enforce_parent(const struct rootfs *root, pid_t pid);
 
+/* Has this process or thread vanished, or does it run only to exit? The kernel moves it no more. */
+bool enforce_exiting(const struct rootfs *root, pid_t pid);
+
 /* ---- and those of cgroups (enforce.c) ---- */
 
 /* Read a CPU list from a cgroup's file. 0, or -1 with errno and err. */

@@ -222,7 +222,7 @@ static int drain(struct enforce *enforce, const struct enforce_step *step,
         for (size_t i = 0; rc == 0 && i < found.n; i++) {
             one = move_pid(enforce, found.pid[i], dir, err);
             rc = one < 0 ? -1 : 0;
-            moved += one > 0;
+            moved += one > 0 && !enforce_exiting(enforce->root, found.pid[i]);
         }
     }
     free(found.pid);
@@ -329,10 +329,13 @@ static int check_empty(struct enforce *enforce, const struct enforce_step *step,
     struct enforce_pids found = {0};
     int rc = list(enforce, step, &found);
 
-    free(found.pid);
     if (rc < 0)
-        return berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
-    return found.n == 0 ? 0 : berth_error_set(err, "process %d was left behind", found.pid[0]);
+        berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+    for (size_t i = 0; rc == 0 && i < found.n; i++)
+        if (!enforce_exiting(enforce->root, found.pid[i]))
+            rc = berth_error_set(err, "process %d was left behind", (int)found.pid[i]);
+    free(found.pid);
+    return rc;
 }
 
 /* Does the step stand on these CPUs? 0, or -1 and err with what differs. */

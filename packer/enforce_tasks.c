@@ -16,12 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANCESTORS 128 /* as far as the parents of a process are followed */
+#define ANCESTORS 128            /* as far as the parents of a process are followed */
+#define EXITING_FLAG 0x00000004u /* PF_EXITING of the kernel */
 
 /* What is used of /proc/PID/stat. */
 struct stat_line {
     char state;
     int ppid;
+    unsigned flags;
     unsigned long user, system;    /* ticks, of its own threads */
     long child_user, child_system; /* ticks, of children that were waited for */
 };
@@ -37,12 +39,19 @@ static int read_stat(const struct rootfs *root, pid_t pid, struct stat_line *sta
         return -1;
     rest = strrchr(text, ')'); /* the command's name may hold anything */
     if (rest)
-        n = sscanf(rest + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu %ld %ld",
-                   &stat->state, &stat->ppid, &stat->user, &stat->system, &stat->child_user,
-                   &stat->child_system);
+        n = sscanf(rest + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %ld %ld",
+                   &stat->state, &stat->ppid, &stat->flags, &stat->user, &stat->system,
+                   &stat->child_user, &stat->child_system);
     free(text);
-    errno = n == 6 ? errno : EINVAL;
-    return n == 6 ? 0 : -1;
+    errno = n == 7 ? errno : EINVAL;
+    return n == 7 ? 0 : -1;
+}
+
+bool enforce_exiting(const struct rootfs *root, pid_t pid)
+{
+    struct stat_line stat;
+
+    return read_stat(root, pid, &stat) < 0 || (stat.flags & EXITING_FLAG);
 }
 
 /* ---- which processes ---- */
@@ -134,15 +143,28 @@ static int add_children(struct enforce *enforce, const struct enforce_step *step
     return rc;
 }
 
+/* Is it more than a zombie? A main thread that has ended does not end its process. */
+static bool is_alive(struct enforce *enforce, pid_t pid)
+{
+    char path[64], **thread;
+    bool alive = !enforce_exiting(enforce->root, pid);
+
+    if (alive)
+        return true;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    thread = rootfs_list(enforce->root, path);
+    alive = thread && thread[0] && thread[1];
+    rootfs_list_free(thread);
+    return alive;
+}
+
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
                          struct enforce_pids *list)
 {
     size_t first = list->n;
-    struct stat_line stat;
 
     for (size_t i = 0; i < step->ntasks; i++)
-        if (!enforce_pids_have(list, step->task[i].pid) &&
-            read_stat(enforce->root, step->task[i].pid, &stat) == 0 && stat.state != 'Z' &&
+        if (!enforce_pids_have(list, step->task[i].pid) && is_alive(enforce, step->task[i].pid) &&
             enforce_pids_add(list, step->task[i].pid) < 0)
             return -1;
     for (size_t i = first; i < list->n; i++) /* grows while it is walked */
@@ -215,6 +237,8 @@ static long each_thread(const struct rootfs *root, pid_t pid, const struct cpus 
         if (sscanf(thread[i], "%d", &tid) != 1 || enforce_get_affinity(tid, &now) < 0)
             continue;
         one = visit(tid, &now, cpus, err);
+        if (one < 0 && enforce_exiting(root, (pid_t)tid)) /* cannot be moved, and runs no more */
+            one = 0;
         sum = one < 0 ? -1 : sum + one;
     }
     rootfs_list_free(thread);
@@ -289,13 +313,19 @@ static long scan(struct enforce *enforce, const struct enforce_step *step, enum 
     return sum;
 }
 
+/* Two scans in a row must find nothing: reading /proc beside processes that exit can skip some. */
 int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, struct berth_error *err)
 {
-    long changed = 1;
+    long changed = 0;
+    int clean = 0;
 
-    for (int round = 0; changed > 0 && round < ENFORCE_ROUNDS; round++)
+    for (int round = 0; clean < 2 && round < ENFORCE_ROUNDS; round++) {
         changed = scan(enforce, step, where, visit_set, err);
+        if (changed < 0)
+            return -1;
+        clean = changed == 0 ? clean + 1 : 0;
+    }
     if (changed >
         0) /* something sets its own affinity all the time, or forks faster than we look */
         changed = scan(enforce, step, where, visit_check, err);

@@ -134,3 +134,21 @@ tests_fixtures_programs_devil_SOURCES = tests/fixtures/programs/devil.c
 tests_fixtures_programs_devil_CFLAGS = -O2
 tests_fixtures_programs_turtle_SOURCES = tests/fixtures/programs/turtle.c
 tests_fixtures_programs_turtle_CFLAGS = -O2
+
+TESTS += tests/unit/test_rootfs
+check_PROGRAMS += tests/unit/test_rootfs
+tests_unit_test_rootfs_SOURCES = tests/unit/test_rootfs.c
+tests_unit_test_rootfs_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rootfs_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_enforce_tasks
+check_PROGRAMS += tests/unit/test_enforce_tasks
+tests_unit_test_enforce_tasks_SOURCES = tests/unit/test_enforce_tasks.c tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_enforce_tasks_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_enforce_tasks_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_enforce_cgroup1
+check_PROGRAMS += tests/unit/test_enforce_cgroup1
+tests_unit_test_enforce_cgroup1_SOURCES = tests/unit/test_enforce_cgroup1.c tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_enforce_cgroup1_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_enforce_cgroup1_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* steps - real processes arranged like a Slurm step, for the tests of enforcement: a "slurmstepd"
+ * and its tasks, each with a second thread and a child. */
+#ifndef BERTH_TESTS_STEPS_H
+#define BERTH_TESTS_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define STEP_TASKS_MAX 4
+
+enum step_kind {
+    STEP_QUIET,   /* sleeps */
+    STEP_FORKING, /* each task keeps making short-lived children and threads */
+    STEP_ORPHAN,  /* each task's child has lost its parent */
+    STEP_HEADLESS /* each task's main thread has ended, the other one runs on */
+};
+
+struct step_processes {
+    pid_t stepd;
+    size_t n;
+    pid_t task[STEP_TASKS_MAX];
+    pid_t child[STEP_TASKS_MAX]; /* of STEP_QUIET and STEP_ORPHAN */
+};
+
+/* Start the step in the cgroup folder `dir` (NULL: where the test is), its task i bound to CPU
+ * home[i]. */
+void step_start(struct step_processes *step, const char *dir, size_t n, const unsigned *home,
+                enum step_kind kind);
+
+/* Kill and reap all of it. */
+void step_stop(struct step_processes *step);
+
+/* Kill and reap all but the slurmstepd. */
+void step_end_tasks(struct step_processes *step);
+
+/* Has each thread of the process exactly this Cpus_allowed_list? */
+bool step_runs_on(pid_t pid, const char *list);
+
+/* The cpuset (cgroup v1) that the process is in, e.g. "/berth/1.0". */
+void step_cpuset(pid_t pid, char *path, size_t size);
+
+/* Whole small files. */
+void file_write(const char *path, const char *text);
+void file_read(const char *path, char *text, size_t size); /* without its final newline */
+
+#endif
