@@ -52,7 +52,12 @@ start() {
     shift
     timeout 90 srun -n1 "$@" "$STAND" "$name" >"$CLUSTER/out/$name.srun" 2>&1 &
     echo $! >"$CLUSTER/out/$name.client"
-    running "$name" || { cat "$CLUSTER/out/$name.srun"; fail "step $name did not start"; }
+    wait_for 20 started_or_over "$name" || true
+    [ -s "$CLUSTER/out/$name.id" ] || fail "step $name did not start: $(cat "$CLUSTER/out/$name.srun")"
+}
+
+started_or_over() {
+    [ -s "$CLUSTER/out/$1.id" ] || gone "$(cat "$CLUSTER/out/$1.client")"
 }
 
 running() {
@@ -116,7 +121,7 @@ finish() {
 
 # ctl VERB [ARGUMENTS..]
 ctl() {
-    berthctl "$1" -s "$CLUSTER/run/berthd.sock" "${@:2}"
+    berthctl "$1" --socket "$CLUSTER/run/berthd.sock" "${@:2}"
 }
 
 # explained NAME FILTER: a field of the step's explanation.
@@ -130,7 +135,7 @@ knows() {
 }
 
 berth_cgroups() {
-    find "$CLUSTER_CGROUPS"/cpuset/berth* -mindepth 1 -type d 2>/dev/null | sort
+    find "$CLUSTER_CGROUPS/cpuset/berth_$CLUSTER_NODE" -mindepth 1 -type d 2>/dev/null
 }
 
 pool_markers() {
@@ -149,7 +154,7 @@ settled() {
 
 # Back to the state that a test finds: usual configuration, berthd there.
 reset_cluster() {
-    timeout 10 scancel --quiet --user=root --user=nobody
+    cancel_all
     wait_for 10 no_jobs
     plugin_on
     berthd_conf

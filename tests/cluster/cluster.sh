@@ -4,7 +4,7 @@
 #
 # munged, slurmctld, slurmd and berthd run in the foreground below setsid, so that each pid is known and a Ctrl-C reaches
 # this shell alone, which then takes them down in order. Ports are free ones, addresses the loopback's, and the node's name
-# is unique, so that its cgroups (slurm_NODE) are too. The plugin, berthd and berthctl are copied from the build: an
+# is unique, so that its cgroups (slurm_NODE, berth_NODE) are too. The plugin, berthd and berthctl are copied from the build: an
 # unprivileged user can then run them, wherever the tree lies.
 #
 # The node claims two CPUs and berthd is told that each has a package of its own: then DI has something to choose on
@@ -187,7 +187,7 @@ berthd_conf() {
 
 berthd_start() {
     daemon_start berthd "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
-    wait_for 10 "$CLUSTER/bin/berthctl" status -s "$CLUSTER/run/berthd.sock" || daemon_failed berthd
+    wait_for 10 "$CLUSTER/bin/berthctl" status --socket "$CLUSTER/run/berthd.sock" || daemon_failed berthd
 }
 
 munged_start() {
@@ -263,10 +263,15 @@ cluster_kill_left() {
 
 cluster_remove_cgroups() {
     local dir
-    for dir in "$CLUSTER_CGROUPS"/*/"slurm_$CLUSTER_NODE"; do
+    for dir in "$CLUSTER_CGROUPS"/*/{slurm,berth}_"$CLUSTER_NODE"; do
         [ -d "$dir" ] && find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
     done
-    ! compgen -G "$CLUSTER_CGROUPS/*/slurm_$CLUSTER_NODE" >/dev/null
+    ! compgen -G "$CLUSTER_CGROUPS/*/*_$CLUSTER_NODE" >/dev/null
+}
+
+cancel_all() {
+    timeout 10 scancel --quiet --user=root
+    timeout 10 scancel --quiet --user=nobody
 }
 
 no_jobs() {
@@ -278,13 +283,12 @@ cluster_down() {
     trap - EXIT
     [ -n "${CLUSTER:-}" ] || return 0
     if [ -e "$CLUSTER/run/slurmd.pid" ]; then
-        timeout 10 scancel --quiet --user=root --user=nobody 2>/dev/null
-        timeout 10 scancel --quiet --signal=KILL --full --user=root 2>/dev/null
+        cancel_all 2>/dev/null
         wait_for 10 no_jobs
     fi
     for name in berthd slurmd slurmctld munged; do daemon_stop "$name"; done
     cluster_kill_left
-    wait_for 5 cluster_remove_cgroups || echo "cluster: cgroups of slurm_$CLUSTER_NODE could not be removed" >&2
+    wait_for 5 cluster_remove_cgroups || echo "cluster: cgroups of $CLUSTER_NODE could not be removed" >&2
     if [ "$CLUSTER_KEEP" = yes ]; then
         echo "cluster: the logs are left in $CLUSTER/log" >&2
     else

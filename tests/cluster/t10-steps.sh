@@ -29,7 +29,7 @@ t10_the_devil_goes_first_and_the_turtle_makes_room() {
     same "the devil at exec" "$(first_cpus_of b)" 0
     soon "the turtle beside the devil" 1 cpus_of a
     same "class of b" "$(explained b .class.name)" devil
-    same "neighbour of a" "$(explained a '.place.neighbours[0].id')" "$(id_of b)"
+    same "ranks" "$(explained a '"\(.place.rank) of \(.place.of)"'), $(explained b '"\(.place.rank) of \(.place.of)"')" "2 of 2, 1 of 2"
     stop b
     soon "the turtle, its neighbour gone" 0 cpus_of a
     stop a
@@ -97,7 +97,7 @@ t10_what_a_user_bound_by_hand_is_left_alone() {
 t10_observe_moves_nothing_but_says_what_it_would() {
     knows turtle 10
     knows devil 20000
-    start a --contention-aware=observe,tag=turtle
+    start a --contention-aware=tag=turtle
     start b --contention-aware=observe,tag=devil
     same "the turtle" "$(cpus_of a)" 0
     same "the devil" "$(cpus_of b)" 1
@@ -110,14 +110,14 @@ t10_the_task_learns_its_cores() {
     has "$(timeout 20 srun -n1 --contention-aware sh -c 'env')" BERTH_CPUS=0
 }
 
-# refused LIST WORD..: srun says no before anything is submitted, in one line that has the words.
+# refused LIST WORD..: srun says no before anything is submitted, in one line (and Slurm in another) that has the words.
 refused() {
     local list=$1 text rc=0
     shift
     text=$(timeout 20 srun -n1 "--contention-aware=$list" true 2>&1) || rc=$?
     [ "$rc" != 0 ] || fail "'$list' was taken"
     has "$text" "$@"
-    has "$(grep -c "$1" <<<"$text")" 1
+    same "lines of ours" "$(grep -c -- "--contention-aware: '" <<<"$text")" 1
 }
 
 t10_a_wrong_word_is_refused_by_name() {

@@ -76,15 +76,15 @@ t40_a_user_sees_the_node_and_his_own_steps() {
     timeout 90 "${user[@]}" srun -Q -n1 --contention-aware "$STAND" n &
     running n || fail "the user's step did not start"
     same "steps that root sees" "$(ctl status --json | jq '.steps | length')" 2
-    same "steps that the user sees" "$("${user[@]}" berthctl status --json -s "$CLUSTER/run/berthd.sock" | jq -r '[.steps[].id] | join(" ")')" "$(id_of n)"
-    has "$("${user[@]}" berthctl explain -s "$CLUSTER/run/berthd.sock" "$(id_of a)" 2>&1 || true)" berthctl
+    same "steps that the user sees" "$("${user[@]}" berthctl status --json --socket "$CLUSTER/run/berthd.sock" | jq -r '[.steps[].id] | join(" ")')" "$(id_of n)"
+    has "$("${user[@]}" berthctl explain --socket "$CLUSTER/run/berthd.sock" "$(id_of a)" 2>&1 || true)" berthctl
     touch "$CLUSTER/out/n.stop"
     stop a
 }
 
 t40_people_are_told_what_is_wrong() {
     local rc=0 text
-    text=$(berthctl status -s "$CLUSTER/run/nothing.sock" 2>&1) || rc=$?
+    text=$(berthctl status --socket "$CLUSTER/run/nothing.sock" 2>&1) || rc=$?
     same "exit status" "$rc" 1
     same "lines" "$(wc -l <<<"$text")" 1
     rc=0
