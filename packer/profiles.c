@@ -71,18 +71,16 @@ static int fail(const struct profiles *store, int rc, struct berth_error *err)
     }
 }
 
-/* Read one integer by a statement without parameters. */
-static int query_int(struct profiles *store, const char *sql, int *value, struct berth_error *err)
+/* Prepare a statement and bind its ?1 to the key, if there is one. An SQLite code; *statement is to
+ * be finalized in any case. */
+static int prepare(struct profiles *store, const char *sql, const char *key,
+                   sqlite3_stmt **statement)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW)
-        *value = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return rc == SQLITE_ROW ? 0 : fail(store, rc, err);
+    if (rc == SQLITE_OK && key)
+        rc = sqlite3_bind_text(*statement, 1, key, -1, SQLITE_STATIC);
+    return rc;
 }
 
 static int execute(struct profiles *store, const char *sql, struct berth_error *err)
@@ -93,14 +91,26 @@ static int execute(struct profiles *store, const char *sql, struct berth_error *
 }
 
 /* The schema's version, 0 for a file without one. A store of the future or somebody else's database
- * is an error. */
+ * is an error. One statement, which sees one state of the file: another process may just be
+ * beginning it. */
 static int read_version(struct profiles *store, int *version, struct berth_error *err)
 {
-    int tables;
+    sqlite3_stmt *row = NULL;
+    int rc = prepare(store,
+                     "SELECT (SELECT user_version FROM pragma_user_version), count(*)"
+                     " FROM sqlite_master",
+                     NULL, &row);
+    int tables = 0;
 
-    if (query_int(store, "PRAGMA user_version", version, err) < 0 ||
-        query_int(store, "SELECT count(*) FROM sqlite_master", &tables, err) < 0)
-        return -1;
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW) {
+        *version = sqlite3_column_int(row, 0);
+        tables = sqlite3_column_int(row, 1);
+    }
+    sqlite3_finalize(row);
+    if (rc != SQLITE_ROW)
+        return fail(store, rc, err);
     if (*version > SCHEMA_VERSION)
         return berth_error_set(err, "%s: schema %d of a newer berth; this one knows %d",
                                store->path, *version, SCHEMA_VERSION);
@@ -234,18 +244,6 @@ void profiles_close(struct profiles *store)
         return;
     disconnect(store);
     free(store);
-}
-
-/* Prepare a statement and bind its ?1 to the key, if there is one. An SQLite code; *statement is to
- * be finalized in any case. */
-static int prepare(struct profiles *store, const char *sql, const char *key,
-                   sqlite3_stmt **statement)
-{
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
-
-    if (rc == SQLITE_OK && key)
-        rc = sqlite3_bind_text(*statement, 1, key, -1, SQLITE_STATIC);
-    return rc;
 }
 
 static void copy_text(sqlite3_stmt *row, int column, char *out, size_t size)
