@@ -152,3 +152,27 @@ check_PROGRAMS += tests/unit/test_enforce_cgroup1
 tests_unit_test_enforce_cgroup1_SOURCES = tests/unit/test_enforce_cgroup1.c tests/unit/steps.c tests/unit/steps.h
 tests_unit_test_enforce_cgroup1_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_enforce_cgroup1_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_classify
+check_PROGRAMS += tests/unit/test_classify
+tests_unit_test_classify_SOURCES = tests/unit/test_classify.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_classify_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_classify_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_observe
+check_PROGRAMS += tests/unit/test_observe
+tests_unit_test_observe_SOURCES = tests/unit/test_observe.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_observe_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_observe_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_render
+check_PROGRAMS += tests/unit/test_render
+tests_unit_test_render_SOURCES = tests/unit/test_render.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_render_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_render_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_answer
+check_PROGRAMS += tests/unit/test_answer
+tests_unit_test_answer_SOURCES = tests/unit/test_answer.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_answer_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_answer_LDADD = libpacker.la $(CMOCKA_LIBS)
