@@ -176,3 +176,21 @@ check_PROGRAMS += tests/unit/test_answer
 tests_unit_test_answer_SOURCES = tests/unit/test_answer.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_answer_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_answer_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_journal
+check_PROGRAMS += tests/unit/test_journal
+tests_unit_test_journal_SOURCES = tests/unit/test_journal.c tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_journal_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_journal_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_enforce
+check_PROGRAMS += tests/unit/test_enforce
+tests_unit_test_enforce_SOURCES = tests/unit/test_enforce.c tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_enforce_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_enforce_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_enforce_cgroup2
+check_PROGRAMS += tests/unit/test_enforce_cgroup2
+tests_unit_test_enforce_cgroup2_SOURCES = tests/unit/test_enforce_cgroup2.c tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_enforce_cgroup2_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_enforce_cgroup2_LDADD = libpacker.la $(CMOCKA_LIBS)
