@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,18 +22,24 @@
 #include "wire.h"
 
 #define IDLE_TIMEOUT_S 10
+#define OUTPUT_MAX (256 << 10) /* who does not read what is more is asked to, before more is said  \
+                                */
 #define CLIENTS_MAX 1024
 #define CLIENTS_MAX_USERS 256 /* so that users cannot keep root's plugin out */
 
 struct server {
     struct packer *packer;
     struct evconnlistener *listener;
+    LIST_HEAD(, client) client;
     size_t clients;
 };
 
 struct client {
+    LIST_ENTRY(client) link;
     struct server *server;
+    struct bufferevent *bev;
     struct ucred peer;
+    bool finished; /* it has said all it had to say */
 };
 
 /* ---- answers ---- */
@@ -169,10 +176,11 @@ static void dispatch(struct client *client, struct bufferevent *bev, struct wire
 
 /* ---- connections ---- */
 
-static void client_close(struct client *client, struct bufferevent *bev)
+static void client_close(struct client *client)
 {
     client->server->clients--;
-    bufferevent_free(bev);
+    LIST_REMOVE(client, link);
+    bufferevent_free(client->bev);
     free(client);
 }
 
@@ -189,27 +197,45 @@ static void on_line(struct client *client, struct bufferevent *bev, const char *
     wire_request_clear(&request);
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+static size_t unsent(struct bufferevent *bev)
+{
+    return evbuffer_get_length(bufferevent_get_output(bev));
+}
+
+/* Something has come, or all has gone: answer what is there, as long as the answers are read. */
+static void on_ready(struct bufferevent *bev, void *arg)
 {
     struct evbuffer *input = bufferevent_get_input(bev);
     struct client *client = arg;
     size_t length;
     char *line;
 
-    while ((line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF))) {
+    while (unsent(bev) < OUTPUT_MAX && (line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF))) {
         on_line(client, bev, line, length);
         free(line);
     }
+    if (unsent(bev) >= OUTPUT_MAX)
+        return;
     if (evbuffer_get_length(input) >= WIRE_MESSAGE_MAX) {
         log_warn("uid %u sent a line longer than %d bytes", client->peer.uid, WIRE_MESSAGE_MAX);
-        client_close(client, bev);
+        client_close(client);
+    } else if (client->finished && unsent(bev) == 0) {
+        client_close(client);
     }
 }
 
+/* The peer has hung up, or only finished speaking: then he still gets his answers. An error, or
+ * silence for too long, ends the conversation. */
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
-    (void)what; /* end of file, error or idle: in each case the conversation is over */
-    client_close(arg, bev);
+    struct client *client = arg;
+
+    if (!(what & BEV_EVENT_EOF)) {
+        client_close(client);
+        return;
+    }
+    client->finished = true;
+    on_ready(bev, client);
 }
 
 /* A client that cannot be served is closed: the plugin then fails open. */
@@ -233,8 +259,10 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         return;
     }
     client->server = server;
+    client->bev = bev;
     server->clients++;
-    bufferevent_setcb(bev, on_read, NULL, on_event, client);
+    LIST_INSERT_HEAD(&server->client, client, link);
+    bufferevent_setcb(bev, on_ready, on_ready, on_event, client);
     bufferevent_set_timeouts(bev, &idle, &idle);
     bufferevent_setwatermark(bev, EV_READ, 0, WIRE_MESSAGE_MAX);
     bufferevent_enable(bev, EV_READ | EV_WRITE);
@@ -292,6 +320,7 @@ int server_open(struct server **out, struct event_base *base, struct packer *pac
         return -1;
     }
     server->packer = packer;
+    LIST_INIT(&server->client);
     server->listener = evconnlistener_new(base, on_accept, server,
                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 128, fd);
     if (!server->listener) {
@@ -305,6 +334,8 @@ int server_open(struct server **out, struct event_base *base, struct packer *pac
 
 void server_close(struct server *server)
 {
+    while (!LIST_EMPTY(&server->client))
+        client_close(LIST_FIRST(&server->client));
     evconnlistener_free(server->listener);
     unlink(server->packer->conf.socket);
     free(server);

@@ -194,3 +194,9 @@ check_PROGRAMS += tests/unit/test_enforce_cgroup2
 tests_unit_test_enforce_cgroup2_SOURCES = tests/unit/test_enforce_cgroup2.c tests/unit/steps.c tests/unit/steps.h
 tests_unit_test_enforce_cgroup2_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_enforce_cgroup2_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_server
+check_PROGRAMS += tests/unit/test_server
+tests_unit_test_server_SOURCES = tests/unit/test_server.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_server_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_server_LDADD = libpacker.la $(CMOCKA_LIBS)
