@@ -279,20 +279,24 @@ no_jobs() {
 }
 
 cluster_down() {
-    local name
+    local name left=0
     trap - EXIT
     [ -n "${CLUSTER:-}" ] || return 0
     if [ -e "$CLUSTER/run/slurmd.pid" ]; then
         cancel_all 2>/dev/null
         wait_for 10 no_jobs
     fi
-    for name in berthd slurmd slurmctld munged; do daemon_stop "$name"; done
+    for name in berthd slurmd slurmctld munged; do daemon_stop "$name" || left=1; done
     cluster_kill_left
-    wait_for 5 cluster_remove_cgroups || echo "cluster: cgroups of $CLUSTER_NODE could not be removed" >&2
+    wait_for 5 cluster_remove_cgroups || {
+        echo "cluster: cgroups of $CLUSTER_NODE could not be removed" >&2
+        left=1
+    }
     if [ "$CLUSTER_KEEP" = yes ]; then
         echo "cluster: the logs are left in $CLUSTER/log" >&2
     else
         rm -rf "$CLUSTER"
     fi
     unset CLUSTER SLURM_CONF
+    return $left
 }
