@@ -150,6 +150,28 @@ static int find_leaf(struct enforce *enforce, const char *node, struct enforce_s
     return -1;
 }
 
+/* Is the process in no cpuset but the root? 0, or -1 and err: then this step's leaf has another
+ * name, and a task taken out of it could not be brought back. */
+static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error *err)
+{
+    char path[64], *text, *at;
+    int rc = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+    text = rootfs_read(enforce->root, path);
+    if (!text)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    at = strstr(text, ":cpuset:");
+    at = at ? at + strlen(":cpuset:") : text;
+    at[strcspn(at, "\n")] = '\0';
+    if (strcmp(at, "/") != 0)
+        rc = berth_error_set(
+            err, "task %d: is in cpuset %.200s, which is not where its step is looked for",
+            (int)pid, at);
+    free(text);
+    return rc;
+}
+
 /* Without Slurm's cpusets only the tasks' affinities say what Slurm gave, and they say nothing when
  * they are what slurmstepd itself, their parent, has. */
 static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
@@ -163,7 +185,8 @@ static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
     if (parent < 0 || enforce_get_affinity(parent, &all) < 0)
         return berth_error_set(err, "task %d: cannot read its parent's affinity: %s",
                                (int)step->task[0].pid, strerror(errno));
-    if (enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0 ||
+    if (check_in_root(enforce, step->task[0].pid, err) < 0 ||
+        enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0 ||
         enforce_read_homes(step, &all, err) < 0)
         return -1;
     enforce_union(step, ENFORCE_HOME, &step->step_home);

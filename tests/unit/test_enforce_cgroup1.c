@@ -592,14 +592,26 @@ static void test_without_slurms_cpusets(void **state)
     assert_string_equal(err.text, "Slurm does not constrain cores here");
 }
 
-static void test_a_hierarchy_that_is_not_there(void **state)
+/* A step under another name than the node's is no step without cpusets. */
+static void test_a_leaf_of_another_name(void **state)
 {
     struct box *box = *state;
     struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, "elsewhere", &box->one[0].step, &err),
+                     -1);
+    assert_non_null(strstr(err.text, "uid_0/job_900001/step_0, which is not where"));
+}
+
+static void test_a_hierarchy_that_is_not_there(void **state)
+{
+    struct berth_error err = {""};
+    struct rootfs root = {.fd = -1};
     struct enforce enforce;
 
-    (void)box;
-    struct rootfs root = {.fd = -1};
+    (void)state;
     assert_int_equal(rootfs_open(&root, "/", NULL), 0);
     assert_int_equal(enforce_open(&enforce, &root, "/nowhere", "cgroup1", &err), -1);
     assert_string_equal(err.text,
@@ -629,6 +641,7 @@ int main(void)
         TEST(test_a_leaf_that_vanished),
         TEST(test_clean_after_a_crash),
         TEST(test_without_slurms_cpusets),
+        TEST(test_a_leaf_of_another_name),
         TEST(test_a_hierarchy_that_is_not_there),
     };
 
