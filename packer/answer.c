@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place.h"
+
 void answer_refuse(struct wire_answer *answer, const char *why)
 {
     memset(answer, 0, sizeof(*answer));
@@ -54,8 +56,10 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     memset(answer, 0, sizeof(*answer));
     answer->ok = true;
     answer->managed = step_movable(step);
-    snprintf(answer->note, sizeof(answer->note), "%.255s",
-             step->hold.reason[0] ? step->hold.reason : step->place.reason);
+    if (step->hold.reason[0])
+        snprintf(answer->note, sizeof(answer->note), "%.255s", step->hold.reason);
+    else
+        place_reason(step, answer->note, sizeof(answer->note));
     if (!answer->managed)
         return;
     add_places(step, answer);

@@ -68,8 +68,34 @@ static void moves_add(struct moves *moves, struct step *step, const struct cpus 
     cpus_foreach(cpu, from) moves->standing[cpu]++;
 }
 
+/* Whom a change of the pool can concern. */
+struct concern {
+    struct cpus cpus;         /* homes of who shall stand elsewhere than before */
+    const struct step *fresh; /* not yet under the pool at all */
+    bool all;
+};
+
+static void concern_of(const struct packer *packer, const struct pool *before,
+                       const struct pool *after, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t core = 0; core < after->cores; core++)
+        if (before->stand[core] != after->stand[core])
+            cpus_or(cpus, &packer->topo->core[core].cpus);
+}
+
+static bool concerns(const struct concern *concern, const struct step *step)
+{
+    if (!step_movable(step) || concern->all || step == concern->fresh)
+        return step_movable(step);
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
+            return true;
+    return false;
+}
+
 /* Collect the steps that have to move; NULL when out of memory. */
-static struct moves *moves_collect(struct packer *packer, bool all)
+static struct moves *moves_collect(struct packer *packer, const struct concern *concern)
 {
     struct moves *moves = calloc(1, sizeof(*moves));
     struct step *step;
@@ -82,8 +108,10 @@ static struct moves *moves_collect(struct packer *packer, bool all)
     {
         struct cpus from;
 
+        if (!concerns(concern, step))
+            continue;
         union_of_tasks(step, &from);
-        if (!step_movable(step) || (!retarget(packer, step) && !all))
+        if (!retarget(packer, step) && !concern->all)
             continue;
         hold_describe(packer, &packer->pool, step);
         moves_add(moves, step, &from);
@@ -152,9 +180,9 @@ void hold_restore(struct packer *packer, struct step *step)
 }
 
 /* Move all that have to. Returns how many failed. */
-static size_t move_all(struct packer *packer, bool all)
+static size_t move_all(struct packer *packer, const struct concern *concern)
 {
-    struct moves *moves = moves_collect(packer, all);
+    struct moves *moves = moves_collect(packer, concern);
     struct move *move;
     size_t failed = 0;
 
@@ -169,14 +197,29 @@ static size_t move_all(struct packer *packer, bool all)
     return failed;
 }
 
-static bool same_pool(const struct pool *a, const struct pool *b)
+/* Who failed leaves the pool, and others with him: the permutation that is left. */
+static void leave_failed(struct packer *packer, struct concern *concern)
 {
-    return a->cores == b->cores && memcmp(a->stand, b->stand, a->cores * sizeof(*a->stand)) == 0;
+    struct berth_error err;
+    struct pool before;
+
+    concern->all = pool_copy(&before, &packer->pool) < 0; /* without a memory of it: everybody */
+    place_sync(packer, NULL, &packer->pool);
+    if (store_stand(packer, &packer->pool, &err) < 0)
+        log_error("%s", err.text);
+    if (concern->all)
+        return;
+    concern_of(packer, &before, &packer->pool, &concern->cpus);
+    pool_free(&before);
 }
 
-int hold_change(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err)
+int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
+                struct berth_error *err)
 {
-    if (!same_pool(&packer->pool, next) && store_stand(packer, next, err) < 0) {
+    struct concern concern = {.fresh = fresh, .all = flags & HOLD_ALL};
+
+    concern_of(packer, &packer->pool, next, &concern.cpus);
+    if (!cpus_empty(&concern.cpus) && store_stand(packer, next, err) < 0) {
         if (!(flags & HOLD_MUST)) {
             pool_free(next);
             return -1;
@@ -185,11 +228,7 @@ int hold_change(struct packer *packer, struct pool *next, unsigned flags, struct
     }
     pool_free(&packer->pool);
     packer->pool = *next;
-    while (move_all(packer, flags & HOLD_ALL) > 0) {
-        place_sync(packer, NULL, &packer->pool);
-        if (store_stand(packer, &packer->pool, err) < 0)
-            log_error("%s", err->text);
-        flags &= ~(unsigned)HOLD_ALL;
-    }
+    while (move_all(packer, &concern) > 0)
+        leave_failed(packer, &concern);
     return 0;
 }

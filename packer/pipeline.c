@@ -93,7 +93,6 @@ static void stage_state(const struct packer *packer, struct step *step)
 
     if (leave) {
         step_go(step, STEP_LEFT);
-        snprintf(step->place.reason, sizeof(step->place.reason), "not placed");
         snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %s", leave);
     } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
         step_go(step, STEP_OBSERVED);
@@ -101,7 +100,7 @@ static void stage_state(const struct packer *packer, struct step *step)
     } else {
         step_go(step, STEP_PLACED);
     }
-    step->hold.verified = true; /* it stands where locate() found it */
+    step->hold.verified = packer->enforce.way != &enforce_dryrun; /* where locate() found it */
 }
 
 /* Observe: decide as if the step could be moved, and only record it. */
@@ -130,7 +129,7 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
         pool_free(&next);
         return -1;
     }
-    return hold_change(packer, &next, step_movable(step) ? 0 : HOLD_MUST, err);
+    return hold_change(packer, &next, step, step_movable(step) ? 0 : HOLD_MUST, err);
 }
 
 void pipeline_start(struct packer *packer, struct wire_register *request,
@@ -181,7 +180,7 @@ static void make_room(struct packer *packer)
         return;
     }
     place_sync(packer, NULL, &next);
-    hold_change(packer, &next, HOLD_MUST, &err);
+    hold_change(packer, &next, NULL, HOLD_MUST, &err);
 }
 
 /* Take a live step out of everything; its last own cgroup goes with it. */
@@ -255,9 +254,8 @@ static void adopt(struct packer *packer)
         classify_step(packer, step);
         stage_size(packer, step);
         stage_policy(step);
-        step->hold.verified = true;
-        snprintf(step->place.reason, sizeof(step->place.reason),
-                 "adopted after a restart of berthd, where it was");
+        step->hold.verified = packer->enforce.way != &enforce_dryrun;
+        step->place.adopted = true;
     }
 }
 
@@ -291,7 +289,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
     place_sync(packer, NULL, &next);
-    if (hold_change(packer, &next, HOLD_ALL | HOLD_MUST, err) < 0)
+    if (hold_change(packer, &next, NULL, HOLD_ALL | HOLD_MUST, err) < 0)
         return -1;
     store_mark_all(packer);
     if (packer->steps.nlive)

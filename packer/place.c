@@ -14,18 +14,12 @@
 
 /* ---- CPUs and cores ---- */
 
-/* The number of hardware threads that every core of the pool has: cores are exchanged one for one.
- */
-static size_t threads_per_core(const struct topo *topo)
-{
-    return cpus_count(&topo->core[0].cpus);
-}
-
-/* May the core be exchanged with others while a job holds `cpus`: are all its threads the job's? */
+/* May the core be exchanged with others while a job holds `cpus`? All its threads must be the
+ * job's, and as many as other cores have: cores are exchanged one for one. */
 static bool core_whole(const struct topo *topo, size_t core, const struct cpus *cpus)
 {
-    return cpus_subset(&topo->core[core].cpus, cpus) &&
-           cpus_count(&topo->core[core].cpus) == threads_per_core(topo);
+    return topo->core[core].threads == topo->core[0].threads &&
+           cpus_subset(&topo->core[core].cpus, cpus);
 }
 
 const char *place_unfit(const struct packer *packer, const struct enforce_step *body)
@@ -121,6 +115,7 @@ struct units {
     struct step **first;  /* [n] its most intensive step */
     size_t n, cores;
     size_t *rank;      /* [n] 1: the most intensive */
+    size_t *of_target; /* [cores] who is meant to stand there */
     size_t *from, *to; /* [cores of all units] in the order of units, then of cores */
 };
 
@@ -130,6 +125,7 @@ static void units_free(struct units *units)
     free(units->unit);
     free(units->first);
     free(units->rank);
+    free(units->of_target);
     free(units->from);
     free(units->to);
 }
@@ -143,10 +139,11 @@ static int units_init(struct units *units, size_t cores)
     units->unit = calloc(n, sizeof(*units->unit));
     units->first = calloc(n, sizeof(*units->first));
     units->rank = malloc(n * sizeof(*units->rank));
+    units->of_target = malloc(n * sizeof(*units->of_target));
     units->from = malloc(n * sizeof(*units->from));
     units->to = malloc(n * sizeof(*units->to));
-    if (!units->of_core || !units->unit || !units->first || !units->rank || !units->from ||
-        !units->to) {
+    if (!units->of_core || !units->unit || !units->first || !units->rank || !units->of_target ||
+        !units->from || !units->to) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -219,25 +216,33 @@ static void add_tasks(const struct packer *packer, const struct pool *pool, stru
     }
 }
 
-/* Close the gaps that merging left, and count cores and rates: units as DI wants them. */
+/* Close the gaps that merging left, and list the cores unit by unit (a counting sort; `to` and
+ * `rank` are not in use yet and hold where a unit's cores begin and its new number). */
 static void units_finish(const struct packer *packer, struct units *units)
 {
-    size_t n = 0, used = 0;
+    size_t *begin = units->to, *number = units->rank, n = 0, used = 0;
 
+    for (size_t core = 0; core < units->cores; core++)
+        if (units->of_core[core] != NO_UNIT)
+            units->unit[units->of_core[core]].cores++;
     for (size_t unit = 0; unit < units->n; unit++) {
-        size_t start = used;
-
         if (!units->first[unit])
             continue;
-        for (size_t core = 0; core < units->cores; core++)
-            if (units->of_core[core] == unit) {
-                units->of_core[core] = n;
-                units->from[used++] = core;
-            }
+        begin[unit] = used;
+        number[unit] = n;
+        used += units->unit[unit].cores;
         units->first[n] = units->first[unit];
         units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
-                                          .cores = used - start};
+                                          .cores = units->unit[unit].cores};
         n++;
+    }
+    for (size_t core = 0; core < units->cores; core++) {
+        size_t unit = units->of_core[core];
+
+        if (unit == NO_UNIT)
+            continue;
+        units->from[begin[unit]++] = core;
+        units->of_core[core] = number[unit];
     }
     units->n = n;
 }
@@ -263,23 +268,27 @@ static int units_collect(const struct packer *packer, const struct step *guest,
 
 /* ---- the decision ---- */
 
-/* Cores of one cache are equal: who stands in the right cache already keeps his core there.
- * Reorders units->to within each unit and exchanges targets within each cache. */
+/* Cores of one cache are equal: who stands in the right cache already keeps his core there, and who
+ * was meant to get that core gets the one he was meant for. */
 static void keep_within_cache(const struct packer *packer, const struct pool *pool,
                               struct units *units, size_t total)
 {
     const struct topo_core *core = packer->topo->core;
+    size_t *of_target = units->of_target;
 
+    for (size_t i = 0; i < pool->cores; i++)
+        of_target[i] = total;
+    for (size_t i = 0; i < total; i++)
+        of_target[units->to[i]] = i;
     for (size_t i = 0; i < total; i++) {
-        size_t now = pool->stand[units->from[i]];
+        size_t now = pool->stand[units->from[i]], meant = units->to[i], other = of_target[now];
 
-        if (units->to[i] == now || core[units->to[i]].llc != core[now].llc)
+        if (meant == now || core[meant].llc != core[now].llc)
             continue;
-        for (size_t j = 0; j < total; j++)
-            if (units->to[j] == now) {
-                units->to[j] = units->to[i];
-                break;
-            }
+        if (other < total)
+            units->to[other] = meant;
+        of_target[meant] = other;
+        of_target[now] = i;
         units->to[i] = now;
     }
 }
@@ -348,21 +357,21 @@ static const char *note_of(const struct step *step)
                                 : "";
 }
 
-/* Say to a step which rank it had, 0: none. */
-static void tell(struct step *step, size_t rank, size_t of)
+void place_reason(const struct step *step, char *text, size_t size)
 {
-    step->place.rank = rank;
-    step->place.of = of;
-    if (rank)
-        snprintf(step->place.reason, sizeof(step->place.reason),
-                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s", rank,
-                 of, note_of(step));
+    if (step->place.adopted)
+        snprintf(text, size, "adopted after a restart of berthd, where it was");
+    else if (step->place.of == 0)
+        snprintf(text, size, "not placed");
+    else if (step->place.rank)
+        snprintf(text, size,
+                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s",
+                 step->place.rank, step->place.of, note_of(step));
     else
-        snprintf(step->place.reason, sizeof(step->place.reason),
-                 "goes where the cores of its job go%s", note_of(step));
+        snprintf(text, size, "goes where the cores of its job go%s", note_of(step));
 }
 
-/* Say it to all: a new step changes everybody's rank. */
+/* Say to all which rank they had (0: none): a new step changes everybody's. */
 static void tell_ranks(struct packer *packer, struct step *guest, const struct units *units)
 {
     struct step *step;
@@ -372,8 +381,11 @@ static void tell_ranks(struct packer *packer, struct step *guest, const struct u
         long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].home, 0));
         bool ranked = core >= 0 && units->of_core[core] != NO_UNIT && !step_is_shell(step);
 
-        if (guest ? step == guest : step_movable(step))
-            tell(step, ranked ? units->rank[units->of_core[core]] : 0, units->n);
+        if (guest ? step != guest : !step_movable(step))
+            continue;
+        step->place.rank = ranked ? units->rank[units->of_core[core]] : 0;
+        step->place.of = units->n;
+        step->place.adopted = false;
     }
 }
 

@@ -14,10 +14,13 @@
  * counts as movable, for `observe`. Changes only `pool`. */
 void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
 
-/* Decide anew by DI where everybody in `pool` stands. Fills rank and reason of the units' steps (of
+/* Decide anew by DI where everybody in `pool` stands. Fills the rank of the units' steps (of
  * the guest only, where there is one). 0, or -1 and err with pool unchanged. */
 int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
                  struct berth_error *err);
+
+/* Why the step stands where it stands, in a line for people. */
+void place_reason(const struct step *step, char *text, size_t size);
 
 /* Where CPUs that Slurm gave (home) stand under the pool: each core's image, hardware thread by
  * hardware thread. */

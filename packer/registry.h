@@ -59,7 +59,7 @@ struct step_place {
     struct cpus home; /* where Slurm put it */
     struct cpus cpus; /* where it shall stand */
     struct cpus mems; /* the NUMA nodes of these */
-    char reason[256];
+    bool adopted;     /* where a berthd before this one had placed it */
 };
 
 struct step_hold {

@@ -6,15 +6,14 @@
 
 #include "json.h"
 #include "observe.h"
+#include "place.h"
 
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
-
     cpus_zero(cpus);
     for (size_t core = 0; core < packer->pool.cores; core++)
-        if (pool_has(&packer->pool, core)) {
+        if (pool_has(&packer->pool, core))
             cpus_or(cpus, &packer->topo->core[core].cpus);
-        }
 }
 
 struct json_object *render_node(const struct packer *packer)
@@ -182,7 +181,9 @@ static struct json_object *render_neighbours(struct packer *packer, const struct
 static struct json_object *render_place(struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
+    char reason[256];
 
+    place_reason(step, reason, sizeof(reason));
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
     json_add_u64(object, "rank", step->place.rank);
@@ -191,7 +192,7 @@ static struct json_object *render_place(struct packer *packer, const struct step
     json_add_cpus(object, "cpus", &step->place.cpus);
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
-    json_add_text(object, "reason", step->place.reason);
+    json_add_text(object, "reason", reason);
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()
                                           : render_neighbours(packer, step));
@@ -223,6 +224,7 @@ static struct json_object *render_observe(const struct step *step)
 {
     struct json_object *object = json_object_new_object();
     double elapsed_s = observe_elapsed_s(step), used_s = step->use.user_s + step->use.system_s;
+    bool known = step->use.user_s >= 0 && step->use.system_s >= 0 && elapsed_s > 0;
 
     json_add_double(object, "elapsed_s", elapsed_s);
     json_add_measure(object, "user_s", step->use.user_s);
@@ -230,7 +232,7 @@ static struct json_object *render_observe(const struct step *step)
     json_object_object_add(object, "maxrss_kib",
                            step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib)
                                                 : NULL);
-    json_add_measure(object, "cores_used", elapsed_s > 0 && used_s >= 0 ? used_s / elapsed_s : -1);
+    json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
     json_object_object_add(object, "miss_pmi", NULL);
     return object;
 }

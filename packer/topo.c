@@ -165,6 +165,15 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
 }
 
 /* The inner caches of the first core. */
+void topo_index(struct topo *topo)
+{
+    memset(topo->core_of, 0, sizeof(topo->core_of));
+    for (size_t i = 0; i < topo->cores; i++) {
+        topo->core[i].threads = cpus_count(&topo->core[i].cpus);
+        cpus_foreach(cpu, &topo->core[i].cpus) topo->core_of[cpu] = (int16_t)(i + 1);
+    }
+}
+
 static void read_inner_caches(struct topo *topo, hwloc_topology_t hwloc)
 {
     hwloc_obj_t pu = hwloc_get_obj_by_type(hwloc, HWLOC_OBJ_PU, 0);
@@ -248,6 +257,7 @@ int topo_read(struct topo **out, const char *spec, struct berth_error *err)
     while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)))
         topo->node[node->logical_index].os_index = node->os_index;
     read_threads(topo, hwloc);
+    topo_index(topo);
     read_inner_caches(topo, hwloc);
     name_topo(topo, spec);
     *out = topo;
@@ -268,10 +278,7 @@ void topo_free(struct topo *topo)
 
 long topo_core_of_cpu(const struct topo *topo, size_t cpu)
 {
-    for (size_t i = 0; i < topo->cores; i++)
-        if (cpus_has(&topo->core[i].cpus, cpu))
-            return (long)i;
-    return -1;
+    return cpu < CPUS_MAX ? (long)topo->core_of[cpu] - 1 : -1;
 }
 
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes)

@@ -14,6 +14,7 @@
 #include "../models/di.h"
 
 struct topo_core {
+    size_t threads;      /* how many hardware threads */
     size_t package, llc; /* logical indices over the whole machine */
     struct cpus cpus;    /* its hardware threads, as the kernel numbers them */
 };
@@ -39,7 +40,8 @@ struct topo {
     struct topo_node *node;    /* [nodes] in hwloc's order */
     size_t l1_bytes, l2_bytes; /* of the first core; 0: unknown */
     unsigned l1_ways, l2_ways;
-    struct cpus cpus; /* all CPUs */
+    struct cpus cpus;          /* all CPUs */
+    int16_t core_of[CPUS_MAX]; /* for topo_core_of_cpu: core + 1; 0 no core */
 };
 
 /* Read a topology. spec: NULL or "" for this machine (with what is offline or disallowed left out
@@ -48,6 +50,10 @@ struct topo {
  * naming spec and what would be right. */
 int topo_read(struct topo **out, const char *spec, struct berth_error *err);
 void topo_free(struct topo *topo);
+
+/* Fill each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it; for who
+ * changes a topology). */
+void topo_index(struct topo *topo);
 
 /* Which core a CPU belongs to: index into topo->core, or -1. */
 long topo_core_of_cpu(const struct topo *topo, size_t cpu);

@@ -35,7 +35,7 @@ static int change(struct fixture *f, size_t n, const size_t *from, const size_t 
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
     place_sync(&f->packer, NULL, &next);
     assert_int_equal(pool_assign(&next, n, from, to), 0);
-    return hold_change(&f->packer, &next, flags, &err);
+    return hold_change(&f->packer, &next, NULL, flags, &err);
 }
 
 static void test_nothing_to_do(void **state)

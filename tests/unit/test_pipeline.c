@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "packer/place.h"
+
 /* Cores 0 and 2 of this machine are the first of two caches. */
 static int open_plain(void **state)
 {
@@ -33,6 +35,14 @@ static bool marked(const struct fixture *f, uint32_t job)
 
     snprintf(path, sizeof(path), "%s/pool/%u", f->dir, job);
     return access(path, F_OK) == 0;
+}
+
+static const char *reason_of(const struct step *step)
+{
+    static char text[256];
+
+    place_reason(step, text, sizeof(text));
+    return text;
 }
 
 static void assert_at(const struct step *step, const char *cpus)
@@ -91,10 +101,10 @@ static void test_reasons_are_of_one_decision(void **state)
     struct fixture *f = *state;
     struct step *a = fixture_run(f, 1, "0", "low"), *b;
 
-    assert_non_null(strstr(a->place.reason, "number 1 of 1"));
+    assert_non_null(strstr(reason_of(a), "number 1 of 1"));
     b = fixture_run(f, 2, "2", "high");
-    assert_non_null(strstr(b->place.reason, "number 1 of 2"));
-    assert_non_null(strstr(a->place.reason, "number 2 of 2"));
+    assert_non_null(strstr(reason_of(b), "number 1 of 2"));
+    assert_non_null(strstr(reason_of(a), "number 2 of 2"));
 }
 
 static void test_end_leaves_history(void **state)
@@ -215,7 +225,7 @@ static void test_off_step_takes_its_cores(void **state)
     assert_at(a, "0");
     assert_cpus(&b->body.task[0].cpus, "2");
     assert_stand(&f->packer.pool, "0 1 - - - - - -");
-    assert_string_equal(off->place.reason, "not placed");
+    assert_string_equal(reason_of(off), "not placed");
     assert_non_null(strstr(off->hold.reason, "did not opt in"));
 }
 

@@ -58,7 +58,7 @@ static const struct shape shapes[] = {
     /* the cores of a package are no neighbours in the kernel's numbers */
     {"package:2 l3:1(size=1024) core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 2, 1024, "0,2,4,6 1,3,5,7",
      "0,4 2,6 1,5 3,7", "0-7", "01"},
-    {"package:2 core:1 pu:1(indexes=7,4000)", 2, 0, "7 4000", "7 4000", "7,4000", "01"},
+    {"package:2 core:1 pu:1(indexes=7,2000)", 2, 0, "7 2000", "7 2000", "7,2000", "01"},
     /* no L3: L2 */
     {"package:1 l2:2(size=2048) core:2 pu:1", 1, 2048, "0-1 2-3", "0 1 2 3", "0-3", "00"},
     /* L2 below L3 is no domain */
@@ -193,7 +193,7 @@ static void test_refusals(void **state)
         {"package:0", "neither an hwloc XML file"},
         {"/", "/: neither an hwloc XML file"},
         {"/dev/null", "/dev/null: neither an hwloc XML file"},
-        {"pu:2(indexes=0,4096)", "CPU number 4096 is beyond"},
+        {"pu:2(indexes=0,2048)", "CPU number 2048 is beyond"},
         {"numa:2(indexes=0,5000) pu:1", "NUMA node number 5000 is beyond"},
     };
 

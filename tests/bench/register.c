@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* register [STEPS [ROUNDS]] - how long berthd takes to answer a registration, and its memory, with
+ * STEPS (500) steps on a node of 192 cores and 24 caches. Run in the build folder.
+ *
+ * berthd runs for real, with its socket, journal and profile store in a folder of its own; only the
+ * cgroup writes are left out (enforcement=dryrun: this machine has not 192 cores). Steps have one
+ * task on one core each, random profiled miss rates, and more than one step shares a core. Each
+ * round registers one more step of a new job and ends it again: both are timed from before
+ * connect(2) to the whole answer. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/profiles.h"
+#include "packer/wire.h"
+
+#define CORES 192
+#define PROFILES 32
+#define NO_SUCH_PID                                                                                \
+    4194304 /* above the kernel's greatest: the step's cores are taken from the message */
+
+static char folder[] = "/tmp/berth-bench.XXXXXX";
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "register: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* ---- the daemon ---- */
+
+static void write_conf(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        die(path);
+    fprintf(file,
+            "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
+            "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\nsweep = 3600s\n"
+            "log_level = warn\n",
+            folder, folder, folder);
+    fclose(file);
+}
+
+/* Miss rates from a few to 30000 per million instructions, evenly in the logarithm. */
+static void store_profiles(const char *path)
+{
+    struct profile profile = {.llc_bytes = 32 << 20, .llc_ways = 16, .line_bytes = 64};
+    struct profiles *store;
+    struct berth_error err;
+    char tag[16];
+
+    if (profiles_open(&store, path, true, &err) < 0) {
+        fprintf(stderr, "register: %s\n", err.text);
+        exit(1);
+    }
+    for (int i = 0; i < PROFILES; i++) {
+        snprintf(tag, sizeof(tag), "p%d", i);
+        profile_key_tag(profile.key, tag);
+        profile.misses = exp(log(3) + drand48() * log(10000));
+        if (profiles_put(store, &profile, &err) < 0)
+            exit(1);
+    }
+    profiles_close(store);
+}
+
+static pid_t daemon_start(void)
+{
+    char conf[64], db[64];
+    pid_t pid;
+
+    snprintf(conf, sizeof(conf), "%s/berth.conf", folder);
+    snprintf(db, sizeof(db), "%s/profiles.db", folder);
+    write_conf(conf);
+    store_profiles(db);
+    pid = fork();
+    if (pid == 0) {
+        execl("./berthd", "berthd", "-c", conf, NULL);
+        die("./berthd");
+    }
+    return pid;
+}
+
+/* A figure of /proc/PID/status, in KiB. */
+static long memory_kib(pid_t pid, const char *name)
+{
+    char path[64], line[128];
+    long value = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtol(line + strlen(name) + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+/* ---- messages ---- */
+
+/* Send a request as the plugin does; returns how long it took, in microseconds, or -1. */
+static double ask(const struct wire_request *request)
+{
+    char *line = wire_request_encode(request), answer[WIRE_MESSAGE_MAX + 1];
+    double began = now_us();
+    size_t got = 0;
+    ssize_t n;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+        close(fd);
+        free(line);
+        return -1;
+    }
+    if (write(fd, line, strlen(line)) < 0)
+        die("write");
+    while ((got == 0 || answer[got - 1] != '\n') &&
+           (n = read(fd, answer + got, sizeof(answer) - 1 - got)) > 0)
+        got += (size_t)n;
+    answer[got] = '\0';
+    close(fd);
+    free(line);
+    if (!strstr(answer, "\"ok\":true")) {
+        fprintf(stderr, "register: berthd said: %s\n", answer);
+        exit(1);
+    }
+    return now_us() - began;
+}
+
+static double start(uint32_t job)
+{
+    struct wire_task task = {.id = 0, .pid = NO_SUCH_PID + (pid_t)job};
+    struct wire_request request = {.op = WIRE_OP_REGISTER};
+    struct wire_register *reg = &request.reg;
+
+    reg->id.job = job;
+    reg->cpus_per_task = 1;
+    reg->ntasks = 1;
+    reg->task = &task;
+    wire_options_init(&reg->options);
+    reg->options.mode = WIRE_MODE_AUTO;
+    snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
+    snprintf(reg->node, sizeof(reg->node), "bench");
+    snprintf(reg->exe, sizeof(reg->exe), "/usr/bin/solver");
+    snprintf(reg->job_cores, sizeof(reg->job_cores), "%u", job % CORES);
+    snprintf(reg->step_cores, sizeof(reg->step_cores), "%u", job % CORES);
+    return ask(&request);
+}
+
+static double end(uint32_t job)
+{
+    struct wire_request request = {.op = WIRE_OP_END, .end = {.id.job = job, .user_s = 1}};
+
+    return ask(&request);
+}
+
+/* ---- figures ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void print_times(const char *what, double *us, size_t n)
+{
+    qsort(us, n, sizeof(*us), compare);
+    printf("%s: median %.0f us, 99th percentile %.0f us, worst %.0f us (%zu)\n", what, us[n / 2],
+           us[n * 99 / 100], us[n - 1], n);
+}
+
+static void wait_ready(void)
+{
+    for (int i = 0; i < 500; i++, usleep(10000)) {
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        int ready = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+
+        close(fd);
+        if (ready)
+            return;
+    }
+    die(address.sun_path);
+}
+
+static void measure(pid_t daemon, uint32_t steps, size_t rounds)
+{
+    double *fill = calloc(steps, sizeof(*fill)), *starts = calloc(rounds, sizeof(*starts)),
+           *ends = calloc(rounds, sizeof(*ends));
+
+    if (!fill || !starts || !ends)
+        die("calloc");
+    for (uint32_t job = 0; job < steps; job++)
+        fill[job] = start(job + 1);
+    print_times("filling the node, a registration", fill, steps);
+    for (size_t i = 0; i < rounds; i++) {
+        starts[i] = start(steps + 1 + (uint32_t)i);
+        ends[i] = end(steps + 1 + (uint32_t)i);
+    }
+    printf("with %u steps on %d cores:\n", steps, CORES);
+    print_times("  registration", starts, rounds);
+    print_times("  end", ends, rounds);
+    printf("  berthd: %ld KiB resident, %ld KiB at most\n", memory_kib(daemon, "VmRSS"),
+           memory_kib(daemon, "VmHWM"));
+    free(fill);
+    free(starts);
+    free(ends);
+}
+
+static void clean_up(void)
+{
+    static const char *const file[] = {"berth.conf", "profiles.db", "journal", "journal.lock"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, file[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    long steps = argc > 1 ? atol(argv[1]) : 500, rounds = argc > 2 ? atol(argv[2]) : 2000;
+    pid_t daemon;
+
+    if (steps < 1 || rounds < 1) {
+        fprintf(stderr, "usage: register [STEPS [ROUNDS]]\n");
+        return 2;
+    }
+    srand48(1);
+    if (!mkdtemp(folder))
+        die(folder);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/berthd.sock", folder);
+    daemon = daemon_start();
+    wait_ready();
+    measure(daemon, (uint32_t)steps, (size_t)rounds);
+    kill(daemon, SIGTERM);
+    waitpid(daemon, NULL, 0);
+    clean_up();
+    return 0;
+}
