@@ -281,7 +281,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct pool next;
 
-    if (store_load(packer, err) < 0)
+    if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
         return -1;
     pipeline_sweep(packer);
     clean(packer, true);

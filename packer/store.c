@@ -317,6 +317,24 @@ int store_load(struct packer *packer, struct berth_error *err)
     return loading.rc;
 }
 
+int store_set_aside(struct packer *packer, struct berth_error *err)
+{
+    char path[PATH_MAX + 16], bad[PATH_MAX + 16];
+    struct step *step;
+
+    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
+    snprintf(bad, sizeof(bad), "%s/journal.bad", packer->conf.state_dir);
+    log_error("%s; kept as %s, all steps go home", err->text, bad);
+    unlink(bad);
+    if (link(path, bad) < 0)
+        log_warn("%s: %s", bad, strerror(errno));
+    while ((step = TAILQ_FIRST(&packer->steps.live)))
+        registry_drop(&packer->steps, step);
+    for (size_t core = 0; core < packer->pool.cores; core++)
+        packer->pool.stand[core] = POOL_OUTSIDE;
+    return store_compact(packer, true, err);
+}
+
 /* ---- pool markers ---- */
 
 /* The folder beside the socket. */

@@ -18,6 +18,10 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err);
  * state they were journaled in, their tasks at home, not yet verified to be alive. */
 int store_load(struct packer *packer, struct berth_error *err);
 
+/* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
+ * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
+int store_set_aside(struct packer *packer, struct berth_error *err);
+
 /* The marker of one job: there iff the job has a live step that opted in. Of all jobs, after a
  * start; none, before a stop. */
 void store_mark(struct packer *packer, uint32_t job);

@@ -393,6 +393,32 @@ static void test_resume_nothing(void **state)
     assert_int_equal(f->packer.steps.nlive, 0);
 }
 
+/* A journal that is no journal does not keep berthd from starting: it is kept aside, all go home. */
+static void test_resume_unreadable(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    FILE *file;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    snprintf(path, sizeof(path), "%s/journal", f->dir);
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("{\"op\":\"begin\"}\n", file);
+    fclose(file);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_stand(&f->packer.pool, "- - - - - - - -");
+    snprintf(path, sizeof(path), "%s/journal.bad", f->dir);
+    assert_int_equal(unlink(path), 0);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void test_undo(void **state)
 {
     struct fixture *f = *state;
@@ -535,6 +561,7 @@ int main(void)
         test(test_resume),
         test(test_resume_without_the_dead),
         test(test_resume_nothing),
+        test(test_resume_unreadable),
         test(test_undo),
         test(test_sweep),
         test(test_full_disk_refuses),
