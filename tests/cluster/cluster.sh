@@ -176,6 +176,7 @@ berthd_conf() {
         [profile_db]=$CLUSTER/berth/profiles.db
         [cgroup_root]=$CLUSTER_CGROUPS
         [topology]="package:2 l3:1 core:1 pu:1"
+        [cgroup_name]=berth_$CLUSTER_NODE
         [sweep]=1s
         [log_level]=debug
     )
