@@ -136,7 +136,7 @@ static int set_text(const struct key *key, char *field, const char *value, struc
     if (key->type == TYPE_NAME && !is_name(value))
         return berth_error_set(err, "%s: letters, digits, '_' and '-' expected, not '%s'",
                                key->name, value);
-    if (strchr(value, '#'))
+    if (strchr(value, '#') || value[0] == ';')
         return berth_error_set(err, "%s: a comment stands on a line of its own", key->name);
     if (strlen(value) >= key->size)
         return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
