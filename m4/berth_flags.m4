@@ -26,5 +26,6 @@ AC_DEFUN([BERTH_COVERAGE], [
 AC_DEFUN([BERTH_FUZZING], [
   AC_ARG_ENABLE([fuzzing],
     [AS_HELP_STRING([--enable-fuzzing], [build the fuzz targets with libFuzzer (needs clang)])])
+  AS_IF([test "x$enable_fuzzing" = xyes], [BERTH_CFLAGS="$BERTH_CFLAGS -fsanitize=fuzzer-no-link"])
   AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" = xyes])
 ])

@@ -1,1 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzz targets: replay feeds each with mutations of its seeds in `make check`; with --enable-fuzzing
+# (CC=clang; together with --enable-sanitizers) there is a libFuzzer program for each, e.g.
+# tests/fuzz/fuzz_wire_request CORPUS.
+TESTS += tests/fuzz/replay
+check_PROGRAMS += tests/fuzz/replay
+tests_fuzz_replay_SOURCES = \
+	tests/fuzz/conf.c \
+	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
+	tests/fuzz/journal.c \
+	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
+	tests/fuzz/names.c \
+	tests/fuzz/replay.c \
+	tests/fuzz/wire.c
+tests_fuzz_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_fuzz_replay_LDADD = libpacker.la
+
+EXTRA_DIST += tests/fuzz/libfuzzer.c
+if FUZZING
+check_PROGRAMS += tests/fuzz/fuzz_conf
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/conf.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_conf_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_conf
+tests_fuzz_fuzz_conf_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_conf_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_cpus
+tests_fuzz_fuzz_cpus_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_cpus_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_cpus
+tests_fuzz_fuzz_cpus_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_cpus_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_journal
+tests_fuzz_fuzz_journal_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/journal.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_journal_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_journal
+tests_fuzz_fuzz_journal_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_journal_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_lackey
+tests_fuzz_fuzz_lackey_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/lackey.c tests/fuzz/fuzz.c packer/lackey.c packer/lackey.h
+tests_fuzz_fuzz_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_lackey
+tests_fuzz_fuzz_lackey_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_lackey_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_step_name
+tests_fuzz_fuzz_step_name_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_step_name_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_step_name
+tests_fuzz_fuzz_step_name_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_step_name_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_wire_answer
+tests_fuzz_fuzz_wire_answer_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/wire.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_wire_answer_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_wire_answer
+tests_fuzz_fuzz_wire_answer_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_wire_answer_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_wire_request
+tests_fuzz_fuzz_wire_request_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/wire.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_wire_request_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_wire_request
+tests_fuzz_fuzz_wire_request_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_wire_request_LDADD = libpacker.la
+endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fuzz - the parsers of bytes from outside, each as a function that takes any bytes and aborts when
+ * a promise of the parser is broken.
+ *
+ * Two programs drive them: libfuzzer.c (configure --enable-fuzzing, clang) looks for inputs by
+ * coverage; replay.c feeds a fixed number of mutations of the seeds, the same in every run, and is
+ * part of `make check`. */
+#ifndef BERTH_FUZZ_H
+#define BERTH_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fuzz_target {
+    const char *name;
+    void (*one)(const uint8_t *data, size_t size);
+    const char *const *seed; /* sound inputs, ended by NULL */
+};
+
+extern const struct fuzz_target fuzz_wire_request, fuzz_wire_answer, fuzz_cpus, fuzz_step_name,
+    fuzz_lackey, fuzz_conf, fuzz_journal;
+
+/* Abort, naming the promise, when it does not hold. */
+#define fuzz_assert(promise) ((promise) ? (void)0 : fuzz_broken(#promise, __FILE__, __LINE__))
+void fuzz_broken(const char *promise, const char *file, int line) __attribute__((noreturn));
+
+/* The input as a string of its own, so that a read beyond its end is seen; free it. */
+char *fuzz_text(const uint8_t *data, size_t size);
+
+/* The path of a file of this process in a folder that its end removes, with these bytes in it. */
+const char *fuzz_file(const char *name, const uint8_t *data, size_t size);
+
+#endif

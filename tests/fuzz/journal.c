@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fuzz target of the journal: any file opens or is refused with a reason; what is loaded is sound.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "packer/store.h"
+
+#define CORES 8
+
+#define START                                                                                      \
+    "{\"op\":\"start\",\"request\":{\"version\":1,\"op\":\"register\",\"job\":1,\"step\":0,"       \
+    "\"uid\":0,"                                                                                   \
+    "\"options\":{\"mode\":\"auto\"},\"tasks\":[[0,5],[1,6]]},\"started_at\":1700000000,"          \
+    "\"started_mono_s\":12.5,\"moves\":3,\"state\":\"placed\",\"reason\":\"\",\"body\":{\"leaf\":" \
+    "\"l\","                                                                                       \
+    "\"job_home\":\"0-3\",\"step_home\":\"0-1\",\"mems_home\":\"0\",\"homes\":[\"0\",\"1\"]}}\n"
+#define STAND "{\"op\":\"stand\",\"stand\":[[0,1],[1,0],[2,2]]}\n"
+#define END "{\"op\":\"end\",\"job\":1,\"step\":0}\n"
+
+static const char *const seeds[] = {START STAND, START STAND END, STAND "{\"op\":\"st", "", NULL};
+
+static void assert_permutation(const struct pool *pool)
+{
+    bool taken[CORES] = {false};
+
+    for (size_t i = 0; i < pool->cores; i++) {
+        if (!pool_has(pool, i))
+            continue;
+        fuzz_assert(pool_has(pool, pool->stand[i]) && !taken[pool->stand[i]]);
+        taken[pool->stand[i]] = true;
+    }
+}
+
+/* No two live steps of one name, each with its tasks. */
+static void assert_steps(struct registry *registry)
+{
+    struct step *step;
+    size_t n = 0;
+
+    TAILQ_FOREACH(step, &registry->live, link)
+    {
+        fuzz_assert(step->body.ntasks > 0 && step->body.ntasks == step->request.ntasks);
+        fuzz_assert(registry_find(registry, step->request.id) == step);
+        n++;
+    }
+    fuzz_assert(n == registry->nlive);
+}
+
+static void one(const uint8_t *data, size_t size)
+{
+    struct berth_error err = {""};
+    struct packer packer;
+
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    memset(&packer, 0, sizeof(packer));
+    registry_init(&packer.steps, 4);
+    fuzz_assert(pool_init(&packer.pool, CORES) == 0);
+    fuzz_assert(journal_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
+    if (store_load(&packer, &err) == 0) {
+        assert_steps(&packer.steps);
+        fuzz_assert(store_compact(&packer, true, &err) == 0);
+    } else {
+        fuzz_assert(err.text[0]);
+    }
+    assert_permutation(&packer.pool);
+    journal_close(packer.journal);
+    pool_free(&packer.pool);
+    registry_free(&packer.steps);
+}
+
+const struct fuzz_target fuzz_journal = {"journal", one, seeds};
