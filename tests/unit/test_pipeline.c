@@ -12,6 +12,8 @@
 
 #include "packer/place.h"
 
+#include "packer/place.h"
+
 /* Cores 0 and 2 of this machine are the first of two caches. */
 static int open_plain(void **state)
 {
@@ -50,6 +52,16 @@ static void assert_at(const struct step *step, const char *cpus)
     for (size_t i = 0; i < step->body.ntasks; i++)
         assert_cpus(&step->body.task[i].cpus, cpus);
     assert_cpus(&step->place.cpus, cpus);
+}
+
+/* What people are told of its place. */
+static void assert_reason(const struct step *step, const char *part)
+{
+    char reason[256];
+
+    place_reason(step, reason, sizeof(reason));
+    if (!strstr(reason, part))
+        fail_msg("'%s', not '%s'", reason, part);
 }
 
 /* The step's ended record; NULL when there is none. */
@@ -363,6 +375,7 @@ static void test_resume(void **state)
     assert_at(a, "2");
     assert_at(b, "0");
     assert_int_equal(b->class.id, STEP_DEVIL);
+    assert_reason(a, "adopted");
     assert_string_equal(f->calls, "apply 1.0 2; apply 2.0 0; "); /* made true again, and verified */
     assert_true(marked(f, 1));
     assert_false(marked(f, 3));
@@ -393,7 +406,8 @@ static void test_resume_nothing(void **state)
     assert_int_equal(f->packer.steps.nlive, 0);
 }
 
-/* A journal that is no journal does not keep berthd from starting: it is kept aside, all go home. */
+/* A journal that is no journal does not keep berthd from starting: it is kept aside, all go home.
+ */
 static void test_resume_unreadable(void **state)
 {
     struct fixture *f = *state;

@@ -124,6 +124,7 @@ static void test_unfit_hybrid(void **state)
     /* as if CPU 3 did not exist: core 1 has one thread, the first core two */
     cpus_remove(&f->packer.topo->core[1].cpus, 3);
     topo_index(f->packer.topo);
+    topo_index(f->packer.topo);
     assert_null(unfit(f, "0-2", "0-1"));
     assert_non_null(strstr(unfit(f, "0-2", "2"), "another kind"));
     fixture_put(f, 1, 0, "0-2", 1, ONE("0-1"));
@@ -166,6 +167,7 @@ static void test_image_far_siblings(void **state)
         cpus_add(&f->packer.topo->core[core].cpus, core + 8);
         pool_join(pool, core);
     }
+    topo_index(f->packer.topo);
     topo_index(f->packer.topo);
     assert_int_equal(pool_assign(pool, 2, (size_t[]){1, 5}, (size_t[]){5, 1}), 0);
     home = cpus_of("1,9");
