@@ -205,7 +205,7 @@ static void check_profiles(struct doctor *doctor)
                    "%.300s", err.text);
     else
         doctor_add(doctor, "profiles", n ? DOCTOR_OK : DOCTOR_WARN,
-                   "every program is placed as neutral", "%.200s: %zu", path, n);
+                   "every program is placed as neutral", "%zu profiles in %.200s", n, path);
     profiles_close(store);
 }
 
