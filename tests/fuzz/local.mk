@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fuzz targets: replay feeds each with mutations of its seeds in `make check`; with --enable-fuzzing
 # (CC=clang; together with --enable-sanitizers) there is a libFuzzer program for each, e.g.
-# tests/fuzz/fuzz_wire_request CORPUS.
+# tests/fuzz/fuzz_wire_request CORPUS, begun by tests/fuzz/replay --seeds CORPUS wire_request.
 TESTS += tests/fuzz/replay
 check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* replay - every fuzz target, fed with its seeds and with mutations of them, the same in every run.
  *
- *   replay [RUNS [TARGET]]     RUNS mutations for each target (20000) */
+ *   replay [RUNS [TARGET]]     RUNS mutations for each target (20000)
+ *   replay --seeds DIR TARGET  write its seeds into the folder, to begin a corpus for libFuzzer */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static const char *const token[] = {"0",
                                     " ",
                                     "\t"};
 
+#define TARGETS (sizeof(targets) / sizeof(targets[0]))
 #define TOKENS (sizeof(token) / sizeof(token[0]))
 
 struct input {
@@ -167,16 +169,46 @@ static void replay(const struct fuzz_target *target, size_t runs)
     printf("%s: %zu inputs\n", target->name, seeds + runs);
 }
 
+static int write_seeds(const char *folder, const struct fuzz_target *target)
+{
+    char path[256];
+
+    for (size_t i = 0; target->seed[i]; i++) {
+        FILE *file;
+
+        snprintf(path, sizeof(path), "%s/seed-%zu", folder, i);
+        file = fopen(path, "w");
+        if (!file || fputs(target->seed[i], file) < 0 || fclose(file) != 0) {
+            perror(path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const struct fuzz_target *find(const char *name)
+{
+    for (size_t i = 0; i < TARGETS; i++)
+        if (strcmp(targets[i]->name, name) == 0)
+            return targets[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
+    bool seeds = argc == 4 && strcmp(argv[1], "--seeds") == 0;
+    const struct fuzz_target *one = argc > 2 ? find(argv[argc - 1]) : NULL;
     uintmax_t runs = 20000;
 
-    if (argc > 3 || (argc > 1 && sscanf(argv[1], "%" SCNuMAX, &runs) != 1)) {
-        fputs("usage: replay [RUNS [TARGET]]\n", stderr);
+    if (argc > (seeds ? 4 : 3) || (argc > 2 && !one) ||
+        (!seeds && argc > 1 && sscanf(argv[1], "%" SCNuMAX, &runs) != 1)) {
+        fputs("usage: replay [RUNS [TARGET]] | replay --seeds DIR TARGET\n", stderr);
         return 2;
     }
-    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
-        if (argc < 3 || strcmp(argv[2], targets[i]->name) == 0)
+    if (seeds)
+        return write_seeds(argv[2], one);
+    for (size_t i = 0; i < TARGETS; i++)
+        if (!one || one == targets[i])
             replay(targets[i], (size_t)runs);
     return 0;
 }
