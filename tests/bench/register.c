@@ -249,6 +249,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: register [STEPS [ROUNDS]]\n");
         return 2;
     }
+    if (access("./berthd", X_OK) < 0) {
+        fprintf(stderr, "register: no ./berthd: run it in the build folder\n");
+        return 2;
+    }
     srand48(1);
     if (!mkdtemp(folder))
         die(folder);
