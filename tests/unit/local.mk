@@ -200,3 +200,9 @@ check_PROGRAMS += tests/unit/test_server
 tests_unit_test_server_SOURCES = tests/unit/test_server.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_server_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_server_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_admit
+check_PROGRAMS += tests/unit/test_admit
+tests_unit_test_admit_SOURCES = tests/unit/test_admit.c
+tests_unit_test_admit_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_admit_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -99,6 +99,25 @@ static void test_tasks_exchange(void **state)
     assert_cpus(&step->body.task[1].cpus, "0");
 }
 
+/* A new step stands at home whatever the pool said of its cores before: it moves where the others
+ * do not change. */
+static void test_fresh(void **state)
+{
+    struct fixture *f = *state;
+    struct step *fresh;
+    struct berth_error err;
+    struct pool next;
+
+    fixture_put(f, 1, WIRE_STEP_BATCH, "0-1", 1, ONE("0-1"));
+    assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 0}, 0), 0);
+    fresh = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    fixture_forget(f);
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_string_equal(f->calls, "apply 1.0 1; ");
+    assert_cpus(&fresh->place.cpus, "1");
+}
+
 static void test_all(void **state)
 {
     struct fixture *f = *state;
@@ -227,6 +246,7 @@ int main(void)
         test(test_ring),
         test(test_own_cores_do_not_block),
         test(test_tasks_exchange),
+        test(test_fresh),
         test(test_all),
         test(test_failure),
         test(test_all_fail),

@@ -433,6 +433,16 @@ static void test_resume_unreadable(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
+static void test_words_not_allowed(void **state)
+{
+    struct fixture *f = *state;
+
+    strcpy(f->packer.conf.allow, "observe");
+    assert_int_equal(fixture_run(f, 1, "0", "low")->state, STEP_LEFT);
+    assert_string_equal(TAILQ_FIRST(&f->packer.steps.live)->refused, "auto,tag");
+    assert_false(marked(f, 1));
+}
+
 static void test_undo(void **state)
 {
     struct fixture *f = *state;
@@ -576,6 +586,7 @@ int main(void)
         test(test_resume_without_the_dead),
         test(test_resume_nothing),
         test(test_resume_unreadable),
+        test(test_words_not_allowed),
         test(test_undo),
         test(test_sweep),
         test(test_full_disk_refuses),
