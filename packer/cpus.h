@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CPUS_MAX 2048 /* the greatest two-socket machine of 2026 has 768 */
-#define CPUS_WORDS (CPUS_MAX / 64)
-#define CPUS_TEXT_MAX 8192 /* bytes for any set: the longest is "0-1,3-4,6-7,..." */
+#define CPUS_MAX 2048              /* the greatest two-socket machine of 2026 has 768 */
+#define CPUS_WORDS (CPUS_MAX / 64) /* a multiple of 4 */
+#define CPUS_TEXT_MAX 8192         /* bytes for any set: the longest is "0-1,3-4,6-7,..." */
 
 struct cpus {
     uint64_t word[CPUS_WORDS]; /* bit i % 64 of word i / 64: CPU i */

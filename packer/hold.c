@@ -14,7 +14,7 @@
 
 /* The steps on their way, and how many of them still stand on each CPU. */
 struct moves {
-    size_t n;
+    size_t n, room;
     struct move {
         struct step *step; /* NULL once it has moved */
         struct cpus from, to;
@@ -59,13 +59,25 @@ static bool retarget(struct packer *packer, struct step *step)
     return changed;
 }
 
-static void moves_add(struct moves *moves, struct step *step, const struct cpus *from)
+static int moves_add(struct moves *moves, struct step *step, const struct cpus *from)
 {
-    struct move *move = &moves->move[moves->n++];
+    struct move *move;
 
-    *move = (struct move){.step = step, .from = *from};
+    if (moves->n == moves->room) {
+        size_t room = moves->room ? 2 * moves->room : 8;
+
+        move = reallocarray(moves->move, room, sizeof(*move));
+        if (!move)
+            return -1;
+        moves->move = move;
+        moves->room = room;
+    }
+    move = &moves->move[moves->n++];
+    move->step = step;
+    move->from = *from;
     union_of_tasks(step, &move->to);
     cpus_foreach(cpu, from) moves->standing[cpu]++;
+    return 0;
 }
 
 /* Whom a change of the pool can concern. */
@@ -94,16 +106,13 @@ static bool concerns(const struct concern *concern, const struct step *step)
     return false;
 }
 
-/* Collect the steps that have to move; NULL when out of memory. */
+/* Collect the steps that have to move; those that do not fit into memory are left where they are,
+ * and said. */
 static struct moves *moves_collect(struct packer *packer, const struct concern *concern)
 {
     struct moves *moves = calloc(1, sizeof(*moves));
     struct step *step;
 
-    if (!moves || !(moves->move = calloc(packer->steps.nlive + 1, sizeof(*moves->move)))) {
-        free(moves);
-        return NULL;
-    }
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         struct cpus from;
@@ -114,7 +123,9 @@ static struct moves *moves_collect(struct packer *packer, const struct concern *
         if (!retarget(packer, step) && !concern->all)
             continue;
         hold_describe(packer, &packer->pool, step);
-        moves_add(moves, step, &from);
+        if (!moves || moves_add(moves, step, &from) < 0)
+            log_error("step %u.%u: out of memory, not moved", step->request.id.job,
+                      step->request.id.step);
     }
     return moves;
 }

@@ -335,15 +335,27 @@ static int run_di(const struct packer *packer, const struct pool *pool, struct u
     return rc;
 }
 
-/* Each unit's place in DI's order: descending miss rates, equal ones as they came. */
+/* DI's order: descending miss rates, equal ones as they came. */
+static int compare_units(const void *a, const void *b, void *units)
+{
+    const struct di_unit *unit = ((const struct units *)units)->unit;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    if (unit[x].miss_pmi != unit[y].miss_pmi)
+        return unit[x].miss_pmi > unit[y].miss_pmi ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+/* Each unit's place in that order (`from` is not needed any more and holds it). */
 static void rank_units(struct units *units)
 {
-    for (size_t u = 0; u < units->n; u++) {
-        units->rank[u] = 1;
-        for (size_t i = 0; i < units->n; i++)
-            units->rank[u] += units->unit[i].miss_pmi > units->unit[u].miss_pmi ||
-                              (units->unit[i].miss_pmi == units->unit[u].miss_pmi && i < u);
-    }
+    size_t *order = units->from;
+
+    for (size_t u = 0; u < units->n; u++)
+        order[u] = u;
+    qsort_r(order, units->n, sizeof(*order), compare_units, units);
+    for (size_t i = 0; i < units->n; i++)
+        units->rank[order[i]] = i + 1;
 }
 
 /* What the user asked for and this version does otherwise. */
