@@ -37,6 +37,14 @@ int ctl_print_json(struct json_object *value);
  * defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
+/* The options of a verb that asks berthd: --json, --socket PATH, --help (prints `usage`). Options
+ * may follow arguments; optind is then at the first argument. -1 to go on, else the exit status. */
+struct ctl_query {
+    const char *socket; /* NULL: where the configuration says */
+    bool json;
+};
+int ctl_query_options(int argc, char **argv, const char *usage, struct ctl_query *query);
+
 /* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
  * answer lines as {"node":{...},"steps":[...]}; "steps" is always there. Waits 2 s at most in all.
  * The caller releases it; NULL and err when there is no berthd or it refuses. */

@@ -2,7 +2,6 @@
 /* ctl_explain - `berthctl explain JOB[.STEP]`: a step's life as sentences, stage by stage in the
  * order of the way of the data. Every figure comes from berthd's answer; what it does not know is
  * said to be unknown. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -328,33 +327,15 @@ static int explain(const char *socket, struct wire_step_id id, const char *name,
 
 int ctl_explain(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    const char *socket = NULL;
+    struct ctl_query query = {0};
     struct wire_step_id id;
-    bool json = false;
-    int option;
+    int status = ctl_query_options(argc, argv, usage, &query);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        switch (option) {
-        case 'j':
-            json = true;
-            break;
-        case 's':
-            socket = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            return ctl_usage("explain", "wrong option %s", argv[optind - 1]);
-        }
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc)
         return ctl_usage("explain", "one JOB or JOB.STEP expected");
     if (wire_step_parse(argv[optind], &id) < 0)
         return ctl_usage("explain", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
-    return explain(socket, id, argv[optind], json);
+    return explain(query.socket, id, argv[optind], query.json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_status - `berthctl status`: the node on one page. berthctl top draws the same page again and
  * again. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pwd.h>
@@ -160,38 +159,20 @@ void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_
 
 int ctl_status(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct wire_request request = {.op = WIRE_OP_STATUS};
-    const char *socket = NULL;
+    struct ctl_query query = {0};
     struct json_object *answer;
     struct berth_error err;
-    bool json = false;
-    int option;
+    int status = ctl_query_options(argc, argv, usage, &query);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1)
-        switch (option) {
-        case 'j':
-            json = true;
-            break;
-        case 's':
-            socket = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            return ctl_usage("status", "wrong option %s", argv[optind - 1]);
-        }
+    if (status >= 0)
+        return status;
     if (optind < argc)
         return ctl_usage("status", "takes no argument: %s", argv[optind]);
-    answer = ctl_ask(socket, &request, &err);
+    answer = ctl_ask(query.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);
-    if (json)
+    if (query.json)
         return ctl_print_json(answer);
     ctl_put_status(stdout, answer, ctl_columns(), 0);
     json_object_put(answer);
