@@ -275,8 +275,6 @@ static void test_others_see_their_own(void **state)
 {
     struct stand *stand = *state;
 
-    if (geteuid() != 0)
-        skip(); /* only root can be somebody else */
     as_nobody(stand->f, STATUS, LAST, "\"id\":\"1.1\"", "\"id\":\"1.0\"");
     as_nobody(stand->f, STATUS, LAST, "\"node\":{", "\"id\":\"2.0\"");
     as_nobody(stand->f, EXPLAIN, LAST, "\"step\":{\"id\":\"1.1\"", "\"step\":{\"id\":\"1.0\"");
@@ -292,8 +290,6 @@ static void test_others_change_nothing(void **state)
     struct stand *stand = *state;
     int fd;
 
-    if (geteuid() != 0)
-        skip(); /* only root can be somebody else */
     for (size_t i = 0; i < 4; i++)
         as_nobody(stand->f, requests[i], "\n", "only root may change anything", "\"ok\":true");
     fd = dial(stand->f);
@@ -497,5 +493,9 @@ int main(void)
         cmocka_unit_test(test_stale_socket),
     };
 
+    if (geteuid() != 0) { /* nobody may register then, and nobody can be somebody else */
+        puts("test_server: skipped: needs root");
+        return 77;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
