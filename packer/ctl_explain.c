@@ -151,7 +151,9 @@ static void add_neighbours(struct text *text, struct json_object *neighbours)
         struct json_object *one = json_object_array_get_idx(neighbours, i);
         double miss = ctl_number(one, "miss_pmi");
 
-        fprintf(text->out, "%s %s (%s", i ? "," : "", ctl_text(one, "id"), ctl_text(one, "class"));
+        fprintf(text->out, "%s %s (%s", i ? "," : "",
+                json_object_object_get(one, "id") ? ctl_text(one, "id") : "another user's step",
+                ctl_text(one, "class"));
         if (!isnan(miss))
             fprintf(text->out, ", %.0f misses", miss);
         fprintf(text->out, ", cache %.0f)", ctl_number(one, "llc"));

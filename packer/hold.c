@@ -174,6 +174,8 @@ static int move_step(struct packer *packer, const struct move *move)
     snprintf(step->hold.reason, sizeof(step->hold.reason), "put back: %.370s", err.text);
     step_go(step, STEP_FAILED);
     hold_restore(packer, step);
+    if (store_start(packer, step, &err) < 0) /* the next berthd shall not try again */
+        log_error("%s", err.text);
     return -1;
 }
 

@@ -69,6 +69,12 @@ static void add_command(struct json_object *object, const struct step *step)
                   step->request.exe[0] ? (slash ? slash + 1 : step->request.exe) : NULL);
 }
 
+/* Where a step stands: one that is only observed has not followed the decision. */
+static const struct cpus *stands(const struct step *step)
+{
+    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
+}
+
 struct json_object *render_step(struct packer *packer, struct step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -85,8 +91,8 @@ struct json_object *render_step(struct packer *packer, struct step *step)
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_cpus(object, "home", &step->place.home);
-    json_add_cpus(object, "cpus", &step->place.cpus);
-    json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
+    json_add_cpus(object, "cpus", stands(step));
+    json_object_object_add(object, "llc", llcs_of(packer, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_double(object, "elapsed_s", observe_elapsed_s(step));
     json_add_measure(object, "user_s", step->use.user_s);
@@ -155,8 +161,10 @@ static struct json_object *render_size(const struct step *step)
     return object;
 }
 
-/* Live steps that share a last-level cache with this one. */
-static struct json_object *render_neighbours(struct packer *packer, const struct step *step)
+/* Live steps that share a last-level cache with this one; whose they are is only for root and their
+ * owner. */
+static struct json_object *render_neighbours(struct packer *packer, const struct step *step,
+                                             uid_t viewer)
 {
     struct json_object *list = json_object_new_array();
     struct step *other;
@@ -164,21 +172,26 @@ static struct json_object *render_neighbours(struct packer *packer, const struct
     TAILQ_FOREACH(other, &packer->steps.live, link)
     for (size_t i = 0; i < packer->topo->llcs && other != step; i++) {
         const struct cpus *llc = &packer->topo->llc[i].cpus;
+        bool theirs = viewer != 0 && viewer != other->request.uid;
         struct json_object *object;
 
-        if (!cpus_intersect(llc, &step->place.cpus) || !cpus_intersect(llc, &other->place.cpus))
+        if (!cpus_intersect(llc, &step->place.cpus) || !cpus_intersect(llc, stands(other)))
             continue;
         object = json_object_new_object();
-        add_name(object, "id", other->request.id);
+        if (theirs)
+            json_add_text(object, "id", NULL);
+        else
+            add_name(object, "id", other->request.id);
         json_add_text(object, "class", step_class_name[other->class.id]);
-        json_add_measure(object, "miss_pmi", other->profile.miss_pmi);
+        json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
         json_add_u64(object, "llc", i);
         json_object_array_add(list, object);
     }
     return list;
 }
 
-static struct json_object *render_place(struct packer *packer, const struct step *step)
+static struct json_object *render_place(struct packer *packer, const struct step *step,
+                                        uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
     char reason[256];
@@ -195,7 +208,7 @@ static struct json_object *render_place(struct packer *packer, const struct step
     json_add_text(object, "reason", reason);
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()
-                                          : render_neighbours(packer, step));
+                                          : render_neighbours(packer, step, viewer));
     return object;
 }
 
@@ -248,7 +261,7 @@ static struct json_object *render_bill(void)
     return object;
 }
 
-struct json_object *render_explanation(struct packer *packer, struct step *step)
+struct json_object *render_explanation(struct packer *packer, struct step *step, uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
 
@@ -264,7 +277,7 @@ struct json_object *render_explanation(struct packer *packer, struct step *step)
     json_object_object_add(object, "profile", render_profile(step));
     json_object_object_add(object, "class", render_class(step));
     json_object_object_add(object, "size", render_size(step));
-    json_object_object_add(object, "place", render_place(packer, step));
+    json_object_object_add(object, "place", render_place(packer, step, viewer));
     json_object_object_add(object, "enforce", render_enforce(packer, step));
     json_object_object_add(object, "observe", render_observe(step));
     json_object_object_add(object, "bill", render_bill());

@@ -9,7 +9,8 @@
 
 struct json_object *render_node(const struct packer *packer);
 struct json_object *render_step(struct packer *packer, struct step *step); /* a line of `status` */
-struct json_object *render_explanation(struct packer *packer,
-                                       struct step *step); /* every stage, in order */
+struct json_object *
+render_explanation(struct packer *packer, struct step *step,
+                   uid_t viewer); /* every stage, in order, as this user may see it */
 
 #endif

@@ -22,8 +22,9 @@
 #include "wire.h"
 
 #define IDLE_TIMEOUT_S 10
-#define OUTPUT_MAX (256 << 10) /* who does not read what is more is asked to, before more is said  \
-                                */
+#define OUTPUT_MAX                                                                                 \
+    (256 << 10) /* who does not read what is more is asked to, before more is said                 \
+                 */
 #define CLIENTS_MAX 1024
 #define CLIENTS_MAX_USERS 256 /* so that users cannot keep root's plugin out */
 
@@ -131,10 +132,10 @@ static void on_explain(struct client *client, struct bufferevent *bev, struct wi
     send_part(bev, "node", render_node(packer));
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (is_asked(asked, step) && may_see(client, step))
-        send_part(bev, "step", render_explanation(packer, step));
+        send_part(bev, "step", render_explanation(packer, step, client->peer.uid));
     TAILQ_FOREACH(step, &packer->steps.ended, link)
     if (is_asked(asked, step) && may_see(client, step))
-        send_part(bev, "step", render_explanation(packer, step));
+        send_part(bev, "step", render_explanation(packer, step, client->peer.uid));
     send_last(bev);
 }
 
@@ -274,12 +275,15 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 static int clear_stale(const struct sockaddr_un *address, struct berth_error *err)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stat st;
     int alive = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
     if (fd >= 0)
         close(fd);
     if (alive)
         return berth_error_set(err, "%s: another berthd answers there", address->sun_path);
+    if (lstat(address->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+        return berth_error_set(err, "%s: there is something that is no socket", address->sun_path);
     if (unlink(address->sun_path) < 0 && errno != ENOENT)
         return berth_error_set(err, "%s: %s", address->sun_path, strerror(errno));
     return 0;

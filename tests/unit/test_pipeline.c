@@ -295,6 +295,12 @@ static void test_failed_step_is_put_back(void **state)
     assert_non_null(strstr(b->hold.reason, "the paper tore"));
     assert_stand(&f->packer.pool, "0 - - - - - - -");
     assert_true(marked(f, 2)); /* it did opt in */
+    f->fails = 0;
+    fixture_restart(f);
+    resume(f); /* the next berthd does not try again */
+    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    assert_int_equal(b->state, STEP_FAILED);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
 }
 
 static void test_registered_twice(void **state)

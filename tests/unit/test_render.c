@@ -133,7 +133,7 @@ static void test_unknown_is_null(void **state)
     assert_field(object, "class", "\"unprofiled\"");
     assert_field(object, "llc", "[0,1]");
     json_object_put(object);
-    object = render_explanation(&f->packer, step);
+    object = render_explanation(&f->packer, step, 0);
     assert_field(object, "request.exe", "null");
     assert_field(object, "profile.key", "null");
     assert_field(object, "profile.known", "false");
@@ -153,7 +153,7 @@ static void test_explanation(void **state)
     fixture_profile(f, "high", 9000);
     step = fixture_run(f, 1, "0", "high");
     fixture_start(f, fixture_request(2, 3, "1", "1", 1, NULL));
-    object = render_explanation(&f->packer, step);
+    object = render_explanation(&f->packer, step, 0);
     assert_keys(object, "id state started_at ended_at exit_status request profile class size place "
                         "enforce observe bill");
     assert_field(object, "ended_at", "null");
@@ -169,9 +169,36 @@ static void test_explanation(void **state)
     assert_field(object, "place.of", "2");
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.3\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+    json_object_put(object);
+    object = render_explanation(&f->packer, step, 65534); /* somebody else's neighbours have no name */
+    assert_field(object, "place.neighbours",
+                 "[{\"id\":null,\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
     assert_field(object, "enforce.way", "\"dryrun\"");
     assert_field(object, "enforce.tasks.0.id", "0");
     assert_field(object, "enforce.tasks.0.cpus", "\"0\"");
+    json_object_put(object);
+}
+
+/* What is only observed stands where Slurm put it, whatever was decided. */
+static void test_observed(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+    struct json_object *object;
+    struct step *step;
+
+    fixture_profile(f, "high", 9000);
+    fixture_run(f, 1, "0", NULL);
+    request.options.mode = WIRE_MODE_OBSERVE;
+    step = fixture_start(f, request);
+    object = render_step(&f->packer, step);
+    assert_field(object, "state", "\"observed\"");
+    assert_field(object, "home", "\"2\"");
+    assert_field(object, "cpus", "\"2\"");
+    assert_field(object, "llc", "[1]");
+    json_object_put(object);
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "place.cpus", "\"0\"");
     json_object_put(object);
 }
 
@@ -186,7 +213,7 @@ static void test_ended(void **state)
     fixture_run(f, 2, "1", NULL);
     step->started_mono_s -= 10;
     pipeline_end(&f->packer, &end);
-    object = render_explanation(&f->packer, TAILQ_FIRST(&f->packer.steps.ended));
+    object = render_explanation(&f->packer, TAILQ_FIRST(&f->packer.steps.ended), 0);
     assert_field(object, "state", "\"ended\"");
     assert_field(object, "exit_status", "9");
     assert_field(object, "place.neighbours", "[]"); /* of now, not of then */
@@ -197,7 +224,7 @@ static void test_ended(void **state)
 
 static double cores_used(struct fixture *f, struct step *step)
 {
-    struct json_object *object = render_explanation(&f->packer, step), *observe, *used;
+    struct json_object *object = render_explanation(&f->packer, step, 0), *observe, *used;
     double value;
 
     assert_true(json_object_object_get_ex(object, "observe", &observe));
@@ -250,6 +277,7 @@ int main(void)
         test(test_step),
         test(test_unknown_is_null),
         test(test_explanation),
+        test(test_observed),
         test(test_ended),
         test(test_cores_used),
         test(test_hostile_name),
