@@ -223,6 +223,24 @@ void pipeline_job_end(struct packer *packer, uint32_t job)
     make_room(packer);
 }
 
+/* Remove berth's cgroups, but for those of live steps if `keep_live`. */
+static void clean(struct packer *packer, bool keep_live)
+{
+    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    struct berth_error err;
+    struct step *step;
+    size_t n = 0;
+
+    if (!known)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (keep_live)
+        known[n++] = step->request.id;
+    if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+        log_warn("%s", err.text);
+    free(known);
+}
+
 void pipeline_sweep(struct packer *packer)
 {
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
@@ -238,6 +256,7 @@ void pipeline_sweep(struct packer *packer)
     }
     if (gone)
         make_room(packer);
+    clean(packer, true);
 }
 
 /* ---- the daemon starts and stops ---- */
@@ -259,24 +278,6 @@ static void adopt(struct packer *packer)
     }
 }
 
-/* Remove berth's cgroups, but for those of live steps if `keep_live`. */
-static void clean(struct packer *packer, bool keep_live)
-{
-    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
-    struct berth_error err;
-    struct step *step;
-    size_t n = 0;
-
-    if (!known)
-        return;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (keep_live)
-        known[n++] = step->request.id;
-    if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
-        log_warn("%s", err.text);
-    free(known);
-}
-
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct pool next;
@@ -284,7 +285,6 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
         return -1;
     pipeline_sweep(packer);
-    clean(packer, true);
     adopt(packer);
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
