@@ -19,6 +19,10 @@ void classify_profile(struct packer *packer, struct step *step)
     found = profiles_get(packer->profiles, key, packer->topo->llc[0].size_bytes, &profile, &err);
     if (found < 0)
         log_warn("profiles: %s", err.text);
+    if (found == 1 && !(isfinite(profile.misses) && profile.misses >= 0)) {
+        log_warn("profiles: %.300s: no miss rate: %g", key, profile.misses);
+        return;
+    }
     if (found != 1)
         return;
     step->profile.known = true;

@@ -163,8 +163,6 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         place_as_if(packer, step);
     store_mark(packer, step->request.id.job);
     answer_fill(packer, step, answer);
-    if (store_compact(packer, false, &err) < 0)
-        log_error("%s", err.text);
 }
 
 /* ---- a step or a job ends ---- */
@@ -244,6 +242,7 @@ static void clean(struct packer *packer, bool keep_live)
 void pipeline_sweep(struct packer *packer)
 {
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct berth_error err;
     size_t gone = 0;
 
     for (; step; step = next) {
@@ -257,6 +256,8 @@ void pipeline_sweep(struct packer *packer)
     if (gone)
         make_room(packer);
     clean(packer, true);
+    if (store_compact(packer, false, &err) < 0)
+        log_error("%s", err.text);
 }
 
 /* ---- the daemon starts and stops ---- */

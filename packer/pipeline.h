@@ -17,8 +17,8 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 void pipeline_end(struct packer *packer, const struct wire_end *end);
 void pipeline_job_end(struct packer *packer, uint32_t job);
 
-/* Look for steps that vanished without a word, and for cgroups of ours that could not be removed
- * with their step. */
+/* What needs no haste: look for steps that vanished without a word and for cgroups of ours that
+ * could not be removed with their step. */
 void pipeline_sweep(struct packer *packer);
 
 /* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,

@@ -70,7 +70,7 @@ void place_image(const struct packer *packer, const struct pool *pool, const str
 
 static bool counts_as_movable(const struct step *step, const struct step *guest)
 {
-    return step_movable(step) || step == guest;
+    return step_movable(step) || (guest && (step == guest || step->state == STEP_OBSERVED));
 }
 
 /* wanted[core] = value for the cores that `cpus` touch (value true: only for whole ones). */

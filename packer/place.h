@@ -10,8 +10,8 @@
 #include "packer.h"
 
 /* Bring the pool's members up to date with the live steps: cores of jobs with movable steps join,
- * cores of others leave, and who stood on a leaving core moves on (pool.h). `guest` (or NULL)
- * counts as movable, for `observe`. Changes only `pool`. */
+ * cores of others leave, and who stood on a leaving core moves on (pool.h). With `guest`
+ * (or NULL) all observed steps count as movable, as if they were. Changes only `pool`. */
 void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
 
 /* Decide anew by DI where everybody in `pool` stands. Fills the rank of the units' steps (of

@@ -29,7 +29,9 @@
 struct profiles {
     char path[PATH_MAX];
     bool writable;
-    sqlite3 *db; /* NULL: no file yet (reader) */
+    sqlite3 *db;          /* NULL: no file yet (reader) */
+    bool current;         /* its schema was seen to be the present one: none takes that back */
+    sqlite3_stmt *lookup; /* profiles_get's, kept: each launch asks */
     dev_t device;
     ino_t inode;
 };
@@ -147,8 +149,11 @@ undo:
 
 static void disconnect(struct profiles *store)
 {
+    sqlite3_finalize(store->lookup);
     sqlite3_close(store->db);
+    store->lookup = NULL;
     store->db = NULL;
+    store->current = false;
 }
 
 static int connect_db(struct profiles *store, const struct stat *st, struct berth_error *err)
@@ -191,6 +196,8 @@ static int readable(struct profiles *store, struct berth_error *err)
         return -1;
     if (!store->db)
         return 0;
+    if (store->current)
+        return 1;
     if (read_version(store, &version, err) < 0)
         return -1;
     if (version != 0 && version < SCHEMA_VERSION)
@@ -198,7 +205,8 @@ static int readable(struct profiles *store, struct berth_error *err)
                                "%s: schema %d of an older berth; it is brought up to date by "
                                "the next 'berthctl profile'",
                                store->path, version);
-    return version == 0 ? 0 : 1;
+    store->current = version == SCHEMA_VERSION;
+    return store->current;
 }
 
 /* Create the file and its folder where they are missing, readable by all whatever the umask. */
@@ -298,24 +306,27 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
 int profiles_get(struct profiles *store, const char *key, uint64_t llc_bytes,
                  struct profile *profile, struct berth_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int found = readable(store, err), rc;
+    int found = readable(store, err), rc = SQLITE_OK;
 
     if (found != 1)
         return found;
-    rc = prepare(store,
-                 "SELECT " COLUMNS " FROM profile WHERE key = ?1"
-                 " ORDER BY llc_bytes = ?2 DESC, measured_at DESC LIMIT 1",
-                 key, &row);
+    if (!store->lookup)
+        rc = prepare(store,
+                     "SELECT " COLUMNS " FROM profile WHERE key = ?1"
+                     " ORDER BY llc_bytes = ?2 DESC, measured_at DESC LIMIT 1",
+                     NULL, &store->lookup);
     if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int64(row, 2, (sqlite3_int64)llc_bytes);
+        rc = sqlite3_bind_text(store->lookup, 1, key, -1, SQLITE_STATIC);
     if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
+        rc = sqlite3_bind_int64(store->lookup, 2, (sqlite3_int64)llc_bytes);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(store->lookup);
     if (rc == SQLITE_ROW)
-        found = read_row(store, row, profile, err) < 0 ? -1 : 1;
+        found = read_row(store, store->lookup, profile, err) < 0 ? -1 : 1;
     else
         found = rc == SQLITE_DONE ? 0 : fail(store, rc, err);
-    sqlite3_finalize(row);
+    sqlite3_reset(store->lookup); /* ends the read transaction */
+    sqlite3_clear_bindings(store->lookup);
     return found;
 }
 

@@ -117,6 +117,22 @@ static long memory_kib(pid_t pid, const char *name)
     return value;
 }
 
+/* What the daemon has had of a CPU, and waited for one, in microseconds. */
+static void cpu_us(pid_t pid, double *run, double *wait)
+{
+    unsigned long long run_ns = 0, wait_ns = 0;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+    file = fopen(path, "r");
+    if (!file || fscanf(file, "%llu %llu", &run_ns, &wait_ns) != 2)
+        die(path);
+    fclose(file);
+    *run = (double)run_ns / 1e3;
+    *wait = (double)wait_ns / 1e3;
+}
+
 /* ---- messages ---- */
 
 /* Send a request as the plugin does; returns how long it took, in microseconds, or -1. */
@@ -209,18 +225,24 @@ static void measure(pid_t daemon, uint32_t steps, size_t rounds)
     double *fill = calloc(steps, sizeof(*fill)), *starts = calloc(rounds, sizeof(*starts)),
            *ends = calloc(rounds, sizeof(*ends));
 
+    double run[2], wait[2];
+
     if (!fill || !starts || !ends)
         die("calloc");
     for (uint32_t job = 0; job < steps; job++)
         fill[job] = start(job + 1);
     print_times("filling the node, a registration", fill, steps);
+    cpu_us(daemon, &run[0], &wait[0]);
     for (size_t i = 0; i < rounds; i++) {
         starts[i] = start(steps + 1 + (uint32_t)i);
         ends[i] = end(steps + 1 + (uint32_t)i);
     }
+    cpu_us(daemon, &run[1], &wait[1]);
     printf("with %u steps on %d cores:\n", steps, CORES);
     print_times("  registration", starts, rounds);
     print_times("  end", ends, rounds);
+    printf("  both together: %.0f us of CPU time, and %.0f us of waiting for a CPU, on average\n",
+           (run[1] - run[0]) / (double)rounds, (wait[1] - wait[0]) / (double)rounds);
     printf("  berthd: %ld KiB resident, %ld KiB at most\n", memory_kib(daemon, "VmRSS"),
            memory_kib(daemon, "VmHWM"));
     free(fill);

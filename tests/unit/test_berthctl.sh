@@ -153,7 +153,7 @@ expect 0 'top, order' "$berthctl" top -b -n 1 --socket "$dir/sock"
 expect 1 'top, no berthd' "$berthctl" top -n 1 --socket "$dir/none"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     # leaves the alternate screen and shows the cursor again, also by a signal
-    script -qec "timeout -s INT 1 $berthctl top --socket $dir/sock" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    script -qec "timeout --foreground -s INT 1 $berthctl top --socket $dir/sock" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
     tail -c 14 "$dir/out" | grep -q '?25h.*?1049l' || fail 'the terminal is not given back'
 fi
 

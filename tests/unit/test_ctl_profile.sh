@@ -115,7 +115,10 @@ for signal in INT TERM; do
     env --default-signal=INT "$berthctl" profile --db "$db" --llc 256K:16:64 --tag stopped \
         sh -c "'$sleep' 1000 & trap '' INT TERM; while :; do :; done" >"$dir/out" 2>"$dir/err" </dev/null &
     pid=$!
-    sleep 2
+    for _ in $(seq 300); do # until the program's own child runs, too: a loaded machine takes its time
+        grep -qP "$dir/own_sleep\x001000" /proc/[0-9]*/cmdline 2>/dev/null && break
+        sleep 0.1
+    done
     kill -s $signal $pid
     wait $pid
     status=$?
