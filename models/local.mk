@@ -2,4 +2,13 @@
 # The papers as pure functions.
 noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES = \
-	models/di.c models/di.h
+	models/animal.c models/animal.h \
+	models/app.h \
+	models/di.c models/di.h \
+	models/dio_power.c models/dio_power.h \
+	models/edp.c models/edp.h \
+	models/isolate.c models/isolate.h \
+	models/missrate.c models/missrate.h \
+	models/pain.c models/pain.h \
+	models/sdc.c models/sdc.h \
+	models/walk.c models/walk.h

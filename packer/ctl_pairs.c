@@ -56,12 +56,21 @@ static int put(struct printbuf *out, const char *text)
     return printbuf_memappend(out, text, (int)strlen(text));
 }
 
-static void put_field(struct printbuf *out, const char *key, double value)
+static int put_field(struct printbuf *out, const char *key, double value)
 {
     char text[NUMBER_MAX];
+    int length = put_number(text, value);
 
-    put(out, key);
-    printbuf_memappend(out, text, put_number(text, value));
+    return put(out, key) | printbuf_memappend(out, text, length);
+}
+
+/* One element. Not negative, or negative when memory is short. */
+static int put_pair(struct printbuf *out, const char *a, const char *b, const struct app_pair *pair)
+{
+    return put(out, "{\"a\":") | put(out, a) | put(out, ",\"b\":") | put(out, b) |
+           put_field(out, ",\"score\":", pair->score) |
+           put_field(out, ",\"a_given_b\":", pair->a_given_b) |
+           put_field(out, ",\"b_given_a\":", pair->b_given_a) | put(out, "}");
 }
 
 /* json-c's call to print the list. Of the flags only one matters: does a person read it? */
@@ -74,15 +83,7 @@ static int pairs_print(struct json_object *object, struct printbuf *out, int lev
     (void)level;
     for (size_t i = 0; i < pairs->n; i++)
         for (size_t j = i; j < pairs->n; j++, pair++) {
-            put(out, before);
-            put(out, "{\"a\":");
-            put(out, pairs->name[i]);
-            put(out, ",\"b\":");
-            put(out, pairs->name[j]);
-            put_field(out, ",\"score\":", pair->score);
-            put_field(out, ",\"a_given_b\":", pair->a_given_b);
-            put_field(out, ",\"b_given_a\":", pair->b_given_a);
-            if (put(out, "}") < 0) /* once out of memory, always */
+            if ((put(out, before) | put_pair(out, pairs->name[i], pairs->name[j], pair)) < 0)
                 return -1;
             before = flags & JSON_C_TO_STRING_PRETTY ? ",\n" : ",";
         }

@@ -48,12 +48,17 @@ berthd_LDADD = libpacker.la
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
+	packer/ctl_apps.c packer/ctl_apps.h \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
 	packer/ctl_input.c packer/ctl_input.h \
 	packer/ctl_matrix.c packer/ctl_matrix.h \
-	packer/ctl_model.c \
+	packer/ctl_model.c packer/ctl_models.h \
+	packer/ctl_model_di.c \
+	packer/ctl_model_edp.c \
+	packer/ctl_model_pairs.c \
+	packer/ctl_pairs.c packer/ctl_pairs.h \
 	packer/ctl_plan.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
