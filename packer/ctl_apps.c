@@ -3,6 +3,7 @@
 #include "ctl_apps.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,8 +153,9 @@ static int read_app(struct json_object *object, struct app *app, double **hits,
     return 0;
 }
 
-/* The app's name, borrowed; `taken` has the names before it. NULL and err. */
-static const char *read_name(struct json_object *app, struct json_object *taken,
+/* The app's name, borrowed; `taken` has the names before it, which it may `repeat` or
+ * not. NULL and err. */
+static const char *read_name(struct json_object *app, struct json_object *taken, bool repeat,
                              struct berth_error *err)
 {
     struct json_object *field = json_object_object_get(app, "name");
@@ -166,6 +168,8 @@ static const char *read_name(struct json_object *app, struct json_object *taken,
                         json_type_to_name(json_object_get_type(field)));
     else if (!name || !name[0] || strlen(name) > CTL_APPS_NAME_MAX)
         berth_error_set(err, "name: 1 to %d bytes expected, none of them NUL", CTL_APPS_NAME_MAX);
+    else if (repeat)
+        return name;
     else if (json_object_object_get_ex(taken, name, NULL))
         berth_error_set(err, "name: %s is there twice", json_object_to_json_string(field));
     else
@@ -173,7 +177,8 @@ static const char *read_name(struct json_object *app, struct json_object *taken,
     return NULL;
 }
 
-static int read_list(struct ctl_apps *apps, struct json_object *list, struct berth_error *err)
+static int read_list(struct ctl_apps *apps, struct json_object *list, bool repeat,
+                     struct berth_error *err)
 {
     struct json_object *taken = json_object_new_object();
     double *hits = apps->hits;
@@ -183,7 +188,7 @@ static int read_list(struct ctl_apps *apps, struct json_object *list, struct ber
         struct json_object *object = json_object_array_get_idx(list, i);
         struct berth_error why = {"out of memory"};
 
-        apps->name[i] = read_name(object, taken, &why);
+        apps->name[i] = read_name(object, taken, repeat, &why);
         if (!apps->name[i] || read_app(object, &apps->app[i], &hits, &why) < 0)
             rc = berth_error_set(err, "apps[%zu].%.400s", i, why.text);
     }
@@ -209,7 +214,8 @@ static int read_machine(struct json_object *input, struct app_machine *machine,
     return 0;
 }
 
-int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err)
+static int read_all(struct ctl_apps *apps, struct json_object *input, bool repeat,
+                    struct berth_error *err)
 {
     struct json_object *list;
 
@@ -222,10 +228,22 @@ int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth
     apps->hits = calloc(apps->n, COUNT(app_profiles) * CTL_APPS_WAYS_MAX * sizeof(*apps->hits));
     if (!apps->app || !apps->name || !apps->hits)
         berth_error_set(err, "apps: out of memory");
-    else if (read_machine(input, &apps->machine, err) == 0 && read_list(apps, list, err) == 0)
+    else if (read_machine(input, &apps->machine, err) == 0 &&
+             read_list(apps, list, repeat, err) == 0)
         return 0;
     ctl_apps_free(apps);
     return -1;
+}
+
+int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err)
+{
+    return read_all(apps, input, false, err);
+}
+
+int ctl_apps_read_workload(struct ctl_apps *apps, struct json_object *input,
+                           struct berth_error *err)
+{
+    return read_all(apps, input, true, err);
 }
 
 void ctl_apps_free(struct ctl_apps *apps)

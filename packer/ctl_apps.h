@@ -17,7 +17,7 @@
 struct ctl_apps {
     size_t n;
     struct app *app;   /* [n] */
-    const char **name; /* [n], borrowed from the input: distinct, not empty */
+    const char **name; /* [n], borrowed from the input: not empty, distinct but in a workload */
     struct app_machine machine;
     double *hits; /* of all profiles */
 };
@@ -27,9 +27,14 @@ struct ctl_apps {
  * unknown (app.h), but an app's cores: 1. Fields that are not app.h's are ignored. 0, or -1 and err
  * which names the field: "apps[2].sdp.hits[3]: negative". Free with ctl_apps_free. */
 int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err);
+
+/* The same for a workload, where a program may be there more than once: names need not be distinct.
+ */
+int ctl_apps_read_workload(struct ctl_apps *apps, struct json_object *input,
+                           struct berth_error *err);
 void ctl_apps_free(struct ctl_apps *apps);
 
-/* The app of that name; -1 when there is none. */
+/* The (first) app of that name; -1 when there is none. */
 long ctl_apps_index(const struct ctl_apps *apps, const char *name);
 
 #endif
