@@ -108,6 +108,22 @@ static void test_most(void **state)
     json_object_put(input);
 }
 
+/* Only a workload may repeat itself. */
+static void test_workload(void **state)
+{
+    struct json_object *input = parse("{\"apps\":[{\"name\":\"a\",\"ipc\":1},{\"name\":\"a\"}]}");
+    struct ctl_apps apps;
+
+    (void)state;
+    assert_int_equal(ctl_apps_read(&apps, input, NULL), -1);
+    assert_int_equal(ctl_apps_read_workload(&apps, input, NULL), 0);
+    assert_true(apps.n == 2 && apps.app[0].ipc == 1 && isnan(apps.app[1].ipc));
+    assert_string_equal(apps.name[1], "a");
+    assert_int_equal(ctl_apps_index(&apps, "a"), 0);
+    ctl_apps_free(&apps);
+    json_object_put(input);
+}
+
 /* ---- what is wrong ---- */
 
 static void refuse(const char *input, const char *why)
@@ -194,9 +210,10 @@ static void test_wrong_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_fields), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_most),       cmocka_unit_test(test_wrong_input),
-        cmocka_unit_test(test_wrong_app),  cmocka_unit_test(test_wrong_machine),
+        cmocka_unit_test(test_all_fields),    cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_most),          cmocka_unit_test(test_workload),
+        cmocka_unit_test(test_wrong_input),   cmocka_unit_test(test_wrong_app),
+        cmocka_unit_test(test_wrong_machine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
