@@ -9,8 +9,8 @@
  * A tree grows from every unmatched vertex, all at once, alternating S nodes (the root, and all at
  * even distance) and T nodes; what is in no tree is FREE and matched. The duals of S rise and those
  * of T fall in step until an edge gets tight or a T blossom's dual is used up; then a tree grows, a
- * blossom is shrunk or expanded, or two trees meet and their roots get matched. Only these two trees
- * are dissolved then: the others keep what they have found.
+ * blossom is shrunk or expanded, or two trees meet and their roots get matched. Only these two
+ * trees are dissolved then: the others keep what they have found.
  *
  * What makes an event cost O(n): as long as a blossom exists, the duals of all its vertices move
  * together, so which of them is nearest to a vertex outside never changes, and is found once, when
@@ -21,11 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE ((unsigned)-1)
-#define FAR ((blossom_weight)1 << 125)
-#define AUCTION_ROUNDS 4 /* before the trees */
-#define AUCTION_BIDS 16
+#include "auction.h"
 
+#define NONE AUCTION_NONE
+#define FAR ((blossom_weight)1 << 125)
 enum label { UNUSED, INNER, FREE, S, T };
 
 struct edge {
@@ -43,10 +42,10 @@ struct node {
     blossom_weight slack; /* ...and its slack; what a node finds later, that one knows of */
     /* of blossoms only */
     blossom_weight dual;
-    unsigned *nearest;  /* [n] the own vertex of least slack to each vertex outside */
-    unsigned children;  /* an odd number of them, around a circle... */
-    unsigned *child;    /* ...[0] has the base; [1] and [2] are matched, [3] and [4], ... */
-    struct edge *link;  /* [i] from child i to the next */
+    unsigned *nearest; /* [n] the own vertex of least slack to each vertex outside */
+    unsigned children; /* an odd number of them, around a circle... */
+    unsigned *child;   /* ...[0] has the base; [1] and [2] are matched, [3] and [4], ... */
+    struct edge *link; /* [i] from child i to the next */
 };
 
 struct graph {
@@ -304,7 +303,8 @@ static void release_children(struct graph *g, const struct node *node)
     }
 }
 
-/* Of its circle, the way of even length from where the tree enters to the base stays in the tree. */
+/* Of its circle, the way of even length from where the tree enters to the base stays in the tree.
+ */
 static void expand(struct graph *g, unsigned b)
 {
     struct node *node = &g->node[b];
@@ -467,9 +467,9 @@ static int cross(struct graph *g, unsigned b)
 /* ---- the duals move until something happens ---- */
 
 struct event {
-    blossom_weight delta;      /* after the duals have moved by this */
-    unsigned grow;             /* a FREE vertex, or NONE */
-    unsigned node;             /* else an S node whose cross is tight, or a T blossom to expand */
+    blossom_weight delta; /* after the duals have moved by this */
+    unsigned grow;        /* a FREE vertex, or NONE */
+    unsigned node;        /* else an S node whose cross is tight, or a T blossom to expand */
 };
 
 static struct event next_event(const struct graph *g)
@@ -535,96 +535,19 @@ static int run(struct graph *g)
 
 /* ---- the beginning ---- */
 
-/* Half of its cheapest edge is a dual that every vertex can have. */
-static void first_duals(struct graph *g)
-{
-    for (unsigned u = 0; u < g->n; u++) {
-        blossom_weight least = FAR;
-
-        for (unsigned v = 0; v < g->n; v++)
-            if (v != u && g->weight[u * g->n + v] < least)
-                least = g->weight[u * g->n + v];
-        g->dual[u] = least / 2;
-    }
-}
-
-/* The two edges of least slack of vertex u; of equal ones, first one to an unmatched vertex. */
-struct nearest {
-    unsigned vertex;
-    blossom_weight first, second;
-};
-
-static struct nearest find_two(const struct graph *g, unsigned u)
-{
-    const blossom_weight *weight = &g->weight[u * g->n];
-    struct nearest two = {.vertex = NONE, .first = FAR, .second = FAR};
-
-    for (unsigned v = 0; v < g->n; v++) {
-        blossom_weight found = weight[v] - g->dual[v]; /* u's own dual is the same for all */
-
-        if (found > two.second || v == u)
-            continue;
-        if (found < two.first ||
-            (found == two.first && g->mate[v] == NONE && g->mate[two.vertex] != NONE)) {
-            two.second = two.first;
-            two.first = found;
-            two.vertex = v;
-        } else {
-            two.second = found;
-        }
-    }
-    two.first -= g->dual[u];
-    two.second -= g->dual[u];
-    return two;
-}
-
-/* Match u with its nearest, which its mate loses; u's dual rises until a second edge is tight, so
- * that the next to want the same vertex has to pay more. Returns the mate that was, or NONE. */
-static unsigned bid(struct graph *g, unsigned u)
-{
-    struct nearest two = find_two(g, u);
-    unsigned was = g->mate[two.vertex];
-
-    if (was == NONE) {
-        g->dual[u] += two.first;
-    } else {
-        g->dual[u] += two.second;
-        g->dual[two.vertex] -= two.second - two.first;
-        g->mate[was] = NONE;
-    }
-    g->mate[u] = two.vertex;
-    g->mate[two.vertex] = u;
-    return was;
-}
-
-/* Match most vertices along tight edges, so that few trees are left to grow: an auction, as Jonker
- * and Volgenant's augmenting row reduction has it. It would never end where an odd circle is left
- * over; a few rounds will do. */
-static void first_matches(struct graph *g)
-{
-    for (unsigned round = 0; round < AUCTION_ROUNDS; round++)
-        for (unsigned u = 0; u < g->n; u++) {
-            unsigned loser = g->mate[u] == NONE ? u : NONE;
-
-            for (unsigned i = 0; loser != NONE && i < AUCTION_BIDS; i++)
-                loser = bid(g, loser);
-        }
-    for (unsigned v = 0; v < g->n; v++)
-        g->unmatched += g->mate[v] == NONE;
-}
-
 static void begin(struct graph *g)
 {
     for (unsigned v = 0; v < g->n; v++) {
         g->outer[v] = v;
-        g->mate[v] = g->nearest[v] = NONE;
+        g->nearest[v] = NONE;
         g->slack[v] = FAR;
         g->node[v] = (struct node){.up = NONE, .base = v, .root = v, .first = v, .last = v};
     }
-    first_duals(g);
-    first_matches(g);
-    for (unsigned v = 0; v < g->n; v++)
+    auction_run(g->n, g->weight, g->dual, g->mate);
+    for (unsigned v = 0; v < g->n; v++) {
         g->label[v] = g->mate[v] == NONE ? S : FREE;
+        g->unmatched += g->mate[v] == NONE;
+    }
     for (unsigned v = 0; v < g->n; v++)
         if (g->label[v] == S)
             scan(g, v);

@@ -4,11 +4,15 @@ noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES = \
 	models/animal.c models/animal.h \
 	models/app.h \
+	models/auction.c models/auction.h \
+	models/blossom.c models/blossom.h \
 	models/di.c models/di.h \
 	models/dio_power.c models/dio_power.h \
 	models/edp.c models/edp.h \
 	models/isolate.c models/isolate.h \
+	models/matching.c models/matching.h \
 	models/missrate.c models/missrate.h \
 	models/pain.c models/pain.h \
 	models/sdc.c models/sdc.h \
 	models/walk.c models/walk.h
+libmodels_la_LIBADD = -lm

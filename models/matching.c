@@ -2,9 +2,10 @@
 /* matching - see matching.h
  *
  * An idle core is one more vertex, which costs nothing beside any other; no more of them are needed
- * than there are programs. Weights become integers of 100 bits, relative to the largest: a double of
- * 53 bits loses nothing unless it is smaller by a factor of 2^47, and what is lost then is 2^-100 of
- * the largest, so that even one pair at 1e12 ("never these two") leaves the others exact. */
+ * than there are programs. Weights become integers of 90 bits, relative to the largest: a double
+ * of 53 bits loses nothing unless it is smaller by a factor of 2^37, and what is lost then is
+ * 2^-90 of the largest, so that even one pair at 1e12 ("never these two") leaves the others exact.
+ */
 #include "matching.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 #include "blossom.h"
 
-#define WEIGHT_BITS 100
+#define WEIGHT_BITS 90
 
 static double mutual(size_t n, const double *degradation, size_t i, size_t j)
 {
@@ -69,12 +70,14 @@ static double sum(size_t n, const double *degradation, const size_t *mate)
 
 int matching_pairs(size_t n, const double *degradation, size_t pairs, size_t *mate, double *total)
 {
-    double largest = largest_weight(n, degradation);
     size_t idle, vertices, *matched;
     blossom_weight *weight;
+    double largest = INFINITY;
     int rc = -1;
 
-    if (pairs < n - n / 2 || !isfinite(largest) || n > BLOSSOM_VERTICES_MAX / 2) {
+    if (n <= BLOSSOM_VERTICES_MAX / 2 && pairs >= n - n / 2)
+        largest = largest_weight(n, degradation);
+    if (!isfinite(largest)) {
         errno = EINVAL;
         return -1;
     }

@@ -260,3 +260,9 @@ check_PROGRAMS += tests/unit/test_ctl_pairs
 tests_unit_test_ctl_pairs_SOURCES = tests/unit/test_ctl_pairs.c packer/ctl_pairs.c
 tests_unit_test_ctl_pairs_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ctl_pairs_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_matching
+check_PROGRAMS += tests/unit/test_matching
+tests_unit_test_matching_SOURCES = tests/unit/test_matching.c
+tests_unit_test_matching_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_matching_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
