@@ -16,7 +16,7 @@
 #define CORES_MAX 64
 #define DEVIL 2000
 
-enum { PACKAGE, CACHE };
+enum { LEVEL_PACKAGE, LEVEL_CACHE };
 
 /* Packages, caches and cores of a regular machine. */
 struct machine {
@@ -54,7 +54,7 @@ static const struct hand hands[] = {
     /* LAMP: four Apaches, one of them chosen, four MySQLs. Apache 0 has the first package; 1 to 3
      * go to the second, caches 2 3 2; then the MySQLs to packages 0 0 0 1, caches 1 0 1 3 */
     {{2, 2, 2},
-     PACKAGE,
+     LEVEL_PACKAGE,
      8,
      {{9000, true, true},
       {9000, false, true},
@@ -68,36 +68,36 @@ static const struct hand hands[] = {
      {true}},
     /* chosen, yet not sensitive: DI, and nobody is isolated */
     {{2, 2, 2},
-     PACKAGE,
+     LEVEL_PACKAGE,
      3,
      {{9000, true, false}, {8000, false, true}, {7000, false, true}},
      {0, 4, 6},
      {false}},
     /* sensitive, yet not chosen */
     {{2, 2, 2},
-     PACKAGE,
+     LEVEL_PACKAGE,
      3,
      {{9000, false, true}, {8000, false, true}, {7000, false, true}},
      {0, 4, 6},
      {false}},
     /* chosen with a low miss rate, but sensitive: the devils stay away */
     {{1, 2, 2},
-     CACHE,
+     LEVEL_CACHE,
      3,
      {{9000, false, true}, {8000, false, true}, {10, true, true}},
      {2, 3, 0},
      {false, false, true}},
     /* three devils do not fit beside one who has a cache of two */
     {{1, 2, 2},
-     CACHE,
+     LEVEL_CACHE,
      4,
      {{9000, false, true}, {8000, false, true}, {7000, false, true}, {6000, true, true}},
      {0, 2, 3, 1},
      {false}},
     /* two are chosen, one can be: the other is the devil who must be somewhere */
-    {{1, 2, 2}, CACHE, 2, {{8000, true, true}, {9000, true, true}}, {2, 0}, {true, true}},
+    {{1, 2, 2}, LEVEL_CACHE, 2, {{8000, true, true}, {9000, true, true}}, {2, 0}, {true, true}},
     {{1, 2, 2},
-     CACHE,
+     LEVEL_CACHE,
      3,
      {{7000, true, true}, {9000, true, true}, {8000, false, true}},
      {3, 0, 2},
@@ -195,10 +195,10 @@ static void test_any_machine(void **state)
         assert_int_equal(count, most_isolated(&machine, level, chosen, others));
         check(&machine, level, n, thread, core, isolated);
         count = isolate_place_best(&machine.di, DEVIL, n, thread, core, isolated, &level);
-        assert_true(count >= most_isolated(&machine, PACKAGE, chosen, others));
-        assert_true(count >= most_isolated(&machine, CACHE, chosen, others));
-        if (level == CACHE) /* then packages do not do */
-            assert_true(count > most_isolated(&machine, PACKAGE, chosen, others));
+        assert_true(count >= most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
+        assert_true(count >= most_isolated(&machine, LEVEL_CACHE, chosen, others));
+        if (level == LEVEL_CACHE) /* then packages do not do */
+            assert_true(count > most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
         check(&machine, level, n, thread, core, isolated);
     }
 }
@@ -224,7 +224,8 @@ static void test_is_di(void **state)
             unit[i] = (struct di_unit){thread[i].miss_pmi, 1};
         }
         assert_int_equal(di_place(&machine.di, n, unit, want), 0);
-        assert_int_equal(isolate_place(&machine.di, CACHE, DEVIL, n, thread, got, isolated), 0);
+        assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, n, thread, got, isolated),
+                         0);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(got[i], want[i]);
     }
@@ -251,11 +252,11 @@ static void test_refusals(void **state)
     assert_int_equal(errno, EINVAL);
     for (size_t i = 0; i < 3; i++) {
         errno = 0;
-        assert_int_equal(isolate_place(&machine.di, CACHE, DEVIL, 1, &wrong[i], &core, &isolated),
-                         -1);
+        assert_int_equal(
+            isolate_place(&machine.di, LEVEL_CACHE, DEVIL, 1, &wrong[i], &core, &isolated), -1);
         assert_int_equal(errno, EINVAL);
     }
-    assert_int_equal(isolate_place(&machine.di, CACHE, DEVIL, 0, NULL, NULL, NULL), 0);
+    assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, 0, NULL, NULL, NULL), 0);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 #include "models/walk.h"
 
-enum { PACKAGE, CACHE };
+enum { LEVEL_PACKAGE, LEVEL_CACHE };
 
 /* Two packages of two caches of two cores. */
 static const size_t packages[] = {0, 0}, caches[] = {0, 0, 1, 1},
@@ -37,20 +37,20 @@ static void test_bars(void **state)
     assert_int_equal(walk_devil_room(walk), 8);
     assert_int_equal(place(walk, true), 0);
     assert_int_equal(walk_devil_room(walk), 7);
-    assert_int_equal(walk_devil_room_beside(walk, CACHE, 0), 6);
-    assert_int_equal(walk_devil_room_beside(walk, PACKAGE, 0), 4);
-    walk_bar(walk, CACHE, 0);
+    assert_int_equal(walk_devil_room_beside(walk, LEVEL_CACHE, 0), 6);
+    assert_int_equal(walk_devil_room_beside(walk, LEVEL_PACKAGE, 0), 4);
+    walk_bar(walk, LEVEL_CACHE, 0);
     assert_int_equal(walk_devil_room(walk), 6);
-    walk_bar(walk, PACKAGE, 0); /* around the barred cache */
+    walk_bar(walk, LEVEL_PACKAGE, 0); /* around the barred cache */
     assert_int_equal(walk_devil_room(walk), 4);
-    walk_bar(walk, CACHE, 2); /* and inside the barred package: no change */
+    walk_bar(walk, LEVEL_CACHE, 2); /* and inside the barred package: no change */
     assert_int_equal(walk_devil_room(walk), 4);
-    assert_int_equal(walk_devil_room_beside(walk, CACHE, 2), 4);
+    assert_int_equal(walk_devil_room_beside(walk, LEVEL_CACHE, 2), 4);
     assert_int_equal(place(walk, true), 4);
     assert_int_equal(place(walk, true), 6);
     assert_int_equal(place(walk, false), 2); /* the package with fewer threads */
     assert_int_equal(walk_devil_room(walk), 2);
-    walk_bar(walk, PACKAGE, 4);
+    walk_bar(walk, LEVEL_PACKAGE, 4);
     assert_int_equal(walk_devil_room(walk), 0);
     assert_int_not_equal(place(walk, true), 0); /* no choice: as anybody */
     walk_free(walk);
@@ -64,7 +64,7 @@ static void test_rounds(void **state)
 
     (void)state;
     assert_non_null(walk);
-    walk_bar(walk, PACKAGE, 7);
+    walk_bar(walk, LEVEL_PACKAGE, 7);
     for (size_t i = 0; i < 8; i++)
         taken |= 1u << place(walk, i < 4);
     assert_int_equal(taken, 255);
