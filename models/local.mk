@@ -6,6 +6,8 @@ libmodels_la_SOURCES = \
 	models/app.h \
 	models/auction.c models/auction.h \
 	models/blossom.c models/blossom.h \
+	models/contend.c models/contend.h \
+	models/contend_study.c models/contend_study.h \
 	models/di.c models/di.h \
 	models/dio_power.c models/dio_power.h \
 	models/edp.c models/edp.h \
