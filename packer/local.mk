@@ -59,7 +59,9 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model_edp.c \
 	packer/ctl_model_pairs.c \
 	packer/ctl_pairs.c packer/ctl_pairs.h \
-	packer/ctl_plan.c \
+	packer/ctl_plan.c packer/ctl_plan.h \
+	packer/ctl_plan_policy.c \
+	packer/ctl_plan_print.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
 	packer/ctl_profile_print.c \
@@ -70,6 +72,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/doctor_hardware.c \
 	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
+	packer/plan.c packer/plan.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS)
