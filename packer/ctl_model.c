@@ -55,6 +55,14 @@ static const struct model models[] = {
      "\"rabbit_loss_pmi\":500}: misses that make a devil, accesses below which one is a turtle,\n"
      "hits lost with half of the ways that make a rabbit",
      "as pain, and \"classes\":{\"mcf\":\"devil\"}"},
+    {"contend", ctl_model_contend,
+     "By what fraction programs slow down beside each other: their footprints fill the cache,\n"
+     "their traffic the channel to memory. What is unknown is assumed, and said in notes.",
+     "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
+     " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"},\n"
+     " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
+     "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
+     PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",

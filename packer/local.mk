@@ -55,6 +55,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_input.c packer/ctl_input.h \
 	packer/ctl_matrix.c packer/ctl_matrix.h \
 	packer/ctl_model.c packer/ctl_models.h \
+	packer/ctl_model_contend.c \
 	packer/ctl_model_di.c \
 	packer/ctl_model_edp.c \
 	packer/ctl_model_pairs.c \
