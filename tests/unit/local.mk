@@ -266,3 +266,9 @@ check_PROGRAMS += tests/unit/test_matching
 tests_unit_test_matching_SOURCES = tests/unit/test_matching.c
 tests_unit_test_matching_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_matching_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_plan
+check_PROGRAMS += tests/unit/test_plan
+tests_unit_test_plan_SOURCES = tests/unit/test_plan.c packer/plan.c packer/plan.h
+tests_unit_test_plan_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_plan_LDADD = libpacker.la $(CMOCKA_LIBS)
