@@ -272,3 +272,9 @@ check_PROGRAMS += tests/unit/test_plan
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c packer/plan.c packer/plan.h
 tests_unit_test_plan_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_plan_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_partition
+check_PROGRAMS += tests/unit/test_partition
+tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
+tests_unit_test_partition_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_partition_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
