@@ -84,19 +84,18 @@ static void complete_machine(struct ctl_plan *plan)
 {
     struct app_machine *machine = &plan->apps.machine;
     const struct topo_llc *llc = plan->topo->llc;
-    bool asked = isnan(machine->llc_bytes);
+    bool alike = true;
 
-    if (isnan(machine->llc_bytes) && llc->size_bytes > 0)
+    for (size_t i = 1; i < plan->topo->llcs; i++)
+        alike = alike && llc[i].size_bytes == llc->size_bytes;
+    if (isnan(machine->llc_bytes) && llc->size_bytes > 0) {
         machine->llc_bytes = (double)llc->size_bytes;
+        plan->mixed = !alike;
+    }
     if (machine->llc_ways == 0 && llc->ways <= CTL_APPS_WAYS_MAX)
         machine->llc_ways = llc->ways;
     if (machine->line_bytes == 0)
         machine->line_bytes = llc->line_bytes;
-    for (size_t i = 1; asked && i < plan->topo->llcs; i++)
-        if (llc[i].size_bytes != llc->size_bytes) {
-            ctl_plan_note(plan, "the caches differ in size: all are taken for the first one");
-            return;
-        }
 }
 
 static int read_machine(struct ctl_plan *plan, struct berth_error *err)
@@ -221,6 +220,8 @@ static void note_assumptions(struct ctl_plan *plan)
         ctl_plan_note(plan, "no machine.dram_gbps: the way to memory is taken as never full");
     if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)
         ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
+    if (plan->mixed)
+        ctl_plan_note(plan, "the caches differ in size: all are taken for the first one");
     if (isnan(plan->apps.machine.llc_bytes))
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }

@@ -33,6 +33,7 @@ struct ctl_plan {
     struct topo *topo;
     struct topo_tree tree;
     size_t cores; /* that the apps ask for */
+    bool mixed;   /* the topology's caches are not all of that size */
     struct ctl_plan_unit *unit;
     size_t units;
     size_t *unit_cores, *unit_kind; /* [units], as struct plan_problem wants them */
