@@ -13,9 +13,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define TIME_MAX 128.0 /* log2(ns): later than any point, however slow a program is */
-#define ITERATIONS_MAX 100
-#define TOLERANCE 1e-5 /* of a program's time */
+#define TIME_MAX 128.0     /* log2(ns): later than any point, however slow a program is */
+#define ITERATIONS_MAX 100 /* of a root's search */
+#define STEPS_MAX 1000     /* towards an equilibrium; a few are the rule */
+#define TOLERANCE 1e-5     /* of a program's time */
 #define LOAD_MAX 0.999
 
 /* One program of a group, at one step of the search. */
@@ -23,6 +24,7 @@ struct tenant {
     const struct study *study;
     double ns;                  /* per instruction now */
     double slower;              /* log2(ns / ns alone) */
+    double change, step;        /* of ns, the last that was due, and the part of it that was made */
     double misses, late, lines; /* with its present share */
     double waits_ns;            /* for memory, per instruction, alone */
     double scale;               /* by which that is too much for its time alone */
@@ -133,9 +135,9 @@ static double find_load(const struct group *group)
     return load;
 }
 
-/* One step: shares of the present speeds, then speeds of these shares, taken over by `step`.
- * Returns how much the speeds changed. */
-static double group_step(struct group *group, double step)
+/* One step: shares of the present speeds, then speeds of these shares. A program whose speed swings
+ * goes there by ever smaller parts of the way. Returns how much the speeds had to change. */
+static double group_step(struct group *group)
 {
     size_t ways = group->contend->ways;
     double delay_ns, most = 0;
@@ -156,7 +158,9 @@ static double group_step(struct group *group, double step)
         double change = slowed(group, tenant, delay_ns) - tenant->ns;
 
         most = fmax(most, fabs(change) / tenant->ns);
-        tenant->ns += step * change;
+        tenant->step = change * tenant->change < 0 ? tenant->step / 2 : fmin(1, tenant->step * 1.5);
+        tenant->change = change;
+        tenant->ns += tenant->step * change;
         tenant->slower = log2(tenant->ns / tenant->study->ns);
     }
     return most;
@@ -171,7 +175,7 @@ static void group_begin(struct group *group, const size_t *member)
     for (size_t i = 0; i < group->n; i++) {
         const struct study *study = &contend->study[member[i]];
 
-        group->tenant[i] = (struct tenant){.study = study, .ns = study->ns};
+        group->tenant[i] = (struct tenant){.study = study, .ns = study->ns, .step = 1};
         busiest = fmax(busiest, study->lines[ways] / study->ns);
     }
     group->line_ns =
@@ -192,18 +196,10 @@ static void group_begin(struct group *group, const size_t *member)
 /* Whether it settled. */
 static bool group_solve(struct group *group, const size_t *member)
 {
-    double last = INFINITY, step = 1;
-
     group_begin(group, member);
-    for (int i = 0; i < ITERATIONS_MAX; i++) {
-        double change = group_step(group, step);
-
-        if (change < TOLERANCE)
+    for (int i = 0; i < STEPS_MAX; i++)
+        if (group_step(group) < TOLERANCE)
             return true;
-        if (change > 0.9 * last)
-            step = fmax(step / 2, 1.0 / 16);
-        last = change;
-    }
     return false;
 }
 

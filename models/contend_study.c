@@ -189,6 +189,16 @@ static void study_app(const struct contend *contend, struct study *study, const 
     tabulate_footprint(contend, study, misses, fmax(way_lines, 1), app->cores);
 }
 
+static bool sdp_valid(const struct app_sdp *sdp)
+{
+    if (sdp->ways > CONTEND_WAYS_MAX)
+        return false;
+    for (size_t i = 0; i < sdp->ways; i++)
+        if (!(sdp->hits[i] >= 0 && isfinite(sdp->hits[i])))
+            return false;
+    return sdp->ways == 0 || (sdp->misses >= 0 && isfinite(sdp->misses));
+}
+
 static bool app_valid(const struct app *app)
 {
     const double figure[] = {
@@ -200,13 +210,9 @@ static bool app_valid(const struct app *app)
     for (size_t i = 0; i < sizeof(figure) / sizeof(figure[0]); i++)
         if (figure[i] < 0 || isinf(figure[i]))
             return false;
-    for (size_t i = 0; i < sizeof(sdp) / sizeof(sdp[0]); i++) {
-        if (sdp[i]->ways > CONTEND_WAYS_MAX || (sdp[i]->ways && !(sdp[i]->misses >= 0)))
+    for (size_t i = 0; i < sizeof(sdp) / sizeof(sdp[0]); i++)
+        if (!sdp_valid(sdp[i]))
             return false;
-        for (size_t j = 0; j < sdp[i]->ways; j++)
-            if (!(sdp[i]->hits[j] >= 0) || isinf(sdp[i]->hits[j]))
-                return false;
-    }
     return app->cores > 0;
 }
 
@@ -222,10 +228,15 @@ static size_t count_ways(size_t n, const struct app *app, const struct app_machi
     return ways ? ways : 1;
 }
 
+static bool figure_valid(double value)
+{
+    return isnan(value) || (value >= CONTEND_LEAST && isfinite(value));
+}
+
 static bool input_valid(size_t n, const struct app *app, const struct app_machine *machine)
 {
-    if (n == 0 || machine->llc_ways > CONTEND_WAYS_MAX || machine->llc_bytes < CONTEND_LEAST ||
-        machine->dram_gbps < CONTEND_LEAST || machine->clock_ghz < CONTEND_LEAST)
+    if (n == 0 || machine->llc_ways > CONTEND_WAYS_MAX || !figure_valid(machine->llc_bytes) ||
+        !figure_valid(machine->dram_gbps) || !figure_valid(machine->clock_ghz))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!app_valid(&app[i]))

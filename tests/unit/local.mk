@@ -278,3 +278,16 @@ check_PROGRAMS += tests/unit/test_partition
 tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
 tests_unit_test_partition_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_partition_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_contend
+check_PROGRAMS += tests/unit/test_contend
+tests_unit_test_contend_SOURCES = tests/unit/test_contend.c
+tests_unit_test_contend_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_contend_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_contend
+check_PROGRAMS += tests/unit/test_ctl_model_contend
+tests_unit_test_ctl_model_contend_SOURCES = tests/unit/test_ctl_model_contend.c \
+	packer/ctl_model_contend.c packer/ctl_apps.c packer/ctl_input.c packer/ctl_pairs.c
+tests_unit_test_ctl_model_contend_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
