@@ -19,8 +19,15 @@
 #include <string.h>
 
 #define STEP_MIN 1e-3
+#define LOOK 64     /* groups that are listed between two looks at the time */
 #define PATIENCE 10 /* steps without a gain before they get shorter */
+#define FIRST_STEPS 60
 #define CLOSED 1e-10
+
+struct neighbour {
+    double rest;
+    size_t item;
+};
 
 struct bound {
     const struct partition *p;
@@ -39,11 +46,9 @@ struct bound {
     uint16_t *member; /* [groups * group] */
     double *least;    /* [n + 1] the least rest of a group with that item... */
     size_t *choice;   /* ...and which group that is; `groups`: the empty one */
-    /* or the neighbours of one item */
-    struct neighbour {
-        double rest;
-        size_t item;
-    } * neighbour; /* [n + group] */
+    /* or what each pair costs, and the neighbours of one item */
+    double *both;                /* [n * n] */
+    struct neighbour *neighbour; /* [group - 1] by rest, but for the item's own price */
 };
 
 static bool stopped(const struct bound *b)
@@ -96,7 +101,7 @@ static bool add_groups(struct bound *b, size_t size)
         index[i] = i;
     for (;;) {
         add_group(b, size);
-        if (stopped(b))
+        if (b->groups % LOOK == 0 && stopped(b))
             return false;
         for (last = size; last > 0 && index[last - 1] == n - size + last - 1; last--)
             ;
@@ -149,7 +154,8 @@ static void offer(struct bound *b, size_t item, size_t group, double rest)
     }
 }
 
-static void choose_groups(struct bound *b)
+/* False when it was stopped. */
+static bool choose_groups(struct bound *b)
 {
     const struct partition *p = b->p;
 
@@ -159,6 +165,8 @@ static void choose_groups(struct bound *b)
         const uint16_t *member = &b->member[g * p->group];
         double r = rest(b, g);
 
+        if (g % (LOOK * LOOK) == 0 && stopped(b))
+            return false;
         for (size_t i = 0; i < b->size[g]; i++)
             offer(b, member[i], g, r);
         if (b->size[g] < p->group)
@@ -166,15 +174,17 @@ static void choose_groups(struct bound *b)
     }
     if (least_size(p) == 0)
         offer(b, p->n, b->groups, -(double)p->group * b->price[p->n]);
+    return true;
 }
 
-/* The bound with these prices, and where it rises. */
+/* The bound with these prices, and where it rises. -INFINITY when it was stopped. */
 static double bound_of_groups(struct bound *b)
 {
     const struct partition *p = b->p;
     double bound = 0, k = (double)p->group;
 
-    choose_groups(b);
+    if (!choose_groups(b))
+        return -INFINITY;
     for (size_t i = 0; i <= p->n; i++)
         b->gradient[i] = i < p->n ? 1 : b->idle;
     for (size_t i = 0; i <= p->n; i++) {
@@ -221,40 +231,56 @@ static void drop_groups(struct bound *b, double bound, double total)
 
 /* ---- neighbours ---- */
 
-static int compare(const void *a, const void *b)
+/* Keep the k - 1 least, in ascending order. */
+static void keep(struct bound *b, size_t *kept, size_t item, double rest)
 {
-    const struct neighbour *x = a, *y = b;
+    size_t most = b->p->group - 1, at = *kept;
 
-    return (x->rest > y->rest) - (x->rest < y->rest);
+    if (at == most && (most == 0 || !(rest < b->neighbour[most - 1].rest)))
+        return;
+    if (at == most)
+        at--;
+    else
+        ++*kept;
+    for (; at > 0 && rest < b->neighbour[at - 1].rest; at--)
+        b->neighbour[at] = b->neighbour[at - 1];
+    b->neighbour[at] = (struct neighbour){rest, item};
 }
 
-/* The k - 1 neighbours with the least rests of an item, first in b->neighbour; returns their sum.
- */
+/* The k - 1 neighbours with the least rests of an item, into b->neighbour; returns their sum. */
 static double choose_neighbours(struct bound *b, size_t item)
 {
-    const struct partition_pairs *pairs = b->p->arg;
-    size_t n = b->p->n, k = b->p->group, count = 0;
+    size_t n = b->p->n, most = b->p->group - 1, kept = 0;
     size_t idle = (size_t)b->idle - (item == n);
     double sum = 0;
 
-    for (size_t j = 0; j < n; j++) {
-        double both = 0;
-
-        if (j == item)
-            continue;
-        if (item < n)
-            both = pairs->degradation[item * n + j] + pairs->degradation[j * n + item];
-        b->neighbour[count++] = (struct neighbour){both - b->price[item] - b->price[j], j};
-    }
-    for (size_t j = 0; j < idle && j < k - 1; j++)
-        b->neighbour[count++] = (struct neighbour){-b->price[item] - b->price[n], n};
-    qsort(b->neighbour, count, sizeof(*b->neighbour), compare);
-    for (size_t j = 0; j < k - 1; j++)
-        sum += b->neighbour[j].rest;
+    for (size_t j = 0; j < n; j++)
+        if (j != item)
+            keep(b, &kept, j, (item < n ? b->both[item * n + j] : 0) - b->price[j]);
+    for (size_t j = 0; j < idle && j < most; j++)
+        keep(b, &kept, n, -b->price[n]);
+    for (size_t j = 0; j < most; j++)
+        sum += b->neighbour[j].rest - b->price[item];
     return sum;
 }
 
-/* -INFINITY when it was stopped. */
+static int alloc_neighbours(struct bound *b)
+{
+    const struct partition_pairs *pairs = b->p->arg;
+    size_t n = b->p->n;
+
+    b->neighbour = calloc(b->p->group, sizeof(*b->neighbour));
+    b->both = calloc(n * n, sizeof(*b->both));
+    if (!b->neighbour || !b->both)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            b->both[i * n + j] = b->both[j * n + i] =
+                pairs->degradation[i * n + j] + pairs->degradation[j * n + i];
+    return 0;
+}
+
+/* The same where the items choose neighbours. */
 static double bound_of_neighbours(struct bound *b)
 {
     size_t n = b->p->n, degree = b->p->group - 1;
@@ -289,8 +315,7 @@ static int alloc_choices(struct bound *b)
     b->done = p->bound_groups == 0 || p->cost != partition_pairs_cost;
     if (b->done)
         return 0;
-    b->neighbour = calloc(p->n + p->group, sizeof(*b->neighbour));
-    return b->neighbour ? 0 : -1;
+    return alloc_neighbours(b);
 }
 
 struct bound *bound_new(const struct partition *p)
@@ -312,8 +337,6 @@ struct bound *bound_new(const struct partition *p)
         bound_free(b);
         return NULL;
     }
-    if (b->neighbour)
-        b->best = bound_of_neighbours(b);
     return b;
 }
 
@@ -329,6 +352,7 @@ void bound_free(struct bound *b)
     free(b->member);
     free(b->least);
     free(b->choice);
+    free(b->both);
     free(b->neighbour);
     free(b);
 }
@@ -372,6 +396,12 @@ bool bound_raise(struct bound *b, double total)
         drop_groups(b, bound, total);
     move_prices(b, bound, total);
     return !b->done;
+}
+
+void bound_begin(struct bound *b, double total)
+{
+    for (unsigned i = 0; b->neighbour && i < FIRST_STEPS && bound_raise(b, total); i++)
+        ;
 }
 
 double bound_best(const struct bound *b)

@@ -16,6 +16,9 @@ void bound_free(struct bound *bound);
  * further step would gain much. */
 bool bound_raise(struct bound *bound, double total);
 
+/* The first steps, where they are cheap: a search may take all the time that is left. */
+void bound_begin(struct bound *bound, double total);
+
 /* The bound so far, -INFINITY if there is none; may exceed the cost of a partition that is not
  * better than a `total` given. */
 double bound_best(const struct bound *bound);

@@ -23,6 +23,7 @@ struct state {
 struct exchange {
     const struct partition *p;
     struct state now, best;
+    bool begun;     /* to search */
     bool *settled;  /* [groups * groups] */
     size_t *new[2]; /* [group] scratch: members of two groups as they would be */
     uint64_t random;
@@ -163,7 +164,9 @@ bool exchange_again(struct exchange *x)
 {
     double best = total(x, &x->best), now;
 
-    disturb(x);
+    if (x->begun)
+        disturb(x);
+    x->begun = true;
     descend(x);
     now = total(x, &x->now);
     if (now > best || isnan(now)) {
@@ -239,7 +242,6 @@ struct exchange *exchange_new(const struct partition *p)
     }
     for (size_t i = 0; i < p->n; i++)
         put(x, p->start ? p->start[i] : cheapest_group(x, i), i);
-    descend(x);
     copy(x, &x->best, &x->now);
     return x;
 }

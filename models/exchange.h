@@ -7,13 +7,13 @@
 
 struct exchange;
 
-/* Begin with partition->start, or greedily, and exchange until that gains nothing more.
- * partition->groups <= n and ->group <= n. Returns NULL with errno ENOMEM. Free with
- * exchange_free. */
+/* Begin with partition->start, or greedily. partition->groups <= n and ->group <= n. Returns NULL
+ * with errno ENOMEM. Free with exchange_free. */
 struct exchange *exchange_new(const struct partition *partition);
 void exchange_free(struct exchange *exchange);
 
-/* Disturb the best partition a little and exchange again. True if it is better now. */
+/* Exchange members until that gains nothing more; from the second time on, of the best partition, a
+ * little disturbed. True if it is better now. */
 bool exchange_again(struct exchange *exchange);
 
 /* The best so far: its cost, and the group of each program (group_of may be NULL). */

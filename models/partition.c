@@ -98,6 +98,7 @@ static int solve_many(const struct partition *p, size_t *group_of, struct partit
     int rc = -1;
 
     if (exchange) {
+        bound_begin(bound, exchange_best(exchange, NULL));
         approach(p, exchange, bound);
         found->total = exchange_best(exchange, group_of);
         found->optimal = is_closed(found->total, bound_best(bound));
