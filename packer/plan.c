@@ -3,7 +3,7 @@
  *
  * A group's cost may take microseconds to find, and the search asks for the same groups again and
  * again: they are remembered under the sum of random numbers of their members' kinds. Two groups
- * with the same sum of 64 bits do not happen (2^-28 for a full memory). Where the cost is more than
+ * with the same sum of 64 bits do not happen (2^-26 for a full memory). Where the cost is more than
  * that of the pairs, the search first goes by the pairs alone, which takes no time, and then on
  * from there. */
 #include "plan.h"
@@ -17,7 +17,7 @@
 
 #include "../models/matching.h"
 
-#define MEMORY_SLOTS (1u << 19) /* groups remembered: half of that */
+#define MEMORY_SLOTS (1u << 20) /* groups remembered: half of that */
 #define PATIENCE 60             /* disturbances that may be in vain, one after another */
 #define GAIN 1e-9               /* what counts as less */
 
@@ -447,8 +447,8 @@ static void see_all(struct search *search)
         search->seen[i] = search->changes;
 }
 
-/* From cache[] to the best that is found. */
-static double wander(struct search *search, size_t *cache)
+/* From cache[] to the best that is found, with that many disturbances in vain at most. */
+static double wander(struct search *search, size_t *cache, int patience)
 {
     size_t n = search->problem->n;
     double best;
@@ -458,7 +458,7 @@ static double wander(struct search *search, size_t *cache)
     descend(search);
     best = total(search);
     memcpy(cache, search->cache, n * sizeof(*cache));
-    for (int vain = 0; vain < PATIENCE && !time_is_up(search); vain++) {
+    for (int vain = 0; vain < patience && !time_is_up(search); vain++) {
         disturb(search);
         descend(search);
         if (total(search) < best - GAIN) {
@@ -484,12 +484,12 @@ static int wander_all(struct search *search, size_t *cache, struct plan_result *
         return -1;
     memcpy(start, cache, problem->n * sizeof(*start));
     search->memory = NULL;
-    result->cost = wander(search, start);
+    result->cost = wander(search, start, problem->pairwise ? PATIENCE : 0);
     search->memory = memory;
     if (!problem->pairwise) {
         if (plan_cost(problem, cache) < plan_cost(problem, start))
             memcpy(start, cache, problem->n * sizeof(*start));
-        result->cost = wander(search, start);
+        result->cost = wander(search, start, PATIENCE);
     }
     memcpy(cache, start, problem->n * sizeof(*start));
     result->cut_off = search->late;
