@@ -18,6 +18,8 @@
 #define STEPS_MAX 1000     /* towards an equilibrium; a few are the rule */
 #define TOLERANCE 1e-5     /* of a program's time */
 #define LOAD_MAX 0.999
+#define LOAD_GUESS 0.9 /* where the searches begin */
+#define TIME_GUESS 20
 
 /* One program of a group, at one step of the search. */
 struct tenant {
@@ -57,8 +59,10 @@ static double at(const double *curve, double x, size_t last, double *slope)
 /* Ways of a program after 2^time ns of the group; a program that is slowed down is behind. */
 static double footprint(const struct tenant *tenant, double time, double *slope)
 {
-    double x = fmin(fmax((time - tenant->slower) * CONTEND_STEPS, 0), CONTEND_POINTS - 1);
+    double x = (time - tenant->slower) * CONTEND_STEPS;
 
+    x = x > 0 ? x : 0;
+    x = x < CONTEND_POINTS - 1 ? x : CONTEND_POINTS - 1;
     return at(tenant->study->footprint, x, CONTEND_POINTS - 1, slope);
 }
 
@@ -101,7 +105,9 @@ static double slowed(const struct group *group, const struct tenant *tenant, dou
 {
     double waits_ns = tenant->misses * group->contend->constants.miss_ns + tenant->late * delay_ns;
 
-    return tenant->study->ns + fmax(waits_ns - tenant->waits_ns, 0) * tenant->scale;
+    if (waits_ns <= tenant->waits_ns)
+        return tenant->study->ns;
+    return tenant->study->ns + (waits_ns - tenant->waits_ns) * tenant->scale;
 }
 
 /* The load at which the delay slows the programs down to that load: again the root of a rising
@@ -118,11 +124,11 @@ static double find_load(const struct group *group)
 
         for (size_t j = 0; j < group->n; j++) {
             const struct tenant *tenant = &group->tenant[j];
-            double ns = slowed(group, tenant, delay_ns);
-            double part = group->line_ns * tenant->lines / ns;
+            double per_ns = 1 / slowed(group, tenant, delay_ns);
+            double part = group->line_ns * tenant->lines * per_ns;
 
             excess -= part;
-            rise += part / ns * tenant->scale * tenant->late * steep;
+            rise += part * per_ns * tenant->scale * tenant->late * steep;
         }
         *(excess > 0 ? &high : &low) = load;
         next = load - excess / rise;
@@ -183,13 +189,15 @@ static void group_begin(struct group *group, const size_t *member)
     for (size_t i = 0; i < group->n; i++) {
         struct tenant *tenant = &group->tenant[i];
         const struct study *study = tenant->study;
-        double delay_ns = contend_queue_ns(contend, group->line_ns,
-                                           study->lines[ways] / study->ns * group->line_ns);
+        double alone = study->lines[ways] / study->ns * group->line_ns;
+        double delay_ns = contend_queue_ns(contend, group->line_ns, alone);
 
         tenant->waits_ns =
             study->misses[ways] * contend->constants.miss_ns + study->late[ways] * delay_ns;
         tenant->scale = fmin(1, study->ns / (tenant->waits_ns + study->hit_ns));
+        group->load += alone;
     }
+    group->load = fmin(group->load, LOAD_GUESS);
     group->fills = overflow(group, TIME_MAX, &rise) > 0;
 }
 
@@ -207,7 +215,7 @@ int contend_group(const struct contend *contend, size_t n, const size_t *member,
 {
     struct tenant tenant[CONTEND_GROUP_MAX];
     bool settled;
-    struct group group = {.contend = contend, .n = n, .tenant = tenant, .time = 20, .load = 0.5};
+    struct group group = {.contend = contend, .n = n, .tenant = tenant, .time = TIME_GUESS};
 
     for (size_t i = 0; i < n && n <= CONTEND_GROUP_MAX; i++)
         if (member[i] >= contend->n)

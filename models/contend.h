@@ -8,6 +8,10 @@
  * or written back loads the channel, and the delay in its queue grows with the load and slows
  * everybody. A slower program asks for less of both: what contend_group returns is the equilibrium.
  *
+ * Where only the accesses a and the misses m[w] with w = 1 .. W ways were measured (per million
+ * instructions; by cache allocation, say), the profile is hits[0] = a - m[1], hits[w-1] = m[w-1] -
+ * m[w], misses = m[W]; noise that makes m rise with w must be taken out first.
+ *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef MODELS_CONTEND_H
 #define MODELS_CONTEND_H
