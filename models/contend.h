@@ -70,9 +70,8 @@ unsigned contend_assumed(const struct contend *contend, size_t i);
 
 /* How much each of the n programs member[0..n-1] (a program may be there more than once) slows
  * down beside the others on one cache: slowdown[i] >= 0 is the fraction of its time alone that it
- * takes longer. 0; 1 when the equilibrium did not settle and this is
- * the last step towards it; -1 with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index
- * out of range). */
+ * takes longer. 0; 1 when the equilibrium did not settle and this is the last step towards it; -1
+ * with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index out of range). */
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
 
 /* Two programs beside each other. The indices must be in range. */
