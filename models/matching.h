@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* matching - the perfect policy for two cores per cache: a minimum-weight perfect matching on the
  * sum of mutual degradations (Jiang 2008; Blagodurov 2010, section 2). Exact, O(n^3): 2000 programs
- * take a second or so.
+ * take one to three seconds.
  *
  * Our own code, not LEMON's (the solver it is checked against): that one is C++, and this archive
  * is linked into a C daemon and asks the system for nothing but memory. */

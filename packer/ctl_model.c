@@ -63,6 +63,15 @@ static const struct model models[] = {
      " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
      "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
      PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
+    {"matching", ctl_model_matching,
+     "The perfect policy: who should share a cache with whom, so that the sum of what all suffer\n"
+     "is least. degradation[i][j]: what i suffers beside j. group: cores of a cache (2 unless\n"
+     "given); groups: caches (as few as hold all). Exact for group 2 and up to 16 programs;\n"
+     "beyond, the best found within time_limit_s (10), and how far from the optimum it can be:\n"
+     "gap, a fraction of the total.",
+     "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
+     "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
+     "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",

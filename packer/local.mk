@@ -58,6 +58,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model_contend.c \
 	packer/ctl_model_di.c \
 	packer/ctl_model_edp.c \
+	packer/ctl_model_matching.c \
 	packer/ctl_model_pairs.c \
 	packer/ctl_pairs.c packer/ctl_pairs.h \
 	packer/ctl_plan.c packer/ctl_plan.h \

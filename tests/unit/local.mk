@@ -291,3 +291,6 @@ tests_unit_test_ctl_model_contend_SOURCES = tests/unit/test_ctl_model_contend.c 
 	packer/ctl_model_contend.c packer/ctl_apps.c packer/ctl_input.c packer/ctl_pairs.c
 tests_unit_test_ctl_model_contend_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_model_matching.sh
+EXTRA_DIST += tests/unit/test_ctl_model_matching.sh
