@@ -56,9 +56,14 @@ int ctl_print_json(struct json_object *value)
 {
     int flags = isatty(STDOUT_FILENO) ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
                                       : JSON_C_TO_STRING_PLAIN;
+    const char *text =
+        json_object_to_json_string_ext(value, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 
-    puts(json_object_to_json_string_ext(value, flags | JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (text)
+        puts(text);
     json_object_put(value);
+    if (!text)
+        return ctl_fail("stdout", "the answer is too long for a JSON text");
     if (fflush(stdout) != 0 || ferror(stdout))
         return ctl_fail("stdout", "%m");
     return 0;

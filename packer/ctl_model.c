@@ -3,171 +3,112 @@
  *
  * A model is one line of the table and one function that turns an input object into an output
  * object; it prints nothing. */
-#include <errno.h>
 #include <getopt.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../models/di.h"
 #include "ctl.h"
 #include "ctl_input.h"
+#include "ctl_models.h"
 #include "json.h"
-
-#define NAME_MAX_BYTES 256
-#define CORES_MAX (1u << 20) /* of a machine given by its arity: more is a mistake */
 
 struct model {
     const char *name;
     /* The answer to `input`, or NULL and err that begins with the field that is wrong. */
     struct json_object *(*run)(struct json_object *input, struct berth_error *err);
-    const char *help; /* what it does, its input and output */
+    const char *what, *in, *out; /* for --help: what it does, its input and its output */
 };
 
-/* ---- di ---- */
-
-/* The machine of `arity`: packages, caches of a package, cores of a cache. */
-struct regular {
-    struct di_machine machine;
-    struct di_level level[3];
-    size_t *parent; /* of all levels, one after the other */
-};
-
-static int read_arity(struct json_object *input, uint64_t count[3], struct berth_error *err)
-{
-    struct json_object *list;
-    uint64_t product = 1;
-
-    if (ctl_input_list(input, "arity", json_type_int, &list, err) < 0)
-        return -1;
-    if (json_object_array_length(list) != 3)
-        return berth_error_set(err,
-                               "arity: three numbers expected (packages, caches per package, cores "
-                               "per cache), not %zu",
-                               json_object_array_length(list));
-    for (size_t i = 0; i < 3; i++) {
-        int64_t n = json_object_get_int64(json_object_array_get_idx(list, i));
-
-        if (n < 1)
-            return berth_error_set(err, "arity[%zu]: at least 1 expected", i);
-        if ((uint64_t)n > CORES_MAX || (product *= (uint64_t)n) > CORES_MAX)
-            return berth_error_set(err, "arity: more than %u cores", CORES_MAX);
-        count[i] = product;
-    }
-    return 0;
-}
-
-static int regular_read(struct regular *regular, struct json_object *input, struct berth_error *err)
-{
-    uint64_t count[3];
-    size_t *parent;
-
-    if (read_arity(input, count, err) < 0)
-        return -1;
-    regular->parent = parent = calloc(count[0] + count[1] + count[2], sizeof(*parent));
-    if (!parent)
-        return berth_error_set(err, "arity: out of memory");
-    for (size_t i = 0; i < 3; i++) {
-        size_t above = i == 0 ? 1 : count[i - 1];
-
-        regular->level[i] = (struct di_level){.count = count[i], .parent = parent};
-        for (size_t j = 0; j < count[i]; j++)
-            *parent++ = j / (count[i] / above);
-    }
-    regular->machine = (struct di_machine){.depth = 3, .level = regular->level};
-    return 0;
-}
-
-/* Read threads[i] into unit, and its name as a field of `cores` whose value comes later. */
-static int read_thread(struct json_object *list, size_t i, struct di_unit *unit,
-                       struct json_object *cores, struct berth_error *err)
-{
-    struct json_object *thread = json_object_array_get_idx(list, i);
-    char name[NAME_MAX_BYTES];
-    struct berth_error why;
-
-    if (json_get_text(thread, "name", JSON_REQUIRED, name, sizeof(name), &why) < 0 ||
-        json_get_double(thread, "miss_pmi", JSON_REQUIRED, &unit->miss_pmi, &why) < 0)
-        return berth_error_set(err, "threads[%zu].%.400s", i, why.text);
-    if (!name[0])
-        return berth_error_set(err, "threads[%zu].name: empty", i);
-    if (unit->miss_pmi < 0)
-        return berth_error_set(err, "threads[%zu].miss_pmi: negative", i);
-    if (json_object_object_get_ex(cores, name, NULL))
-        return berth_error_set(err, "threads[%zu].name: %s is there twice", i,
-                               json_object_to_json_string(json_object_object_get(thread, "name")));
-    json_object_object_add(cores, name, NULL);
-    unit->cores = 1;
-    return 0;
-}
-
-/* Place the threads on the machine: the object of name: core index, or NULL and err. */
-static struct json_object *place_threads(const struct regular *regular, struct json_object *threads,
-                                         struct berth_error *err)
-{
-    size_t n = json_object_array_length(threads), i = 0;
-    struct di_unit *unit = calloc(n, sizeof(*unit));
-    size_t *core = calloc(n, sizeof(*core));
-    struct json_object *cores = json_object_new_object();
-
-    if (!unit || !core || !cores) {
-        berth_error_set(err, "threads: out of memory");
-        goto fail;
-    }
-    for (i = 0; i < n; i++)
-        if (read_thread(threads, i, &unit[i], cores, err) < 0)
-            goto fail;
-    if (di_place(&regular->machine, n, unit, core) < 0) {
-        berth_error_set(err, "threads: %s", strerror(errno));
-        goto fail;
-    }
-    i = 0;
-    json_object_object_foreach(cores, name, unset)
-    {
-        (void)unset;
-        json_object_object_add(cores, name, json_object_new_uint64(core[i++]));
-    }
-    goto out;
-fail:
-    json_object_put(cores);
-    cores = NULL;
-out:
-    free(unit);
-    free(core);
-    return cores;
-}
-
-static struct json_object *model_di(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *threads, *cores, *output;
-    struct regular regular = {0};
-
-    if (regular_read(&regular, input, err) < 0)
-        return NULL;
-    cores = ctl_input_list(input, "threads", json_type_object, &threads, err) < 0
-                ? NULL
-                : place_threads(&regular, threads, err);
-    free(regular.parent);
-    if (!cores)
-        return NULL;
-    output = json_object_new_object();
-    json_object_object_add(output, "cores", cores);
-    return output;
-}
-
-/* ---- the verb ---- */
+#define PAIRS "{\"pairs\":[{\"a\":\"mcf\",\"b\":\"mcf\",\"score\",\"a_given_b\",\"b_given_a\"}]}"
 
 static const struct model models[] = {
-    {"di", model_di,
+    {"di", ctl_model_di,
      "Distributed Intensity: spread the threads that miss most over packages, caches and cores\n"
-     "      (Blagodurov 2010, Algorithms 1 and 2). miss_pmi: cache misses per million "
-     "instructions;\n"
-     "      equal ones keep their order. Cores are numbered depth first.\n"
-     "      in   {\"arity\":[packages, caches per package, cores per cache],\n"
-     "            \"threads\":[{\"name\":\"mcf\",\"miss_pmi\":21000}]}\n"
-     "      out  {\"cores\":{\"mcf\":0}}"},
+     "(Blagodurov 2010, Algorithms 1 and 2). miss_pmi: cache misses per million instructions;\n"
+     "equal ones keep their order. Cores are numbered depth first.",
+     "{\"arity\":[packages, caches per package, cores per cache],\n"
+     " \"threads\":[{\"name\":\"mcf\",\"miss_pmi\":21000}]}",
+     "{\"cores\":{\"mcf\":0}}"},
+    {"dio-power", ctl_model_dio_power,
+     "The same on as few caches as keep devils apart; the others stay idle (Algorithms 3 and 4).",
+     "as di, and \"thresholds\":{\"devil_miss_pmi\":2000}: who misses so often is a devil",
+     "as di"},
+    {"isolate", ctl_model_isolate,
+     "DI for threads of which some are prioritised: those of them that are sensitive get a domain\n"
+     "without other devils (section 5.3). Devils are sensitive unless the input says otherwise.",
+     "as dio-power, threads with \"prioritised\" and \"sensitive\", true or false;\n"
+     "\"domain\":\"package\" or \"cache\", else what isolates most of them",
+     "{\"cores\":{\"mcf\":0},\"isolated\":[\"mcf\"],\"domain\":\"package\"}"},
+    {"missrate", ctl_model_missrate,
+     "How badly each pair of programs shares a cache, by their miss rates: twice the product.",
+     "{\"apps\":[{\"name\":\"mcf\",\"llc_mpki\":21}]}; without llc_mpki, sdp.misses", PAIRS},
+    {"pain", ctl_model_pain,
+     "The same by Pain (eq. 1 to 3): how sensitive is the one, how intensive the other?",
+     "{\"apps\":[{\"name\":\"mcf\",\"sdp\":{\"hits\":[90,10],\"misses\":21000}}]}; hits by LRU\n"
+     "position, the most recently used first, per million instructions",
+     PAIRS},
+    {"sdc", ctl_model_sdc,
+     "The same by stack distance competition: the hits that each loses when profiles are merged.",
+     "as pain, and \"machine\":{\"llc_ways\":16}, else the ways of the largest profile", PAIRS},
+    {"animal", ctl_model_animal,
+     "The same by the symbiosis table, 0 to 8, of turtles, sheep, rabbits and devils.",
+     "as pain, and \"thresholds\":{\"devil_miss_pmi\":2000,\"turtle_access_pmi\":2000,\n"
+     "\"rabbit_loss_pmi\":500}: misses that make a devil, accesses below which one is a turtle,\n"
+     "hits lost with half of the ways that make a rabbit",
+     "as pain, and \"classes\":{\"mcf\":\"devil\"}"},
+    {"contend", ctl_model_contend,
+     "By what fraction programs slow down beside each other: their footprints fill the cache,\n"
+     "their traffic the channel to memory. What is unknown is assumed, and said in notes.",
+     "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
+     " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"},\n"
+     " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
+     "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
+     PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
+    {"matching", ctl_model_matching,
+     "The perfect policy: who should share a cache with whom, so that the sum of what all suffer\n"
+     "is least. degradation[i][j]: what i suffers beside j. group: cores of a cache (2 unless\n"
+     "given); groups: caches (as few as hold all). Exact for group 2 and up to 16 programs;\n"
+     "beyond, the best found within time_limit_s (10), and how far from the optimum it can be:\n"
+     "gap, a fraction of the total.",
+     "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
+     "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
+     "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
+    {"edp", ctl_model_edp,
+     "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
+     "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",
+     "{\"edp\":1500,\"edp_paper\":5e-8}"},
 };
 #define MODELS (sizeof(models) / sizeof(models[0]))
+
+int ctl_models_threshold(struct json_object *input, const char *key, double *value,
+                         struct berth_error *err)
+{
+    struct json_object *thresholds = NULL;
+    double given = *value;
+    struct berth_error why;
+
+    if (json_get_object(input, "thresholds", JSON_OPTIONAL, &thresholds, err) < 0)
+        return -1;
+    if (thresholds && json_get_double(thresholds, key, JSON_OPTIONAL, &given, &why) < 0)
+        return berth_error_set(err, "thresholds.%.400s", why.text);
+    if (given < 0)
+        return berth_error_set(err, "thresholds.%s: negative", key);
+    *value = given;
+    return 0;
+}
+
+/* Lines of text, the first one behind its title, indented. */
+static void put_lines(const char *title, const char *text)
+{
+    int width = *title ? 5 : 0;
+
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        printf("      %-*s%.*s\n", width, title, (int)length, text);
+        text += length + (text[length] == '\n');
+        title = "";
+    }
+}
 
 static int help(void)
 {
@@ -176,8 +117,12 @@ static int help(void)
         "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.\n\n"
         "  --json  for the sake of all verbs; the output is JSON anyway\n"
         "  --help  this text\n\n");
-    for (size_t i = 0; i < MODELS; i++)
-        printf("  %s   %s\n", models[i].name, models[i].help);
+    for (size_t i = 0; i < MODELS; i++) {
+        printf("  %s\n", models[i].name);
+        put_lines("", models[i].what);
+        put_lines("in", models[i].in);
+        put_lines("out", models[i].out);
+    }
     return 0;
 }
 

@@ -48,13 +48,22 @@ berthd_LDADD = libpacker.la
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
+	packer/ctl_apps.c packer/ctl_apps.h \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
 	packer/ctl_input.c packer/ctl_input.h \
 	packer/ctl_matrix.c packer/ctl_matrix.h \
-	packer/ctl_model.c \
-	packer/ctl_plan.c \
+	packer/ctl_model.c packer/ctl_models.h \
+	packer/ctl_model_contend.c \
+	packer/ctl_model_di.c \
+	packer/ctl_model_edp.c \
+	packer/ctl_model_matching.c \
+	packer/ctl_model_pairs.c \
+	packer/ctl_pairs.c packer/ctl_pairs.h \
+	packer/ctl_plan.c packer/ctl_plan.h \
+	packer/ctl_plan_policy.c \
+	packer/ctl_plan_print.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
 	packer/ctl_profile_print.c \
@@ -65,6 +74,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/doctor_hardware.c \
 	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
+	packer/plan.c packer/plan.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS)

@@ -7,3 +7,17 @@ tests_bench_register_LDADD = libpacker.la
 
 # What berth adds to an srun, on a real cluster; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/launch
+
+# contend and Pain beside measured or simulated slowdowns.
+noinst_PROGRAMS += tests/bench/contend_eval
+tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c packer/ctl_apps.c packer/ctl_input.c
+tests_bench_contend_eval_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_contend_eval_LDADD = libpacker.la
+
+# How far the schemes' schedules are from the optimal one.
+noinst_PROGRAMS += tests/bench/figure3
+tests_bench_figure3_SOURCES = tests/bench/figure3.c tests/bench/figure3.h tests/bench/figure3_spec.c \
+	packer/ctl_apps.c packer/ctl_apps.h packer/ctl_input.c packer/ctl_input.h \
+	packer/plan.c packer/plan.h
+tests_bench_figure3_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_figure3_LDADD = libpacker.la

@@ -206,3 +206,97 @@ check_PROGRAMS += tests/unit/test_admit
 tests_unit_test_admit_SOURCES = tests/unit/test_admit.c
 tests_unit_test_admit_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_admit_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_animal
+check_PROGRAMS += tests/unit/test_animal
+tests_unit_test_animal_SOURCES = tests/unit/test_animal.c
+tests_unit_test_animal_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_animal_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_dio_power
+check_PROGRAMS += tests/unit/test_dio_power
+tests_unit_test_dio_power_SOURCES = tests/unit/test_dio_power.c
+tests_unit_test_dio_power_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_dio_power_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_edp
+check_PROGRAMS += tests/unit/test_edp
+tests_unit_test_edp_SOURCES = tests/unit/test_edp.c
+tests_unit_test_edp_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_edp_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_isolate
+check_PROGRAMS += tests/unit/test_isolate
+tests_unit_test_isolate_SOURCES = tests/unit/test_isolate.c
+tests_unit_test_isolate_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_isolate_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_missrate
+check_PROGRAMS += tests/unit/test_missrate
+tests_unit_test_missrate_SOURCES = tests/unit/test_missrate.c
+tests_unit_test_missrate_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_missrate_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_pain
+check_PROGRAMS += tests/unit/test_pain
+tests_unit_test_pain_SOURCES = tests/unit/test_pain.c
+tests_unit_test_pain_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_pain_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_sdc
+check_PROGRAMS += tests/unit/test_sdc
+tests_unit_test_sdc_SOURCES = tests/unit/test_sdc.c
+tests_unit_test_sdc_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sdc_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_walk
+check_PROGRAMS += tests/unit/test_walk
+tests_unit_test_walk_SOURCES = tests/unit/test_walk.c
+tests_unit_test_walk_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_walk_LDADD = libmodels.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_apps
+check_PROGRAMS += tests/unit/test_ctl_apps
+tests_unit_test_ctl_apps_SOURCES = tests/unit/test_ctl_apps.c packer/ctl_apps.c packer/ctl_input.c
+tests_unit_test_ctl_apps_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_apps_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_pairs
+check_PROGRAMS += tests/unit/test_ctl_pairs
+tests_unit_test_ctl_pairs_SOURCES = tests/unit/test_ctl_pairs.c packer/ctl_pairs.c
+tests_unit_test_ctl_pairs_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_pairs_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_matching
+check_PROGRAMS += tests/unit/test_matching
+tests_unit_test_matching_SOURCES = tests/unit/test_matching.c
+tests_unit_test_matching_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_matching_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_plan
+check_PROGRAMS += tests/unit/test_plan
+tests_unit_test_plan_SOURCES = tests/unit/test_plan.c packer/plan.c packer/plan.h
+tests_unit_test_plan_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_plan_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_partition
+check_PROGRAMS += tests/unit/test_partition
+tests_unit_test_partition_SOURCES = tests/unit/test_partition.c
+tests_unit_test_partition_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_partition_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_contend
+check_PROGRAMS += tests/unit/test_contend
+tests_unit_test_contend_SOURCES = tests/unit/test_contend.c
+tests_unit_test_contend_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_contend_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_contend
+check_PROGRAMS += tests/unit/test_ctl_model_contend
+tests_unit_test_ctl_model_contend_SOURCES = tests/unit/test_ctl_model_contend.c \
+	packer/ctl_model_contend.c packer/ctl_apps.c packer/ctl_input.c packer/ctl_pairs.c
+tests_unit_test_ctl_model_contend_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_model_matching.sh
+EXTRA_DIST += tests/unit/test_ctl_model_matching.sh

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_models - the models of `berthctl model`: a JSON object in, a JSON object out.
+ *
+ * Each takes the input object (borrowed) and returns its answer, which the caller releases; or
+ * NULL and err, which begins with the field that is wrong. None of them prints. */
+#ifndef BERTH_CTL_MODELS_H
+#define BERTH_CTL_MODELS_H
+
+#include <json-c/json.h>
+
+#include "error.h"
+
+/* placement on a machine of {"arity":[...]} (ctl_model_di.c) */
+struct json_object *ctl_model_di(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_isolate(struct json_object *input, struct berth_error *err);
+
+/* pair scores of {"apps":[...]} (ctl_model_pairs.c) */
+struct json_object *ctl_model_missrate(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_pain(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_sdc(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_animal(struct json_object *input, struct berth_error *err);
+
+struct json_object *ctl_model_contend(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_matching(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
+
+/* The number input.thresholds[key], in events per million instructions; *value stays as it is where
+ * there is none. 0, or -1 and err when it is negative or no number. */
+int ctl_models_threshold(struct json_object *input, const char *key, double *value,
+                         struct berth_error *err);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_isolate - who is isolated, where, and when not: by hand, and what must hold on any machine.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "models/isolate.h"
+
+#define CORES_MAX 64
+#define DEVIL 2000
+
+enum { LEVEL_PACKAGE, LEVEL_CACHE };
+
+/* Packages, caches and cores of a regular machine. */
+struct machine {
+    size_t arity[3];
+    struct di_machine di;
+    struct di_level level[3];
+    size_t parent[3][CORES_MAX];
+};
+
+static void machine_make(struct machine *machine, const size_t *arity)
+{
+    size_t count = 1;
+
+    for (size_t i = 0; i < 3; i++) {
+        machine->arity[i] = arity[i];
+        count *= arity[i];
+        for (size_t j = 0; j < count; j++)
+            machine->parent[i][j] = j / arity[i];
+        machine->level[i] = (struct di_level){count, machine->parent[i]};
+    }
+    machine->di = (struct di_machine){3, machine->level};
+}
+
+/* ---- hand-worked ---- */
+
+struct hand {
+    size_t arity[3];
+    size_t level, n;
+    struct isolate_thread thread[8]; /* miss_pmi, prioritised, sensitive */
+    size_t core[8];
+    bool isolated[8];
+};
+
+static const struct hand hands[] = {
+    /* LAMP: four Apaches, one of them chosen, four MySQLs. Apache 0 has the first package; 1 to 3
+     * go to the second, caches 2 3 2; then the MySQLs to packages 0 0 0 1, caches 1 0 1 3 */
+    {{2, 2, 2},
+     LEVEL_PACKAGE,
+     8,
+     {{9000, true, true},
+      {9000, false, true},
+      {9000, false, true},
+      {9000, false, true},
+      {40, false, false},
+      {30, false, false},
+      {20, false, false},
+      {10, false, false}},
+     {0, 4, 6, 5, 2, 1, 3, 7},
+     {true}},
+    /* chosen, yet not sensitive: DI, and nobody is isolated */
+    {{2, 2, 2},
+     LEVEL_PACKAGE,
+     3,
+     {{9000, true, false}, {8000, false, true}, {7000, false, true}},
+     {0, 4, 6},
+     {false}},
+    /* sensitive, yet not chosen */
+    {{2, 2, 2},
+     LEVEL_PACKAGE,
+     3,
+     {{9000, false, true}, {8000, false, true}, {7000, false, true}},
+     {0, 4, 6},
+     {false}},
+    /* chosen with a low miss rate, but sensitive: the devils stay away */
+    {{1, 2, 2},
+     LEVEL_CACHE,
+     3,
+     {{9000, false, true}, {8000, false, true}, {10, true, true}},
+     {2, 3, 0},
+     {false, false, true}},
+    /* three devils do not fit beside one who has a cache of two */
+    {{1, 2, 2},
+     LEVEL_CACHE,
+     4,
+     {{9000, false, true}, {8000, false, true}, {7000, false, true}, {6000, true, true}},
+     {0, 2, 3, 1},
+     {false}},
+    /* two are chosen, one can be: the other is the devil who must be somewhere */
+    {{1, 2, 2}, LEVEL_CACHE, 2, {{8000, true, true}, {9000, true, true}}, {2, 0}, {true, true}},
+    {{1, 2, 2},
+     LEVEL_CACHE,
+     3,
+     {{7000, true, true}, {9000, true, true}, {8000, false, true}},
+     {3, 0, 2},
+     {false, true, false}},
+};
+
+static void test_hand_worked(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(hands) / sizeof(hands[0]); i++) {
+        const struct hand *hand = &hands[i];
+        struct machine machine;
+        bool isolated[8];
+        size_t core[8];
+        long count = 0;
+
+        machine_make(&machine, hand->arity);
+        for (size_t j = 0; j < hand->n; j++)
+            count += hand->isolated[j];
+        assert_int_equal(
+            isolate_place(&machine.di, hand->level, DEVIL, hand->n, hand->thread, core, isolated),
+            count);
+        for (size_t j = 0; j < hand->n; j++) {
+            assert_int_equal(core[j], hand->core[j]);
+            assert_int_equal(isolated[j], hand->isolated[j]);
+        }
+    }
+}
+
+/* ---- any machine ---- */
+
+static size_t between(unsigned *seed, size_t least, size_t most)
+{
+    return least + (size_t)rand_r(seed) % (most - least + 1);
+}
+
+static size_t domain_of(const struct machine *machine, size_t level, size_t core)
+{
+    return core / (machine->level[2].count / machine->level[level].count);
+}
+
+/* How many chosen devils can have a domain, when the other devils must fit beside: tried out. */
+static long most_isolated(const struct machine *machine, size_t level, size_t chosen, size_t others)
+{
+    size_t domains = machine->level[level].count, size = machine->level[2].count / domains;
+    size_t x = chosen < domains ? chosen : domains;
+
+    while (x > 0 && chosen - x + others > (domains - x) * size)
+        x--;
+    return (long)x;
+}
+
+/* Nobody shares a core, no devil shares a domain with one who is isolated. */
+static void check(const struct machine *machine, size_t level, size_t n,
+                  const struct isolate_thread *thread, const size_t *core, const bool *isolated)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_true(core[i] < machine->level[2].count);
+        assert_true(!isolated[i] || (thread[i].prioritised && thread[i].sensitive));
+        for (size_t j = 0; j < n; j++) {
+            if (i == j)
+                continue;
+            assert_int_not_equal(core[i], core[j]);
+            if (isolated[i] &&
+                domain_of(machine, level, core[i]) == domain_of(machine, level, core[j]))
+                assert_true(thread[j].miss_pmi < DEVIL);
+        }
+    }
+}
+
+static void test_any_machine(void **state)
+{
+    unsigned seed = 17;
+
+    (void)state;
+    for (int round = 0; round < 5000; round++) {
+        const size_t arity[] = {between(&seed, 1, 3), between(&seed, 1, 4), between(&seed, 1, 4)};
+        size_t n = between(&seed, 0, arity[0] * arity[1] * arity[2]), level = between(&seed, 0, 1);
+        size_t core[CORES_MAX], chosen = 0, others = 0;
+        struct isolate_thread thread[CORES_MAX];
+        bool isolated[CORES_MAX];
+        struct machine machine;
+        long count;
+
+        machine_make(&machine, arity);
+        for (size_t i = 0; i < n; i++) {
+            bool devil = between(&seed, 0, 2) == 0;
+
+            thread[i] = (struct isolate_thread){
+                (double)between(&seed, 0, 1999) + (devil ? DEVIL : 0), between(&seed, 0, 1), devil};
+            chosen += devil && thread[i].prioritised;
+            others += devil && !thread[i].prioritised;
+        }
+        count = isolate_place(&machine.di, level, DEVIL, n, thread, core, isolated);
+        assert_int_equal(count, most_isolated(&machine, level, chosen, others));
+        check(&machine, level, n, thread, core, isolated);
+        count = isolate_place_best(&machine.di, DEVIL, n, thread, core, isolated, &level);
+        assert_true(count >= most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
+        assert_true(count >= most_isolated(&machine, LEVEL_CACHE, chosen, others));
+        if (level == LEVEL_CACHE) /* then packages do not do */
+            assert_true(count > most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
+        check(&machine, level, n, thread, core, isolated);
+    }
+}
+
+/* With nobody chosen it is DI, beyond the cores too. */
+static void test_is_di(void **state)
+{
+    unsigned seed = 19;
+
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        const size_t arity[] = {between(&seed, 1, 2), between(&seed, 1, 3), between(&seed, 1, 3)};
+        size_t n = between(&seed, 0, 3 * arity[0] * arity[1] * arity[2]);
+        struct isolate_thread thread[CORES_MAX];
+        size_t got[CORES_MAX], want[CORES_MAX];
+        struct di_unit unit[CORES_MAX];
+        bool isolated[CORES_MAX];
+        struct machine machine;
+
+        machine_make(&machine, arity);
+        for (size_t i = 0; i < n; i++) {
+            thread[i] = (struct isolate_thread){(double)between(&seed, 0, 4000), false, true};
+            unit[i] = (struct di_unit){thread[i].miss_pmi, 1};
+        }
+        assert_int_equal(di_place(&machine.di, n, unit, want), 0);
+        assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, n, thread, got, isolated),
+                         0);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(got[i], want[i]);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    static const size_t arity[] = {1, 1, 2};
+    static const struct isolate_thread fine = {1, false, false}, wrong[] = {{.miss_pmi = -1},
+                                                                            {.miss_pmi = NAN},
+                                                                            {.miss_pmi = INFINITY}};
+    const struct di_machine none = {0, NULL};
+    struct machine machine;
+    bool isolated;
+    size_t core, level;
+
+    (void)state;
+    machine_make(&machine, arity);
+    errno = 0;
+    assert_int_equal(isolate_place(&machine.di, 2, DEVIL, 1, &fine, &core, &isolated), -1);
+    assert_int_equal(errno, EINVAL);
+    errno = 0;
+    assert_int_equal(isolate_place_best(&none, DEVIL, 1, &fine, &core, &isolated, &level), -1);
+    assert_int_equal(errno, EINVAL);
+    for (size_t i = 0; i < 3; i++) {
+        errno = 0;
+        assert_int_equal(
+            isolate_place(&machine.di, LEVEL_CACHE, DEVIL, 1, &wrong[i], &core, &isolated), -1);
+        assert_int_equal(errno, EINVAL);
+    }
+    assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, 0, NULL, NULL, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hand_worked),
+        cmocka_unit_test(test_any_machine),
+        cmocka_unit_test(test_is_di),
+        cmocka_unit_test(test_refusals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
