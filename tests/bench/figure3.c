@@ -382,7 +382,7 @@ int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "--spec") == 0)
         return figure3_spec(argc - 2, argv + 2);
-    if (argc != 2) {
+    if (argc != 2 || argv[1][0] == '-') {
         fputs("usage: figure3 MATRIX.json\n"
               "       figure3 --spec FILE.csv [WAY_BYTES [DRAM_GBPS [CLOCK_GHZ]]]\n",
               stderr);
