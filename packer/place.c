@@ -313,6 +313,60 @@ static void match_own(const struct packer *packer, const struct pool *pool, stru
     }
 }
 
+/* Are the unit's cores, where they stand now, in the same caches as the targets? */
+static bool stands_there(const struct packer *packer, const struct pool *pool, const size_t *from,
+                         const size_t *target, size_t count)
+{
+    const struct topo_core *core = packer->topo->core;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t llc = core[target[i]].llc, there = 0, here = 0;
+
+        for (size_t j = 0; j < count; j++) {
+            there += core[target[j]].llc == llc;
+            here += core[pool->stand[from[j]]].llc == llc;
+        }
+        if (here != there)
+            return false;
+    }
+    return true;
+}
+
+static void swap_targets(size_t *a, size_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t target = a[i];
+
+        a[i] = b[i];
+        b[i] = target;
+    }
+}
+
+/* Units of equal rate and size are equal: DI puts them anywhere among themselves. Who stands where
+ * one of them is meant to stand is the one: a job that has all cores to itself is not shuffled, and
+ * nobody moves for his equal. */
+static void keep_among_equals(const struct packer *packer, const struct pool *pool,
+                              struct units *units)
+{
+    const size_t *from = units->from;
+    size_t *to = units->to, u_at = 0;
+
+    for (size_t u = 0; u < units->n; u_at += units->unit[u++].cores) {
+        size_t count = units->unit[u].cores, v_at = 0;
+
+        if (stands_there(packer, pool, from + u_at, to + u_at, count))
+            continue;
+        for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores)
+            if (units->unit[v].cores == count &&
+                units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
+                stands_there(packer, pool, from + u_at, to + v_at, count) &&
+                !stands_there(packer, pool, from + v_at, to + v_at, count)) {
+                swap_targets(to + u_at, to + v_at, count);
+                break;
+            }
+    }
+}
+
 /* Run DI on the pool's part of the machine: fills units->to with topology cores. */
 static int run_di(const struct packer *packer, const struct pool *pool, struct units *units,
                   size_t total, struct berth_error *err)
@@ -414,6 +468,7 @@ int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
         total += units.unit[u].cores;
     rc = total ? run_di(packer, pool, &units, total, err) : 0;
     if (rc == 0 && total) {
+        keep_among_equals(packer, pool, &units);
         for (size_t u = 0; u < units.n; start += units.unit[u++].cores)
             match_own(packer, pool, &units, start, units.unit[u].cores);
         keep_within_cache(packer, pool, &units, total);

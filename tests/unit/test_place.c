@@ -213,6 +213,58 @@ static void test_neutral_between(void **state)
     assert_int_equal(turtle->place.rank, 3);
 }
 
+/* A step with all cores to itself: its tasks are equal, and nobody has anything to gain. */
+static void test_equal_tasks_fill_the_machine(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0-7", 9000,
+                (const char *const[]){"0", "1", "2", "3", "4", "5", "6", "7", NULL});
+    decide(f);
+    assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
+}
+
+/* Four of them on half of their job's cores are spread, one to a cache, and two need not move. */
+static void test_equal_tasks_spread(void **state)
+{
+    struct fixture *f = *state;
+    size_t moved = 0;
+    bool used[4] = {false};
+
+    fixture_put(f, 1, 0, "0-7", 9000, (const char *const[]){"0", "1", "2", "3", NULL});
+    decide(f);
+    for (size_t core = 0; core < 4; core++) {
+        size_t stand = f->packer.pool.stand[core];
+
+        moved += stand != core;
+        assert_false(used[stand / 2]);
+        used[stand / 2] = true;
+    }
+    assert_int_equal(moved, 2);
+}
+
+/* Who comes later and is equal takes what is left: nobody makes room for his equal. */
+static void test_equal_does_not_push(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "4", 100, ONE("4"));
+    fixture_put(f, 2, 0, "0", 100, ONE("0"));
+    decide(f);
+    assert_stand(&f->packer.pool, "0 - - - 4 - - -");
+}
+
+/* Nor do two tasks of two cores each, in two caches, change places. */
+static void test_equal_units_of_two_cores(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "4-5", 100, ONE("4-5"));
+    fixture_put(f, 2, 0, "0-1", 100, ONE("0-1"));
+    decide(f);
+    assert_stand(&f->packer.pool, "0 1 - - 4 5 - -");
+}
+
 static void test_equal_keep_order(void **state)
 {
     struct fixture *f = *state;
@@ -483,6 +535,10 @@ int main(void)
         smt(test_image_far_siblings),
         plain(test_spread),
         plain(test_neutral_between),
+        plain(test_equal_tasks_fill_the_machine),
+        plain(test_equal_tasks_spread),
+        plain(test_equal_does_not_push),
+        plain(test_equal_units_of_two_cores),
         plain(test_equal_keep_order),
         plain(test_batch_shell),
         plain(test_overlap_merged),
