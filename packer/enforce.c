@@ -135,3 +135,25 @@ int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefi
     rootfs_list_free(name);
     return rc;
 }
+
+struct pids_of {
+    const struct enforce_step *step;
+    struct enforce_pids *list;
+};
+
+static int add_pids(struct enforce *enforce, const char *dir, void *arg)
+{
+    struct pids_of *of = arg;
+
+    return enforce_pids_cgroup(enforce, of->step, dir, of->list);
+}
+
+int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      struct enforce_pids *list)
+{
+    struct pids_of of = {.step = step, .list = list};
+
+    if (add_pids(enforce, dir, &of) < 0)
+        return -1;
+    return enforce_each_dir(enforce, dir, "task_", add_pids, &of);
+}

@@ -182,4 +182,8 @@ int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *f
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
 
+/* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */
+int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      struct enforce_pids *list);
+
 #endif

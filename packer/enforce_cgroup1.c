@@ -51,18 +51,6 @@ static void slurm_name(struct wire_step_id id, char *out, size_t size)
     snprintf(out, size, "job_%u/step_%s", id.job, strchr(name, '.') ? strchr(name, '.') + 1 : "");
 }
 
-struct pids_of {
-    const struct enforce_step *step;
-    struct enforce_pids *list;
-};
-
-static int add_pids(struct enforce *enforce, const char *dir, void *arg)
-{
-    struct pids_of *of = arg;
-
-    return enforce_pids_cgroup(enforce, of->step, dir, of->list);
-}
-
 /* Add the processes that are in berth's cgroup of the step. */
 static int own_pids(struct enforce *enforce, const struct enforce_step *step,
                     struct enforce_pids *list)
@@ -94,15 +82,12 @@ static int unconfined_pids(struct enforce *enforce, const struct enforce_step *s
 static int leaf_pids(struct enforce *enforce, const struct enforce_step *step,
                      struct enforce_pids *list)
 {
-    struct pids_of of = {.step = step, .list = list};
     char leaf[ENFORCE_DIR_MAX];
 
     if (!step->leaf[0])
         return unconfined_pids(enforce, step, list);
     leaf_dir(enforce, step, leaf);
-    if (add_pids(enforce, leaf, &of) < 0)
-        return -1;
-    return enforce_each_dir(enforce, leaf, "task_", add_pids, &of);
+    return enforce_pids_leaf(enforce, step, leaf, list);
 }
 
 static int cgroup1_pids(struct enforce *enforce, const struct enforce_step *step,

@@ -113,28 +113,13 @@ static int cgroup2_locate(struct enforce *enforce, const char *node, struct enfo
     return enforce_read_homes(step, &step->step_home, err);
 }
 
-struct pids_of {
-    const struct enforce_step *step;
-    struct enforce_pids *list;
-};
-
-static int add_pids(struct enforce *enforce, const char *dir, void *arg)
-{
-    struct pids_of *of = arg;
-
-    return enforce_pids_cgroup(enforce, of->step, dir, of->list);
-}
-
 static int cgroup2_pids(struct enforce *enforce, const struct enforce_step *step,
                         struct enforce_pids *list)
 {
-    struct pids_of of = {.step = step, .list = list};
     char user[ENFORCE_DIR_MAX];
 
     step_dir(enforce, step, "/user", user);
-    if (add_pids(enforce, user, &of) < 0)
-        return -1;
-    return enforce_each_dir(enforce, user, "task_", add_pids, &of);
+    return enforce_pids_leaf(enforce, step, user, list);
 }
 
 /* ---- widening and pinning ---- */
