@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,17 +55,23 @@ static bool level_is_sound(const struct di_level *level, size_t parents)
     return true;
 }
 
-static bool input_is_sound(const struct di_machine *machine, size_t n, const struct di_unit *units)
+bool di_machine_is_sound(const struct di_machine *machine)
 {
     size_t parents = 1;
 
-    if (machine->depth == 0 || machine->level[machine->depth - 1].count == 0)
-        return false;
     for (size_t i = 0; i < machine->depth; i++) {
         if (!level_is_sound(&machine->level[i], parents))
             return false;
         parents = machine->level[i].count;
     }
+    return true;
+}
+
+static bool input_is_sound(const struct di_machine *machine, size_t n, const struct di_unit *units)
+{
+    if (machine->depth == 0 || machine->level[machine->depth - 1].count == 0 ||
+        !di_machine_is_sound(machine))
+        return false;
     for (size_t i = 0; i < n; i++)
         if (units[i].cores == 0 || !isfinite(units[i].miss_pmi) || units[i].miss_pmi < 0)
             return false;

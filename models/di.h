@@ -6,6 +6,7 @@
 #ifndef MODELS_DI_H
 #define MODELS_DI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One level of the memory hierarchy: `count` entities in ascending order, parent[i] is the index of
@@ -22,6 +23,9 @@ struct di_machine {
     size_t depth;
     const struct di_level *level;
 };
+
+/* Are all parents in range, and do they never descend? */
+bool di_machine_is_sound(const struct di_machine *machine);
 
 /* One unit to place: a thread, or a task whose threads stay together. */
 struct di_unit {

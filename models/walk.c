@@ -36,26 +36,6 @@ struct walk {
     struct level *level;
 };
 
-static bool level_is_sound(const struct di_level *level, size_t parents)
-{
-    for (size_t i = 0; i < level->count; i++)
-        if (level->parent[i] >= parents || (i > 0 && level->parent[i] < level->parent[i - 1]))
-            return false;
-    return true;
-}
-
-static bool machine_is_sound(const struct di_machine *machine)
-{
-    size_t parents = 1;
-
-    for (size_t i = 0; i < machine->depth; i++) {
-        if (!level_is_sound(&machine->level[i], parents))
-            return false;
-        parents = machine->level[i].count;
-    }
-    return machine->depth >= 2;
-}
-
 /* Free every core that is not idle (again), and count from the cores up. */
 static void begin_round(struct walk *walk)
 {
@@ -109,7 +89,7 @@ struct walk *walk_new(const struct di_machine *machine, size_t open)
     struct walk *walk;
     struct level *cores;
 
-    if (!machine_is_sound(machine)) {
+    if (machine->depth < 2 || !di_machine_is_sound(machine)) {
         errno = EINVAL;
         return NULL;
     }
