@@ -29,6 +29,11 @@ static void union_of_tasks(const struct step *step, struct cpus *cpus)
         cpus_or(cpus, &step->body.task[i].cpus);
 }
 
+bool hold_verifies(const struct packer *packer)
+{
+    return packer->enforce.way != &enforce_dryrun;
+}
+
 void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step)
 {
     struct cpus image;
@@ -162,7 +167,7 @@ static int move_step(struct packer *packer, const struct move *move)
     char name[WIRE_STEP_NAME_MAX];
 
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
-        step->hold.verified = packer->enforce.way != &enforce_dryrun;
+        step->hold.verified = hold_verifies(packer);
         step->hold.moves += moves;
         packer->moves += moves;
         step->hold.reason[0] = '\0';

@@ -20,6 +20,9 @@ int hold_change(struct packer *packer, struct pool *next, const struct step *fre
 /* Where a step's tasks stand under the pool, filled into place and size. */
 void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step);
 
+/* Does this node's way read back what stands? dryrun touches nothing and verifies nothing. */
+bool hold_verifies(const struct packer *packer);
+
 /* Put one step back where Slurm had it. */
 void hold_restore(struct packer *packer, struct step *step);
 

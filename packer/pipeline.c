@@ -100,7 +100,7 @@ static void stage_state(const struct packer *packer, struct step *step)
     } else {
         step_go(step, STEP_PLACED);
     }
-    step->hold.verified = packer->enforce.way != &enforce_dryrun; /* where locate() found it */
+    step->hold.verified = hold_verifies(packer); /* where locate() found it */
 }
 
 /* Observe: decide as if the step could be moved, and only record it. */
@@ -132,6 +132,12 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
     return hold_change(packer, &next, step, step_movable(step) ? 0 : HOLD_MUST, err);
 }
 
+/* A step is out of the books, with nothing known of how it ended. */
+static void forget(struct packer *packer, struct wire_step_id id)
+{
+    pipeline_end(packer, &(struct wire_end){.id = id, .exit_status = -1, .user_s = -1});
+}
+
 void pipeline_start(struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer)
 {
@@ -140,7 +146,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 
     packer->registrations++;
     /* Registered twice, or requeued under the same id before its end was heard of: */
-    pipeline_end(packer, &(struct wire_end){.id = request->id, .exit_status = -1, .user_s = -1});
+    forget(packer, request->id);
     step = stage_register(packer, request, &err);
     if (!step) {
         answer_refuse(answer, err.text);
@@ -153,8 +159,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     stage_state(packer, step);
     if (store_start(packer, step, &err) < 0 || stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
-        pipeline_end(packer,
-                     &(struct wire_end){.id = step->request.id, .exit_status = -1, .user_s = -1});
+        forget(packer, step->request.id);
         answer_refuse(answer, err.text);
         return;
     }
@@ -274,7 +279,7 @@ static void adopt(struct packer *packer)
         classify_step(packer, step);
         stage_size(packer, step);
         stage_policy(step);
-        step->hold.verified = packer->enforce.way != &enforce_dryrun;
+        step->hold.verified = hold_verifies(packer);
         step->place.adopted = true;
     }
 }
