@@ -11,8 +11,10 @@ libmodels_la_SOURCES = \
 	models/contend_study.c models/contend_study.h \
 	models/di.c models/di.h \
 	models/dio_power.c models/dio_power.h \
+	models/dramon.c models/dramon.h \
 	models/edp.c models/edp.h \
 	models/exchange.c models/exchange.h \
+	models/flexthread.c models/flexthread.h \
 	models/isolate.c models/isolate.h \
 	models/matching.c models/matching.h \
 	models/missrate.c models/missrate.h \

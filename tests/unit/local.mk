@@ -300,3 +300,15 @@ tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_ctl_model_matching.sh
 EXTRA_DIST += tests/unit/test_ctl_model_matching.sh
+
+TESTS += tests/unit/test_dramon
+check_PROGRAMS += tests/unit/test_dramon
+tests_unit_test_dramon_SOURCES = tests/unit/test_dramon.c
+tests_unit_test_dramon_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_dramon_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_flexthread
+check_PROGRAMS += tests/unit/test_flexthread
+tests_unit_test_flexthread_SOURCES = tests/unit/test_flexthread.c
+tests_unit_test_flexthread_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_flexthread_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
