@@ -14,8 +14,8 @@
 
 #include <stddef.h>
 
-#define DRAMON_CORES_MAX 65536
-#define DRAMON_BRD_MAX 256
+#define DRAMON_CORES_MAX 16384
+#define DRAMON_BRD_MAX 64
 #define DRAMON_SUM_TOLERANCE 0.01 /* ratios and probabilities sum to 1 but for their rounding */
 
 /* Table 4.1; times in ns, all >= 0. */

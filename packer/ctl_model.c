@@ -72,6 +72,34 @@ static const struct model models[] = {
      "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
      "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
      "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
+    {"dramon", ctl_model_dramon,
+     "DraMon: the bandwidth that 1 to N cores of a node draw from its memory (Wang 2015, chapter\n"
+     "4). issue_rate_single: requests/s per channel of one core; brd: the probability of each "
+     "bank\n"
+     "reuse distance, 7/8 of 1 and 1/8 of 8 unless given; wtr, rtr: requests that switch from "
+     "write\n"
+     "to read and between ranks.",
+     "{\"hardware\":{\"channels\",\"banks\",\"tRCD_ns\",\"tCAS_ns\",\"tRP_ns\",\"tBurst_ns\",\"tWR_"
+     "ns\",\n"
+     " \"tRTRS_ns\",\"tWTR_ns\",\"tCK_ns\",\"request_bytes\",\"auto_close\"},\n"
+     " \"software\":{\"issue_rate_single\",\"hit\",\"miss\",\"conflict\",\"brd\":{\"1\":0.875,"
+     "\"8\":0.125},\n"
+     " \"read_ratio\",\"wtr\",\"rtr\",\"ranks\"},\"cores\":6}; from a trace also "
+     "software.same_row,\n"
+     "same_bank and other_channel: where a co-runner's requests go",
+     "{\"curve\":[{\"cores\":1,\"gbps\",\"hit\",\"miss\",\"conflict\",\"latency_ns\"}]}"},
+    {"flexthread", ctl_model_flexthread,
+     "How many threads to create, that they spread evenly over cores_min (1) to cores cores and "
+     "yet\n"
+     "cost little to synchronise (eq. 6.4 to 6.8). imbalance, overhead: the fractions allowed\n"
+     "(0.05); sync_hz: synchronisations of a thread per second, memory_ns and syscall_ns: what "
+     "each\n"
+     "takes; threads: judge this count instead.",
+     "{\"cores\":32,\"cores_min\":8,\"imbalance\":0.05,\"overhead\":0.05,\"sync_hz\":667,\n"
+     " \"memory_ns\":200,\"syscall_ns\":2000}",
+     "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
+     "there\n"
+     "is not is null"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",

@@ -57,7 +57,9 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model.c packer/ctl_models.h \
 	packer/ctl_model_contend.c \
 	packer/ctl_model_di.c \
+	packer/ctl_model_dramon.c \
 	packer/ctl_model_edp.c \
+	packer/ctl_model_flexthread.c \
 	packer/ctl_model_matching.c \
 	packer/ctl_model_pairs.c \
 	packer/ctl_pairs.c packer/ctl_pairs.h \

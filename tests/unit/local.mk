@@ -312,3 +312,6 @@ check_PROGRAMS += tests/unit/test_flexthread
 tests_unit_test_flexthread_SOURCES = tests/unit/test_flexthread.c
 tests_unit_test_flexthread_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_flexthread_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
+EXTRA_DIST += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
