@@ -23,6 +23,10 @@ libpacker_la_SOURCES = \
 	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
 	packer/log.c packer/log.h \
+	packer/machine_profile.c packer/machine_profile.h \
+	packer/machine_profile_fields.h \
+	packer/machine_profile_read.c \
+	packer/machine_profile_write.c \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \

@@ -13,11 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../models/numem.h"
 #include "cpus.h"
 #include "error.h"
 
-#define MACHINE_NODES_MAX 1024
-#define MACHINE_CORES_MAX 4096 /* of a node */
+#define MACHINE_NODES_MAX NUMEM_NODES_MAX
+#define MACHINE_CORES_MAX NUMEM_CORES_MAX /* of a node */
 
 /* A measured quantity: the median of the runs, and how far they were apart: (greatest - least) /
  * median. NAN: not known. */
@@ -68,6 +69,10 @@ void machine_profile_free(struct machine_profile *profile);
  * 0, or -1 with ENOMEM. */
 int machine_profile_set_route(struct machine_profile *profile, const size_t *node, size_t hops);
 
+/* The way from one node's memory to another node. */
+const struct machine_route *machine_profile_route(const struct machine_profile *profile,
+                                                  size_t from, size_t to);
+
 /* Read a profile: from a file (NULL and err "FILE: field: what is wrong"), or from its JSON object
  * (NULL and err that begins with the field). */
 struct machine_profile *machine_profile_read(const char *path, struct berth_error *err);
@@ -84,5 +89,13 @@ int machine_profile_write(const struct machine_profile *profile, const char *pat
 /* How many GB/s `cores` cores of a node get from its own memory (local[cores], at most all cores);
  * NAN where it is not known. */
 double machine_profile_local(const struct machine_profile *profile, size_t node, size_t cores);
+
+/* The machine as NuMem and NuCore take it, of all its nodes and cores. The only node of a machine
+ * has none to share its memory with: its alpha is then the best local bandwidth, its beta 0. Free
+ * with machine_profile_numem_free (NULL is fine). NULL and err, which names the figure that is not
+ * known. */
+struct numem_machine *machine_profile_numem(const struct machine_profile *profile,
+                                            struct berth_error *err);
+void machine_profile_numem_free(struct numem_machine *machine);
 
 #endif
