@@ -193,11 +193,14 @@ static struct machine_profile *new_profile(struct json_object *nodes, struct ber
     }
     for (size_t i = 0; i < n; i++) {
         struct json_object *node = json_object_array_get_idx(nodes, i);
-        struct berth_error why = {"an object expected"};
+        struct berth_error why;
         uint32_t count = 0;
 
-        if (!json_object_is_type(node, json_type_object) ||
-            json_get_u32(node, "cores", JSON_REQUIRED, &count, &why) < 0) {
+        if (!json_object_is_type(node, json_type_object)) {
+            berth_error_set(err, "nodes[%zu]: an object expected", i);
+            return NULL;
+        }
+        if (json_get_u32(node, "cores", JSON_REQUIRED, &count, &why) < 0) {
             berth_error_set(err, "nodes[%zu].%.400s", i, why.text);
             return NULL;
         }

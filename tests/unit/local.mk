@@ -315,3 +315,15 @@ tests_unit_test_flexthread_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
 
 TESTS += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
 EXTRA_DIST += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
+
+TESTS += tests/unit/test_machine_profile
+check_PROGRAMS += tests/unit/test_machine_profile
+tests_unit_test_machine_profile_SOURCES = tests/unit/test_machine_profile.c
+tests_unit_test_machine_profile_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_machine_profile_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_packer
+check_PROGRAMS += tests/unit/test_packer
+tests_unit_test_packer_SOURCES = tests/unit/test_packer.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_packer_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_packer_LDADD = libpacker.la $(CMOCKA_LIBS)
