@@ -17,7 +17,7 @@
 #define NUCORE_CORES_PER_GBPS 1000.0 /* C of eq. 5.17 */
 #define NUCORE_SPEED_PER_CORE 1e-6
 #define NUCORE_PROGRAMS_MAX 64
-#define NUCORE_WEIGHT_MAX 1e6
+#define NUCORE_WEIGHT_MAX 1000.0
 
 struct nucore_program {
     struct numem_program use;
@@ -76,6 +76,6 @@ int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t 
  * why) or ENOMEM, and nothing changed. */
 int nucore_solve(const struct nucore *nucore, struct nucore_result *result);
 
-#define NUCORE_TIE 1e-7 /* of the objective, relative to 1 + |objective| / 1000 */
+#define NUCORE_TIE 1e-8 /* of the objective, relative to 1 + |objective| / 1000 */
 
 #endif
