@@ -52,7 +52,13 @@ berthd_LDADD = libpacker.la
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
+	packer/calibrate.c packer/calibrate.h \
+	packer/calibrate_fit.c packer/calibrate_fit.h \
+	packer/calibrate_places.c packer/calibrate_places.h \
+	packer/calibrate_run.c packer/calibrate_run.h \
 	packer/ctl_apps.c packer/ctl_apps.h \
+	packer/ctl_calibrate.c packer/ctl_calibrate.h \
+	packer/ctl_calibrate_print.c \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
@@ -83,4 +89,4 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/plan.c packer/plan.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
-berthctl_LDADD = libpacker.la $(PFM_LIBS)
+berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread

@@ -26,13 +26,14 @@ static int init_nodes(struct machine_profile *profile, const size_t *cores)
             .os_index = (unsigned)i,
             .cores = cores[i],
             .local = new_figures(cores[i] + 1),
+            .triad = new_figures(cores[i] + 1),
             .alpha = {NAN, NAN},
             .beta = {NAN, NAN},
             .correlation = NAN,
         };
-        if (!node->local)
+        if (!node->local || !node->triad)
             return -1;
-        node->local[0].value = 0;
+        node->local[0].value = node->triad[0].value = 0;
     }
     return 0;
 }
@@ -70,8 +71,10 @@ void machine_profile_free(struct machine_profile *profile)
 {
     if (!profile)
         return;
-    for (size_t i = 0; profile->node && i < profile->nodes; i++)
+    for (size_t i = 0; profile->node && i < profile->nodes; i++) {
         free(profile->node[i].local);
+        free(profile->node[i].triad);
+    }
     for (size_t i = 0; profile->route && i < profile->nodes * profile->nodes; i++)
         free(profile->route[i].node);
     free(profile->node);
@@ -105,8 +108,18 @@ const struct machine_route *machine_profile_route(const struct machine_profile *
 double machine_profile_local(const struct machine_profile *profile, size_t node, size_t cores)
 {
     const struct machine_node *of = &profile->node[node];
+    size_t below, above;
 
-    return of->local[cores < of->cores ? cores : of->cores].value;
+    if (cores > of->cores)
+        cores = of->cores;
+    for (below = cores; below > 0 && isnan(of->local[below].value);)
+        below--;
+    for (above = cores; above < of->cores && isnan(of->local[above].value);)
+        above++;
+    if (above == below)
+        return of->local[cores].value;
+    return of->local[below].value + (of->local[above].value - of->local[below].value) *
+                                        (double)(cores - below) / (double)(above - below);
 }
 
 /* ---- for NuMem ---- */

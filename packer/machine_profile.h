@@ -30,8 +30,9 @@ struct machine_node {
     unsigned os_index;            /* NUMA node, as the kernel numbers it */
     struct cpus cpus;             /* empty: not known */
     size_t cores;                 /* at least 1 */
-    struct machine_figure *local; /* [cores + 1] GB/s from its own memory to so many of its
-                                     cores; [0] is 0 */
+    struct machine_figure *local; /* [cores + 1] GB/s that so many of its cores read from its
+                                     own memory; [0] is 0 */
+    struct machine_figure *triad; /* [cores + 1] GB/s of STREAM's triad, as STREAM counts */
     struct machine_figure alpha;  /* GB/s: the memory's most (Wang 2015, eq. 5.7) */
     struct machine_figure beta;   /* the share of local demand that is kept from the others */
     double correlation;           /* of the regression that gave alpha and beta */
@@ -86,8 +87,8 @@ struct json_object *machine_profile_json(const struct machine_profile *profile);
 int machine_profile_write(const struct machine_profile *profile, const char *path, bool force,
                           struct berth_error *err);
 
-/* How many GB/s `cores` cores of a node get from its own memory (local[cores], at most all cores);
- * NAN where it is not known. */
+/* How many GB/s `cores` cores of a node read from its own memory (of all cores, where it has not so
+ * many). Between core counts that were measured, a straight line; NAN where nothing is known. */
 double machine_profile_local(const struct machine_profile *profile, size_t node, size_t cores);
 
 /* The machine as NuMem and NuCore take it, of all its nodes and cores. The only node of a machine

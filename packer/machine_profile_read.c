@@ -107,6 +107,8 @@ static int read_node(struct json_object *object, struct machine_node *node, stru
         read_cpus(object, &node->cpus, err) < 0 ||
         read_list(object, "local_gbps", node->cores + 1, false, node->local, err) < 0 ||
         read_list(object, "local_spread", node->cores + 1, true, node->local, err) < 0 ||
+        read_list(object, "triad_gbps", node->cores + 1, false, node->triad, err) < 0 ||
+        read_list(object, "triad_spread", node->cores + 1, true, node->triad, err) < 0 ||
         read_field(object, "alpha_gbps", FIGURE_MAX, &node->alpha.value, err) < 0 ||
         read_field(object, "alpha_spread", FIGURE_MAX, &node->alpha.spread, err) < 0 ||
         read_field(object, "beta", 1, &node->beta.value, err) < 0 ||

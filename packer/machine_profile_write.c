@@ -51,6 +51,8 @@ static struct json_object *new_node(const struct machine_node *node)
     json_add_u64(object, "cores", node->cores);
     json_object_object_add(object, "local_gbps", new_row(node->local, node->cores + 1, false));
     json_object_object_add(object, "local_spread", new_row(node->local, node->cores + 1, true));
+    json_object_object_add(object, "triad_gbps", new_row(node->triad, node->cores + 1, false));
+    json_object_object_add(object, "triad_spread", new_row(node->triad, node->cores + 1, true));
     json_object_object_add(object, "alpha_gbps", new_number(node->alpha.value));
     json_object_object_add(object, "alpha_spread", new_number(node->alpha.spread));
     json_object_object_add(object, "beta", new_number(node->beta.value));

@@ -327,3 +327,9 @@ check_PROGRAMS += tests/unit/test_packer
 tests_unit_test_packer_SOURCES = tests/unit/test_packer.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_packer_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_packer_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_calibrate_fit
+check_PROGRAMS += tests/unit/test_calibrate_fit
+tests_unit_test_calibrate_fit_SOURCES = tests/unit/test_calibrate_fit.c packer/calibrate_fit.c
+tests_unit_test_calibrate_fit_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_calibrate_fit_LDADD = libpacker.la $(CMOCKA_LIBS) -lm

@@ -125,6 +125,11 @@ static void test_one_node(void **state)
     assert_int_equal(machine->route[0].hops, 0);
     assert_true(machine_profile_local(profile, 0, 2) == 7);
     assert_true(machine_profile_local(profile, 0, 99) == 7);
+    profile->node[0].local[1].value = NAN; /* not measured: halfway between none and two */
+    assert_true(machine_profile_local(profile, 0, 1) == 3.5);
+    profile->node[0].local[2].value = NAN;
+    assert_true(isnan(machine_profile_local(profile, 0, 1)));
+    assert_true(machine_profile_local(profile, 0, 0) == 0);
     machine_profile_numem_free(machine);
     machine_profile_free(profile);
     profile = parse("{\"version\":1,\"nodes\":[{\"cores\":1}]}", &err);
