@@ -33,7 +33,7 @@ struct calibrate_worker {
 
 /* Let the n workers begin together, and after warm_s count for window_s what each does. 0 and the
  * rates, or -1 and err: a thread could not be started (on its CPU). A signal may shorten the
- * window; the rates are still per second. */
+ * window, a CPU that others keep busy lengthen it; the rates are per second in any case. */
 int calibrate_run(struct calibrate_worker *worker, size_t n, double warm_s, double window_s,
                   struct berth_error *err);
 
