@@ -27,7 +27,7 @@ struct calibrate_worker {
     unsigned cpu; /* the only one that it runs on */
     void *memory; /* its piece; of CHASE: where in a chain it begins; of PING and PONG: one word,
                      alone on its line, that both share and that is 0 */
-    size_t bytes; /* of the piece */
+    size_t bytes; /* of the piece: a multiple of 64 KiB */
     double rate;  /* the result: of the work's unit, per second */
 };
 

@@ -253,7 +253,7 @@ static int run(const struct args *args)
     const char *path;
     int rc = 0;
 
-    if (ctl_conf(NULL, &conf, &err) < 0)
+    if (!args->output && ctl_conf(NULL, &conf, &err) < 0)
         return ctl_fail("calibrate", "%s", err.text);
     path = args->output ? args->output : conf.machine_profile;
     if (!to_stdout && check_output(args, path, &err) < 0)
