@@ -111,21 +111,22 @@ static int parse(struct args *args, int argc, char **argv)
 /* Whether the profile can be written there later; the folder of the default is made. */
 static int check_output(const struct args *args, const char *path, struct berth_error *err)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], *parent;
     struct stat st;
 
     if (snprintf(folder, sizeof(folder), "%s", path) >= (int)sizeof(folder))
         return berth_error_set(err, "%.64s...: %s", path, strerror(ENAMETOOLONG));
-    if (!args->output && mkdir(dirname(strcpy(folder, path)), 0755) == 0)
-        (void)!chmod(folder, 0755);
+    parent = dirname(folder);
+    if (!args->output && mkdir(parent, 0755) == 0)
+        (void)!chmod(parent, 0755);
     if (lstat(path, &st) == 0) {
         if (!S_ISREG(st.st_mode))
             return berth_error_set(err, "%s: not a regular file", path);
         if (!args->force)
             return berth_error_set(err, "%s: there is one already; --force replaces it", path);
     }
-    if (access(dirname(strcpy(folder, path)), W_OK | X_OK) < 0)
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    if (access(parent, W_OK | X_OK) < 0)
+        return berth_error_set(err, "%s: %s", parent, strerror(errno));
     return 0;
 }
 

@@ -13,6 +13,8 @@
 #include "json.h"
 #include "machine_profile_fields.h"
 
+#define STYLE (JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
+
 /* A figure as people read it: six digits are more than any measurement has. */
 static struct json_object *new_number(double value)
 {
@@ -145,29 +147,73 @@ static int put_in_place(const char *temporary, const char *path, bool force)
     return errno == EINVAL || errno == ENOSYS ? rename(temporary, path) : -1;
 }
 
+/* An array of arrays or of nodes, one to a line. */
+static void print_rows(struct json_object *rows, FILE *out)
+{
+    size_t n = json_object_array_length(rows);
+
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s\n    %s", i ? "," : "[",
+                json_object_to_json_string_ext(json_object_array_get_idx(rows, i), STYLE));
+    fprintf(out, "\n  ]");
+}
+
+/* The file's text, which the caller frees; a field, or a row of one, to a line. NULL: no memory. */
+static char *print_profile(const struct machine_profile *profile, size_t *length)
+{
+    struct json_object *object = machine_profile_json(profile);
+    const char *before = "{";
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+
+    if (!out) {
+        json_object_put(object);
+        return NULL;
+    }
+    json_object_object_foreach(object, key, value)
+    {
+        fprintf(out, "%s\n  \"%s\": ", before, key);
+        if (json_object_is_type(value, json_type_array))
+            print_rows(value, out);
+        else
+            fputs(json_object_to_json_string_ext(value, STYLE), out);
+        before = ",";
+    }
+    fputs("\n}\n", out);
+    json_object_put(object);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Write the text into the open temporary file, and give that its name. */
+static int finish(int fd, const char *text, size_t length, const char *temporary, const char *path,
+                  bool force)
+{
+    int rc = write_all(fd, text, length);
+
+    if (rc == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
+        rc = -1;
+    if (close(fd) < 0)
+        rc = -1;
+    return rc == 0 ? put_in_place(temporary, path, force) : -1;
+}
+
 int machine_profile_write(const struct machine_profile *profile, const char *path, bool force,
                           struct berth_error *err)
 {
-    struct json_object *object = machine_profile_json(profile);
-    const char *text = json_object_to_json_string_ext(
-        object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
-    char temporary[PATH_MAX] = "";
+    char temporary[PATH_MAX];
     int fd = -1, rc = -1;
+    size_t length;
+    char *text = print_profile(profile, &length);
 
     if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
         errno = ENAMETOOLONG;
-    else
+    else if (text)
         fd = mkostemp(temporary, O_CLOEXEC);
     if (fd >= 0) {
-        rc = write_all(fd, text, strlen(text));
-        if (rc == 0)
-            rc = write_all(fd, "\n", 1);
-        if (rc == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
-            rc = -1;
-        if (close(fd) < 0)
-            rc = -1;
-        if (rc == 0)
-            rc = put_in_place(temporary, path, force);
+        rc = finish(fd, text, length, temporary, path, force);
         if (rc < 0) {
             int saved = errno;
 
@@ -175,7 +221,7 @@ int machine_profile_write(const struct machine_profile *profile, const char *pat
             errno = saved;
         }
     }
-    json_object_put(object);
+    free(text);
     if (rc == 0)
         return 0;
     if (errno == EEXIST)

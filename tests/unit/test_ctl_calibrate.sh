@@ -15,7 +15,7 @@ refuses '' 2 '--runs '\''five'\'':' calibrate --runs five
 refuses '' 2 '--output: its value is missing' calibrate --output
 refuses '' 2 '--slow: no such option' calibrate --slow
 refuses '' 2 'here: no such argument' calibrate here
-refuses '' 1 "$dir/no/m.json: No such file or directory" calibrate --output "$dir/no/m.json"
+refuses '' 1 "$dir/no: No such file or directory" calibrate --output "$dir/no/m.json"
 refuses '' 1 "$dir: not a regular file" calibrate --force --output "$dir"
 echo kept >"$dir/m.json"
 refuses '' 1 "$dir/m.json: there is one already; --force replaces it" calibrate --output "$dir/m.json"
