@@ -13,6 +13,10 @@
 
 #include "nucore.h"
 
+#ifndef ROOT_ROUNDS
+#define ROOT_ROUNDS 10
+#define CUT_ROUNDS 0
+#endif
 #define WHOLE 1e-6 /* cores: so near to a whole number is one */
 
 struct allot {
@@ -340,7 +344,8 @@ static int leaf(struct allot *a, const struct box *box)
 static enum simplex_end narrow(struct allot *a, struct box *box)
 {
     for (;;) {
-        enum simplex_end end = relax_solve(a->relax, box, a->cutoff);
+        enum simplex_end end =
+            relax_strengthen(a->relax, box, a->cutoff, box == a->root ? ROOT_ROUNDS : CUT_ROUNDS);
         size_t before = 0, after = 0;
 
         if (end != SIMPLEX_OPTIMAL)

@@ -4,7 +4,7 @@
  * Columns: cores of each cell (a), local bandwidth of each cell (L), amount of each flow (I); of
  * several programs also each cell's local demand (LD), as eq. 5.7 can then cost more than it gains.
  * One program: L itself is below the hull of the local demand. */
-#include "relax.h"
+#include "relax_impl.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,182 +12,6 @@
 #include <string.h>
 
 #define ROUNDS 60     /* of facets, for one box */
-#define VIOLATED 1e-9 /* relative to 1 + value */
-
-/* A column that is below (LOWER: above) the hull of a function of one cell's cores. */
-enum curve_kind { CURVE_DEMAND, CURVE_LOWER, CURVE_FLOW };
-
-struct curve {
-    enum curve_kind kind;
-    size_t cell;
-    int col;
-    double rate, max; /* of a flow */
-};
-
-/* A row: column - slope * a <= constant (LOWER: >=), which holds for points lo .. hi. */
-struct facet {
-    int row;
-    size_t curve, lo, hi;
-    double slope, constant;
-    bool active;
-};
-
-struct relax {
-    const struct relax_problem *problem;
-    const struct flows *flows;
-    size_t nodes, programs, cells;
-    glp_prob *lp;
-    int cores, local, demand, amount; /* first columns; demand: 0 where there is none */
-    int sum;                          /* first row of the programs' sums of cores */
-    size_t curves, facets, facets_size;
-    struct curve *curve;
-    size_t *first, *of; /* the curves of cell c: curve[of[first[c]]] .. before first[c + 1] */
-    struct facet *facet;
-    bool solved;    /* there is a basis to go on from */
-    struct box now; /* the box that the columns' bounds describe */
-    size_t *chain;  /* scratch: a hull */
-    struct simplex_row row;
-    double *value; /* scratch: of columns, or of a cell's points */
-    double *price; /* scratch: of each column */
-};
-
-/* ---- curves and their hulls ---- */
-
-static double curve_value(const struct relax *r, const struct curve *curve, size_t point)
-{
-    const struct points *points = &r->problem->points[curve->cell];
-
-    if (curve->kind == CURVE_FLOW)
-        return fmin(curve->max, curve->rate * points->count[point]);
-    return points->demand[point];
-}
-
-/* The same, so that it is always the upper hull that counts. */
-static double curve_height(const struct relax *r, const struct curve *curve, size_t point)
-{
-    double value = curve_value(r, curve, point);
-
-    return curve->kind == CURVE_LOWER ? -value : value;
-}
-
-static double at(const struct relax *r, const struct curve *curve, size_t left, size_t right,
-                 double cores)
-{
-    const unsigned *count = r->problem->points[curve->cell].count;
-    double y = curve_height(r, curve, left);
-
-    if (left == right)
-        return y;
-    return y + (curve_height(r, curve, right) - y) * (cores - count[left]) /
-                   ((double)count[right] - count[left]);
-}
-
-/* The points left and right of a number of cores, between lo < hi. */
-static size_t left_of(const struct points *points, size_t lo, size_t hi, double cores)
-{
-    while (hi - lo > 1) {
-        size_t middle = lo + (hi - lo) / 2;
-
-        if (points->count[middle] <= cores)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return lo;
-}
-
-/* The segment of the upper hull of points lo .. hi over a number of cores. */
-static void hull_segment(struct relax *r, const struct curve *curve, double cores, size_t *left,
-                         size_t *right)
-{
-    const unsigned *count = r->problem->points[curve->cell].count;
-    size_t n = 0, *chain = r->chain;
-
-    for (size_t k = *left; k <= *right; k++) {
-        while (n > 1 && at(r, curve, chain[n - 2], k, count[chain[n - 1]]) >=
-                            curve_height(r, curve, chain[n - 1]))
-            n--;
-        chain[n++] = k;
-    }
-    for (size_t i = 1; i < n; i++)
-        if (i == n - 1 || count[chain[i]] >= cores) {
-            *left = chain[i - 1];
-            *right = chain[i];
-            return;
-        }
-}
-
-static bool is_below(const struct relax *r, const struct facet *facet, size_t point)
-{
-    const struct curve *curve = &r->curve[facet->curve];
-    double y = curve_value(r, curve, point);
-    double line = facet->constant + facet->slope * r->problem->points[curve->cell].count[point];
-    double rounding = 1e-13 * (1 + fabs(y));
-
-    return curve->kind == CURVE_LOWER ? y >= line - rounding : y <= line + rounding;
-}
-
-/* As far as it holds beyond the box. */
-static void widen(const struct relax *r, struct facet *facet)
-{
-    const struct points *points = &r->problem->points[r->curve[facet->curve].cell];
-
-    while (facet->lo > 0 && is_below(r, facet, facet->lo - 1))
-        facet->lo--;
-    while (facet->hi + 1 < points->n && is_below(r, facet, facet->hi + 1))
-        facet->hi++;
-}
-
-static int add_facet(struct relax *r, struct facet facet)
-{
-    const struct curve *curve = &r->curve[facet.curve];
-    bool lower = curve->kind == CURVE_LOWER;
-
-    if (r->facets == r->facets_size) {
-        size_t size = 2 * r->facets_size + 64;
-        struct facet *more = realloc(r->facet, size * sizeof(*more));
-
-        if (!more)
-            return -1;
-        r->facet = more;
-        r->facets_size = size;
-    }
-    simplex_row_put(&r->row, curve->col, 1);
-    simplex_row_put(&r->row, r->cores + (int)curve->cell, -facet.slope);
-    facet.row = simplex_row_add(r->lp, &r->row, lower ? facet.constant : -INFINITY,
-                                lower ? INFINITY : facet.constant);
-    facet.active = true;
-    r->facet[r->facets++] = facet;
-    return 0;
-}
-
-/* Cut off the relaxation's optimum where it is above this curve's hull: 1 where it was, 0, -1. */
-static int separate(struct relax *r, size_t c, const struct box *box)
-{
-    const struct curve *curve = &r->curve[c];
-    const struct points *points = &r->problem->points[curve->cell];
-    size_t left = box->lo[curve->cell], right = box->hi[curve->cell];
-    double cores = glp_get_col_prim(r->lp, r->cores + (int)curve->cell);
-    double y = glp_get_col_prim(r->lp, curve->col), slack = VIOLATED * (1 + fabs(y));
-    struct facet facet = {.curve = c, .lo = left, .hi = right};
-    size_t near;
-
-    if (left == right)
-        return 0;
-    if (curve->kind == CURVE_LOWER)
-        y = -y;
-    near = left_of(points, left, right, cores);
-    if (y <= at(r, curve, near, near + 1, cores) + slack)
-        return 0;
-    hull_segment(r, curve, cores, &left, &right);
-    if (y <= at(r, curve, left, right, cores) + slack)
-        return 0;
-    facet.slope = (curve_value(r, curve, right) - curve_value(r, curve, left)) /
-                  ((double)points->count[right] - points->count[left]);
-    facet.constant = curve_value(r, curve, left) - facet.slope * points->count[left];
-    widen(r, &facet);
-    return add_facet(r, facet) < 0 ? -1 : 1;
-}
 
 /* ---- the rows that are always there ---- */
 
@@ -279,7 +103,7 @@ static int add_flow_rows(struct relax *r)
                                              .col = col,
                                              .rate = flow->read + flow->write,
                                              .max = flow->max};
-        if (add_facet(r, (struct facet){.curve = r->curves++,
+        if (facet_add(r, (struct facet){.curve = r->curves++,
                                         .hi = r->problem->points[cell].n - 1,
                                         .slope = flow->read + flow->write}) < 0)
             return -1;
@@ -385,13 +209,23 @@ enum simplex_end relax_solve(struct relax *r, const struct box *box, double cuto
         if (relax_bound(r) <= cutoff)
             return SIMPLEX_CUTOFF;
         for (size_t c = 0; c < r->curves && added >= 0 && round < ROUNDS; c++) {
-            int rc = separate(r, c, box);
+            int rc = hull_separate(r, c, box);
 
             added = rc < 0 ? -1 : added + rc;
         }
         if (added <= 0)
             return SIMPLEX_OPTIMAL;
     }
+}
+
+enum simplex_end relax_strengthen(struct relax *r, const struct box *box, double cutoff,
+                                  unsigned rounds)
+{
+    enum simplex_end end = relax_solve(r, box, cutoff);
+
+    while (end == SIMPLEX_OPTIMAL && rounds-- > 0 && rounding_separate(r) > 0)
+        end = relax_solve(r, box, cutoff);
+    return end;
 }
 
 double relax_bound(const struct relax *r)
@@ -402,86 +236,6 @@ double relax_bound(const struct relax *r)
 double relax_cores(const struct relax *r, size_t cell)
 {
     return glp_get_col_prim(r->lp, r->cores + (int)cell);
-}
-
-double relax_excess(const struct relax *r, size_t cell)
-{
-    const struct points *points = &r->problem->points[cell];
-    double cores = relax_cores(r, cell), excess = 0;
-
-    if (r->now.lo[cell] == r->now.hi[cell])
-        return 0;
-    for (size_t c = r->first[cell]; c < r->first[cell + 1]; c++) {
-        const struct curve *curve = &r->curve[r->of[c]];
-        size_t left;
-        double y;
-
-        left = left_of(points, r->now.lo[cell], r->now.hi[cell], cores);
-        y = glp_get_col_prim(r->lp, curve->col);
-        y = curve->kind == CURVE_LOWER ? -y : y;
-        excess = fmax(excess, y - at(r, curve, left, left + 1, cores));
-    }
-    return excess;
-}
-
-/* ---- prices ---- */
-
-/* What each column is worth when the rows other than facets are paid for at their prices. */
-static void find_prices(struct relax *r)
-{
-    for (int col = 1; col <= glp_get_num_cols(r->lp); col++)
-        r->price[col] = glp_get_col_dual(r->lp, col);
-    for (size_t k = 0; k < r->facets; k++) {
-        const struct facet *facet = &r->facet[k];
-        const struct curve *curve = &r->curve[facet->curve];
-        double dual = glp_get_row_dual(r->lp, facet->row);
-
-        r->price[curve->col] += dual;
-        r->price[r->cores + (int)curve->cell] -= facet->slope * dual;
-    }
-}
-
-/* value[k] is what point k of each cell is worth at these prices; the cell's own is the best. */
-static double value_points(struct relax *r, size_t cell, const struct box *box)
-{
-    const struct points *points = &r->problem->points[cell];
-    double best = -INFINITY;
-
-    for (size_t k = box->lo[cell]; k <= box->hi[cell]; k++) {
-        double value = r->price[r->cores + (int)cell] * points->count[k];
-
-        if (r->demand)
-            value += r->price[r->demand + (int)cell] * points->demand[k];
-        for (size_t c = r->first[cell]; c < r->first[cell + 1]; c++) {
-            const struct curve *curve = &r->curve[r->of[c]];
-
-            if (!r->demand || curve->kind == CURVE_FLOW)
-                value += fmax(0, r->price[curve->col]) * curve_value(r, curve, k);
-        }
-        r->value[k] = value;
-        best = fmax(best, value);
-    }
-    return best;
-}
-
-bool relax_tighten(struct relax *r, struct box *box, double cutoff)
-{
-    double bound = relax_bound(r);
-
-    find_prices(r);
-    for (size_t cell = 0; cell < r->cells; cell++) {
-        size_t *lo = &box->lo[cell], *hi = &box->hi[cell];
-        double best;
-
-        if (*lo == *hi)
-            continue;
-        best = value_points(r, cell, box);
-        while (*lo < *hi && bound - (best - r->value[*lo]) <= cutoff)
-            ++*lo;
-        while (*lo < *hi && bound - (best - r->value[*hi]) <= cutoff)
-            --*hi;
-    }
-    return bound > cutoff;
 }
 
 /* ---- making one ---- */
@@ -539,6 +293,7 @@ struct relax *relax_new(const struct relax_problem *problem)
         add_columns(r);
         add_memory_rows(r);
         add_link_rows(r);
+        r->limits = glp_get_num_rows(r->lp);
         add_sharing_rows(r);
         add_program_rows(r);
         add_demand_curves(r);

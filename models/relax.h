@@ -50,6 +50,10 @@ void relax_free(struct relax *relax);
  * the cutoff. The rest is known after SIMPLEX_OPTIMAL. */
 enum simplex_end relax_solve(struct relax *relax, const struct box *box, double cutoff);
 
+/* The same, and cuts that make it tighter from now on. */
+enum simplex_end relax_strengthen(struct relax *relax, const struct box *box, double cutoff,
+                                  unsigned rounds);
+
 double relax_bound(const struct relax *relax);              /* the optimum */
 double relax_cores(const struct relax *relax, size_t cell); /* in the optimum */
 
