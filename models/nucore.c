@@ -137,21 +137,6 @@ static int solve_one(struct nucore_work *w)
 
 /* ---- several programs ---- */
 
-/* What all cores of the machine would ask for. */
-static double bandwidth_wanted(const struct numem_machine *m, const struct numem_program *program)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < m->nodes; i++) {
-        sum += program->local_demand[i][m->cores[i]];
-        for (size_t j = 0; j < m->nodes; j++)
-            if (i != j)
-                sum += program->read_solo[j * m->nodes + i] * m->cores[i] +
-                       program->write_solo[j * m->nodes + i] * m->cores[j];
-    }
-    return sum;
-}
-
 /* solo[p]: the bandwidth of the program alone on the machine. 0; 1: stopped; -1. */
 static int solve_solos(struct nucore_work *w)
 {
@@ -215,7 +200,6 @@ static int solve_many(struct nucore_work *w)
     int rc;
 
     for (size_t p = 0; p < w->programs; p++) {
-        w->wanted[p] = bandwidth_wanted(w->machine, w->use[p]);
         w->gain[p] = w->wanted[p] > 0
                          ? w->nucore->program[p].weight / w->wanted[p] / NUCORE_SPEED_PER_CORE
                          : 0;
@@ -309,7 +293,7 @@ static int finish(struct nucore_work *w, struct nucore_result *result)
     result->objective = -INFINITY;
     result->bound = w->best.bound;
     for (size_t p = 0; result->solo && p < w->programs; p++)
-        result->solo[p] = w->solo[p] / w->wanted[p];
+        result->solo[p] = w->wanted[p] > 0 ? w->solo[p] / w->wanted[p] : w->solo[p] + 1;
     if (w->best.found)
         result->status = w->end == ALLOT_DONE ? NUCORE_OPTIMAL : NUCORE_LIMIT;
     else
@@ -323,6 +307,21 @@ static void work_free(struct nucore_work *w)
     free(w->gain);
     free(w->cores_min);
     free(w->best.allocation);
+}
+
+/* What all cores of the machine would ask for. */
+static double bandwidth_wanted(const struct numem_machine *m, const struct numem_program *program)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < m->nodes; i++) {
+        sum += program->local_demand[i][m->cores[i]];
+        for (size_t j = 0; j < m->nodes; j++)
+            if (i != j)
+                sum += program->read_solo[j * m->nodes + i] * m->cores[i] +
+                       program->write_solo[j * m->nodes + i] * m->cores[j];
+    }
+    return sum;
 }
 
 static int work_init(struct nucore_work *w, const struct nucore *nucore)
@@ -348,6 +347,7 @@ static int work_init(struct nucore_work *w, const struct nucore *nucore)
     w->cores_max = w->cores_min + programs;
     for (size_t p = 0; p < programs; p++) {
         w->use[p] = &nucore->program[p].use;
+        w->wanted[p] = bandwidth_wanted(w->machine, w->use[p]);
         w->gain[p] = NUCORE_CORES_PER_GBPS;
         w->solo[p] = NAN;
         w->cores_min[p] = nucore->program[p].cores_min;

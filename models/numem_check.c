@@ -55,7 +55,7 @@ static int check_matrix(size_t nodes, const char *field, const double *matrix,
     for (size_t from = 0; from < nodes; from++)
         for (size_t to = 0; to < nodes; to++) {
             double value = matrix[from * nodes + to];
-            const char *why = from == to ? NULL : bandwidth_fault(value);
+            const char *why = bandwidth_fault(value);
 
             if (why)
                 return fault_set(fault, (struct numem_fault){field, {from, to}, 2, value, why});

@@ -100,6 +100,32 @@ static const struct model models[] = {
      "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
      "there\n"
      "is not is null"},
+    {"numem", ctl_model_numem,
+     "NuMem: the bandwidth of a program with allocation[i] cores on each node i of a NUMA "
+     "machine,\n"
+     "in GB/s (Wang 2015, eq. 5.11). local_demand[i]: what 0, 1, 2, ... cores ask of their own\n"
+     "node; read_solo[j][i]: what a core of node i reads from node j; write_solo[j][i]: what a "
+     "core\n"
+     "of node j writes to node i; route[j][i]: its links [[j,x],[x,i]], where there are several.",
+     "{\"nodes\":2,\"cores\":[6,6],\"alpha\":[8.1,8.1],\"beta\":[0.4,0.4],\"uni_max\":[[0,4.9],[4."
+     "9,0]],\n"
+     " \"bi_max\":[[0,8.5],[8.5,0]],\"route\":[[[],[]],[[],[]]],\"local_demand\":[[0,2,4,..],[..]],"
+     "\n"
+     " \"read_solo\":[[0,0.2],[0.2,0]],\"write_solo\":[[0,0],[0,0]],\"allocation\":[6,3]}",
+     "{\"allocation\",\"bandwidth\",\"local\":[..],\"inter\":[[..]],\"constraint\":[names],"
+     "\"status\",\"seconds\"}"},
+    {"nucore", ctl_model_nucore,
+     "NuCore: how many cores of each node give the greatest bandwidth, and no more than that "
+     "needs\n"
+     "(eq. 5.18): the optimum of 1000 * bandwidth - cores; of equal ones, cores on lower nodes. "
+     "Or\n"
+     "of several programs, the greatest sum of weight * speed.",
+     "as numem, without allocation; also cores_min, cores_max, least:[..], time_limit_s (10). Or,\n"
+     "instead of a program's fields, \"programs\":[{\"name\",its fields,\"weight\"}], "
+     "\"fairness\":\n"
+     "the least part of its speed alone that each must have",
+     "as numem, and \"objective\",\"gap\"; of several "
+     "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",

@@ -71,7 +71,9 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model_edp.c \
 	packer/ctl_model_flexthread.c \
 	packer/ctl_model_matching.c \
+	packer/ctl_model_nucore.c \
 	packer/ctl_model_pairs.c \
+	packer/ctl_numa.c packer/ctl_numa.h \
 	packer/ctl_pairs.c packer/ctl_pairs.h \
 	packer/ctl_plan.c packer/ctl_plan.h \
 	packer/ctl_plan_policy.c \
