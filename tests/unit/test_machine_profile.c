@@ -45,6 +45,7 @@ static void test_intel(void **state)
 {
     struct machine_profile *profile = shipped("intel-x7550-4x8.json");
     struct numem_machine *machine;
+    struct numem_fault fault;
     struct berth_error err = {""};
 
     (void)state;
@@ -53,6 +54,7 @@ static void test_intel(void **state)
     if (!machine)
         fail_msg("%s", err.text);
     assert_int_equal(machine->nodes, 4);
+    assert_int_equal(numem_check_machine(machine, &fault), 0);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(profile->node[i].cores, 8);
         assert_int_equal(machine->cores[i], 8);
