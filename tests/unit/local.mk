@@ -349,3 +349,18 @@ tests_unit_test_calibrate_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
 
 TESTS += tests/unit/test_ctl_calibrate.sh
 EXTRA_DIST += tests/unit/test_ctl_calibrate.sh
+
+TESTS += tests/unit/test_numem
+check_PROGRAMS += tests/unit/test_numem
+tests_unit_test_numem_SOURCES = tests/unit/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
+tests_unit_test_numem_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(GLPK_CFLAGS)
+tests_unit_test_numem_LDADD = libmodels.la $(CMOCKA_LIBS) $(GLPK_LIBS) -lm
+
+TESTS += tests/unit/test_nucore
+check_PROGRAMS += tests/unit/test_nucore
+tests_unit_test_nucore_SOURCES = tests/unit/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
+tests_unit_test_nucore_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(GLPK_CFLAGS)
+tests_unit_test_nucore_LDADD = libmodels.la $(CMOCKA_LIBS) $(GLPK_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_nucore.sh
+EXTRA_DIST += tests/unit/test_ctl_model_nucore.sh
