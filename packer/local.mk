@@ -32,11 +32,15 @@ libpacker_la_SOURCES = \
 	packer/pipeline.c packer/pipeline.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
+	packer/profile_demand.c \
 	packer/profiles.c packer/profiles.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/server.c packer/server.h \
+	packer/size.c packer/size.h \
+	packer/size_json.c packer/size_json.h \
+	packer/size_model.c packer/size_model.h \
 	packer/store.c packer/store.h \
 	packer/topo.c packer/topo.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \

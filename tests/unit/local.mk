@@ -364,3 +364,27 @@ tests_unit_test_nucore_LDADD = libmodels.la $(CMOCKA_LIBS) $(GLPK_LIBS) -lm
 
 TESTS += tests/unit/test_ctl_model_nucore.sh
 EXTRA_DIST += tests/unit/test_ctl_model_nucore.sh
+
+TESTS += tests/unit/test_size
+check_PROGRAMS += tests/unit/test_size
+tests_unit_test_size_SOURCES = tests/unit/test_size.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_size_model
+check_PROGRAMS += tests/unit/test_size_model
+tests_unit_test_size_model_SOURCES = tests/unit/test_size_model.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_model_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_model_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_size_json
+check_PROGRAMS += tests/unit/test_size_json
+tests_unit_test_size_json_SOURCES = tests/unit/test_size_json.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_json_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_json_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_demand
+check_PROGRAMS += tests/unit/test_profile_demand
+tests_unit_test_profile_demand_SOURCES = tests/unit/test_profile_demand.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_profile_demand_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_demand_LDADD = libpacker.la $(CMOCKA_LIBS)
