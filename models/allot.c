@@ -13,11 +13,8 @@
 
 #include "nucore.h"
 
-#ifndef ROOT_ROUNDS
-#define ROOT_ROUNDS 10
-#define CUT_ROUNDS 0
-#endif
-#define WHOLE 1e-6 /* cores: so near to a whole number is one */
+#define CUT_ROUNDS 10 /* at the root */
+#define WHOLE 1e-6    /* cores: so near to a whole number is one */
 
 struct allot {
     const struct relax_problem *problem;
@@ -29,6 +26,7 @@ struct allot {
     struct allot_best *best; /* of the search that is on */
     double cutoff;           /* what is not above it is not looked for */
     const struct box *root;
+    double *driven;         /* of each cell: the flows that one of its cores drives */
     unsigned *trial;        /* scratch: an allocation */
     double *local, *amount; /* scratch: its traffic */
 };
@@ -278,8 +276,20 @@ static int branch_sum(struct allot *a, const struct box *box)
     return 0;
 }
 
-/* How badly the relaxation's optimum misses the cell's counts: cores from the next one, or what it
- * has more than a count of its own gives. */
+/* GB/s that one core more or less of the cell moves. */
+static double weight(const struct allot *a, size_t cell, size_t point)
+{
+    const struct points *points = &a->problem->points[cell];
+    double moved = a->driven[cell];
+
+    if (point + 1 < points->n)
+        moved += fabs(points->demand[point + 1] - points->demand[point]) /
+                 ((double)points->count[point + 1] - points->count[point]);
+    return moved;
+}
+
+/* How badly the relaxation's optimum misses the cell's counts: cores from the next one, times what
+ * they move; or what it has more than a count of its own gives. */
 static double miss(const struct allot *a, const struct box *box, size_t cell)
 {
     double cores = relax_cores(a->relax, cell), rest;
@@ -289,7 +299,7 @@ static double miss(const struct allot *a, const struct box *box, size_t cell)
     if (point < box->hi[cell])
         rest = fmin(rest, count_of(a, cell, point + 1) - cores);
     if (rest > WHOLE)
-        return 1 + rest;
+        return 1 + rest * weight(a, cell, point);
     return fmin(1, relax_excess(a->relax, cell));
 }
 
@@ -345,7 +355,7 @@ static enum simplex_end narrow(struct allot *a, struct box *box)
 {
     for (;;) {
         enum simplex_end end =
-            relax_strengthen(a->relax, box, a->cutoff, box == a->root ? ROOT_ROUNDS : CUT_ROUNDS);
+            relax_strengthen(a->relax, box, a->cutoff, box == a->root ? CUT_ROUNDS : 0);
         size_t before = 0, after = 0;
 
         if (end != SIMPLEX_OPTIMAL)
@@ -433,6 +443,16 @@ enum allot_end allot_narrow(struct allot *a, struct box *box, double above)
     return end == SIMPLEX_STOPPED ? ALLOT_STOPPED : ALLOT_DONE;
 }
 
+static void find_driven(struct allot *a)
+{
+    for (size_t k = 0; k < a->flows->flows; k++) {
+        const struct flow *flow = &a->flows->flow[k];
+
+        a->driven[flow->program * a->nodes + flow->to] += flow->read;
+        a->driven[flow->program * a->nodes + flow->from] += flow->write;
+    }
+}
+
 struct allot *allot_new(const struct relax_problem *problem, struct flows *flows)
 {
     struct allot *a = calloc(1, sizeof(*a));
@@ -445,11 +465,14 @@ struct allot *allot_new(const struct relax_problem *problem, struct flows *flows
     a->programs = flows->programs;
     a->cells = a->nodes * a->programs;
     a->relax = relax_new(problem);
+    a->driven = calloc(a->cells, sizeof(*a->driven));
     a->trial = calloc(a->cells, sizeof(*a->trial));
     a->local = calloc(a->cells, sizeof(*a->local));
     a->amount = calloc(flows->flows + 1, sizeof(*a->amount));
-    if (a->relax && a->trial && a->local && a->amount)
+    if (a->relax && a->driven && a->trial && a->local && a->amount) {
+        find_driven(a);
         return a;
+    }
     allot_free(a);
     errno = ENOMEM;
     return NULL;
@@ -461,6 +484,7 @@ void allot_free(struct allot *a)
         return;
     relax_free(a->relax);
     free(a->stack);
+    free(a->driven);
     free(a->trial);
     free(a->local);
     free(a->amount);

@@ -163,4 +163,3 @@ double relax_excess(const struct relax *r, size_t cell)
     }
     return excess;
 }
-

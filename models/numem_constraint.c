@@ -113,7 +113,7 @@ static enum numem_constraint flow_limit(const struct scene *l, size_t node)
 }
 
 void constraint_find(const struct flows *flows, const unsigned *allocation, const double *local,
-                 const double *amount, size_t program, enum numem_constraint *constraint)
+                     const double *amount, size_t program, enum numem_constraint *constraint)
 {
     struct scene l = {
         .f = flows, .allocation = allocation, .local = local, .amount = amount, .program = program};

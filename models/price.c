@@ -64,4 +64,3 @@ bool relax_tighten(struct relax *r, struct box *box, double cutoff)
     }
     return bound > cutoff;
 }
-

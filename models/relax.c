@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 60     /* of facets, for one box */
+#define ROUNDS 60 /* of facets, for one box */
 
 /* ---- the rows that are always there ---- */
 

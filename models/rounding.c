@@ -2,11 +2,11 @@
 /* rounding - mixed-integer rounding cuts for memories and links that are full.
  *
  * A memory delivers cap = s + sum of y, where s >= 0 is what it has left and each y (a local
- * bandwidth, a flow) is at most a line over cores: y <= constant + g * a. So sum g * a + s >= d, cap
- * less the constants. Cores are whole, and where d is no multiple of g the relaxation buys a part of
- * one; the cut of this inequality (Nemhauser and Wolsey 1990) takes that away: for x >= 0 whole, G
- * = g / delta, D = d / delta, f = D - floor(D):
- *   sum (f * floor(G) + min(G - floor(G), f)) * x + s / delta >= f * ceil(D). */
+ * bandwidth, a flow) is at most a line over cores: y <= constant + g * a. So sum g * a + s >= d,
+ * cap less the constants. Cores are whole, and where d is no multiple of g the relaxation buys a
+ * part of one; the cut of this inequality (Nemhauser and Wolsey 1990) takes that away: for x >= 0
+ * whole, G = g / delta, D = d / delta, f = D - floor(D): sum (f * floor(G) + min(G - floor(G), f))
+ * * x + s / delta >= f * ceil(D). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,11 @@ struct line {
 
 struct cover {
     struct relax *relax;
-    struct line *line;        /* of each column */
-    double *g;                /* of each cell, in the row that is looked at */
-    size_t *cell, cells;      /* those that are in it */
+    struct line *line;   /* of each column */
+    double *g;           /* of each cell, in the row that is looked at */
+    size_t *cell, cells; /* those that are in it */
     double cap, d, slack;
-    int terms, *col;          /* the row: from 1 */
+    int terms, *col; /* the row: from 1 */
     double *coefficient;
     double best, delta; /* the best cut of the row */
 };
@@ -88,10 +88,8 @@ static void find_lines(struct cover *c)
     for (size_t k = 0; k < r->facets; k++) {
         const struct facet *facet = &r->facet[k];
         const struct curve *curve = &r->curve[facet->curve];
-        struct line line = {.terms = 1,
-                            .cell = {curve->cell},
-                            .g = {facet->slope},
-                            .constant = facet->constant};
+        struct line line = {
+            .terms = 1, .cell = {curve->cell}, .g = {facet->slope}, .constant = facet->constant};
 
         if (curve->kind == CURVE_LOWER || facet->lo > 0 ||
             facet->hi + 1 < r->problem->points[curve->cell].n)

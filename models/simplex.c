@@ -89,6 +89,7 @@ static int go(glp_prob *lp, const struct simplex_call *call, bool primal)
     parm.msg_lev = GLP_MSG_OFF;
     parm.meth = primal ? GLP_PRIMAL : GLP_DUAL;
     parm.tol_bnd = parm.tol_dj = TOLERANCE;
+    parm.r_test = GLP_RT_FLIP;
     parm.it_lim = ITERATIONS;
     if (isfinite(call->cutoff) && !primal)
         parm.obj_ll = call->cutoff;
