@@ -115,7 +115,10 @@ static int push(struct allot *a, struct box *box)
 
 double allot_objective(struct allot *a, const unsigned *allocation)
 {
-    struct flows_aim aim = {.gain = a->problem->gain, .floor = a->problem->floor};
+    struct flows_aim aim = {.gain = a->problem->gain,
+                            .floor = a->problem->floor,
+                            .stop = a->problem->stop,
+                            .stop_arg = a->problem->stop_arg};
     double objective = 0;
 
     if (flows_solve(a->flows, allocation, &aim, a->local, a->amount) != 0)
@@ -243,6 +246,69 @@ static void try_rounding(struct allot *a, const struct box *box)
     better |= try_allocation(a, a->trial);
     if (better)
         climb(a, box);
+}
+
+/* What is known before anything is solved: memories deliver no more than alpha. */
+static double plain_bound(const struct allot *a, const struct box *box)
+{
+    double sum = 0, gain = 0, most[NUMEM_NODES_MAX] = {0};
+
+    for (size_t p = 0; p < a->programs; p++)
+        gain = fmax(gain, a->problem->gain[p]);
+    for (size_t k = 0; k < a->flows->flows; k++)
+        most[a->flows->flow[k].from] += a->flows->flow[k].max;
+    for (size_t cell = 0; cell < a->cells; cell++) {
+        double demand = 0;
+
+        for (size_t k = box->lo[cell]; k <= box->hi[cell]; k++)
+            demand = fmax(demand, a->problem->points[cell].demand[k]);
+        most[cell % a->nodes] += demand;
+        sum -= count_of(a, cell, box->lo[cell]);
+    }
+    for (size_t i = 0; i < a->nodes; i++)
+        sum += gain * fmin(a->flows->machine->alpha[i], most[i]);
+    return sum;
+}
+
+/* Give the cell its next count, if the node and the program have the cores. */
+static bool give(struct allot *a, const struct box *box, size_t cell, double *node, double *program)
+{
+    size_t point = box->lo[cell];
+    double more;
+
+    while (point < box->hi[cell] && count_of(a, cell, point) <= a->trial[cell])
+        point++;
+    more = (double)count_of(a, cell, point) - a->trial[cell];
+    if (more <= 0 || more > *node || more > *program)
+        return false;
+    a->trial[cell] = count_of(a, cell, point);
+    *node -= more;
+    *program -= more;
+    return true;
+}
+
+/* The fewest cores, and all of them, to the programs in turn: allocations to begin with. */
+static void try_extremes(struct allot *a, const struct box *box)
+{
+    double node[NUMEM_NODES_MAX], program[NUCORE_PROGRAMS_MAX];
+    bool given = true;
+
+    for (size_t i = 0; i < a->nodes; i++)
+        node[i] = a->flows->machine->cores[i];
+    for (size_t p = 0; p < a->programs; p++)
+        program[p] = box->sum_hi[p];
+    for (size_t cell = 0; cell < a->cells; cell++) {
+        a->trial[cell] = count_of(a, cell, box->lo[cell]);
+        node[cell % a->nodes] -= a->trial[cell];
+        program[cell / a->nodes] -= a->trial[cell];
+    }
+    try_allocation(a, a->trial); /* that never takes long */
+    while (given) {
+        given = false;
+        for (size_t cell = 0; cell < a->cells; cell++)
+            given |= give(a, box, cell, &node[cell % a->nodes], &program[cell / a->nodes]);
+    }
+    try_allocation(a, a->trial);
 }
 
 /* ---- branching ---- */
@@ -423,6 +489,10 @@ enum allot_end allot_search(struct allot *a, struct box *root, double above, boo
     a->best = best;
     a->cutoff = above;
     a->root = root;
+    if (!any) {
+        root->bound = fmin(root->bound, plain_bound(a, root));
+        try_extremes(a, root);
+    }
     rc = visit(a, root);
     while (rc == 0 && a->depth > 0 && !(any && best->found)) {
         box_free(box);

@@ -53,14 +53,16 @@ bool flows_in(const struct flows *flows, size_t node);
 double flow_cap(const struct flow *flow, double cores_from, double cores_to);
 
 /* What to look for: the greatest sum of gain[program] * bandwidth[program], no program's below
- * floor[program]. NULL: 1, and 0. */
+ * floor[program]. NULL: 1, and 0. stop (NULL: never) ends it without a result. */
 struct flows_aim {
     const double *gain, *floor;
+    bool (*stop)(void *stop_arg);
+    void *stop_arg;
 };
 
 /* The best traffic for these cores (allocation: of each cell; nodes that are not looked at are
  * skipped): local of each cell, amount of each flow. Where several are as good, a node's own cores
- * come first. 0; 1: there is none (eq. 5.7, or a floor); -1: errno ENOMEM. */
+ * come first. 0; 1: there is none (eq. 5.7, or a floor; or it was stopped); -1: errno ENOMEM. */
 int flows_solve(struct flows *flows, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount);
 

@@ -10,6 +10,7 @@
 
 struct flows_lp {
     const struct flows *flows;
+    struct flows_aim aim;
     glp_prob *lp;
     int local, amount; /* the columns: one for each cell, one for each flow */
     int alpha, beta;   /* the rows of eq. 5.8 and 5.7: one for each node */
@@ -80,6 +81,7 @@ struct flows_lp *flows_lp_new(const struct flows *flows, const struct flows_aim 
         return NULL;
     }
     l->flows = flows;
+    l->aim = aim ? *aim : (struct flows_aim){0};
     l->lp = simplex_new();
     l->local = simplex_add_cols(l->lp, cells);
     l->amount = flows->flows ? simplex_add_cols(l->lp, flows->flows) : 0;
@@ -134,13 +136,14 @@ static bool set_bounds(struct flows_lp *l, const unsigned *allocation, const dou
 
 int flows_lp_solve(struct flows_lp *l, const unsigned *allocation, double *local, double *amount)
 {
-    struct simplex_call call = {.primal = false, .cutoff = -INFINITY};
+    struct simplex_call call = {
+        .cutoff = -INFINITY, .stop = l->aim.stop, .stop_arg = l->aim.stop_arg};
     enum simplex_end end;
 
     if (!set_bounds(l, allocation, local))
         return 1;
     end = simplex_solve(l->lp, &call);
-    if (end == SIMPLEX_INFEASIBLE)
+    if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_STOPPED)
         return 1;
     if (end != SIMPLEX_OPTIMAL) {
         errno = ENOMEM;
