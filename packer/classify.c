@@ -29,11 +29,9 @@ void classify_profile(struct packer *packer, struct step *step)
     step->profile.miss_pmi = profile.misses;
     step->profile.truncated = profile.truncated;
     step->profile.measured_at = profile.measured_at;
-    if (profile.instructions_per_s > 0 && isfinite(profile.instructions_per_s)) {
+    step->profile.core_gbps = profile_core_gbps(&profile);
+    if (!isnan(step->profile.core_gbps))
         step->profile.instructions_per_s = profile.instructions_per_s;
-        step->profile.core_gbps =
-            profile.misses / 1e6 * profile.instructions_per_s * profile.line_bytes / 1e9;
-    }
     snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
 }
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,6 +504,13 @@ int profiles_put_demand(struct profiles *store, const char *key,
                 json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), err);
     json_object_put(object);
     return rc < 0 ? -1 : 0;
+}
+
+double profile_core_gbps(const struct profile *profile)
+{
+    if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)))
+        return NAN;
+    return profile->misses / 1e6 * profile->instructions_per_s * profile->line_bytes / 1e9;
 }
 
 /* ---- keys ---- */

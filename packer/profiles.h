@@ -84,6 +84,10 @@ void profile_demand_free(struct profile_demand *demand); /* NULL is fine */
 /* Forget a key, and its demand. 1 forgotten, 0 not there, -1 and err. */
 int profiles_forget(struct profiles *store, const char *key, struct berth_error *err);
 
+/* What one core that runs the program alone reads from memory, in GB/s: the lines that it misses.
+ * NAN where it was not timed. */
+double profile_core_gbps(const struct profile *profile);
+
 /* Write the key of a program (path, hash) or of a tag into key[PROFILE_KEY_MAX]. */
 void profile_key_exe(char *key, const char *path, const char *hash);
 void profile_key_tag(char *key, const char *tag);
