@@ -70,8 +70,8 @@ void size_all(const struct packer *packer, struct step *step, const char *reason
 struct sizing {
     const struct packer *packer;
     struct step *step;
-    unsigned *held, *chosen; /* [NUMA nodes] cores that it has, and shall use */
-    unsigned least, most;    /* cores in all */
+    unsigned *held, *chosen, *needed; /* [NUMA nodes] cores that it has, shall use, must use */
+    struct size_bounds bounds;
     struct cpus picked;
 };
 
@@ -136,7 +136,7 @@ static void deal(struct sizing *s, unsigned total)
     unsigned n = (unsigned)body->ntasks, odd = total % n;
     bool more = true;
 
-    if (odd > 0 && total - odd + n <= s->most)
+    if (odd > 0 && total - odd + n <= s->bounds.most)
         total += n - odd;
     while (more && total > 0) {
         more = false;
@@ -186,6 +186,18 @@ static unsigned lesser(size_t a, size_t b)
     return (unsigned)(a < b ? a : b);
 }
 
+/* A core of its node for each task that has cores of one node only. */
+static void find_needed(struct sizing *s)
+{
+    const struct topo *topo = s->packer->topo;
+
+    for (size_t i = 0; i < topo->nodes; i++) {
+        for (size_t t = 0; t < s->step->body.ntasks; t++)
+            s->needed[i] += cpus_subset(&s->step->body.task[t].home, &topo->node[i].cpus);
+        s->needed[i] = lesser(s->needed[i], s->held[i]);
+    }
+}
+
 /* One core for each task, and what cores=MIN-MAX says, as far as there are so many. */
 static void find_bounds(struct sizing *s)
 {
@@ -193,9 +205,11 @@ static void find_bounds(struct sizing *s)
     size_t cores = s->step->size.cores;
     unsigned tasks = lesser(s->step->body.ntasks, cores);
 
-    s->most = lesser(o->cores_max > 0 ? o->cores_max : cores, cores);
-    s->most = s->most < tasks ? tasks : s->most;
-    s->least = lesser(o->cores_min > tasks ? o->cores_min : tasks, s->most);
+    s->bounds.most = lesser(o->cores_max > 0 ? o->cores_max : cores, cores);
+    s->bounds.most = s->bounds.most < tasks ? tasks : s->bounds.most;
+    s->bounds.least = lesser(o->cores_min > tasks ? o->cores_min : tasks, s->bounds.most);
+    find_needed(s);
+    s->bounds.needed = s->needed;
 }
 
 /* Without a model: the upper limit alone, from all nodes alike. */
@@ -207,7 +221,7 @@ static void take_most(struct sizing *s)
     memset(s->chosen, 0, nodes * sizeof(*s->chosen));
     do {
         before = total;
-        for (size_t i = 0; i < nodes && total < s->most; i++) {
+        for (size_t i = 0; i < nodes && total < s->bounds.most; i++) {
             bool more = s->chosen[i] < s->held[i];
 
             s->chosen[i] += more;
@@ -238,10 +252,10 @@ static unsigned choose(struct sizing *s, const struct size_model *model, struct 
     unsigned total = 0;
     bool proven;
 
-    if (!model || size_model_choose(model, s->least, s->most, s->chosen, &proven, err) < 0) {
+    if (!model || size_model_choose(model, &s->bounds, s->chosen, &proven, err) < 0) {
         take_most(s);
         say(s->step, "not by bandwidth: %.160s", err->text);
-        return s->most;
+        return s->bounds.most;
     }
     for (size_t i = 0; i < s->packer->topo->nodes; i++)
         total += s->chosen[i];
@@ -257,7 +271,7 @@ static void say_bounds(const struct sizing *s)
     if (o->cores_max == 0)
         return;
     say(s->step, "; cores=%u-%u asked", o->cores_min, o->cores_max);
-    if (o->cores_max < s->most)
+    if (o->cores_max < s->bounds.most)
         say(s->step, ", but each task has one");
     if (o->cores_min > s->step->size.cores)
         say(s->step, ", but Slurm gave %zu", s->step->size.cores);
@@ -315,12 +329,13 @@ void size_step(const struct packer *packer, struct step *step)
     size_all(packer, step, reason ? reason : "");
     if (reason)
         return;
-    s.held = calloc(2 * nodes, sizeof(*s.held));
+    s.held = calloc(3 * nodes, sizeof(*s.held));
     if (!s.held) {
         size_all(packer, step, "out of memory");
         return;
     }
     s.chosen = s.held + nodes;
+    s.needed = s.held + 2 * nodes;
     for (size_t i = 0; i + 1 < nodes; i++) {
         size_t cores, used;
 

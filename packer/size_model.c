@@ -233,22 +233,27 @@ static int judge(enum nucore_status status, struct berth_error *err)
     return 0;
 }
 
-int size_model_choose(const struct size_model *model, unsigned least, unsigned most,
+int size_model_choose(const struct size_model *model, const struct size_bounds *bounds,
                       unsigned *chosen, bool *proven, struct berth_error *err)
 {
-    struct nucore_program program = {
-        .use = model->program, .cores_min = least, .cores_max = most, .weight = 1};
+    unsigned allocation[NUMEM_NODES_MAX], needed[NUMEM_NODES_MAX];
+    struct nucore_program program = {.use = model->program,
+                                     .least = needed,
+                                     .cores_min = bounds->least,
+                                     .cores_max = bounds->most,
+                                     .weight = 1};
     double until_s = packer_mono_s() + PATIENCE_S;
     struct nucore nucore = {.machine = &model->machine,
                             .program = &program,
                             .programs = 1,
                             .stop = time_is_up,
                             .stop_arg = &until_s};
-    unsigned allocation[NUMEM_NODES_MAX];
     struct numem_usage usage = {0};
     struct nucore_result result = {.allocation = allocation, .usage = &usage};
     struct numem_fault fault;
 
+    for (size_t i = 0; i < model->nodes; i++)
+        needed[i] = bounds->needed[model->topology[i]];
     if (nucore_check(&nucore, &fault, NULL) < 0)
         return berth_error_set(err, "%s: %s", fault.field, fault.why);
     if (nucore_solve(&nucore, &result) < 0)

@@ -14,9 +14,14 @@ struct size_model *size_model_new(const struct packer *packer, const struct step
                                   const unsigned *held, struct berth_error *err);
 void size_model_free(struct size_model *model);
 
-/* The best vector of `least` to `most` cores (least <= most <= all held) into chosen[NUMA nodes of
- * the topology]. *proven: that no other is better. 0, or -1 and err. */
-int size_model_choose(const struct size_model *model, unsigned least, unsigned most,
+struct size_bounds {
+    unsigned least, most;   /* cores in all: least <= most <= all held */
+    const unsigned *needed; /* [NUMA nodes of the topology] cores of each in any case */
+};
+
+/* The best vector within the bounds, into chosen[NUMA nodes of the topology]. *proven: that no
+ * other is better. 0, or -1 and err. */
+int size_model_choose(const struct size_model *model, const struct size_bounds *bounds,
                       unsigned *chosen, bool *proven, struct berth_error *err);
 
 /* The bandwidth of a vector in GB/s, and what limits it (NULL: not wanted); NAN where there is

@@ -15,7 +15,7 @@ triad() {
     export PROGRAM=$BUILD/tests/fixtures/programs/devil
     # shellcheck disable=SC2016 # the task's own shell
     start "$name" -c2 "$@" bash -c 'echo "${OMP_NUM_THREADS:-none}" >"$CLUSTER/out/$2.omp"
-        "$PROGRAM" 64 1000000 >/dev/null & echo $! >"$CLUSTER/out/$2.child"; "$@"; rc=$?; kill $!; exec bash -c "exit $rc"' -
+        nice -n 19 "$PROGRAM" 64 1000000 >/dev/null & echo $! >"$CLUSTER/out/$2.child"; "$@"; rc=$?; kill $!; exec bash -c "exit $rc"' -
 }
 
 # CPUs that the program itself may use.

@@ -20,7 +20,7 @@
 #include "packer/pipeline.h"
 
 #define TWO_BY_TWO "package:2 l3:2 core:2 pu:1"     /* 4 caches of 2 cores, CPU = core */
-#define TWO_NODES "numa:2 l3:1 core:4 pu:1"         /* 2 memory nodes of 4 cores, CPU = core */
+#define FOURS_ON_TWO_NODES "numa:2 l3:1 core:4 pu:1" /* 2 memory nodes of 4 cores, CPU = core */
 #define TWO_BY_TWO_SMT "package:2 l3:2 core:2 pu:2" /* CPU = 2 * core, and + 1 */
 
 struct fixture {

@@ -322,7 +322,7 @@ static const double saturates[] = {0, 6, 10, 10, 10};
 /* Two nodes of four cores, and a program of which two cores have all that a node's memory gives. */
 static struct fixture *sizing_node(void)
 {
-    struct fixture *f = fixture_open(TWO_NODES);
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
 
     fixture_machine(f, 2, 4, saturates);
     fixture_paper(f);

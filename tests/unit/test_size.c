@@ -13,7 +13,7 @@ static const double saturates[] = {0, 6, 10, 10, 10};
 
 static int open_nodes(void **state)
 {
-    struct fixture *f = fixture_open(TWO_NODES);
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
 
     fixture_machine(f, 2, 4, saturates);
     fixture_timed(f, "stream", 50000, 2e9);   /* 6.4 GB/s by a core */
@@ -150,6 +150,26 @@ static void test_tasks(void **state)
     }
 }
 
+/* Two tasks on node 0, one on node 1, whose memory one core fills: each has its core. */
+static void test_tasks_of_one_node(void **state)
+{
+    static const double one_fills[] = {0, 6, 6, 6, 6};
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_machine(f, 2, 4, one_fills);
+    step = fixture_put(f, 1, 0, "0-5", 50000, (const char *const[]){"0-1", "2-3", "4-5", NULL});
+    step->request.options.size = true;
+    step->profile.core_gbps = 6.4;
+    strcpy(step->request.options.tag, "stream");
+    size_step(&f->packer, step);
+    assert_use(step, 0, "0");
+    assert_use(step, 1, "2");
+    assert_use(step, 2, "4");
+    assert_int_equal(step->size.given, 3);
+    assert_near(step->size.gbps, 12);
+}
+
 /* Tasks that Slurm bound to nothing share what is left, and have a core each. */
 static void test_tasks_that_share(void **state)
 {
@@ -223,7 +243,7 @@ static void test_all_of_them(void **state)
 
 static void test_no_machine_profile(void **state)
 {
-    struct fixture *f = fixture_open(TWO_NODES);
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
     struct step *step;
 
     (void)state;
@@ -285,6 +305,7 @@ int main(void)
         test(test_vector),
         test(test_spread),
         test(test_tasks),
+        test(test_tasks_of_one_node),
         test(test_tasks_that_share),
         cmocka_unit_test(test_hardware_threads),
         test(test_spare_cores_go_to_who_has_them_too),

@@ -12,7 +12,7 @@ static const double saturates[] = {0, 6, 10, 10, 10};
 
 static int open_nodes(void **state)
 {
-    struct fixture *f = fixture_open(TWO_NODES);
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
 
     fixture_machine(f, 2, 4, saturates);
     *state = f;
@@ -66,11 +66,12 @@ static struct size_model *model_of(struct fixture *f, struct step *step, unsigne
 static void assert_choice(const struct size_model *model, unsigned least, unsigned most, unsigned a,
                           unsigned b)
 {
+    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}};
     unsigned chosen[2] = {99, 99};
     struct berth_error err = {""};
     bool proven = false;
 
-    if (size_model_choose(model, least, most, chosen, &proven, &err) < 0)
+    if (size_model_choose(model, &bounds, chosen, &proven, &err) < 0)
         fail_msg("%s", err.text);
     assert_true(proven);
     assert_int_equal(chosen[0], a);
@@ -172,6 +173,7 @@ static void test_infeasible(void **state)
 {
     struct fixture *f = *state;
     struct step *step = step_of(f, "x");
+    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}};
     struct size_model *model;
     struct berth_error err = {""};
     unsigned chosen[2];
@@ -182,7 +184,7 @@ static void test_infeasible(void **state)
         f->packer.machine->node[i].beta.value = 1;
     }
     model = model_of(f, step, 4, 4);
-    assert_int_equal(size_model_choose(model, 1, 8, chosen, &proven, &err), -1);
+    assert_int_equal(size_model_choose(model, &bounds, chosen, &proven, &err), -1);
     assert_string_not_equal(err.text, "");
     assert_true(isnan(size_model_predict(model, (const unsigned[]){4, 4}, NULL)));
     size_model_free(model);
