@@ -164,14 +164,18 @@ static void put_lines(const char *title, const char *text)
     }
 }
 
-static int help(void)
+/* Of that model, or of all. */
+static int help(const struct model *model)
 {
     printf(
-        "usage: berthctl model NAME [FILE]\n\n"
+        "usage: berthctl model %s [FILE]\n\n"
         "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.\n\n"
         "  --json  for the sake of all verbs; the output is JSON anyway\n"
-        "  --help  this text\n\n");
+        "  --help  this text%s\n\n",
+        model ? model->name : "NAME", model ? "" : "; behind NAME, that model's part of it");
     for (size_t i = 0; i < MODELS; i++) {
+        if (model && model != &models[i])
+            continue;
         printf("  %s\n", models[i].name);
         put_lines("", models[i].what);
         put_lines("in", models[i].in);
@@ -218,21 +222,25 @@ int ctl_model(int argc, char **argv)
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     const struct model *model;
+    bool asks_help = false;
     char known[512];
     int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h')
-            return help();
-        if (option != 'j')
+        asks_help |= option == 'h';
+        if (option != 'h' && option != 'j')
             return ctl_usage("model", "%s: no such option", argv[optind - 1]);
     }
     model = find_model(optind < argc ? argv[optind] : "", known, sizeof(known));
+    if (optind == argc && asks_help)
+        return help(NULL);
     if (optind == argc)
         return ctl_usage("model", "no model named; one of: %s", known);
     if (!model)
         return ctl_usage("model", "%s: no such model; one of: %s", argv[optind], known);
+    if (asks_help)
+        return help(model);
     if (optind + 2 < argc)
         return ctl_usage("model", "%s: one FILE only", argv[optind + 2]);
     return run(model, argv[optind + 1]);
