@@ -380,6 +380,63 @@ static void test_sized_among_others(void **state)
     fixture_close(f);
 }
 
+/* What must hold of the steps whatever came and went: each stands on as many CPUs as it uses,
+ * inside the pool, and on none of another's. */
+static void assert_sane(const struct fixture *f)
+{
+    struct cpus taken = {0};
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        const struct enforce_task *task = &step->body.task[0];
+
+        assert_true(cpus_subset(&task->use, &task->home));
+        assert_int_equal(cpus_count(&task->cpus), cpus_count(&task->use));
+        assert_int_equal(cpus_count(&task->use), step->size.given);
+        assert_false(cpus_intersect(&task->cpus, &taken));
+        cpus_or(&taken, &task->cpus);
+        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.pool, cpu));
+    }
+}
+
+/* Steps come and go, sized and not, and berthd now and then; each job has cores of its own. */
+static void test_sized_steps_come_and_go(void **state)
+{
+    static const char *const homes[] = {"0-1", "2", "3-4", "5-7", "0-3", "4-7", "1-6"};
+    static const char *const tags[] = {"stream", "high", "low", "never-seen"};
+    struct fixture *f = sizing_node();
+    struct cpus held[7] = {0}, all = {0};
+    unsigned random = 1;
+
+    (void)state;
+    for (uint32_t i = 0; i < 600; i++) {
+        uint32_t job = (random = random * 1103515245u + 12345u) >> 16 & 7;
+        struct cpus home;
+
+        if (job == 7) {
+            fixture_restart(f);
+            resume(f);
+        } else if (!cpus_empty(&held[job])) {
+            fixture_end(f, job + 1, 0);
+            cpus_andnot(&all, &held[job]);
+            cpus_zero(&held[job]);
+        } else if (home = cpus_of(homes[job]), !cpus_intersect(&home, &all)) {
+            struct wire_register request =
+                fixture_request(job + 1, 0, homes[job], homes[job], 1, tags[random >> 20 & 3]);
+
+            request.options.size = random >> 22 & 1;
+            request.options.cores_max = random >> 23 & 1;
+            fixture_start(f, request);
+            held[job] = home;
+            cpus_or(&all, &home);
+        }
+        assert_sane(f);
+        f->calls[0] = '\0';
+    }
+    fixture_close(f);
+}
+
 static void test_sized_step_is_adopted(void **state)
 {
     struct fixture *f = sizing_node();
@@ -748,6 +805,7 @@ int main(void)
         test(test_registered_twice),
         cmocka_unit_test(test_sized_and_undone),
         cmocka_unit_test(test_sized_among_others),
+        cmocka_unit_test(test_sized_steps_come_and_go),
         cmocka_unit_test(test_sized_step_is_adopted),
         cmocka_unit_test(test_sized_step_fails),
         cmocka_unit_test(test_observed_step_is_not_shrunk),
