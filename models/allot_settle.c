@@ -1,90 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* allot_settle - which of several optima: the one with the most cores on the lower nodes.
  *
- * Cell after cell: is there an optimum with more cores here, and those settled before the same?
- * Most often one linear program says no. Whether there is one with at least that many is monotonic,
- * so the most is found by bisection. */
-#include "allot.h"
+ * The search has kept the boxes that may have equals of the best. What is left of them are the
+ * allocations that have more cores than the best in the first cell that differs. Most often one
+ * linear program, in the box of the best itself, says that there are none. Where the relaxation's
+ * optimum is an allocation, the first cell that is no point is branched on: are there more
+ * cores for it at all? And when that was so, how many, by bisection. */
+#include "allot_impl.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct settle {
-    struct allot *allot;
-    const struct relax_problem *problem;
-    size_t cells;
-    struct box *box; /* the optima; the cells settled before are points of it */
-    double above;    /* all above that are optima */
-    struct allot_best *best;
-    struct allot_best trial;
-};
-
-static size_t point_of(const struct settle *s, size_t cell)
+size_t allot_rise(const struct allot *a, const unsigned *allocation)
 {
-    const struct points *points = &s->problem->points[cell];
-    size_t point = 0;
+    const unsigned *best = a->best->allocation;
+    size_t cell = 0;
 
-    while (points->count[point] != s->best->allocation[cell])
-        point++;
-    return point;
+    while (cell < a->cells && allocation[cell] == best[cell])
+        cell++;
+    return cell < a->cells && allocation[cell] > best[cell] ? cell : a->cells;
 }
 
-/* Is there an optimum with at least that point in the cell? Then it is the best one. */
-static enum allot_end try_point(struct settle *s, size_t cell, size_t point, bool *found)
+/* Take from the box what comes after the best. False where nothing is left. */
+static bool keep_rises(const struct allot *a, struct box *box)
 {
-    struct box *box = box_copy(s->allot, s->box);
-    enum allot_end end;
+    for (size_t cell = 0; cell < a->cells; cell++) {
+        unsigned best = a->best->allocation[cell];
 
-    if (!box)
-        return ALLOT_FAILED;
-    box->lo[cell] = point;
-    end = allot_search(s->allot, box, s->above, true, &s->trial);
-    *found = s->trial.found;
-    if (*found) {
-        s->best->objective = s->trial.objective;
-        memcpy(s->best->allocation, s->trial.allocation, s->cells * sizeof(*s->trial.allocation));
+        while (box->lo[cell] < box->hi[cell] && allot_count(a, cell, box->lo[cell]) < best)
+            box->lo[cell]++;
+        if (allot_count(a, cell, box->lo[cell]) > best)
+            return true;
+        if (allot_count(a, cell, box->lo[cell]) < best)
+            return false;
+        if (box->lo[cell] < box->hi[cell])
+            return true;
     }
-    box_free(box);
-    return end;
+    return false;
 }
 
-static enum allot_end settle_cell(struct settle *s, size_t cell)
+/* Look at one box. 0, 1: stopped, -1: no memory. */
+static int visit(struct allot *a, struct box *box)
 {
-    size_t least = point_of(s, cell), most = s->box->hi[cell], point = least + 1;
-    enum allot_end end = ALLOT_DONE;
+    enum simplex_end end;
+    int rc = 0;
 
-    while (least < most && end == ALLOT_DONE) {
-        bool found = false;
-
-        end = try_point(s, cell, point, &found);
-        if (found)
-            least = point_of(s, cell);
-        else
-            most = point - 1;
-        point = least + (most - least + 1) / 2;
+    if (box->bound <= a->above || !keep_rises(a, box))
+        return 0;
+    if (!box_is_point(a, box)) {
+        end = relax_solve(a->relax, box, a->above);
+        if (end == SIMPLEX_STOPPED)
+            return 1;
+        if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_CUTOFF)
+            return 0;
+        if (end == SIMPLEX_OPTIMAL) {
+            allot_try_rounding(a, box);
+            relax_tighten(a->relax, box, a->above);
+            if (allot_scan(a, box) != SCAN_TOO_MANY)
+                return 0;
+            rc = keep_rises(a, box) && !box_is_point(a, box) ? allot_branch(a, box) : 0;
+        }
     }
-    s->box->lo[cell] = s->box->hi[cell] = least;
-    return end;
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (!keep_rises(a, box))
+        return 0;
+    if (!box_is_point(a, box))
+        return allot_split_first(a, box);
+    allot_try_point(a, box);
+    return 0;
 }
 
-enum allot_end allot_settle(struct allot *allot, const struct relax_problem *problem,
-                            const struct box *box, struct allot_best *best)
+int allot_settle(struct allot *a)
 {
-    struct settle s = {.allot = allot, .problem = problem, .best = best};
-    enum allot_end end = ALLOT_FAILED;
+    struct boxes ties = a->ties;
+    struct box *box;
+    int rc = 0;
 
-    s.cells = problem->flows->programs * problem->flows->machine->nodes;
-    s.above = best->objective - allot_tie(best->objective);
-    s.trial.allocation = calloc(s.cells, sizeof(*s.trial.allocation));
-    s.box = box_copy(allot, box);
-    if (s.box && s.trial.allocation)
-        end = allot_narrow(allot, s.box, s.above);
-    for (size_t cell = 0; cell < s.cells && end == ALLOT_DONE; cell++)
-        end = settle_cell(&s, cell);
-    box_free(s.box);
-    free(s.trial.allocation);
-    if (end == ALLOT_FAILED)
-        errno = ENOMEM;
-    return end;
+    a->ties = a->open;
+    a->open = ties;
+    a->settling = true;
+    a->risen = a->cells;
+    while (rc == 0 && (box = boxes_pop(&a->open))) {
+        rc = visit(a, box);
+        box_free(box);
+    }
+    return rc;
 }

@@ -9,6 +9,8 @@
 
 #include "flows_lp.h"
 
+#define ROUNDING 1e-12 /* of sums, relative */
+
 double flow_cap(const struct flow *flow, double cores_from, double cores_to)
 {
     return fmin(flow->max, flow->read * cores_to + flow->write * cores_from);
@@ -245,6 +247,21 @@ static bool share_out(const struct flows *f, const unsigned *allocation, const d
     return true;
 }
 
+/* One program: is the most that each node can send wanted? */
+static bool is_wanted(const struct flows *f, const struct flows_aim *aim, const double *local,
+                      const double *amount)
+{
+    double sum = 0;
+
+    if (!aim || aim->above <= 0)
+        return true;
+    for (size_t i = 0; i < f->machine->nodes; i++)
+        sum += local[i];
+    for (size_t k = 0; k < f->flows; k++)
+        sum += amount[k];
+    return (aim->gain ? aim->gain[0] : 1) * sum > aim->above * (1 - ROUNDING);
+}
+
 int flows_solve(struct flows *f, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount)
 {
@@ -253,8 +270,10 @@ int flows_solve(struct flows *f, const unsigned *allocation, const struct flows_
             return 1;
         if (share_out(f, allocation, local, amount))
             return 0;
+        if (!is_wanted(f, aim, local, amount))
+            return 1;
     }
     if (!f->lp)
         f->lp = flows_lp_new(f, aim);
-    return f->lp ? flows_lp_solve(f->lp, allocation, local, amount) : -1;
+    return f->lp ? flows_lp_solve(f->lp, allocation, aim ? aim->above : 0, local, amount) : -1;
 }

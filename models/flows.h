@@ -53,16 +53,19 @@ bool flows_in(const struct flows *flows, size_t node);
 double flow_cap(const struct flow *flow, double cores_from, double cores_to);
 
 /* What to look for: the greatest sum of gain[program] * bandwidth[program], no program's below
- * floor[program]. NULL: 1, and 0. stop (NULL: never) ends it without a result. */
+ * floor[program]. NULL: 1, and 0. Where that is not above `above` (0: everything is), it is not
+ * wanted. stop (NULL: never) ends it without a result. */
 struct flows_aim {
     const double *gain, *floor;
+    double above;
     bool (*stop)(void *stop_arg);
     void *stop_arg;
 };
 
 /* The best traffic for these cores (allocation: of each cell; nodes that are not looked at are
  * skipped): local of each cell, amount of each flow. Where several are as good, a node's own cores
- * come first. 0; 1: there is none (eq. 5.7, or a floor; or it was stopped); -1: errno ENOMEM. */
+ * come first. 0; 1: there is none (eq. 5.7, or a floor; it is not wanted; or it was stopped); -1:
+ * errno ENOMEM. */
 int flows_solve(struct flows *flows, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount);
 

@@ -134,16 +134,17 @@ static bool set_bounds(struct flows_lp *l, const unsigned *allocation, const dou
     return true;
 }
 
-int flows_lp_solve(struct flows_lp *l, const unsigned *allocation, double *local, double *amount)
+int flows_lp_solve(struct flows_lp *l, const unsigned *allocation, double above, double *local,
+                   double *amount)
 {
     struct simplex_call call = {
-        .cutoff = -INFINITY, .stop = l->aim.stop, .stop_arg = l->aim.stop_arg};
+        .cutoff = above > 0 ? above : -INFINITY, .stop = l->aim.stop, .stop_arg = l->aim.stop_arg};
     enum simplex_end end;
 
     if (!set_bounds(l, allocation, local))
         return 1;
     end = simplex_solve(l->lp, &call);
-    if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_STOPPED)
+    if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_CUTOFF || end == SIMPLEX_STOPPED)
         return 1;
     if (end != SIMPLEX_OPTIMAL) {
         errno = ENOMEM;

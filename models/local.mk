@@ -2,8 +2,11 @@
 # The papers as pure functions.
 noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES = \
-	models/allot.c models/allot.h \
+	models/allot.c models/allot.h models/allot_impl.h \
+	models/allot_box.c \
+	models/allot_scan.c \
 	models/allot_settle.c \
+	models/allot_try.c \
 	models/animal.c models/animal.h \
 	models/app.h \
 	models/auction.c models/auction.h \

@@ -65,26 +65,6 @@ static struct points *points_new(const struct part *part)
     return points;
 }
 
-/* Search and then settle among equals; a stop while settling leaves an optimum. */
-static enum allot_end search(const struct part *part, const struct relax_problem *problem,
-                             struct allot *allot, struct allot_best *best)
-{
-    struct box *all = box_new(problem, part->cores_min, part->cores_max);
-    struct box *box = all ? box_copy(allot, all) : NULL;
-    enum allot_end end = ALLOT_FAILED;
-
-    if (box)
-        end = allot_search(allot, box, -INFINITY, part->any, best);
-    if (end == ALLOT_DONE && best->found && !part->any &&
-        allot_settle(allot, problem, all, best) == ALLOT_FAILED)
-        end = ALLOT_FAILED;
-    if (end == ALLOT_DONE)
-        best->bound = best->objective;
-    box_free(all);
-    box_free(box);
-    return end;
-}
-
 static enum allot_end solve(const struct part *part, struct flows *flows, struct points *points,
                             struct allot_best *best)
 {
@@ -94,11 +74,11 @@ static enum allot_end solve(const struct part *part, struct flows *flows, struct
                                     .floor = part->floor,
                                     .stop = part->nucore->stop,
                                     .stop_arg = part->nucore->stop_arg};
-    struct allot *allot = allot_new(&problem, flows);
+    struct allot *allot = allot_new(&problem, flows, part->cores_min, part->cores_max);
     enum allot_end end = ALLOT_FAILED;
 
     if (allot)
-        end = search(part, &problem, allot, best);
+        end = allot_solve(allot, part->any, best);
     allot_free(allot);
     return end;
 }

@@ -45,6 +45,14 @@ static double value_points(struct relax *r, size_t cell, const struct box *box)
     return best;
 }
 
+void relax_losses(struct relax *r, const struct box *box, size_t cell, double *loss)
+{
+    double best = value_points(r, cell, box);
+
+    for (size_t k = box->lo[cell]; k <= box->hi[cell]; k++)
+        loss[k - box->lo[cell]] = best - r->value[k];
+}
+
 bool relax_tighten(struct relax *r, struct box *box, double cutoff)
 {
     double bound = relax_bound(r);

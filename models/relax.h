@@ -64,4 +64,8 @@ double relax_excess(const struct relax *relax, size_t cell);
  * where nothing is left. */
 bool relax_tighten(struct relax *relax, struct box *box, double cutoff);
 
+/* After relax_tighten: how far the bound falls when the cell has point lo, lo + 1, .. hi of the
+ * box; for several cells, together. */
+void relax_losses(struct relax *relax, const struct box *box, size_t cell, double *loss);
+
 #endif
