@@ -12,15 +12,23 @@
 
 #include "allot_impl.h"
 
-#define WORK 5000 /* flows worked out, for one box */
+#define WORK 10000    /* flows worked out, for one box */
 #define CELLS_MAX 24 /* to choose counts for */
 
+/* A flow, as one of its ends sees it. */
+struct lane {
+    size_t other, from;
+    double mine, theirs, max; /* for each core at this end and at the other; at most */
+    double base;              /* what the other end's cores drive */
+};
+
 struct scan {
-    size_t *first, *of; /* the flows of node i: of[first[i]] .. before first[i + 1] */
-    unsigned *cores;    /* of each cell: chosen, or the most that the box has */
-    double *supply;     /* for each depth, of each node: what is asked of its memory */
-    double *loss;       /* for each depth, of each point: how far the bound falls */
-    size_t points;      /* of a cell, at most */
+    size_t *first; /* the lanes of node i: lane[first[i]] .. before first[i + 1] */
+    struct lane *lane;
+    unsigned *cores; /* of each cell: chosen, or the most that the box has */
+    double *supply;  /* for each depth, of each node: what is asked of its memory */
+    double *loss;    /* for each depth, of each point: how far the bound falls */
+    size_t points;   /* of a cell, at most */
     /* the box that is looked through */
     const struct box *box;
     size_t cells, cell[CELLS_MAX]; /* those with several counts */
@@ -30,35 +38,56 @@ struct scan {
     bool met;                      /* something was above it */
 };
 
-static double cap_of(const struct scan *s, const struct flow *flow)
+static double smaller(double a, double b)
 {
-    return flow_cap(flow, s->cores[flow->from], s->cores[flow->to]);
+    return a < b ? a : b;
+}
+
+static double most_demand(const struct points *points, size_t lo, size_t hi)
+{
+    double most = 0;
+
+    for (size_t k = lo; k <= hi; k++)
+        most = points->demand[k] > most ? points->demand[k] : most;
+    return most;
+}
+
+/* supply += sign * what the lanes of the cell have with that many cores in it. */
+static void charge(const struct scan *s, size_t cell, double cores, double sign, double *supply)
+{
+    for (size_t k = s->first[cell]; k < s->first[cell + 1]; k++) {
+        const struct lane *lane = &s->lane[k];
+
+        supply[lane->from] += sign * smaller(lane->max, lane->base + lane->mine * cores);
+    }
+}
+
+/* Take what the cell asks for with all its cores from what is asked for at this depth. */
+static void open_cell(struct allot *a, size_t depth)
+{
+    struct scan *s = a->scan;
+    size_t cell = s->cell[depth], lo = s->box->lo[cell], hi = s->box->hi[cell];
+    double *supply = &s->supply[depth * a->nodes];
+
+    for (size_t k = s->first[cell]; k < s->first[cell + 1]; k++)
+        s->lane[k].base = s->lane[k].theirs * s->cores[s->lane[k].other];
+    charge(s, cell, allot_count(a, cell, hi), -1, supply);
+    supply[cell] -= most_demand(&a->problem->points[cell], lo, hi);
 }
 
 /* Choose a count for the cell at this depth: what do the memories deliver at most? */
 static double choose(const struct allot *a, size_t depth, size_t point)
 {
     struct scan *s = a->scan;
-    size_t cell = s->cell[depth], hi = s->box->hi[cell];
-    const double *demand = a->problem->points[cell].demand;
-    double *now = &s->supply[depth * a->nodes], *next = now + a->nodes, sum = 0, most = 0;
+    size_t cell = s->cell[depth];
+    double *now = &s->supply[depth * a->nodes], *next = now + a->nodes, sum = 0;
 
-    memcpy(next, now, a->nodes * sizeof(*next));
-    for (size_t k = s->box->lo[cell]; k <= hi; k++)
-        most = fmax(most, demand[k]);
-    next[cell] += demand[point] - most;
-    for (size_t k = s->first[cell]; k < s->first[cell + 1]; k++) {
-        const struct flow *flow = &a->flows->flow[s->of[k]];
-        double before;
-
-        s->cores[cell] = allot_count(a, cell, hi);
-        before = cap_of(s, flow);
-        s->cores[cell] = allot_count(a, cell, point);
-        next[flow->from] += cap_of(s, flow) - before;
-    }
     s->cores[cell] = allot_count(a, cell, point);
+    memcpy(next, now, a->nodes * sizeof(*next));
+    next[cell] += a->problem->points[cell].demand[point];
+    charge(s, cell, s->cores[cell], 1, next);
     for (size_t i = 0; i < a->nodes; i++)
-        sum += fmin(a->flows->machine->alpha[i], next[i]);
+        sum += smaller(a->flows->machine->alpha[i], next[i]);
     return sum;
 }
 
@@ -97,6 +126,7 @@ static bool scan_from(struct allot *a, size_t depth, double bound, double cores)
     cell = s->cell[depth];
     lo = s->box->lo[cell];
     hi = s->box->hi[cell];
+    open_cell(a, depth);
     for (size_t k = hi + 1; all && k-- > lo;) {
         double sum = cores + allot_count(a, cell, k), least = sum + s->least[depth + 1], most;
         size_t work = s->first[cell + 1] - s->first[cell] + a->nodes;
@@ -121,13 +151,9 @@ static bool prepare(struct allot *a, const struct box *box)
 
     s->box = box;
     s->cells = 0;
-    memset(s->supply, 0, a->nodes * sizeof(*s->supply));
     for (size_t cell = 0; cell < a->cells; cell++) {
-        const double *demand = a->problem->points[cell].demand;
-
         s->cores[cell] = allot_count(a, cell, box->hi[cell]);
-        for (size_t k = box->lo[cell]; k <= box->hi[cell]; k++)
-            s->supply[cell] = fmax(s->supply[cell], demand[k]);
+        s->supply[cell] = most_demand(&a->problem->points[cell], box->lo[cell], box->hi[cell]);
         if (box->lo[cell] == box->hi[cell])
             continue;
         if (s->cells == CELLS_MAX)
@@ -135,8 +161,11 @@ static bool prepare(struct allot *a, const struct box *box)
         relax_losses(a->relax, box, cell, &s->loss[s->cells * s->points]);
         s->cell[s->cells++] = cell;
     }
-    for (size_t k = 0; k < a->flows->flows; k++)
-        s->supply[a->flows->flow[k].from] += cap_of(s, &a->flows->flow[k]);
+    for (size_t k = 0; k < a->flows->flows; k++) {
+        const struct flow *flow = &a->flows->flow[k];
+
+        s->supply[flow->from] += flow_cap(flow, s->cores[flow->from], s->cores[flow->to]);
+    }
     s->least[s->cells] = 0;
     for (size_t d = s->cells; d-- > 0;)
         s->least[d] = s->least[d + 1] + allot_count(a, s->cell[d], box->lo[s->cell[d]]);
@@ -161,19 +190,27 @@ enum scan_end allot_scan(struct allot *a, const struct box *box)
     return s->met ? SCAN_MET : SCAN_NOTHING;
 }
 
-static void index_flows(struct scan *s, const struct flows *f)
+static void make_lanes(struct scan *s, const struct flows *f)
 {
-    size_t n = f->machine->nodes;
-
     for (size_t k = 0; k < f->flows; k++) {
         s->first[f->flow[k].from + 2]++;
         s->first[f->flow[k].to + 2]++;
     }
-    for (size_t i = 2; i <= n; i++)
+    for (size_t i = 2; i <= f->machine->nodes; i++)
         s->first[i] += s->first[i - 1];
     for (size_t k = 0; k < f->flows; k++) {
-        s->of[s->first[f->flow[k].from + 1]++] = k;
-        s->of[s->first[f->flow[k].to + 1]++] = k;
+        const struct flow *flow = &f->flow[k];
+
+        s->lane[s->first[flow->from + 1]++] = (struct lane){.other = flow->to,
+                                                            .from = flow->from,
+                                                            .mine = flow->write,
+                                                            .theirs = flow->read,
+                                                            .max = flow->max};
+        s->lane[s->first[flow->to + 1]++] = (struct lane){.other = flow->from,
+                                                          .from = flow->from,
+                                                          .mine = flow->read,
+                                                          .theirs = flow->write,
+                                                          .max = flow->max};
     }
 }
 
@@ -186,12 +223,12 @@ struct scan *scan_new(const struct allot *a)
     for (size_t cell = 0; cell < a->cells; cell++)
         s->points = a->problem->points[cell].n > s->points ? a->problem->points[cell].n : s->points;
     s->first = calloc(a->nodes + 2, sizeof(*s->first));
-    s->of = calloc(2 * a->flows->flows + 1, sizeof(*s->of));
+    s->lane = calloc(2 * a->flows->flows + 1, sizeof(*s->lane));
     s->cores = calloc(a->cells, sizeof(*s->cores));
     s->supply = calloc((CELLS_MAX + 1) * a->nodes, sizeof(*s->supply));
     s->loss = calloc(CELLS_MAX * s->points, sizeof(*s->loss));
-    if (s->first && s->of && s->cores && s->supply && s->loss) {
-        index_flows(s, a->flows);
+    if (s->first && s->lane && s->cores && s->supply && s->loss) {
+        make_lanes(s, a->flows);
         return s;
     }
     scan_free(s);
@@ -203,7 +240,7 @@ void scan_free(struct scan *s)
     if (!s)
         return;
     free(s->first);
-    free(s->of);
+    free(s->lane);
     free(s->cores);
     free(s->supply);
     free(s->loss);

@@ -32,8 +32,8 @@ struct flows {
     size_t programs;
     const bool *in; /* nodes that are looked at; NULL: all */
     size_t flows;
-    struct flow *flow;
-    size_t links; /* those that can be the limit */
+    struct flow *flow; /* sorted by program, from, to */
+    size_t links;      /* those that can be the limit */
     struct flow_link *link;
     size_t *member;      /* the links' flows */
     struct flows_lp *lp; /* made when it is needed */

@@ -36,6 +36,7 @@ libmodels_la_SOURCES = \
 	models/partition.c models/partition.h \
 	models/price.c \
 	models/relax.c models/relax.h models/relax_impl.h \
+	models/relax_flow.c \
 	models/rounding.c \
 	models/sdc.c models/sdc.h \
 	models/simplex.c models/simplex.h \

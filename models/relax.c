@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* relax - see relax.h
  *
- * Columns: cores of each cell (a), local bandwidth of each cell (L), amount of each flow (I); of
- * several programs also each cell's local demand (LD), as eq. 5.7 can then cost more than it gains.
- * One program: L itself is below the hull of the local demand. */
+ * Columns: cores of each cell (a), local bandwidth of each cell (L), amount of flows (I,
+ * relax_flow.c); of several programs also each cell's local demand (LD), as eq. 5.7 can then cost
+ * more than it gains. One program: L itself is below the hull of the local demand. */
 #include "relax_impl.h"
 
 #include <errno.h>
@@ -26,9 +26,8 @@ static void add_memory_rows(struct relax *r)
             for (size_t cell = i; cell < r->cells; cell += r->nodes)
                 simplex_row_put(&r->row, (beta ? r->demand : r->local) + (int)cell,
                                 beta ? m->beta[i] : 1);
-            for (size_t k = 0; k < r->flows->flows; k++)
-                if (r->flows->flow[k].from == i)
-                    simplex_row_put(&r->row, r->amount + (int)k, 1);
+            for (size_t cell = i; cell < r->cells; cell += r->nodes)
+                relax_put_sent(r, cell);
             simplex_row_add(r->lp, &r->row, -INFINITY, m->alpha[i]);
         }
 }
@@ -39,7 +38,7 @@ static void add_link_rows(struct relax *r)
         const struct flow_link *link = &r->flows->link[k];
 
         for (size_t j = 0; j < link->flows; j++)
-            simplex_row_put(&r->row, r->amount + (int)link->flow[j], 1);
+            simplex_row_put(&r->row, r->amount[link->flow[j]], 1);
         simplex_row_add(r->lp, &r->row, -INFINITY, link->max);
     }
 }
@@ -71,60 +70,24 @@ static void add_program_rows(struct relax *r)
         r->sum = p == 0 ? number : r->sum;
     }
     for (size_t p = 0; r->problem->floor && p < r->programs; p++) {
-        for (size_t i = 0; i < r->nodes; i++)
-            simplex_row_put(&r->row, r->local + (int)(p * r->nodes + i), 1);
-        for (size_t k = 0; k < r->flows->flows; k++)
-            if (r->flows->flow[k].program == p)
-                simplex_row_put(&r->row, r->amount + (int)k, 1);
+        for (size_t cell = p * r->nodes; cell < (p + 1) * r->nodes; cell++) {
+            simplex_row_put(&r->row, r->local + (int)cell, 1);
+            relax_put_sent(r, cell);
+        }
         simplex_row_add(r->lp, &r->row, r->problem->floor[p], INFINITY);
     }
 }
 
-/* Eq. 5.1 and 5.2. A flow that one end alone drives is a curve, of which this is the first facet.
- */
-static int add_flow_rows(struct relax *r)
-{
-    for (size_t k = 0; k < r->flows->flows; k++) {
-        const struct flow *flow = &r->flows->flow[k];
-        size_t cell = flow->program * r->nodes;
-        int col = r->amount + (int)k;
-
-        simplex_bound_col(r->lp, col, 0, flow->max);
-        if (flow->read > 0 && flow->write > 0) {
-            simplex_row_put(&r->row, col, 1);
-            simplex_row_put(&r->row, r->cores + (int)(cell + flow->to), -flow->read);
-            simplex_row_put(&r->row, r->cores + (int)(cell + flow->from), -flow->write);
-            simplex_row_add(r->lp, &r->row, -INFINITY, 0);
-            continue;
-        }
-        cell += flow->read > 0 ? flow->to : flow->from;
-        r->curve[r->curves] = (struct curve){.kind = CURVE_FLOW,
-                                             .cell = cell,
-                                             .col = col,
-                                             .rate = flow->read + flow->write,
-                                             .max = flow->max};
-        if (facet_add(r, (struct facet){.curve = r->curves++,
-                                        .hi = r->problem->points[cell].n - 1,
-                                        .slope = flow->read + flow->write}) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static void add_columns(struct relax *r)
 {
-    const struct flows *f = r->flows;
-
     r->cores = simplex_add_cols(r->lp, r->cells);
     r->local = simplex_add_cols(r->lp, r->cells);
     r->demand = r->programs > 1 ? simplex_add_cols(r->lp, r->cells) : 0;
-    r->amount = f->flows ? simplex_add_cols(r->lp, f->flows) : 0;
     for (size_t cell = 0; cell < r->cells; cell++) {
         glp_set_obj_coef(r->lp, r->cores + (int)cell, -1);
         glp_set_obj_coef(r->lp, r->local + (int)cell, r->problem->gain[cell / r->nodes]);
     }
-    for (size_t k = 0; k < f->flows; k++)
-        glp_set_obj_coef(r->lp, r->amount + (int)k, r->problem->gain[f->flow[k].program]);
+    relax_add_flow_columns(r);
 }
 
 static void add_demand_curves(struct relax *r)
@@ -248,6 +211,9 @@ static int allocate(struct relax *r)
     for (size_t cell = 0; cell < r->cells; cell++)
         points = points > r->problem->points[cell].n ? points : r->problem->points[cell].n;
     r->curve = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->curve));
+    r->amount = calloc(r->flows->flows + 1, sizeof(*r->amount));
+    r->merged = calloc(r->cells, sizeof(*r->merged));
+    r->sent = calloc(r->cells + 1, sizeof(*r->sent));
     r->first = calloc(r->cells + 2, sizeof(*r->first));
     r->of = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->of));
     r->now.lo = calloc(r->cells, sizeof(*r->now.lo));
@@ -257,8 +223,8 @@ static int allocate(struct relax *r)
     r->chain = calloc(points, sizeof(*r->chain));
     r->value = calloc(points, sizeof(*r->value));
     r->price = calloc(columns + 1, sizeof(*r->price));
-    if (!r->curve || !r->first || !r->of || !r->now.lo || !r->now.hi || !r->now.sum_lo ||
-        !r->now.sum_hi || !r->chain || !r->value || !r->price)
+    if (!r->amount || !r->merged || !r->sent || !r->curve || !r->first || !r->of || !r->now.lo ||
+        !r->now.hi || !r->now.sum_lo || !r->now.sum_hi || !r->chain || !r->value || !r->price)
         return -1;
     for (size_t cell = 0; cell < r->cells; cell++)
         r->now.lo[cell] = 1; /* lo > hi: no box is like that */
@@ -297,7 +263,7 @@ struct relax *relax_new(const struct relax_problem *problem)
         add_sharing_rows(r);
         add_program_rows(r);
         add_demand_curves(r);
-        if (add_flow_rows(r) == 0) {
+        if (relax_add_flow_rows(r) == 0) {
             index_curves(r);
             return r;
         }
@@ -313,6 +279,9 @@ void relax_free(struct relax *r)
         return;
     glp_delete_prob(r->lp);
     simplex_row_free(&r->row);
+    free(r->amount);
+    free(r->merged);
+    free(r->sent);
     free(r->curve);
     free(r->first);
     free(r->of);

@@ -28,9 +28,12 @@ struct relax {
     const struct flows *flows;
     size_t nodes, programs, cells;
     glp_prob *lp;
-    int cores, local, demand, amount; /* first columns; demand: 0 where there is none */
-    int limits;                       /* rows 1 .. limits: memories and links */
-    int sum;                          /* first row of the programs' sums of cores */
+    int cores, local, demand; /* first columns; demand: 0 where there is none */
+    int *amount;              /* of each flow: its column */
+    int *merged;              /* of each cell: the column that flows from it share; 0: none */
+    size_t *sent; /* of each cell: flows sent[cell] .. before sent[cell + 1] are its own */
+    int limits;   /* rows 1 .. limits: memories and links */
+    int sum;      /* first row of the programs' sums of cores */
     size_t curves, facets, facets_size;
     struct curve *curve;
     size_t *first, *of; /* the curves of cell c: curve[of[first[c]]] .. before first[c + 1] */
@@ -42,6 +45,17 @@ struct relax {
     double *value; /* scratch: of columns, or of a cell's points */
     double *price; /* scratch: of each column */
 };
+
+/* ---- relax_flow.c ---- */
+
+void relax_add_flow_columns(struct relax *relax);
+int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
+
+/* Does the flow share its column with others from the same cell? */
+bool relax_is_merged(const struct relax *relax, size_t flow);
+
+/* Put the columns of all flows from the cell in the scratch row. */
+void relax_put_sent(struct relax *relax, size_t cell);
 
 /* ---- hull.c ---- */
 

@@ -18,10 +18,11 @@
 #define SAME 1e-7     /* GB/s */
 #define EFFICACY 1e-4 /* how far beyond a cut the optimum must be */
 
-/* y <= constant + g[0] * cores of cell[0] + ... */
+/* y <= constant + g[0] * cores of cell[0] + ..., or the sum of that over merged flows. */
 struct line {
     size_t terms, cell[2];
     double g[2], constant;
+    size_t flow, flows; /* the merged ones are among these */
 };
 
 struct cover {
@@ -60,20 +61,30 @@ static void lower(const struct cover *c, int col, struct line line)
         c->line[col] = line;
 }
 
+static struct line flow_line(const struct relax *r, size_t k)
+{
+    const struct flow *flow = &r->flows->flow[k];
+    size_t cell = flow->program * r->nodes;
+
+    return (struct line){
+        .terms = 2, .cell = {cell + flow->to, cell + flow->from}, .g = {flow->read, flow->write}};
+}
+
 /* The lowest lines at the relaxation's optimum, of those that hold for all points. */
 static void find_lines(struct cover *c)
 {
     struct relax *r = c->relax;
 
     for (size_t k = 0; k < r->flows->flows; k++) {
-        const struct flow *flow = &r->flows->flow[k];
-        size_t cell = flow->program * r->nodes;
+        struct line *line = &c->line[r->amount[k]];
 
-        c->line[r->amount + (int)k] = (struct line){.constant = flow->max};
-        lower(c, r->amount + (int)k,
-              (struct line){.terms = 2,
-                            .cell = {cell + flow->to, cell + flow->from},
-                            .g = {flow->read, flow->write}});
+        if (relax_is_merged(r, k)) {
+            line->flow = line->flows ? line->flow : k;
+            line->flows = k + 1 - line->flow;
+            continue;
+        }
+        *line = (struct line){.constant = r->flows->flow[k].max};
+        lower(c, r->amount[k], flow_line(r, k));
     }
     for (size_t cell = 0; cell < r->cells; cell++) {
         const struct points *points = &r->problem->points[cell];
@@ -100,6 +111,30 @@ static void find_lines(struct cover *c)
     }
 }
 
+static void add_terms(struct cover *c, double coefficient, const struct line *line)
+{
+    for (size_t t = 0; t < line->terms; t++) {
+        size_t cell = line->cell[t];
+
+        if (line->g[t] == 0)
+            continue;
+        if (c->g[cell] == 0)
+            c->cell[c->cells++] = cell;
+        c->g[cell] += coefficient * line->g[t];
+    }
+}
+
+static void add_lines(struct cover *c, double coefficient, const struct line *line)
+{
+    add_terms(c, coefficient, line);
+    for (size_t k = line->flow; k < line->flow + line->flows; k++) {
+        struct line one = flow_line(c->relax, k);
+
+        if (relax_is_merged(c->relax, k))
+            add_terms(c, coefficient, &one);
+    }
+}
+
 /* sum g * a + s >= d, from a row sum coefficient * y + s = cap. */
 static void make_cover(struct cover *c)
 {
@@ -112,15 +147,7 @@ static void make_cover(struct cover *c)
 
         c->slack -= c->coefficient[j] * glp_get_col_prim(c->relax->lp, c->col[j]);
         c->d -= c->coefficient[j] * line->constant;
-        for (size_t t = 0; t < line->terms; t++) {
-            size_t cell = line->cell[t];
-
-            if (line->g[t] == 0)
-                continue;
-            if (c->g[cell] == 0)
-                c->cell[c->cells++] = cell;
-            c->g[cell] += c->coefficient[j] * line->g[t];
-        }
+        add_lines(c, c->coefficient[j], line);
     }
     c->slack = fmax(0, c->slack);
 }
@@ -240,7 +267,9 @@ static int cut_rows(struct cover *c)
     }
     for (size_t k = 0; k < r->flows->flows; k++) {
         c->terms = 1;
-        c->col[1] = r->amount + (int)k;
+        if (relax_is_merged(r, k))
+            continue;
+        c->col[1] = r->amount[k];
         c->coefficient[1] = 1;
         c->cap = r->flows->flow[k].max;
         added += r->flows->flow[k].read > 0 && r->flows->flow[k].write > 0 ? cut_row(c) : 0;
