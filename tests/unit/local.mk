@@ -300,3 +300,6 @@ tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_ctl_model_matching.sh
 EXTRA_DIST += tests/unit/test_ctl_model_matching.sh
+
+TESTS += tests/unit/test_figure3.sh
+EXTRA_DIST += tests/unit/test_figure3.sh
