@@ -5,6 +5,7 @@
 #ifndef MODELS_APP_H
 #define MODELS_APP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Stack-distance profile of an LRU cache (Blagodurov 2010, section 2): per million instructions. Not known: ways 0. */
@@ -29,6 +30,7 @@ struct app {
 struct app_machine {
     double llc_bytes, dram_gbps, clock_ghz; /* NAN: not known */
     size_t llc_ways, line_bytes;            /* 0: not known */
+    bool own_prefetchers; /* each core's prefetcher learns from that core alone */
 };
 
 /* How two programs get on: score (less is better) and what each suffers beside the other. For `contend` a_given_b is the fraction

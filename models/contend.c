@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* contend - see contend.h
  *
- * A group is three nested searches. For given speeds the time at which the footprints fill the
- * cache is the root of a rising function, and gives the shares; for given shares the channel's load
- * is the root of a rising function, and gives the speeds; speeds and shares are iterated from those
+ * Two things are sought together. For given speeds the time at which the footprints fill the cache
+ * is the root of a rising function, and gives the shares; for given shares and the others' speeds a
+ * program's speed is what its misses and its delay make of it. Both are iterated from the speeds
  * alone. With two programs and an idle channel that iteration is monotone (the one that is slowed
- * down loses cache, and is slowed down more) and bounded, so it converges; else it is damped where
- * it swings. */
+ * down loses cache, and is slowed down more) and bounded, so it converges. The channel works the
+ * other way (one that is slowed down disturbs the others less), which can swing: each program's
+ * steps are halved when it does. */
 #include "contend_study.h"
 
 #include <errno.h>
@@ -17,31 +18,28 @@
 #define ITERATIONS_MAX 100 /* of a root's search */
 #define STEPS_MAX 1000     /* towards an equilibrium; a few are the rule */
 #define TOLERANCE 1e-5     /* of a program's time */
-#define LOAD_MAX 0.999
-#define LOAD_GUESS 0.9 /* where the searches begin */
-#define TIME_GUESS 20
+#define LOAD_MAX 0.97      /* of the channel, by the others */
+#define TIME_GUESS 20      /* where the search begins */
 
 /* One program of a group, at one step of the search. */
 struct tenant {
     const struct study *study;
-    double ns;                  /* per instruction now */
-    double slower;              /* log2(ns / ns alone) */
-    double change, step;        /* of ns, the last that was due, and the part of it that was made */
-    double misses, late, lines; /* with its present share */
-    double waits_ns;            /* for memory, per instruction, alone */
-    double scale;               /* by which that is too much for its time alone */
+    bool copied;          /* it is in the group more than once */
+    double ns;            /* per instruction now */
+    double slower;        /* log2(ns / ns alone) */
+    double change, step;  /* of ns, the last that was due, and the part of it that was made */
+    double wait_ns, late; /* with its present share */
+    double load,
+        delays_by; /* parts of the channel's time that its lines take, and take of others */
 };
 
-/* What does not change during a group's search, and the two roots that the next step starts from.
- */
+/* What does not change during a group's search, and the root that the next step starts from. */
 struct group {
     const struct contend *contend;
     size_t n;
     struct tenant *tenant;
-    double line_ns;
     bool fills;  /* the footprints, sooner or later */
     double time; /* log2(ns) in which they fill the cache */
-    double load;
 };
 
 /* A curve at `x` points, x within it; *slope may be NULL. */
@@ -100,73 +98,55 @@ static double fill_time(const struct group *group)
     return time;
 }
 
-/* Time per instruction with that delay in the queue: never less than alone. */
-static double slowed(const struct group *group, const struct tenant *tenant, double delay_ns)
+/* What it waits for with that share of the cache, and what its lines take of the channel. */
+static void take_share(const struct group *group, struct tenant *tenant, double share)
 {
-    double waits_ns = tenant->misses * group->contend->constants.miss_ns + tenant->late * delay_ns;
+    const struct study *study = tenant->study;
+    size_t ways = group->contend->ways;
 
-    if (waits_ns <= tenant->waits_ns)
-        return tenant->study->ns;
-    return tenant->study->ns + (waits_ns - tenant->waits_ns) * tenant->scale;
+    tenant->wait_ns = at(study->wait_ns, share, ways, NULL);
+    tenant->late = at(study->late, share, ways, NULL);
+    if (tenant->copied) {
+        tenant->wait_ns += at(study->copy_ns, share, ways, NULL);
+        tenant->late += at(study->copy_late, share, ways, NULL);
+    }
+    tenant->load = group->contend->line_ns / tenant->ns * at(study->lines, share, ways, NULL);
 }
 
-/* The load at which the delay slows the programs down to that load: again the root of a rising
- * function, load less what it makes of itself. */
-static double find_load(const struct group *group)
+/* Time per instruction when the others take that part of the channel's time: never less than
+ * alone. */
+static double slowed(const struct group *group, const struct tenant *tenant, double others)
 {
-    const struct contend *contend = group->contend;
-    double low = 0, high = LOAD_MAX, load = group->load;
+    const struct study *study = tenant->study;
+    double load = fmin(fmax(0, others), LOAD_MAX);
+    double delay_ns = group->contend->constants.queue_ns * load / (1 - load);
+    double more_ns =
+        tenant->wait_ns + tenant->late * delay_ns - study->wait_ns[group->contend->ways];
 
-    for (int i = 0; i < ITERATIONS_MAX && high - low > TOLERANCE / 100; i++) {
-        double delay_ns = contend_queue_ns(contend, group->line_ns, load);
-        double steep = contend->constants.burst * group->line_ns / (1 - load) / (1 - load);
-        double excess = load, rise = 1, next;
-
-        for (size_t j = 0; j < group->n; j++) {
-            const struct tenant *tenant = &group->tenant[j];
-            double per_ns = 1 / slowed(group, tenant, delay_ns);
-            double part = group->line_ns * tenant->lines * per_ns;
-
-            excess -= part;
-            rise += part * per_ns * tenant->scale * tenant->late * steep;
-        }
-        *(excess > 0 ? &high : &low) = load;
-        next = load - excess / rise;
-        if (!(next > low && next < high))
-            next = (low + high) / 2;
-        if (fabs(next - load) < TOLERANCE / 100)
-            return next;
-        load = next;
-    }
-    return load;
+    return study->ns + fmax(0, more_ns);
 }
 
 /* One step: shares of the present speeds, then speeds of these shares. A program whose speed swings
  * goes there by ever smaller parts of the way. Returns how much the speeds had to change. */
 static double group_step(struct group *group)
 {
-    size_t ways = group->contend->ways;
-    double delay_ns, most = 0;
+    double load = 0, most = 0;
 
     group->time = fill_time(group);
     for (size_t i = 0; i < group->n; i++) {
         struct tenant *tenant = &group->tenant[i];
-        double share = footprint(tenant, group->time, NULL);
 
-        tenant->misses = at(tenant->study->misses, share, ways, NULL);
-        tenant->late = at(tenant->study->late, share, ways, NULL);
-        tenant->lines = at(tenant->study->lines, share, ways, NULL);
+        take_share(group, tenant, footprint(tenant, group->time, NULL));
+        load += tenant->load;
     }
-    group->load = find_load(group);
-    delay_ns = contend_queue_ns(group->contend, group->line_ns, group->load);
     for (size_t i = 0; i < group->n; i++) {
         struct tenant *tenant = &group->tenant[i];
-        double change = slowed(group, tenant, delay_ns) - tenant->ns;
+        double change = slowed(group, tenant, load - tenant->load) - tenant->ns;
 
         most = fmax(most, fabs(change) / tenant->ns);
         tenant->step = change * tenant->change < 0 ? tenant->step / 2 : fmin(1, tenant->step * 1.5);
         tenant->change = change;
-        tenant->ns += tenant->step * change;
+        tenant->ns = fmax(tenant->study->ns, tenant->ns + tenant->step * change);
         tenant->slower = log2(tenant->ns / tenant->study->ns);
     }
     return most;
@@ -174,30 +154,16 @@ static double group_step(struct group *group)
 
 static void group_begin(struct group *group, const size_t *member)
 {
-    const struct contend *contend = group->contend;
-    size_t ways = contend->ways;
-    double busiest = 0, rise;
+    double rise;
 
     for (size_t i = 0; i < group->n; i++) {
-        const struct study *study = &contend->study[member[i]];
+        const struct study *study = &group->contend->study[member[i]];
 
         group->tenant[i] = (struct tenant){.study = study, .ns = study->ns, .step = 1};
-        busiest = fmax(busiest, study->lines[ways] / study->ns);
+        for (size_t j = 0; j < i; j++)
+            if (member[j] == member[i])
+                group->tenant[i].copied = group->tenant[j].copied = true;
     }
-    group->line_ns =
-        fmin(contend->line_ns, busiest > 0 ? contend->constants.efficiency / busiest : INFINITY);
-    for (size_t i = 0; i < group->n; i++) {
-        struct tenant *tenant = &group->tenant[i];
-        const struct study *study = tenant->study;
-        double alone = study->lines[ways] / study->ns * group->line_ns;
-        double delay_ns = contend_queue_ns(contend, group->line_ns, alone);
-
-        tenant->waits_ns =
-            study->misses[ways] * contend->constants.miss_ns + study->late[ways] * delay_ns;
-        tenant->scale = fmin(1, study->ns / (tenant->waits_ns + study->hit_ns));
-        group->load += alone;
-    }
-    group->load = fmin(group->load, LOAD_GUESS);
     group->fills = overflow(group, TIME_MAX, &rise) > 0;
 }
 

@@ -3,10 +3,15 @@
  *
  * Cache: the footprint theory of locality (Xiang 2013). What a program has touched in the cache
  * grows at the miss rate of a cache of its present size; the programs' footprints grow together
- * until they fill the cache, and that is what each one has of it. Memory: a miss costs the program
- * a part of the memory's latency, little of it where a prefetcher asked; every line that is read
- * or written back loads the channel, and the delay in its queue grows with the load and slows
- * everybody. A slower program asks for less of both: what contend_group returns is the equilibrium.
+ * until they fill the cache, and that is what each one has of it.
+ *
+ * Memory: a program waits for a part of each miss, little of it where a prefetcher asked; and its
+ * lines come later the more lines the others read and write meanwhile (what its own lines make each
+ * other wait is in its time alone). A prefetched line vouches for one that was not: a program that
+ * runs through memory in order misses the first of what is prefetched after it, and waits for
+ * neither; only demands beyond that are alone.
+ *
+ * A slower program asks for less of both: what contend_group returns is the equilibrium.
  *
  * Where only the accesses a and the misses m[w] with w = 1 .. W ways were measured (per million
  * instructions; by cache allocation, say), the profile is hits[0] = a - m[1], hits[w-1] = m[w-1] -
@@ -24,15 +29,18 @@
 
 /* What is not in the input: figures of cores and memories, the same for all programs. */
 struct contend_constants {
-    double hit_ns;   /* latency of the last cache */
-    double miss_ns;  /* what memory adds to that while the channel is idle */
-    double core_cpi; /* cycles per instruction that a core needs itself */
-    double exposed;  /* part of a delay for which a program stands still: of a demand's latency (as
-                        far as its time alone does not say otherwise) and of the time that a
-                        prefetched line, else hidden, stands in the queue */
-    double efficiency; /* part of the peak bandwidth that changes of row and of direction leave; and
-                          of that, the most that a program can use alone */
-    double burst;      /* lines that are asked for together, and so wait for each other */
+    double hit_ns;     /* latency of the last cache */
+    double miss_ns;    /* what memory adds to that while the channel is idle */
+    double core_cpi;   /* cycles per instruction that a core needs itself */
+    double exposed;    /* part of a demand's latency for which a program stands still, as far as its
+                          time alone does not say otherwise */
+    double doubt;      /* of that: variance of core_cpi over that of exposed */
+    double prefetched; /* part of a prefetched line's delay for which it stands still */
+    double queue_ns;   /* by which a line is late when the others take half of the channel's time */
+    double write; /* lines read that delay others as much as a line written: the channel turns round
+                     for it twice */
+    double copies; /* part of its prefetches that a program loses beside a copy of itself, where
+                      they train the entries of one prefetcher */
 };
 
 /* Those that contend_new takes where it is given none. */

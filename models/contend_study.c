@@ -8,15 +8,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define GUESS 16.0 /* variance of core_cpi (0.9 squared) over that of exposed (0.22 squared) */
-
 const struct contend_constants contend_constants = {
     .hit_ns = 8,
     .miss_ns = 45,
-    .core_cpi = 0.8,
-    .exposed = 0.2,
-    .efficiency = 0.7,
-    .burst = 8,
+    .core_cpi = 1.2,
+    .exposed = 0.13,
+    .doubt = 13.5,
+    .prefetched = 0.08,
+    .queue_ns = 255,
+    .write = 1.5,
+    .copies = 0.8,
 };
 
 /* ---- what is known of a program ---- */
@@ -137,26 +138,62 @@ static void tabulate_footprint(const struct contend *contend, struct study *stud
     }
 }
 
-double contend_queue_ns(const struct contend *contend, double line_ns, double load)
+/* Of the demands, the part that stands alone: the others begin what is prefetched. */
+static double part_alone(const double *misses, const double *demand)
 {
-    return contend->constants.burst * line_ns * load / (1 - load);
+    return demand[0] > 0 ? fmax(0, 2 * demand[0] - misses[0]) / demand[0] : 0;
 }
 
 /* The part of a demand's latency that the program waits for lies between two guesses: the usual
  * one, and what its time alone says, that the cycles which the core does not need itself are spent
  * waiting. Least squares: the more there is to wait for, the more its time tells. */
-static double exposed_of(const struct contend *contend, const struct study *study,
-                         const double *demand, double cycle_ns)
+static double exposed_of(const struct contend_constants *constants, double wait_cycles, double cpi)
+{
+    double spare = fmax(0, cpi - constants->core_cpi), doubt = constants->doubt;
+
+    return fmin(1, (constants->exposed * doubt + wait_cycles * spare) /
+                       (doubt + wait_cycles * wait_cycles));
+}
+
+/* What the program waits for. An exposed part of the demands that stand alone, hits and misses, as
+ * far as its time alone has room for it; of all other lines the part `prefetched` of their delay.
+ */
+static void tabulate_waits(const struct contend *contend, struct study *study, const double *misses,
+                           const double *demand, double cycle_ns)
 {
     const struct contend_constants *constants = &contend->constants;
-    double load =
-        fmin(contend->line_ns * study->lines[contend->ways] / study->ns, constants->efficiency);
-    double miss_ns = constants->miss_ns + contend_queue_ns(contend, contend->line_ns, load);
-    double hits = demand[0] - demand[contend->ways];
-    double waits = (demand[contend->ways] * miss_ns + hits * constants->hit_ns) / cycle_ns;
-    double spare = fmax(0, study->ns / cycle_ns - constants->core_cpi);
+    size_t ways = contend->ways;
+    double alone = part_alone(misses, demand);
+    double hits_ns = alone * (demand[0] - demand[ways]) * constants->hit_ns;
+    double misses_ns = alone * demand[ways] * constants->miss_ns;
+    double exposed = exposed_of(constants, (hits_ns + misses_ns) / cycle_ns, study->ns / cycle_ns);
+    double room = fmin(1, study->ns / (exposed * (hits_ns + misses_ns)));
 
-    return fmin(1, (constants->exposed * GUESS + waits * spare) / (GUESS + waits * waits));
+    for (size_t i = 0; i <= ways; i++) {
+        double prefetched = misses[i] - demand[i], waited = exposed * alone * demand[i];
+
+        study->wait_ns[i] = room * waited * constants->miss_ns;
+        study->late[i] = room * (waited + constants->prefetched * (misses[i] - alone * demand[i]));
+        study->copy_ns[i] = room * exposed * constants->copies *
+                            (prefetched * constants->miss_ns +
+                             (misses[0] - demand[0] - prefetched) * constants->hit_ns);
+        study->copy_late[i] =
+            room * constants->copies * prefetched * fmax(0, exposed - constants->prefetched);
+    }
+}
+
+static void tabulate_lines(const struct contend *contend, struct study *study, const double *misses,
+                           double cores, double written_alone, double written_most)
+{
+    size_t ways = contend->ways;
+    double most = misses[0] - misses[ways];
+
+    for (size_t i = 0; i <= ways; i++) {
+        double lost = most > 0 ? (misses[i] - misses[ways]) / most : 0;
+        double written = written_alone + (written_most - written_alone) * lost;
+
+        study->lines[i] = cores * (misses[i] + contend->constants.write * written);
+    }
 }
 
 static void study_app(const struct contend *contend, struct study *study, const struct app *app,
@@ -164,28 +201,17 @@ static void study_app(const struct contend *contend, struct study *study, const 
 {
     double line_bytes = machine->line_bytes ? (double)machine->line_bytes : 64;
     double way_lines = or_else(machine->llc_bytes, 1 << 20) / line_bytes / (double)contend->ways;
-    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], alone, most;
-    double cores = (double)app->cores, line_gbps, exposed;
-    size_t ways = contend->ways;
+    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], written_alone, written_most;
+    double cycle_ns = 1 / or_else(machine->clock_ghz, 3), line_gbps;
 
     study->assumed = app->ipc >= CONTEND_LEAST ? 0 : CONTEND_IPC;
-    study->ns = 1 / (study->assumed ? 1 : app->ipc) / or_else(machine->clock_ghz, 3);
-    line_gbps = line_bytes * cores / study->ns;
+    study->ns = cycle_ns / (study->assumed ? 1 : app->ipc);
+    line_gbps = line_bytes * (double)app->cores / study->ns;
     all_misses(contend, study, app, line_gbps, misses);
     demand_misses(contend, study, app, misses, demand);
-    writes(study, app, line_gbps, misses[ways], &alone, &most);
-    for (size_t i = 0; i <= ways; i++) {
-        double lost =
-            misses[0] > misses[ways] ? (misses[i] - misses[ways]) / (misses[0] - misses[ways]) : 0;
-
-        study->lines[i] = cores * (misses[i] + alone + (most - alone) * lost);
-    }
-    exposed = exposed_of(contend, study, demand, 1 / or_else(machine->clock_ghz, 3));
-    for (size_t i = 0; i <= ways; i++) {
-        study->misses[i] = exposed * demand[i];
-        study->late[i] = study->misses[i] + contend->constants.exposed * (misses[i] - demand[i]);
-    }
-    study->hit_ns = exposed * (demand[0] - demand[ways]) * contend->constants.hit_ns;
+    writes(study, app, line_gbps, misses[contend->ways], &written_alone, &written_most);
+    tabulate_waits(contend, study, misses, demand, cycle_ns);
+    tabulate_lines(contend, study, misses, (double)app->cores, written_alone, written_most);
     tabulate_footprint(contend, study, misses, fmax(way_lines, 1), app->cores);
 }
 
@@ -263,14 +289,15 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
         .n = n,
         .ways = count_ways(n, app, machine),
         .constants = *constants,
-        .line_ns =
-            machine->dram_gbps > 0 ? line_bytes / (machine->dram_gbps * constants->efficiency) : 0,
+        .line_ns = machine->dram_gbps > 0 ? line_bytes / machine->dram_gbps : 0,
         .assumed = (isnan(machine->clock_ghz) ? CONTEND_CLOCK : 0) |
                    (machine->line_bytes ? 0 : CONTEND_LINE) |
                    (machine->dram_gbps > 0 ? 0 : CONTEND_BANDWIDTH) |
                    (machine->llc_ways ? 0 : CONTEND_WAYS) |
                    (isnan(machine->llc_bytes) ? CONTEND_BYTES : 0),
     };
+    if (machine->own_prefetchers)
+        contend->constants.copies = 0;
     for (size_t i = 0; i < n; i++)
         study_app(contend, &contend->study[i], &app[i], machine);
     return contend;

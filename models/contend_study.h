@@ -12,26 +12,24 @@
 /* One program. Curves have a point for each number of ways, 0 .. ways, and are per instruction of
  * one of its cores. */
 struct study {
-    double ns;                           /* per instruction, alone */
-    double hit_ns;                       /* of that, waiting for hits */
-    double footprint[CONTEND_POINTS];    /* ways that it touches within 2^(point/CONTEND_STEPS) ns,
-                                            alone */
-    double misses[CONTEND_WAYS_MAX + 1]; /* those whose whole latency it waits for */
-    double late[CONTEND_WAYS_MAX +
-                1]; /* those, prefetches too, whose delay in the queue it waits for */
-    double lines[CONTEND_WAYS_MAX + 1]; /* lines that its cores read and write in memory */
+    double ns;                            /* per instruction, alone */
+    double footprint[CONTEND_POINTS];     /* ways that it touches within 2^(point/CONTEND_STEPS)
+                                             ns, alone */
+    double wait_ns[CONTEND_WAYS_MAX + 1]; /* for memory while the channel is idle */
+    double late[CONTEND_WAYS_MAX + 1];    /* lines whose delay by others it waits for */
+    double copy_ns[CONTEND_WAYS_MAX + 1]; /* what comes to these two when nothing is prefetched */
+    double copy_late[CONTEND_WAYS_MAX + 1];
+    double lines[CONTEND_WAYS_MAX + 1]; /* that its cores read in memory, and as many for those that
+                                           they write */
     unsigned assumed;
 };
 
 struct contend {
     size_t n, ways;
     struct contend_constants constants;
-    double line_ns; /* the channel's time for one line; 0: it never fills */
+    double line_ns; /* the channel's time for one line at its peak; 0: it never fills */
     unsigned assumed;
     struct study study[];
 };
-
-/* The delay in the channel's queue at that load, when it takes line_ns for a line. */
-double contend_queue_ns(const struct contend *contend, double line_ns, double load);
 
 #endif

@@ -209,7 +209,9 @@ static int read_machine(struct json_object *input, struct app_machine *machine,
         return 0;
     if (read_figures(object, machine_figures, COUNT(machine_figures), machine, &why) < 0 ||
         read_count(object, "llc_ways", CTL_APPS_WAYS_MAX, &machine->llc_ways, &why) < 0 ||
-        read_count(object, "line_bytes", 65536, &machine->line_bytes, &why) < 0)
+        read_count(object, "line_bytes", 65536, &machine->line_bytes, &why) < 0 ||
+        json_get_bool(object, "own_prefetchers", JSON_OPTIONAL, &machine->own_prefetchers, &why) <
+            0)
         return berth_error_set(err, "machine.%.400s", why.text);
     return 0;
 }

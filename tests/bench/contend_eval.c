@@ -257,9 +257,11 @@ static int set_constant(struct contend_constants *constants, const char *text)
     const struct {
         const char *name;
         double *value;
-    } constant[] = {{"hit_ns", &constants->hit_ns},         {"miss_ns", &constants->miss_ns},
-                    {"core_cpi", &constants->core_cpi},     {"exposed", &constants->exposed},
-                    {"efficiency", &constants->efficiency}, {"burst", &constants->burst}};
+    } constant[] = {{"hit_ns", &constants->hit_ns},     {"miss_ns", &constants->miss_ns},
+                    {"core_cpi", &constants->core_cpi}, {"exposed", &constants->exposed},
+                    {"doubt", &constants->doubt},       {"prefetched", &constants->prefetched},
+                    {"queue_ns", &constants->queue_ns}, {"write", &constants->write},
+                    {"copies", &constants->copies}};
 
     for (size_t i = 0; i < sizeof(constant) / sizeof(constant[0]); i++) {
         size_t length = strlen(constant[i].name);
@@ -267,7 +269,7 @@ static int set_constant(struct contend_constants *constants, const char *text)
 
         if (strncmp(text, constant[i].name, length) == 0 && text[length] == '=') {
             *constant[i].value = strtod(text + length + 1, &end);
-            return end > text + length + 1 && !*end && *constant[i].value > 0 ? 0 : -1;
+            return end > text + length + 1 && !*end && *constant[i].value >= 0 ? 0 : -1;
         }
     }
     return -1;
@@ -284,8 +286,9 @@ int main(int argc, char **argv)
         if (set_constant(&constants, argv[i]) < 0)
             argc = 0;
     if (argc < 2) {
-        fprintf(stderr, "usage: contend_eval FILE [hit_ns|miss_ns|core_cpi|exposed|efficiency|burst"
-                        "=VALUE ...]\n");
+        fprintf(stderr,
+                "usage: contend_eval FILE [hit_ns|miss_ns|core_cpi|exposed|doubt|prefetched|"
+                "queue_ns|write|copies=VALUE ...]\n");
         return 2;
     }
     input = ctl_input_read(argv[1], &err);

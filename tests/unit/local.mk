@@ -388,3 +388,6 @@ check_PROGRAMS += tests/unit/test_profile_demand
 tests_unit_test_profile_demand_SOURCES = tests/unit/test_profile_demand.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_profile_demand_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_profile_demand_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_figure3.sh
+EXTRA_DIST += tests/unit/test_figure3.sh

@@ -143,46 +143,87 @@ static void cores_are_copies(void **state)
 
 /* ---- the channel ---- */
 
-/* Streams, which the cache cannot help: with the slowdowns that come out, the load is what makes
- * these slowdowns. */
-static void load_and_delay_agree(void **state)
+/* Streams, which the cache cannot help: each is as late as the other, at the speed that comes out,
+ * makes it. */
+static void delays_and_speeds_agree(void **state)
 {
-    static const double ipc[2] = {0.05, 0.1}, misses[2] = {20000, 30000}, written[2] = {0.02, 0};
+    static const double ipc[2] = {0.05, 0.1}, misses[2] = {0.02, 0.03}, written[2] = {0.02, 0};
     const struct contend_constants *constants = &contend_constants;
     struct app_machine machine = quiet;
-    double line_ns, load = 0, alone_ns, late[2], waits[2], slowdown[2];
+    double slowdown[2], load[2];
     struct contend *contend;
     struct app app[2];
 
     (void)state;
     machine.dram_gbps = 0.6;
-    line_ns = 64 / (machine.dram_gbps * constants->efficiency);
     for (size_t i = 0; i < 2; i++)
-        app[i] = (struct app){APP_UNKNOWN, .ipc = ipc[i], .sdp = {WAYS, no_hits, misses[i]},
+        app[i] = (struct app){APP_UNKNOWN, .ipc = ipc[i], .sdp = {WAYS, no_hits, misses[i] * 1e6},
                               .mem_write_gbps = written[i]};
     contend = study(2, app, &machine, NULL);
     assert_int_equal(contend_group(contend, 2, (size_t[]){0, 1}, slowdown), 0);
     for (size_t i = 0; i < 2; i++) {
-        double ns = 1 / ipc[i], lines = misses[i] / 1e6 + written[i] * ns / 64;
-        double spare, share = line_ns * lines / ns;
+        double lines = written[i] / ipc[i] / 64; /* written per instruction, at 1 GHz */
+        double busy = 64 / machine.dram_gbps * ipc[i] / (1 + slowdown[i]);
 
-        alone_ns = constants->miss_ns + constants->burst * line_ns * share / (1 - share);
-        waits[i] = misses[i] / 1e6 * alone_ns; /* cycles at 1 GHz */
-        spare = ns - constants->core_cpi;
-        late[i] =
-            misses[i] / 1e6 *
-            fmin(1, (constants->exposed * 16 + waits[i] * spare) / (16 + waits[i] * waits[i]));
-        waits[i] = late[i] * alone_ns;
-        load += line_ns * lines / (ns * (1 + slowdown[i]));
+        load[i] = busy * (misses[i] + constants->write * lines);
     }
-    assert_true(load < 0.99 && slowdown[0] > 0.05);
     for (size_t i = 0; i < 2; i++) {
-        double ns = 1 / ipc[i];
-        double delay_ns = constants->miss_ns + constants->burst * line_ns * load / (1 - load);
+        double wait = misses[i] * constants->miss_ns; /* cycles, too */
+        double exposed =
+            (constants->exposed * constants->doubt + wait * (1 / ipc[i] - constants->core_cpi)) /
+            (constants->doubt + wait * wait);
+        double delay_ns = constants->queue_ns * load[1 - i] / (1 - load[1 - i]);
 
-        assert_near((late[i] * delay_ns - waits[i]) * fmin(1, ns / waits[i]) / ns, slowdown[i],
-                    2e-3);
+        assert_near(misses[i] * fmin(1, exposed) * delay_ns * ipc[i], slowdown[i], 2e-3);
     }
+    assert_true(slowdown[0] > 0.05 && slowdown[1] > 0.05);
+    contend_free(contend);
+}
+
+/* A program that a prefetcher serves well waits for nothing but the delay of its lines; beside a
+ * copy of itself it is served no more, unless each has a prefetcher of its own. */
+static void copies_lose_their_prefetches(void **state)
+{
+    const struct app app[2] = {
+        {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, no_hits, 10000}, .llc_demand_mpki = 1,
+         .mem_write_gbps = 0},
+        {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, no_hits, 10000}, .llc_demand_mpki = 1,
+         .mem_write_gbps = 0},
+    };
+    struct contend_constants constants = contend_constants;
+    struct app_machine machine = quiet;
+    struct contend *contend;
+    double shared;
+
+    (void)state;
+    constants.exposed = 1;
+    contend = study(2, app, &machine, &constants);
+    assert_true(contend_pair(contend, 0, 1).score == 0);
+    shared = contend_pair(contend, 0, 0).score;
+    assert_true(shared > 0.1);
+    contend_free(contend);
+    machine.own_prefetchers = true;
+    contend = study(2, app, &machine, &constants);
+    assert_true(contend_pair(contend, 0, 0).score == 0);
+    contend_free(contend);
+}
+
+/* A demand that begins what is prefetched is waited for no more than that. */
+static void demands_in_order_cost_little(void **state)
+{
+    struct app app[3] = {kinds[STREAM],
+                         {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
+                         {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0}};
+    static const double half[WAYS] = {1000, 1000, 1000, 1000};
+    struct contend_constants constants = contend_constants;
+    struct contend *contend;
+
+    (void)state;
+    constants.exposed = 1;
+    app[2].sdp_demand = (struct app_sdp){WAYS, half, 0};
+    contend = study(3, app, &quiet, &constants);
+    assert_true(contend_pair(contend, 1, 0).a_given_b > 0.01);
+    assert_true(contend_pair(contend, 2, 0).a_given_b == 0);
     contend_free(contend);
 }
 
@@ -233,7 +274,7 @@ static void groups_settle(void **state)
     for (size_t i = 0; i < SOME; i++)
         random_app(&seed, &app[i], hits[i], demand[i]);
     for (size_t m = 0; m < sizeof(gbps) / sizeof(gbps[0]); m++) {
-        const struct app_machine machine = {2 << 20, gbps[m], 3, 16, 64};
+        const struct app_machine machine = {2 << 20, gbps[m], 3, 16, 64, false};
         struct contend *contend = study(SOME, app, &machine, NULL);
 
         for (int round = 0; round < 500; round++) {
@@ -355,8 +396,9 @@ static void rejects_what_makes_no_sense(void **state)
         {.ipc = 1},
     };
     const struct app_machine machine[] = {
-        {-1, NAN, NAN, 4, 64},   {NAN, 0, NAN, 4, 64},        {NAN, NAN, 0, 4, 64},
-        {NAN, NAN, NAN, 65, 64}, {INFINITY, NAN, NAN, 4, 64},
+        {-1, NAN, NAN, 4, 64, false},       {NAN, 0, NAN, 4, 64, false},
+        {NAN, NAN, 0, 4, 64, false},        {NAN, NAN, NAN, 65, 64, false},
+        {INFINITY, NAN, NAN, 4, 64, false},
     };
     struct contend *contend = study(KINDS, kinds, &quiet, NULL);
     size_t member[CONTEND_GROUP_MAX + 1] = {KINDS};
@@ -386,9 +428,9 @@ static void absurd_figures_give_numbers(void **state)
     for (int round = 0; round < 3000; round++) {
         double hits[2][4], slowdown[4];
         struct app app[2];
-        struct app_machine machine = {rate[next_random(&seed) % 4], rate[next_random(&seed) % 4],
-                                      rate[next_random(&seed) % 4], next_random(&seed) % 5,
-                                      next_random(&seed) % 2 * 65536};
+        struct app_machine machine = {rate[next_random(&seed) % 4],   rate[next_random(&seed) % 4],
+                                      rate[next_random(&seed) % 4],   next_random(&seed) % 5,
+                                      next_random(&seed) % 2 * 65536, next_random(&seed) % 2};
         struct contend *contend;
 
         for (size_t i = 0; i < 2; i++) {
@@ -419,7 +461,9 @@ int main(void)
         cmocka_unit_test(copies_halve_the_cache),
         cmocka_unit_test(footprints_grow_until_the_cache_is_full),
         cmocka_unit_test(cores_are_copies),
-        cmocka_unit_test(load_and_delay_agree),
+        cmocka_unit_test(delays_and_speeds_agree),
+        cmocka_unit_test(copies_lose_their_prefetches),
+        cmocka_unit_test(demands_in_order_cost_little),
         cmocka_unit_test(writes_do_damage),
         cmocka_unit_test(groups_settle),
         cmocka_unit_test(says_what_it_assumes),

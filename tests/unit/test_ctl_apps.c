@@ -31,7 +31,7 @@ static void test_all_fields(void **state)
         "\"sdp\":{\"hits\":[1,2.5,0],\"misses\":9},\"sdp_demand\":{\"hits\":[8],\"misses\":0},"
         "\"sdp_prefetch\":{\"hits\":[0,0],\"misses\":1},\"sdp_writeback\":{\"hits\":[4,3],"
         "\"misses\":2}}],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":16,\"line_bytes\":64,"
-        "\"dram_gbps\":19.2,\"clock_ghz\":4}}");
+        "\"dram_gbps\":19.2,\"clock_ghz\":4,\"own_prefetchers\":true}}");
     struct ctl_apps apps;
     const struct app *b;
 
@@ -51,7 +51,7 @@ static void test_all_fields(void **state)
     assert_true(b->sdp_writeback.ways == 2 && b->sdp_writeback.hits[1] == 3);
     assert_true(apps.machine.llc_bytes == 1048576 && apps.machine.llc_ways == 16);
     assert_true(apps.machine.line_bytes == 64 && apps.machine.dram_gbps == 19.2);
-    assert_true(apps.machine.clock_ghz == 4);
+    assert_true(apps.machine.clock_ghz == 4 && apps.machine.own_prefetchers);
     assert_int_equal(ctl_apps_index(&apps, "a"), 0);
     assert_int_equal(ctl_apps_index(&apps, "b/\303\251"), 1);
     assert_int_equal(ctl_apps_index(&apps, "c"), -1);
@@ -204,6 +204,8 @@ static void test_wrong_machine(void **state)
     refuse(MACHINE("\"llc_ways\":65"), "machine.llc_ways: at most 64 expected");
     refuse(MACHINE("\"line_bytes\":0"), "machine.line_bytes: at least 1 expected");
     refuse(MACHINE("\"line_bytes\":65537"), "machine.line_bytes: at most 65536 expected");
+    refuse(MACHINE("\"own_prefetchers\":1"),
+           "machine.own_prefetchers: boolean expected, not int");
 #undef MACHINE
 }
 
