@@ -6,7 +6,11 @@
 #include <stdlib.h>
 
 #define TOLERANCE 1e-9
-#define ITERATIONS 500 /* until the caller is asked again whether to stop */
+
+/* Until the caller is asked again whether to stop: iterations, the fewer the larger the program. */
+#define ITERATIONS_MIN 100
+#define ITERATIONS_MAX 500
+#define WORK 1000000 /* iterations times rows and columns */
 
 glp_prob *simplex_new(void)
 {
@@ -80,7 +84,16 @@ int simplex_row_add(glp_prob *lp, struct simplex_row *row, double lower, double 
     return number;
 }
 
-/* One go, of at most ITERATIONS. */
+static int iterations(glp_prob *lp)
+{
+    int most = WORK / (glp_get_num_rows(lp) + glp_get_num_cols(lp) + 1);
+
+    if (most > ITERATIONS_MAX)
+        return ITERATIONS_MAX;
+    return most > ITERATIONS_MIN ? most : ITERATIONS_MIN;
+}
+
+/* One go, of so many iterations at most. */
 static int go(glp_prob *lp, const struct simplex_call *call, bool primal)
 {
     glp_smcp parm;
@@ -90,7 +103,7 @@ static int go(glp_prob *lp, const struct simplex_call *call, bool primal)
     parm.meth = primal ? GLP_PRIMAL : GLP_DUAL;
     parm.tol_bnd = parm.tol_dj = TOLERANCE;
     parm.r_test = GLP_RT_FLIP;
-    parm.it_lim = ITERATIONS;
+    parm.it_lim = iterations(lp);
     if (isfinite(call->cutoff) && !primal)
         parm.obj_ll = call->cutoff;
     return glp_simplex(lp, &parm);
