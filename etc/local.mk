@@ -27,3 +27,7 @@ nodist_systemdunit_DATA = etc/berthd.service
 # Samples: a site's own berth.conf is never touched by an installation.
 exampledir = $(docdir)/examples
 nodist_example_DATA = etc/berth.conf etc/plugstack-berth.conf
+
+# Machine profiles of published machines; berthctl calibrate writes one of this machine.
+machinesdir = $(pkgdatadir)/machines
+dist_machines_DATA = etc/machines/amd-6174-8x6.json etc/machines/intel-x7550-4x8.json

@@ -2,6 +2,11 @@
 # The papers as pure functions.
 noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES = \
+	models/allot.c models/allot.h models/allot_impl.h \
+	models/allot_box.c \
+	models/allot_scan.c \
+	models/allot_settle.c \
+	models/allot_try.c \
 	models/animal.c models/animal.h \
 	models/app.h \
 	models/auction.c models/auction.h \
@@ -11,14 +16,31 @@ libmodels_la_SOURCES = \
 	models/contend_study.c models/contend_study.h \
 	models/di.c models/di.h \
 	models/dio_power.c models/dio_power.h \
+	models/dramon.c models/dramon.h \
 	models/edp.c models/edp.h \
 	models/exchange.c models/exchange.h \
+	models/flexthread.c models/flexthread.h \
+	models/flows.c models/flows.h \
+	models/flows_lp.c models/flows_lp.h \
+	models/hull.c \
 	models/isolate.c models/isolate.h \
 	models/matching.c models/matching.h \
 	models/missrate.c models/missrate.h \
+	models/nucore.c models/nucore.h \
+	models/nucore_check.c \
+	models/nucore_part.c models/nucore_part.h \
+	models/numem.c models/numem.h \
+	models/numem_check.c \
+	models/numem_constraint.c models/numem_constraint.h \
 	models/pain.c models/pain.h \
 	models/partition.c models/partition.h \
+	models/price.c \
+	models/relax.c models/relax.h models/relax_impl.h \
+	models/relax_flow.c \
+	models/rounding.c \
 	models/sdc.c models/sdc.h \
+	models/simplex.c models/simplex.h \
 	models/subsets.c models/subsets.h \
 	models/walk.c models/walk.h
-libmodels_la_LIBADD = -lm
+libmodels_la_CPPFLAGS = $(AM_CPPFLAGS) $(GLPK_CFLAGS)
+libmodels_la_LIBADD = $(GLPK_LIBS) -lm

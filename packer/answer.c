@@ -49,6 +49,23 @@ static void add_memory(const struct packer *packer, const struct step *step,
     cpus_and(&answer->mems, &step->body.mems_home);
 }
 
+/* Why it stands there, and on how many of its cores; or why berth keeps off it. */
+static void add_note(const struct step *step, struct wire_answer *answer)
+{
+    const struct step_size *size = &step->size;
+    char reason[sizeof(answer->note)];
+
+    if (step->hold.reason[0])
+        snprintf(reason, sizeof(reason), "%.255s", step->hold.reason);
+    else
+        place_reason(step, reason, sizeof(reason));
+    snprintf(answer->note, sizeof(answer->note), "%s", reason);
+    if (size->given < size->cores)
+        snprintf(answer->note, sizeof(answer->note), "%.160s; sized to %zu of %zu cores%s%s",
+                 reason, size->given, size->cores, size->modelled ? ", limited by " : "",
+                 size->modelled ? numem_constraint_name(size->constraint) : "");
+}
+
 void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer)
 {
     char cpus[CPUS_TEXT_MAX];
@@ -56,10 +73,7 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     memset(answer, 0, sizeof(*answer));
     answer->ok = true;
     answer->managed = step_movable(step);
-    if (step->hold.reason[0])
-        snprintf(answer->note, sizeof(answer->note), "%.255s", step->hold.reason);
-    else
-        place_reason(step, answer->note, sizeof(answer->note));
+    add_note(step, answer);
     if (!answer->managed)
         return;
     add_places(step, answer);
@@ -67,4 +81,8 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     if (cpus_format(&step->place.cpus, cpus, sizeof(cpus)) == 0)
         add_env(answer, "BERTH_CPUS", cpus);
     add_env(answer, "BERTH_CLASS", step_class_name[step->class.id]);
+    if (step->size.threads) {
+        snprintf(cpus, sizeof(cpus), "%zu", step->size.threads);
+        add_env(answer, "OMP_NUM_THREADS", cpus);
+    }
 }

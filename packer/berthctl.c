@@ -24,6 +24,7 @@ static const struct verb verbs[] = {
     {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},
+    {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -81,7 +82,7 @@ static int help(void)
 {
     printf("usage: berthctl VERB [OPTION...] (each verb takes --help)\n\n");
     for (size_t i = 0; i < VERBS; i++)
-        printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
+        printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
     printf(
         "\n  --help     this text\n  --version  berth's version\n\nSee berthctl(1), berth(7).\n");
     return 0;

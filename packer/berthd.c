@@ -75,10 +75,11 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     }
     if (strcmp(now->socket, next.socket) || strcmp(now->state_dir, next.state_dir) ||
         strcmp(now->profile_db, next.profile_db) || strcmp(now->topology, next.topology) ||
+        strcmp(now->machine_profile, next.machine_profile) ||
         strcmp(now->cgroup_root, next.cgroup_root) || strcmp(now->cgroup_name, next.cgroup_name) ||
         now->enforcement != next.enforcement)
-        log_warn("socket, state_dir, profile_db, topology, cgroup_root, cgroup_name and "
-                 "enforcement change with the next start only");
+        log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
+                 "cgroup_name and enforcement change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
     now->sweep_ms = next.sweep_ms;

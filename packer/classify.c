@@ -29,6 +29,9 @@ void classify_profile(struct packer *packer, struct step *step)
     step->profile.miss_pmi = profile.misses;
     step->profile.truncated = profile.truncated;
     step->profile.measured_at = profile.measured_at;
+    step->profile.core_gbps = profile_core_gbps(&profile);
+    if (!isnan(step->profile.core_gbps))
+        step->profile.instructions_per_s = profile.instructions_per_s;
     snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
 }
 

@@ -60,6 +60,10 @@ static const struct key keys[] = {
      "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
     {"profile_db", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/profiles.db", 0, 0, NULL,
      FIELD(profile_db), "Profile store, written by berthctl profile and read at each launch."},
+    {"machine_profile", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/machine.json", 0, 0, NULL,
+     FIELD(machine_profile),
+     "What this node's memory can do, written by berthctl calibrate and read at start. Without it "
+     "no step is sized by bandwidth."},
     {"topology", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(topology),
      "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
     {"cgroup_root", TYPE_PATH, "", "/sys/fs/cgroup", 0, 0, NULL, FIELD(cgroup_root),

@@ -25,7 +25,8 @@ struct conf {
     char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
                                 */
     char profile_db[PATH_MAX]; /* profile store (SQLite) */
-    char topology[PATH_MAX];   /* "" this machine, else an hwloc XML file or a synthetic string */
+    char machine_profile[PATH_MAX]; /* bandwidths and latencies of the node; absent: none known */
+    char topology[PATH_MAX];    /* "" this machine, else an hwloc XML file or a synthetic string */
     char cgroup_name[64];       /* name of berth's own cgroup */
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */

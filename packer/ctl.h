@@ -21,6 +21,7 @@ int ctl_explain(int argc, char **argv);
 int ctl_plan(int argc, char **argv);
 int ctl_model(int argc, char **argv);
 int ctl_profile(int argc, char **argv);
+int ctl_calibrate(int argc, char **argv);
 int ctl_doctor(int argc, char **argv);
 
 /* Print "berthctl: WHAT: WHY" on stderr. Returns 1. */

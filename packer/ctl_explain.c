@@ -113,6 +113,8 @@ static void say_profile(struct text *text, struct json_object *profile, struct j
         add_when(text, ctl_number(profile, "measured_at"));
         if (ctl_true(profile, "truncated"))
             fputs(" over the program's beginning only", text->out);
+        if (!isnan(ctl_number(profile, "core_gbps")))
+            fprintf(text->out, "; %.2f GB/s by one core alone", ctl_number(profile, "core_gbps"));
         fprintf(text->out, "; key %s", ctl_text(profile, "key"));
     } else if (given(ctl_text(profile, "key"))) {
         fprintf(text->out, "none in the store for %s (berthctl profile -- %s ... makes one)",
@@ -122,13 +124,46 @@ static void say_profile(struct text *text, struct json_object *profile, struct j
     }
 }
 
+/* " (node 0: 2 of 4, node 1: 1 of 4)" */
+static void add_vector(struct text *text, struct json_object *nodes)
+{
+    size_t n = ctl_length(nodes);
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *node = json_object_array_get_idx(nodes, i);
+
+        fprintf(text->out, "%snode %.0f: %.0f of %.0f%s", i ? ", " : " (", ctl_number(node, "node"),
+                ctl_number(node, "given"), ctl_number(node, "cores"), i + 1 == n ? ")" : "");
+    }
+}
+
+/* What limits it, and what that costs. */
+static void add_prediction(struct text *text, struct json_object *size)
+{
+    double with = ctl_number(size, "gbps"), all = ctl_number(size, "gbps_all");
+
+    if (!given(ctl_text(size, "constraint")))
+        return;
+    fprintf(text->out, "; what limits it: %s; predicted %.2f GB/s with them",
+            ctl_text(size, "constraint"), with);
+    if (isnan(all))
+        fputs(", not known with all", text->out);
+    else
+        fprintf(text->out, ", %.2f with all", all);
+}
+
 static void say_size(struct text *text, struct json_object *size)
 {
-    double given_cores = ctl_number(size, "given");
+    double given_cores = ctl_number(size, "given"), threads = ctl_number(size, "threads");
 
     fprintf(text->out, "%.0f core%s of the %.0f that Slurm gave", given_cores, plural(given_cores),
             ctl_number(size, "cores"));
+    if (given_cores < ctl_number(size, "cores"))
+        add_vector(text, ctl_object(size, "nodes"));
     add_reason(text, size);
+    add_prediction(text, size);
+    if (!isnan(threads))
+        fprintf(text->out, "; OMP_NUM_THREADS=%.0f", threads);
 }
 
 /* "cache 0", "caches 0, 1", "no cache". */

@@ -3,7 +3,7 @@
 #include "ctl_input.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,5 +80,31 @@ int ctl_input_list(struct json_object *object, const char *key, enum json_type t
                                    json_type_to_name(type), json_type_to_name(found));
     }
     *out = list;
+    return 0;
+}
+
+static int read_number(struct json_object *object, const struct ctl_number *number, double *value,
+                       struct berth_error *err)
+{
+    enum json_need need = number->optional ? JSON_OPTIONAL : JSON_REQUIRED;
+
+    if (number->optional && !json_object_object_get(object, number->name))
+        return 0;
+    if (json_get_double(object, number->name, need, value, err) < 0)
+        return -1;
+    if (*value < number->min || *value > number->max)
+        return berth_error_set(err, "%s: %.12g: between %g and %g expected", number->name, *value,
+                               number->min, number->max);
+    if (number->whole && floor(*value) != *value)
+        return berth_error_set(err, "%s: %.12g: a whole number expected", number->name, *value);
+    return 0;
+}
+
+int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
+                      void *into, struct berth_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (read_number(object, &number[i], (double *)((char *)into + number[i].offset), err) < 0)
+            return -1;
     return 0;
 }

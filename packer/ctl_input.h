@@ -4,6 +4,7 @@
 #define BERTH_CTL_INPUT_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "error.h"
@@ -19,5 +20,18 @@ const char *ctl_input_name(const char *path);
  * err. */
 int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
                    struct json_object **out, struct berth_error *err);
+
+/* A number of an object, as `double` at that offset of a struct: between min and max, and whole
+ * where that is asked. */
+struct ctl_number {
+    const char *name;
+    size_t offset;
+    double min, max;
+    bool whole, optional; /* optional: what the struct has stays where it is absent or null */
+};
+
+/* Read n of them. 0, or -1 and err: "NAME: -1: between 0 and 1 expected". */
+int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
+                      void *into, struct berth_error *err);
 
 #endif

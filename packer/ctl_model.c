@@ -73,6 +73,60 @@ static const struct model models[] = {
      "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
      "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
      "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
+    {"dramon", ctl_model_dramon,
+     "DraMon: the bandwidth that 1 to N cores of a node draw from its memory (Wang 2015, chapter\n"
+     "4). issue_rate_single: requests/s per channel of one core; brd: the probability of each "
+     "bank\n"
+     "reuse distance, 7/8 of 1 and 1/8 of 8 unless given; wtr, rtr: requests that switch from "
+     "write\n"
+     "to read and between ranks.",
+     "{\"hardware\":{\"channels\",\"banks\",\"tRCD_ns\",\"tCAS_ns\",\"tRP_ns\",\"tBurst_ns\",\"tWR_"
+     "ns\",\n"
+     " \"tRTRS_ns\",\"tWTR_ns\",\"tCK_ns\",\"request_bytes\",\"auto_close\"},\n"
+     " \"software\":{\"issue_rate_single\",\"hit\",\"miss\",\"conflict\",\"brd\":{\"1\":0.875,"
+     "\"8\":0.125},\n"
+     " \"read_ratio\",\"wtr\",\"rtr\",\"ranks\"},\"cores\":6}; from a trace also "
+     "software.same_row,\n"
+     "same_bank and other_channel: where a co-runner's requests go",
+     "{\"curve\":[{\"cores\":1,\"gbps\",\"hit\",\"miss\",\"conflict\",\"latency_ns\"}]}"},
+    {"flexthread", ctl_model_flexthread,
+     "How many threads to create, that they spread evenly over cores_min (1) to cores cores and "
+     "yet\n"
+     "cost little to synchronise (eq. 6.4 to 6.8). imbalance, overhead: the fractions allowed\n"
+     "(0.05); sync_hz: synchronisations of a thread per second, memory_ns and syscall_ns: what "
+     "each\n"
+     "takes; threads: judge this count instead.",
+     "{\"cores\":32,\"cores_min\":8,\"imbalance\":0.05,\"overhead\":0.05,\"sync_hz\":667,\n"
+     " \"memory_ns\":200,\"syscall_ns\":2000}",
+     "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
+     "there\n"
+     "is not is null"},
+    {"numem", ctl_model_numem,
+     "NuMem: the bandwidth of a program with allocation[i] cores on each node i of a NUMA "
+     "machine,\n"
+     "in GB/s (Wang 2015, eq. 5.11). local_demand[i]: what 0, 1, 2, ... cores ask of their own\n"
+     "node; read_solo[j][i]: what a core of node i reads from node j; write_solo[j][i]: what a "
+     "core\n"
+     "of node j writes to node i; route[j][i]: its links [[j,x],[x,i]], where there are several.",
+     "{\"nodes\":2,\"cores\":[6,6],\"alpha\":[8.1,8.1],\"beta\":[0.4,0.4],\"uni_max\":[[0,4.9],[4."
+     "9,0]],\n"
+     " \"bi_max\":[[0,8.5],[8.5,0]],\"route\":[[[],[]],[[],[]]],\"local_demand\":[[0,2,4,..],[..]],"
+     "\n"
+     " \"read_solo\":[[0,0.2],[0.2,0]],\"write_solo\":[[0,0],[0,0]],\"allocation\":[6,3]}",
+     "{\"allocation\",\"bandwidth\",\"local\":[..],\"inter\":[[..]],\"constraint\":[names],"
+     "\"status\",\"seconds\"}"},
+    {"nucore", ctl_model_nucore,
+     "NuCore: how many cores of each node give the greatest bandwidth, and no more than that "
+     "needs\n"
+     "(eq. 5.18): the optimum of 1000 * bandwidth - cores; of equal ones, cores on lower nodes. "
+     "Or\n"
+     "of several programs, the greatest sum of weight * speed.",
+     "as numem, without allocation; also cores_min, cores_max, least:[..], time_limit_s (10). Or,\n"
+     "instead of a program's fields, \"programs\":[{\"name\",its fields,\"weight\"}], "
+     "\"fairness\":\n"
+     "the least part of its speed alone that each must have",
+     "as numem, and \"objective\",\"gap\"; of several "
+     "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",
@@ -111,14 +165,18 @@ static void put_lines(const char *title, const char *text)
     }
 }
 
-static int help(void)
+/* Of that model, or of all. */
+static int help(const struct model *model)
 {
     printf(
-        "usage: berthctl model NAME [FILE]\n\n"
+        "usage: berthctl model %s [FILE]\n\n"
         "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.\n\n"
         "  --json  for the sake of all verbs; the output is JSON anyway\n"
-        "  --help  this text\n\n");
+        "  --help  this text%s\n\n",
+        model ? model->name : "NAME", model ? "" : "; behind NAME, that model's part of it");
     for (size_t i = 0; i < MODELS; i++) {
+        if (model && model != &models[i])
+            continue;
         printf("  %s\n", models[i].name);
         put_lines("", models[i].what);
         put_lines("in", models[i].in);
@@ -165,21 +223,25 @@ int ctl_model(int argc, char **argv)
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     const struct model *model;
+    bool asks_help = false;
     char known[512];
     int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h')
-            return help();
-        if (option != 'j')
+        asks_help |= option == 'h';
+        if (option != 'h' && option != 'j')
             return ctl_usage("model", "%s: no such option", argv[optind - 1]);
     }
     model = find_model(optind < argc ? argv[optind] : "", known, sizeof(known));
+    if (optind == argc && asks_help)
+        return help(NULL);
     if (optind == argc)
         return ctl_usage("model", "no model named; one of: %s", known);
     if (!model)
         return ctl_usage("model", "%s: no such model; one of: %s", argv[optind], known);
+    if (asks_help)
+        return help(model);
     if (optind + 2 < argc)
         return ctl_usage("model", "%s: one FILE only", argv[optind + 2]);
     return run(model, argv[optind + 1]);

@@ -23,6 +23,12 @@ struct json_object *ctl_model_animal(struct json_object *input, struct berth_err
 
 struct json_object *ctl_model_contend(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_matching(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_dramon(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_flexthread(struct json_object *input, struct berth_error *err);
+/* cores and bandwidth on several nodes (ctl_model_nucore.c) */
+struct json_object *ctl_model_numem(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_nucore(struct json_object *input, struct berth_error *err);
+
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
 
 /* The number input.thresholds[key], in events per million instructions; *value stays as it is where

@@ -10,6 +10,11 @@
  * only warms the caches, and the rates are those of the second half: a program whose data fit has
  * then filled its lines, and one that streams misses as before.
  *
+ * A program that was counted whole is then run as it is, on one CPU: its instructions and the CPU
+ * time of that run give instructions per second, and with the misses what one core reads from
+ * memory. More threads than one do not spoil that: what they spin is in both numbers of
+ * instructions.
+ *
  * The program's own streams are passed through, so the summary goes to stderr; with --json the
  * result is on stdout, and the program's standard output joins stderr. */
 #include "ctl_profile.h"
@@ -36,13 +41,15 @@
  * by words of 8 bytes, 5 times a cache of 32 MiB; a much larger cache needs a higher limit. */
 #define LIMIT_DEFAULT 20000000
 #define SHORT_INSTRUCTIONS 10000000 /* a shorter run mostly shows how a program starts */
+#define TIMED_MIN_S 0.01            /* of CPU time: in less, mostly the program's start is timed */
+#define TIMED_MARGIN_S 10 /* a run at full speed may take as long as the traced one, and this */
 #define PROGRESS_AFTER_S 2
 #define PROGRESS_TTY_S 0.5
 #define PROGRESS_PLAIN_S 5
 
 static const char help_text[] =
     "usage: berthctl profile [OPTION...] [--] COMMAND [ARG...]\n"
-    "       berthctl profile list|show KEY|forget KEY [--db FILE] [--json]\n"
+    "       berthctl profile list|show KEY|forget KEY|demand KEY [FILE] [--db FILE] [--json]\n"
     "\n"
     "Run COMMAND once under valgrind, some 100 times slower than by itself, and store what it "
     "does\n"
@@ -57,6 +64,9 @@ static const char help_text[] =
     "  --topology T          simulate the caches of an hwloc XML file or a synthetic machine\n"
     "  --llc BYTES:WAYS:LINE simulate this last-level cache, e.g. 32M:16:64\n"
     "  --force               store the profile of a COMMAND that failed, too\n"
+    "  --no-timing           do not run COMMAND a second time, at full speed on one CPU: berth "
+    "then\n"
+    "                        does not know how fast it reads memory, and cannot size it\n"
     "  --progress            show progress though stderr is no terminal\n"
     "  --json                print the profile as JSON on stdout; COMMAND's output goes to stderr\n"
     "\n"
@@ -67,7 +77,7 @@ static const char help_text[] =
 struct args {
     const char *tag, *db, *topology;
     uint64_t limit, skip;
-    bool skip_given, force, progress, json;
+    bool skip_given, force, progress, json, no_timing;
     uint64_t llc_bytes; /* 0: not given */
     unsigned llc_ways, line_bytes;
     char **command;
@@ -172,6 +182,9 @@ static int take_option(struct args *args, int option, const char *value, const c
     case 'j':
         args->json = true;
         return 0;
+    case 'n':
+        args->no_timing = true;
+        return 0;
     case ':':
         return ctl_usage("profile", "%s: its value is missing", typed);
     }
@@ -180,12 +193,17 @@ static int take_option(struct args *args, int option, const char *value, const c
 
 static int parse(struct args *args, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"tag", required_argument, NULL, 't'},      {"limit", required_argument, NULL, 'l'},
-        {"skip", required_argument, NULL, 's'},     {"db", required_argument, NULL, 'd'},
-        {"topology", required_argument, NULL, 'T'}, {"llc", required_argument, NULL, 'c'},
-        {"force", no_argument, NULL, 'f'},          {"progress", no_argument, NULL, 'p'},
-        {"json", no_argument, NULL, 'j'},           {0}};
+    static const struct option options[] = {{"tag", required_argument, NULL, 't'},
+                                            {"limit", required_argument, NULL, 'l'},
+                                            {"skip", required_argument, NULL, 's'},
+                                            {"db", required_argument, NULL, 'd'},
+                                            {"topology", required_argument, NULL, 'T'},
+                                            {"llc", required_argument, NULL, 'c'},
+                                            {"force", no_argument, NULL, 'f'},
+                                            {"progress", no_argument, NULL, 'p'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"no-timing", no_argument, NULL, 'n'},
+                                            {0}};
     int option, rc = 0;
 
     optind = 0;
@@ -408,6 +426,58 @@ static void say_how_it_ended(const struct args *args, const struct tracer_result
                 result->garbage);
 }
 
+/* ---- how fast it is ---- */
+
+/* Can standard input be read from `offset` on once more? A pipe cannot. */
+static bool rewind_input(off_t offset)
+{
+    struct stat st;
+
+    if (fstat(STDIN_FILENO, &st) < 0 || S_ISCHR(st.st_mode)) /* closed, a terminal, /dev/null */
+        return true;
+    return offset >= 0 && lseek(STDIN_FILENO, offset, SEEK_SET) == offset;
+}
+
+/* Why the timed run says nothing, or NULL. */
+static const char *untimed(const struct tracer_time *time, int status)
+{
+    if (time->late)
+        return "its second run did not end in time";
+    if (time->status != status)
+        return "its second run ended otherwise than the first";
+    return time->cpu_s < TIMED_MIN_S ? "it is too short" : NULL;
+}
+
+/* Run the command once more as it is. All its instructions must have been counted: else it is not
+ * known what took that time. 0, or 1 after saying that it was interrupted. */
+static int measure_speed(const struct args *args, char *path, const struct tracer_result *result,
+                         off_t input, double limit_s, struct profile *profile)
+{
+    const char *why = NULL;
+    char *typed = args->command[0];
+    struct tracer_time time = {0};
+    struct berth_error err;
+
+    if (args->no_timing)
+        return 0;
+    if (result->truncated)
+        why = "it was stopped at the limit";
+    else if (!rewind_input(input))
+        why = "its input cannot be read twice";
+    args->command[0] = path;
+    if (!why)
+        why = tracer_time(&time, args->command, limit_s, &err) < 0 ? err.text
+                                                                   : untimed(&time, result->status);
+    args->command[0] = typed;
+    if (time.signal)
+        return ctl_fail("profile", "stopped by SIG%s: nothing stored", sigabbrev_np(time.signal));
+    if (why)
+        fprintf(stderr, "berthctl: profile: instructions per second not known: %s\n", why);
+    else
+        profile->instructions_per_s = (double)result->seen.instructions / time.cpu_s;
+    return 0;
+}
+
 /* Run the command in the simulated caches and fill the profile. 0, or 1 after saying why not. */
 static int measure(const struct args *args, char *path, const struct cachesim_geometry *geometry,
                    struct profile *profile)
@@ -424,6 +494,8 @@ static int measure(const struct args *args, char *path, const struct cachesim_ge
     struct berth_error err;
     struct cachesim *sim;
     char *typed = args->command[0];
+    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    time_t began = time(NULL);
     int rc;
 
     if (cachesim_create(&sim, geometry, &err) < 0)
@@ -439,7 +511,8 @@ static int measure(const struct args *args, char *path, const struct cachesim_ge
         return 1;
     say_how_it_ended(args, &result);
     fill_profile(profile, &result, geometry);
-    return 0;
+    return measure_speed(args, path, &result, input, difftime(time(NULL), began) + TIMED_MARGIN_S,
+                         profile);
 }
 
 /* Store the profile and show it; it is shown even when it cannot be stored, for it took a while to
@@ -483,7 +556,7 @@ static int run(const struct args *args)
 
 int ctl_profile(int argc, char **argv)
 {
-    static const char *const stored[] = {"list", "show", "forget"};
+    static const char *const stored[] = {"list", "show", "forget", "demand"};
     struct args args = {.limit = LIMIT_DEFAULT};
     int rc;
 

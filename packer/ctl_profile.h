@@ -17,7 +17,8 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
  * releases it. */
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi);
 
-/* "list [KEY-PART]", "show KEY" and "forget KEY"; argv[0] is that word. berthctl's exit status. */
+/* "list", "show KEY", "forget KEY" and "demand KEY [FILE]"; argv[0] is that word. berthctl's exit
+ * status. */
 int profile_stored(int argc, char **argv);
 
 #endif

@@ -2,6 +2,7 @@
 /* ctl_profile_print - one profile, for people and for programs. */
 #include "ctl_profile.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,6 +62,9 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
             (double)profile->llc_bytes / (1 << 20), profile->llc_ways, profile->line_bytes);
     fprintf(out, "  miss rate     %.1f per million instructions\n", profile->misses);
     fprintf(out, "  LLC accesses  %.1f per million instructions\n", profile->accesses);
+    if (profile->instructions_per_s > 0)
+        fprintf(out, "  speed         %.1f million instructions a second: %.3f GB/s by one core\n",
+                profile->instructions_per_s / 1e6, profile_core_gbps(profile));
     fprintf(out, "  class         %s (a devil has %g misses or more)\n",
             class_name(profile, devil_miss_pmi), devil_miss_pmi);
     print_chart(profile, out);
@@ -84,6 +88,9 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
     json_object_object_add(object, "sdp", sdp);
     json_add_double(object, "llc_apki", profile->accesses / 1000);
     json_add_double(object, "llc_mpki", profile->misses / 1000);
+    json_add_measure(object, "instructions_per_s",
+                     profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
+    json_add_measure(object, "core_gbps", profile_core_gbps(profile));
     json_add_u64(object, "instructions", profile->instructions);
     json_add_u64(object, "references", profile->references);
     json_add_bool(object, "truncated", profile->truncated);

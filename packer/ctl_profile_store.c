@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_store - `berthctl profile list|show|forget`: what the profile store holds. */
+/* ctl_profile_store - `berthctl profile list|show|forget|demand`: what the profile store holds. */
 #include "ctl_profile.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "ctl_input.h"
 
 struct stored {
-    const char *verb, *db, *key;
+    const char *verb, *db, *key, *file; /* file: demand's, NULL stdin */
     bool json;
     struct conf conf;
     struct json_object *array; /* list --json gathers here */
@@ -42,21 +44,67 @@ static int list(struct stored *stored, struct profiles *store)
     return stored->json ? ctl_print_json(stored->array) : 0;
 }
 
-static int show(struct stored *stored, struct profiles *store)
+/* The profile of the key: 0, or 1 after saying why there is none. */
+static int find(struct stored *stored, struct profiles *store, const char *what,
+                struct profile *profile)
 {
-    struct profile profile;
     struct berth_error err;
-    int found = profiles_get(store, stored->key, 0, &profile, &err);
+    int found = profiles_get(store, stored->key, 0, profile, &err);
 
     if (found < 0)
+        return ctl_fail(what, "%s", err.text);
+    return found ? 0
+                 : ctl_fail(what, "%s: no such key ('berthctl profile list' lists them)",
+                            stored->key);
+}
+
+static int show(struct stored *stored, struct profiles *store)
+{
+    struct profile_demand *demand = NULL;
+    struct json_object *object;
+    struct profile profile;
+    struct berth_error err;
+
+    if (find(stored, store, "profile show", &profile) != 0)
+        return 1;
+    if (profiles_get_demand(store, stored->key, &demand, &err) < 0)
         return ctl_fail("profile show", "%s", err.text);
-    if (found == 0)
-        return ctl_fail("profile show", "%s: no such key ('berthctl profile list' lists them)",
-                        stored->key);
-    if (stored->json)
-        return ctl_print_json(profile_json(&profile, stored->conf.devil_miss_pmi));
+    object = demand ? profile_demand_json(demand) : NULL;
+    profile_demand_free(demand);
+    if (stored->json) {
+        struct json_object *whole = profile_json(&profile, stored->conf.devil_miss_pmi);
+
+        json_object_object_add(whole, "demand", object);
+        return ctl_print_json(whole);
+    }
     profile_print(&profile, stored->conf.devil_miss_pmi, stdout);
+    if (object)
+        printf("  demand        %s\n",
+               json_object_to_json_string_ext(object, JSON_C_TO_STRING_SPACED));
+    json_object_put(object);
     return 0;
+}
+
+/* Store what the program asks of memory, measured elsewhere, beside its profile. */
+static int take_demand(struct stored *stored, struct profiles *store)
+{
+    struct profile_demand *demand = NULL;
+    struct json_object *object;
+    struct profile profile;
+    struct berth_error err;
+    int rc = 0;
+
+    if (find(stored, store, "profile demand", &profile) != 0)
+        return 1;
+    object = ctl_input_read(stored->file, &err);
+    demand = object ? profile_demand_parse(object, &err) : NULL;
+    json_object_put(object);
+    if (!demand)
+        return ctl_fail("profile demand", "%s: %s", ctl_input_name(stored->file), err.text);
+    if (profiles_put_demand(store, stored->key, demand, &err) < 0)
+        rc = ctl_fail("profile demand", "%s", err.text);
+    profile_demand_free(demand);
+    return rc;
 }
 
 static int forget(struct stored *stored, struct profiles *store)
@@ -77,7 +125,7 @@ static int parse(struct stored *stored, int argc, char **argv)
     static const struct option options[] = {
         {"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'}, {0}};
     bool wants_key = strcmp(stored->verb, "list") != 0;
-    int c;
+    int most = strcmp(stored->verb, "demand") == 0 ? 2 : wants_key, c;
 
     optind = 0;
     opterr = 0;
@@ -89,17 +137,21 @@ static int parse(struct stored *stored, int argc, char **argv)
         else
             return ctl_usage("profile", "%s: '%s' is no option, or lacks its value", stored->verb,
                              argv[optind - 1]);
-    if (argc - optind != (wants_key ? 1 : 0))
+    if (argc - optind < wants_key || argc - optind > most)
         return ctl_usage("profile", "%s takes %s", stored->verb,
-                         wants_key ? "one KEY" : "no argument");
+                         most == 2   ? "one KEY and a FILE"
+                         : wants_key ? "one KEY"
+                                     : "no argument");
     stored->key = argv[optind];
+    stored->file = argc - optind == 2 ? argv[optind + 1] : NULL;
     return 0;
 }
 
 int profile_stored(int argc, char **argv)
 {
     struct stored stored = {.verb = argv[0]};
-    bool writes = strcmp(argv[0], "forget") == 0;
+    bool demand = strcmp(argv[0], "demand") == 0;
+    bool writes = demand || strcmp(argv[0], "forget") == 0;
     struct profiles *store;
     struct berth_error err;
     int rc = parse(&stored, argc, argv);
@@ -112,7 +164,8 @@ int profile_stored(int argc, char **argv)
         stored.db = stored.conf.profile_db;
     if (profiles_open(&store, stored.db, writes, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
-    rc = writes                             ? forget(&stored, store)
+    rc = demand                             ? take_demand(&stored, store)
+         : writes                           ? forget(&stored, store)
          : strcmp(stored.verb, "show") == 0 ? show(&stored, store)
                                             : list(&stored, store);
     profiles_close(store);

@@ -26,7 +26,8 @@
 struct enforce_task {
     pid_t pid;
     struct cpus home; /* where Slurm put it: affinity within the step's cpuset at registration */
-    struct cpus cpus; /* where it shall run */
+    struct cpus use;  /* those of them that it uses: all, or what sizing left it */
+    struct cpus cpus; /* where it shall run: where these stand now */
 };
 
 /* One step as a way sees it. */

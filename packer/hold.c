@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "place.h"
+#include "size.h"
 #include "store.h"
 
 /* The steps on their way, and how many of them still stand on each CPU. */
@@ -41,7 +42,7 @@ void hold_describe(const struct packer *packer, const struct pool *pool, struct 
     cpus_zero(&step->place.cpus);
     cpus_zero(&step->place.home);
     for (size_t i = 0; i < step->body.ntasks; i++) {
-        place_image(packer, pool, &step->body.task[i].home, &image);
+        place_image(packer, pool, &step->body.task[i].use, &image);
         cpus_or(&step->place.cpus, &image);
         cpus_or(&step->place.home, &step->body.task[i].home);
     }
@@ -57,7 +58,7 @@ static bool retarget(struct packer *packer, struct step *step)
         struct enforce_task *task = &step->body.task[i];
         struct cpus image;
 
-        place_image(packer, &packer->pool, &task->home, &image);
+        place_image(packer, &packer->pool, &task->use, &image);
         changed |= !cpus_equal(&image, &task->cpus);
         task->cpus = image;
     }
@@ -161,7 +162,7 @@ static struct move *moves_next(struct moves *moves)
 /* Move one step; a failure puts it back and ends berth's say over it. */
 static int move_step(struct packer *packer, const struct move *move)
 {
-    bool moves = !cpus_equal(&move->from, &move->to);
+    bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
     struct step *step = move->step;
     struct berth_error err;
     char name[WIRE_STEP_NAME_MAX];
@@ -178,6 +179,7 @@ static int move_step(struct packer *packer, const struct move *move)
     packer->failures++;
     snprintf(step->hold.reason, sizeof(step->hold.reason), "put back: %.370s", err.text);
     step_go(step, STEP_FAILED);
+    size_all(packer, step, "put back: all that Slurm gave");
     hold_restore(packer, step);
     if (store_start(packer, step, &err) < 0) /* the next berthd shall not try again */
         log_error("%s", err.text);

@@ -17,7 +17,7 @@ enum hold_flags { HOLD_ALL = 1, HOLD_MUST = 2 };
 int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
                 struct berth_error *err);
 
-/* Where a step's tasks stand under the pool, filled into place and size. */
+/* Where a step's tasks stand under the pool, filled into place. */
 void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step);
 
 /* Does this node's way read back what stands? dryrun touches nothing and verifies nothing. */

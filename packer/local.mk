@@ -23,16 +23,24 @@ libpacker_la_SOURCES = \
 	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
 	packer/log.c packer/log.h \
+	packer/machine_profile.c packer/machine_profile.h \
+	packer/machine_profile_fields.h \
+	packer/machine_profile_read.c \
+	packer/machine_profile_write.c \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
+	packer/profile_demand.c \
 	packer/profiles.c packer/profiles.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/server.c packer/server.h \
+	packer/size.c packer/size.h \
+	packer/size_json.c packer/size_json.h \
+	packer/size_model.c packer/size_model.h \
 	packer/store.c packer/store.h \
 	packer/topo.c packer/topo.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
@@ -48,7 +56,13 @@ berthd_LDADD = libpacker.la
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
+	packer/calibrate.c packer/calibrate.h \
+	packer/calibrate_fit.c packer/calibrate_fit.h \
+	packer/calibrate_places.c packer/calibrate_places.h \
+	packer/calibrate_run.c packer/calibrate_run.h \
 	packer/ctl_apps.c packer/ctl_apps.h \
+	packer/ctl_calibrate.c packer/ctl_calibrate.h \
+	packer/ctl_calibrate_print.c \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
@@ -57,9 +71,13 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_model.c packer/ctl_models.h \
 	packer/ctl_model_contend.c \
 	packer/ctl_model_di.c \
+	packer/ctl_model_dramon.c \
 	packer/ctl_model_edp.c \
+	packer/ctl_model_flexthread.c \
 	packer/ctl_model_matching.c \
+	packer/ctl_model_nucore.c \
 	packer/ctl_model_pairs.c \
+	packer/ctl_numa.c packer/ctl_numa.h \
 	packer/ctl_pairs.c packer/ctl_pairs.h \
 	packer/ctl_plan.c packer/ctl_plan.h \
 	packer/ctl_plan_policy.c \
@@ -77,4 +95,4 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/plan.c packer/plan.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
-berthctl_LDADD = libpacker.la $(PFM_LIBS)
+berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread

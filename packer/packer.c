@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 double packer_mono_s(void)
 {
@@ -26,6 +27,50 @@ static int open_journal(struct packer *packer, struct berth_error *err)
     return journal_open(&packer->journal, path, err);
 }
 
+/* Whether each node of the profile is one of this machine, with as many cores. */
+static bool fits(const struct machine_profile *profile, const struct topo *topo,
+                 struct berth_error *err)
+{
+    for (size_t i = 0; i < profile->nodes; i++) {
+        const struct machine_node *node = &profile->node[i];
+        const struct topo_node *found = NULL;
+        size_t cores = 0;
+
+        for (size_t j = 0; j < topo->nodes; j++)
+            if (topo->node[j].os_index == node->os_index)
+                found = &topo->node[j];
+        for (size_t c = 0; found && c < topo->cores; c++)
+            cores += cpus_intersect(&topo->core[c].cpus, &found->cpus);
+        if (cores < node->cores) {
+            berth_error_set(err,
+                            "of another machine: its NUMA node %u has %zu cores, this one's %zu",
+                            node->os_index, node->cores, cores);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The machine's profile is worth having, not worth stopping for. */
+static void read_machine(struct packer *packer)
+{
+    const char *path = packer->conf.machine_profile;
+    struct berth_error err;
+
+    if (access(path, F_OK) < 0 && errno == ENOENT) {
+        log_info("%s: no machine profile", path);
+        return;
+    }
+    packer->machine = machine_profile_read(path, &err);
+    if (!packer->machine) {
+        log_warn("machine profile: %s; going on without", err.text);
+    } else if (!fits(packer->machine, packer->topo, &err)) {
+        log_warn("machine profile: %s: %s; going on without", path, err.text);
+        machine_profile_free(packer->machine);
+        packer->machine = NULL;
+    }
+}
+
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
     static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
@@ -42,6 +87,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         profiles_open(&packer->profiles, conf->profile_db, false, err) == 0 &&
         open_journal(packer, err) == 0) {
         snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
+        read_machine(packer);
         if (pool_init(&packer->pool, packer->topo->cores) == 0)
             return 0;
         berth_error_set(err, "out of memory");
@@ -60,5 +106,6 @@ void packer_close(struct packer *packer)
         profiles_close(packer->profiles);
     if (packer->root.fd >= 0)
         rootfs_close(&packer->root);
+    machine_profile_free(packer->machine);
     topo_free(packer->topo);
 }

@@ -6,6 +6,7 @@
 #include "conf.h"
 #include "enforce.h"
 #include "journal.h"
+#include "machine_profile.h"
 #include "pool.h"
 #include "profiles.h"
 #include "registry.h"
@@ -18,6 +19,7 @@ struct packer {
     struct rootfs root;
     struct enforce enforce;
     struct profiles *profiles;
+    struct machine_profile *machine; /* NULL: none, or none that fits this machine */
     struct journal *journal;
     struct registry steps;
     struct pool pool;

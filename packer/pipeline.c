@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "observe.h"
 #include "place.h"
+#include "size.h"
 #include "store.h"
 
 /* ---- a step starts ---- */
@@ -63,18 +64,8 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         return NULL;
     }
     for (size_t i = 0; i < step->body.ntasks; i++)
-        step->body.task[i].cpus = step->body.task[i].home;
+        step->body.task[i].cpus = step->body.task[i].use = step->body.task[i].home;
     return step;
-}
-
-/* Sizing: this version gives a step all that Slurm gave it. */
-static void stage_size(const struct packer *packer, struct step *step)
-{
-    hold_describe(packer, &packer->pool, step);
-    step->size.cores = step->size.given = cpus_count(&step->place.home);
-    snprintf(step->size.reason, sizeof(step->size.reason), "%s",
-             step->request.options.size ? "size asked: recorded, not acted on in this version"
-                                        : "not asked to size it");
 }
 
 /* The policy that decides, and the one asked for. */
@@ -118,7 +109,7 @@ static void place_as_if(struct packer *packer, struct step *step)
 }
 
 /* Placement and enforcement of all steps, now that there is one more. */
-static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
+static int place_all(struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct pool next;
 
@@ -130,6 +121,19 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
         return -1;
     }
     return hold_change(packer, &next, step, step_movable(step) ? 0 : HOLD_MUST, err);
+}
+
+/* Also describes where the step now stands, in any case. */
+static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    int rc = store_start(packer, step, err);
+
+    if (rc == 0)
+        rc = place_all(packer, step, err);
+    hold_describe(packer, &packer->pool, step);
+    if (rc == 0 && step->state == STEP_OBSERVED)
+        place_as_if(packer, step);
+    return rc;
 }
 
 /* A step is out of the books, with nothing known of how it ended. */
@@ -154,18 +158,15 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     }
     classify_profile(packer, step);
     classify_step(packer, step);
-    stage_size(packer, step);
     stage_policy(step);
     stage_state(packer, step);
-    if (store_start(packer, step, &err) < 0 || stage_place(packer, step, &err) < 0) {
+    size_step(packer, step);
+    if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         forget(packer, step->request.id);
         answer_refuse(answer, err.text);
         return;
     }
-    hold_describe(packer, &packer->pool, step);
-    if (step->state == STEP_OBSERVED)
-        place_as_if(packer, step);
     store_mark(packer, step->request.id.job);
     answer_fill(packer, step, answer);
 }
@@ -267,8 +268,8 @@ void pipeline_sweep(struct packer *packer)
 
 /* ---- the daemon starts and stops ---- */
 
-/* Classification and description of an adopted step are made anew: the journal has only what cannot
- * be found out again. */
+/* Classification and description of an adopted step are made anew: the journal has what cannot be
+ * found out again, and its size, which its threads were counted by. */
 static void adopt(struct packer *packer)
 {
     struct step *step;
@@ -277,8 +278,8 @@ static void adopt(struct packer *packer)
     {
         classify_profile(packer, step);
         classify_step(packer, step);
-        stage_size(packer, step);
         stage_policy(step);
+        hold_describe(packer, &packer->pool, step);
         step->hold.verified = hold_verifies(packer);
         step->place.adopted = true;
     }

@@ -202,17 +202,33 @@ static bool all_in_pool(const struct topo *topo, const struct pool *pool, const 
     return !cpus_empty(home);
 }
 
+static void add_unit(const struct packer *packer, const struct pool *pool, struct units *units,
+                     struct step *step, const struct cpus *home)
+{
+    size_t unit;
+
+    if (!all_in_pool(packer->topo, pool, home))
+        return;
+    unit = unit_for(packer, units, step, home);
+    cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->topo, cpu)] = unit;
+}
+
+/* What a task uses is one unit; where it was sized, one on each NUMA node, for so many cores of
+ * each node is what it was given. */
 static void add_tasks(const struct packer *packer, const struct pool *pool, struct units *units,
                       struct step *step)
 {
     for (size_t i = 0; i < step->body.ntasks; i++) {
-        const struct cpus *home = &step->body.task[i].home;
-        size_t unit;
+        const struct enforce_task *task = &step->body.task[i];
 
-        if (!all_in_pool(packer->topo, pool, home))
-            continue;
-        unit = unit_for(packer, units, step, home);
-        cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->topo, cpu)] = unit;
+        if (cpus_equal(&task->use, &task->home))
+            add_unit(packer, pool, units, step, &task->use);
+        for (size_t n = 0; !cpus_equal(&task->use, &task->home) && n < packer->topo->nodes; n++) {
+            struct cpus part = task->use;
+
+            cpus_and(&part, &packer->topo->node[n].cpus);
+            add_unit(packer, pool, units, step, &part);
+        }
     }
 }
 
@@ -444,7 +460,7 @@ static void tell_ranks(struct packer *packer, struct step *guest, const struct u
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].home, 0));
+        long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].use, 0));
         bool ranked = core >= 0 && units->of_core[core] != NO_UNIT && !step_is_shell(step);
 
         if (guest ? step != guest : !step_movable(step))

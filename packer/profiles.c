@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct profiles {
     char path[PATH_MAX];
     bool writable;
     sqlite3 *db;          /* NULL: no file yet (reader) */
-    bool current;         /* its schema was seen to be the present one: none takes that back */
+    int version;          /* of its schema, once seen; 0: not yet */
     sqlite3_stmt *lookup; /* profiles_get's, kept: each launch asks */
     dev_t device;
     ino_t inode;
@@ -44,12 +45,20 @@ static const char *const migration[] = {
     " misses REAL NOT NULL, accesses REAL NOT NULL, instructions INTEGER NOT NULL,"
     " refs INTEGER NOT NULL, truncated INTEGER NOT NULL, measured_at INTEGER NOT NULL,"
     " source TEXT NOT NULL, PRIMARY KEY (key, llc_bytes, llc_ways, line_bytes))",
+    "ALTER TABLE profile ADD COLUMN instructions_per_s REAL;"
+    "CREATE TABLE demand (key TEXT PRIMARY KEY, body TEXT NOT NULL)",
 };
 
 #define SCHEMA_VERSION ((int)(sizeof(migration) / sizeof(migration[0])))
-#define COLUMNS                                                                                    \
+#define COLUMNS_1                                                                                  \
     "key, llc_bytes, llc_ways, line_bytes, command, hits, misses, accesses, instructions, refs,"   \
     " truncated, measured_at, source"
+#define COLUMNS COLUMNS_1 ", instructions_per_s"
+
+/* SELECT what a store of this version has; what it lacks is NULL. */
+#define SELECT(store, rest)                                                                        \
+    ((store)->version == 1 ? "SELECT " COLUMNS_1 ", NULL FROM profile " rest                       \
+                           : "SELECT " COLUMNS " FROM profile " rest)
 
 /* What SQLite says is wrong, in the words of this store. */
 static int fail(const struct profiles *store, int rc, struct berth_error *err)
@@ -153,7 +162,7 @@ static void disconnect(struct profiles *store)
     sqlite3_close(store->db);
     store->lookup = NULL;
     store->db = NULL;
-    store->current = false;
+    store->version = 0;
 }
 
 static int connect_db(struct profiles *store, const struct stat *st, struct berth_error *err)
@@ -187,7 +196,8 @@ static int refresh(struct profiles *store, struct berth_error *err)
     return store->db ? 0 : connect_db(store, &st, err);
 }
 
-/* Is there a schema to read? 1 yes, 0 the store is empty, -1 and err. */
+/* Is there a schema to read? 1 yes, 0 the store is empty, -1 and err. An older one is looked at
+ * again each time: a writer may bring it up to date. */
 static int readable(struct profiles *store, struct berth_error *err)
 {
     int version;
@@ -196,17 +206,16 @@ static int readable(struct profiles *store, struct berth_error *err)
         return -1;
     if (!store->db)
         return 0;
-    if (store->current)
+    if (store->version == SCHEMA_VERSION)
         return 1;
     if (read_version(store, &version, err) < 0)
         return -1;
-    if (version != 0 && version < SCHEMA_VERSION)
-        return berth_error_set(err,
-                               "%s: schema %d of an older berth; it is brought up to date by "
-                               "the next 'berthctl profile'",
-                               store->path, version);
-    store->current = version == SCHEMA_VERSION;
-    return store->current;
+    if (version != store->version) {
+        sqlite3_finalize(store->lookup);
+        store->lookup = NULL;
+    }
+    store->version = version;
+    return version > 0;
 }
 
 /* Create the file and its folder where they are missing, readable by all whatever the umask. */
@@ -296,6 +305,7 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
     profile->truncated = sqlite3_column_int(row, 10) != 0;
     profile->measured_at = sqlite3_column_int64(row, 11);
     copy_text(row, 12, profile->source, sizeof(profile->source));
+    profile->instructions_per_s = sqlite3_column_double(row, 13); /* NULL: 0 */
     if (parse_hits((const char *)sqlite3_column_text(row, 5), profile->llc_ways, profile->hits,
                    NULL) < 0)
         return berth_error_set(err, "%s: the profile of %.300s is damaged", store->path,
@@ -312,8 +322,8 @@ int profiles_get(struct profiles *store, const char *key, uint64_t llc_bytes,
         return found;
     if (!store->lookup)
         rc = prepare(store,
-                     "SELECT " COLUMNS " FROM profile WHERE key = ?1"
-                     " ORDER BY llc_bytes = ?2 DESC, measured_at DESC LIMIT 1",
+                     SELECT(store, "WHERE key = ?1 ORDER BY llc_bytes = ?2 DESC, measured_at DESC"
+                                   " LIMIT 1"),
                      NULL, &store->lookup);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(store->lookup, 1, key, -1, SQLITE_STATIC);
@@ -361,6 +371,8 @@ static void bind_profile(sqlite3_stmt *statement, const struct profile *profile,
     sqlite3_bind_int(statement, 11, profile->truncated);
     sqlite3_bind_int64(statement, 12, profile->measured_at);
     sqlite3_bind_text(statement, 13, profile->source, -1, SQLITE_STATIC);
+    if (profile->instructions_per_s > 0) /* else NULL */
+        sqlite3_bind_double(statement, 14, profile->instructions_per_s);
 }
 
 int profiles_put(struct profiles *store, const struct profile *profile, struct berth_error *err)
@@ -378,7 +390,7 @@ int profiles_put(struct profiles *store, const struct profile *profile, struct b
         return berth_error_set(err, "%s", strerror(ENOMEM));
     rc = prepare(store,
                  "INSERT OR REPLACE INTO profile (" COLUMNS ")"
-                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
                  profile->key, &statement);
     if (rc == SQLITE_OK) {
         bind_profile(statement, profile, hits);
@@ -399,8 +411,7 @@ int profiles_each(struct profiles *store, int (*visit)(const struct profile *, v
 
     if (rc != 1)
         return rc;
-    rc = prepare(store, "SELECT " COLUMNS " FROM profile ORDER BY measured_at DESC, key", NULL,
-                 &row);
+    rc = prepare(store, SELECT(store, "ORDER BY measured_at DESC, key"), NULL, &row);
     while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         rc = SQLITE_OK;
         if (read_row(store, row, &profile, err) < 0) {
@@ -415,20 +426,94 @@ int profiles_each(struct profiles *store, int (*visit)(const struct profile *, v
     return rc;
 }
 
-int profiles_forget(struct profiles *store, const char *key, struct berth_error *err)
+/* Run a statement about a key. How many rows it changed, or -1 and err. */
+static int change(struct profiles *store, const char *sql, const char *key, const char *body,
+                  struct berth_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = readable(store, err);
+    int rc = prepare(store, sql, key, &statement);
 
-    if (rc != 1)
-        return rc;
-    rc = prepare(store, "DELETE FROM profile WHERE key = ?1", key, &statement);
+    if (rc == SQLITE_OK && body)
+        rc = sqlite3_bind_text(statement, 2, body, -1, SQLITE_STATIC);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
-    rc = rc == SQLITE_DONE ? sqlite3_changes(store->db) > 0 : fail(store, rc, err);
+    rc = rc == SQLITE_DONE ? sqlite3_changes(store->db) : fail(store, rc, err);
     sqlite3_finalize(statement);
     return rc;
 }
+
+int profiles_forget(struct profiles *store, const char *key, struct berth_error *err)
+{
+    int rc = readable(store, err), demands = 0;
+
+    if (rc != 1)
+        return rc;
+    if (store->version >= 2)
+        demands = change(store, "DELETE FROM demand WHERE key = ?1", key, NULL, err);
+    rc = demands < 0 ? -1 : change(store, "DELETE FROM profile WHERE key = ?1", key, NULL, err);
+    return rc < 0 ? -1 : rc + demands > 0;
+}
+
+/* ---- demands ---- */
+
+/* The demand in a row's text; NULL and err. */
+static struct profile_demand *read_demand(const struct profiles *store, sqlite3_stmt *row,
+                                          struct berth_error *err)
+{
+    const char *text = (const char *)sqlite3_column_text(row, 0);
+    struct json_object *object = text ? json_parse(text, strlen(text), err) : NULL;
+    struct profile_demand *demand = object ? profile_demand_parse(object, err) : NULL;
+
+    json_object_put(object);
+    if (!demand)
+        berth_error_set(err, "%s: a demand in it is damaged", store->path);
+    return demand;
+}
+
+int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
+                        struct berth_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    int found = readable(store, err), rc;
+
+    if (found != 1 || store->version < 2)
+        return found < 0 ? -1 : 0;
+    rc = prepare(store, "SELECT body FROM demand WHERE key = ?1", key, &row);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW) {
+        *demand = read_demand(store, row, err);
+        found = *demand ? 1 : -1;
+    } else {
+        found = rc == SQLITE_DONE ? 0 : fail(store, rc, err);
+    }
+    sqlite3_finalize(row);
+    return found;
+}
+
+int profiles_put_demand(struct profiles *store, const char *key,
+                        const struct profile_demand *demand, struct berth_error *err)
+{
+    struct json_object *object;
+    int rc;
+
+    if (create_file(store->path, err) < 0 || refresh(store, err) < 0 || migrate(store, err) < 0)
+        return -1;
+    object = profile_demand_json(demand);
+    rc = change(store, "INSERT OR REPLACE INTO demand (key, body) VALUES (?1,?2)", key,
+                json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), err);
+    json_object_put(object);
+    return rc < 0 ? -1 : 0;
+}
+
+double profile_core_gbps(const struct profile *profile)
+{
+    if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)))
+        return NAN;
+    return profile->misses / 1e6 * profile->instructions_per_s * profile->line_bytes / 1e9;
+}
+
+/* ---- keys ---- */
 
 void profile_key_exe(char *key, const char *path, const char *hash)
 {

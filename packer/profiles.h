@@ -8,6 +8,7 @@
 #ifndef BERTH_PROFILES_H
 #define BERTH_PROFILES_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,8 +31,19 @@ struct profile {
     uint64_t references;   /* memory references simulated */
     bool truncated; /* the limit on references was reached: the rates are those of the program's
                        beginning */
-    int64_t measured_at; /* unix seconds */
-    char source[32];     /* "valgrind" */
+    int64_t measured_at;       /* unix seconds */
+    char source[32];           /* "valgrind" */
+    double instructions_per_s; /* of one core, in a run at full speed; <= 0: not measured */
+};
+
+/* What a program asks of a machine's memory, measured elsewhere: each part may be absent.
+ * Bandwidths in GB/s, 1e9 bytes/s. */
+struct profile_demand {
+    size_t cores;       /* 0: no curve */
+    double *curve;      /* [cores + 1] that so many cores ask of their own node; [0] is 0 */
+    size_t nodes;       /* 0: no traffic between nodes is known: none is assumed */
+    double *read_solo;  /* [nodes * nodes] what one core of node `to` reads from node `from` */
+    double *write_solo; /* [nodes * nodes] what one core of node `from` writes to node `to` */
 };
 
 struct profiles; /* an open store */
@@ -53,8 +65,28 @@ int profiles_put(struct profiles *store, const struct profile *profile, struct b
 int profiles_each(struct profiles *store, int (*visit)(const struct profile *, void *), void *arg,
                   struct berth_error *err);
 
-/* Forget a key. 1 forgotten, 0 not there, -1 and err. */
+/* The key's demand: 1 found (*demand is the caller's, profile_demand_free), 0 not there, -1 and
+ * err.
+ */
+int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
+                        struct berth_error *err);
+/* Store or replace it. It must make sense (profile_demand_parse). 0, or -1 and err. */
+int profiles_put_demand(struct profiles *store, const char *key,
+                        const struct profile_demand *demand, struct berth_error *err);
+
+/* From its JSON object
+ * {"curve_gbps":[0,..],"read_solo_gbps":[[..],..],"write_solo_gbps":[[..],..]}, each part of which
+ * may be absent or null. NULL and err that names the field. */
+struct profile_demand *profile_demand_parse(struct json_object *object, struct berth_error *err);
+struct json_object *profile_demand_json(const struct profile_demand *demand);
+void profile_demand_free(struct profile_demand *demand); /* NULL is fine */
+
+/* Forget a key, and its demand. 1 forgotten, 0 not there, -1 and err. */
 int profiles_forget(struct profiles *store, const char *key, struct berth_error *err);
+
+/* What one core that runs the program alone reads from memory, in GB/s: the lines that it misses.
+ * NAN where it was not timed. */
+double profile_core_gbps(const struct profile *profile);
 
 /* Write the key of a program (path, hash) or of a tag into key[PROFILE_KEY_MAX]. */
 void profile_key_exe(char *key, const char *path, const char *hash);

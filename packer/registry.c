@@ -78,6 +78,8 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     request->ntasks = 0;
     step->exit_status = -1;
     step->profile.miss_pmi = NAN;
+    step->profile.instructions_per_s = step->profile.core_gbps = NAN;
+    step->size.gbps = step->size.gbps_all = NAN;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     TAILQ_INSERT_TAIL(&registry->live, step, link);
     registry->nlive++;

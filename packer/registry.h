@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "../models/numem.h"
 #include "enforce.h"
 #include "profiles.h"
 #include "wire.h"
@@ -41,6 +42,8 @@ struct step_profile {
     char source[32];
     bool truncated;
     int64_t measured_at;
+    double instructions_per_s; /* of one core alone, at full speed; NAN when not known */
+    double core_gbps; /* what such a core reads from memory, 1e9 bytes/s; NAN when not known */
 };
 
 struct step_class {
@@ -48,9 +51,14 @@ struct step_class {
     char reason[128];
 };
 
+/* Which cores: the tasks' `use` (enforce.h). */
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
-    char reason[128];
+    size_t threads;      /* OMP_NUM_THREADS of each of its tasks; 0: not for berth to set */
+    bool modelled;       /* by NuCore: what follows is known */
+    enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
+    double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
+    char reason[256];
 };
 
 struct step_place {

@@ -7,6 +7,8 @@
 #include "json.h"
 #include "observe.h"
 #include "place.h"
+#include "size.h"
+#include "size_json.h"
 
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
@@ -135,6 +137,8 @@ static struct json_object *render_profile(const struct step *step)
     json_add_bool(object, "known", step->profile.known);
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
     json_add_text(object, "source", step->profile.known ? step->profile.source : NULL);
+    json_add_measure(object, "instructions_per_s", step->profile.instructions_per_s);
+    json_add_measure(object, "core_gbps", step->profile.core_gbps);
     if (step->profile.known) {
         json_add_bool(object, "truncated", step->profile.truncated);
         json_add_u64(object, "measured_at", (uint64_t)step->profile.measured_at);
@@ -151,13 +155,32 @@ static struct json_object *render_class(const struct step *step)
     return object;
 }
 
-static struct json_object *render_size(const struct step *step)
+/* Its cores on each NUMA node, and of them those it uses. */
+static struct json_object *render_vector(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *list = json_object_new_array();
 
-    json_add_u64(object, "cores", step->size.cores);
-    json_add_u64(object, "given", step->size.given);
-    json_add_text(object, "reason", step->size.reason);
+    for (size_t i = 0; i < packer->topo->nodes; i++) {
+        struct json_object *node;
+        size_t cores, used;
+
+        size_on_node(packer, step, i, &cores, &used);
+        if (cores == 0)
+            continue;
+        node = json_object_new_object();
+        json_add_u64(node, "node", packer->topo->node[i].os_index);
+        json_add_u64(node, "cores", cores);
+        json_add_u64(node, "given", used);
+        json_object_array_add(list, node);
+    }
+    return list;
+}
+
+static struct json_object *render_size(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = size_to_json(&step->size);
+
+    json_object_object_add(object, "nodes", render_vector(packer, step));
     return object;
 }
 
@@ -276,7 +299,7 @@ struct json_object *render_explanation(struct packer *packer, struct step *step,
     json_object_object_add(object, "request", render_request(step));
     json_object_object_add(object, "profile", render_profile(step));
     json_object_object_add(object, "class", render_class(step));
-    json_object_object_add(object, "size", render_size(step));
+    json_object_object_add(object, "size", render_size(packer, step));
     json_object_object_add(object, "place", render_place(packer, step, viewer));
     json_object_object_add(object, "enforce", render_enforce(packer, step));
     json_object_object_add(object, "observe", render_observe(step));

@@ -14,6 +14,7 @@
 
 #include "json.h"
 #include "place.h"
+#include "size_json.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -27,22 +28,36 @@ static struct json_object *entry_new(const char *op)
     return entry;
 }
 
-/* What locate() found: without it a step could not be put back. */
+static void add_list(struct json_object *list, const struct cpus *cpus)
+{
+    char text[CPUS_TEXT_MAX];
+
+    if (cpus_format(cpus, text, sizeof(text)) == 0)
+        json_object_array_add(list, json_object_new_string(text));
+}
+
+/* What locate() found: without it a step could not be put back. And what sizing left of it, if it
+ * took any. */
 static struct json_object *body_to_json(const struct enforce_step *body)
 {
-    struct json_object *object = json_object_new_object(), *homes = json_object_new_array();
+    struct json_object *object = json_object_new_object(), *homes = json_object_new_array(),
+                       *uses = json_object_new_array();
+    bool sized = false;
 
     json_add_text(object, "leaf", body->leaf);
     json_add_cpus(object, "job_home", &body->job_home);
     json_add_cpus(object, "step_home", &body->step_home);
     json_add_cpus(object, "mems_home", &body->mems_home);
     for (size_t i = 0; i < body->ntasks; i++) {
-        char text[CPUS_TEXT_MAX];
-
-        if (cpus_format(&body->task[i].home, text, sizeof(text)) == 0)
-            json_object_array_add(homes, json_object_new_string(text));
+        add_list(homes, &body->task[i].home);
+        add_list(uses, &body->task[i].use);
+        sized |= !cpus_equal(&body->task[i].use, &body->task[i].home);
     }
     json_object_object_add(object, "homes", homes);
+    if (sized)
+        json_object_object_add(object, "uses", uses);
+    else
+        json_object_put(uses);
     return object;
 }
 
@@ -63,6 +78,7 @@ static struct json_object *start_entry(const struct step *step)
     json_add_u64(entry, "moves", step->hold.moves);
     json_add_text(entry, "state", step_state_name[step->state]);
     json_add_text(entry, "reason", step->hold.reason);
+    json_object_object_add(entry, "size", size_to_json(&step->size));
     json_object_object_add(entry, "body", body_to_json(&step->body));
     return entry;
 }
@@ -152,16 +168,34 @@ static int cpus_from(struct json_object *object, const char *key, struct cpus *s
     return cpus_parse(set, text) < 0 ? berth_error_set(err, "%s: no CPU list", key) : 0;
 }
 
-static int homes_from(struct json_object *homes, struct enforce_step *body, struct berth_error *err)
+/* The i-th of a list of CPU lists. */
+static int list_from(struct json_object *list, size_t i, const char *key, struct cpus *set,
+                     struct berth_error *err)
 {
-    if (json_object_array_length(homes) != body->ntasks)
-        return berth_error_set(err, "homes: %zu expected", body->ntasks);
-    for (size_t i = 0; i < body->ntasks; i++) {
-        const char *text = json_text(json_object_array_get_idx(homes, i));
+    const char *text = json_text(json_object_array_get_idx(list, i));
 
-        if (!text || cpus_parse(&body->task[i].home, text) < 0)
-            return berth_error_set(err, "homes: no CPU list at %zu", i);
-        body->task[i].cpus = body->task[i].home;
+    if (!text || cpus_parse(set, text) < 0)
+        return berth_error_set(err, "%s: no CPU list at %zu", key, i);
+    return 0;
+}
+
+/* Where the tasks were, and what of it they use: all, in a journal of a berth that did not size. */
+static int tasks_from(struct json_object *homes, struct json_object *uses,
+                      struct enforce_step *body, struct berth_error *err)
+{
+    if (json_object_array_length(homes) != body->ntasks ||
+        (uses && json_object_array_length(uses) != body->ntasks))
+        return berth_error_set(err, "homes and uses: %zu expected", body->ntasks);
+    for (size_t i = 0; i < body->ntasks; i++) {
+        struct enforce_task *task = &body->task[i];
+
+        if (list_from(homes, i, "homes", &task->home, err) < 0)
+            return -1;
+        task->cpus = task->use = task->home;
+        if (uses && list_from(uses, i, "uses", &task->use, err) < 0)
+            return -1;
+        if (uses && (cpus_empty(&task->use) || !cpus_subset(&task->use, &task->home)))
+            return berth_error_set(err, "uses: not of its home at %zu", i);
     }
     return 0;
 }
@@ -169,20 +203,22 @@ static int homes_from(struct json_object *homes, struct enforce_step *body, stru
 static int body_from_json(struct json_object *entry, struct enforce_step *body,
                           struct berth_error *err)
 {
-    struct json_object *object = NULL, *homes = NULL;
+    struct json_object *object = NULL, *homes = NULL, *uses = NULL;
 
     if (json_get_object(entry, "body", JSON_REQUIRED, &object, err) < 0 ||
         json_get_text(object, "leaf", JSON_REQUIRED, body->leaf, sizeof(body->leaf), err) < 0 ||
         cpus_from(object, "job_home", &body->job_home, err) < 0 ||
         cpus_from(object, "step_home", &body->step_home, err) < 0 ||
         cpus_from(object, "mems_home", &body->mems_home, err) < 0 ||
-        json_get_array(object, "homes", JSON_REQUIRED, &homes, err) < 0)
+        json_get_array(object, "homes", JSON_REQUIRED, &homes, err) < 0 ||
+        json_get_array(object, "uses", JSON_OPTIONAL, &uses, err) < 0)
         return -1;
-    return homes_from(homes, body, err);
+    return tasks_from(homes, uses, body, err);
 }
 
 static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
 {
+    struct json_object *size = NULL;
     int state = STEP_PLACED;
     int64_t started_at = 0;
 
@@ -192,7 +228,9 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
         json_get_word(entry, "state", JSON_REQUIRED, step_state_name, STEP_STATES, &state, err) <
             0 ||
         json_get_text(entry, "reason", JSON_OPTIONAL, step->hold.reason, sizeof(step->hold.reason),
-                      err) < 0)
+                      err) < 0 ||
+        json_get_object(entry, "size", JSON_OPTIONAL, &size, err) < 0 ||
+        (size && size_from_json(size, &step->size, err) < 0))
         return -1;
     step->started_at = started_at;
     step->state = (enum step_state)state;

@@ -19,11 +19,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +48,7 @@ struct run {
     bool ended, marked, stopping;
     struct tracer_seen mark; /* what was seen when the caches were warm */
     double started_s, stop_s;
+    double cpu_s; /* of all that have ended */
 };
 
 static volatile sig_atomic_t asked_to_stop; /* the signal; a handler can reach nothing else */
@@ -94,9 +97,26 @@ static void become_valgrind(const struct tracer_want *want, const char *log_file
     execvp(VALGRIND, argv);
 }
 
-/* Start the command; what an exec that fails has to say comes through a pipe that the exec closes.
- */
-static int start(struct run *run, struct berth_error *err)
+/* In the child: become the command itself, on one CPU. Returns only when that failed. */
+static void become_command(const struct tracer_want *want)
+{
+    int cpu = sched_getcpu(), null = open("/dev/null", O_WRONLY);
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    if (cpu >= 0 && cpu < CPU_SETSIZE) {
+        CPU_SET(cpu, &one);
+        (void)!sched_setaffinity(0, sizeof(one), &one); /* else it is timed on several */
+    }
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execv(want->command[0], want->command);
+}
+
+/* Start the command, traced or not; what an exec that fails has to say comes through a pipe that
+ * the exec closes. */
+static int start(struct run *run, const char *program, struct berth_error *err)
 {
     char log_file[64];
     int report[2], why = 0;
@@ -107,7 +127,10 @@ static int start(struct run *run, struct berth_error *err)
         return berth_error_set(err, "pipe: %s", strerror(errno));
     run->pid = fork();
     if (run->pid == 0) {
-        become_valgrind(run->want, log_file);
+        if (run->lackey)
+            become_valgrind(run->want, log_file);
+        else
+            become_command(run->want);
         why = errno;
         (void)!write(report[1], &why, sizeof(why));
         _exit(EXEC_FAILED);
@@ -120,22 +143,30 @@ static int start(struct run *run, struct berth_error *err)
     if (got <= 0)
         return 0;
     waitpid(run->pid, NULL, 0);
-    if (why == ENOENT)
+    if (why == ENOENT && run->lackey)
         return berth_error_set(err, "%s is not installed (Debian: valgrind)", VALGRIND);
-    return berth_error_set(err, "%s: %s", VALGRIND, strerror(why));
+    return berth_error_set(err, "%s: %s", program, strerror(why));
+}
+
+static void note_end(struct run *run, pid_t pid, int status, const struct rusage *used)
+{
+    run->cpu_s += (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+                  (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1e6;
+    if (pid != run->pid)
+        return;
+    run->ended = true;
+    run->result->status = status;
 }
 
 /* Wait for who has ended, the command or orphans of it that became ours. */
 static void reap(struct run *run)
 {
+    struct rusage used;
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == run->pid) {
-            run->ended = true;
-            run->result->status = status;
-        }
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
+        note_end(run, pid, status, &used);
 }
 
 /* Any one child of ours, or 0. */
@@ -323,7 +354,7 @@ int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     catch_signals(saved);
     run.started_s = now_s();
-    if (start(&run, err) == 0) {
+    if (start(&run, VALGRIND, err) == 0) {
         pump(&run);
         kill_all(&run);
         conclude(&run);
@@ -334,5 +365,48 @@ int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct 
     close(run.trace);
 out:
     free(run.lackey);
+    return rc;
+}
+
+/* ---- at full speed ---- */
+
+/* Wait for the command and its children. */
+static void wait_all(struct run *run, double limit_s, struct tracer_time *time)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+
+    for (;;) {
+        reap(run);
+        if (run->ended && any_child() == 0)
+            return;
+        time->signal = asked_to_stop;
+        time->late = now_s() - run->started_s > limit_s;
+        if (time->signal || time->late)
+            return;
+        nanosleep(&nap, NULL);
+    }
+}
+
+int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
+                struct berth_error *err)
+{
+    const struct tracer_want want = {.command = command};
+    struct tracer_result result = {.status = 0};
+    struct run run = {.want = &want, .result = &result, .trace = -1, .started_s = now_s()};
+    struct sigaction saved[STOP_SIGNALS];
+    int rc;
+
+    *time = (struct tracer_time){0};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    catch_signals(saved);
+    rc = start(&run, command[0], err);
+    if (rc == 0) {
+        wait_all(&run, limit_s, time);
+        kill_all(&run);
+        time->cpu_s = run.cpu_s;
+        time->status = result.status;
+    }
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signal[i], &saved[i], NULL);
     return rc;
 }

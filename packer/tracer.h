@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tracer - one run of a command under valgrind's lackey, its memory references simulated as they
- * come. */
+ * come; and one at full speed, to see how long that takes. */
 #ifndef BERTH_TRACER_H
 #define BERTH_TRACER_H
 
@@ -42,5 +42,18 @@ struct tracer_want {
  * programs with children of their own: it becomes a subreaper and waits for all. */
 int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct tracer_want *want,
                struct berth_error *err);
+
+struct tracer_time {
+    double cpu_s; /* user and system, of the command and all its children */
+    int signal;   /* as in tracer_result */
+    int status;
+    bool late; /* it was stopped at the limit */
+};
+
+/* Run the command as it is, all of it on one CPU, its output thrown away, until it and all its
+ * children have ended, or limit_s seconds, or one of those signals. 0, or -1 and err when it could
+ * not be started. */
+int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
+                struct berth_error *err);
 
 #endif

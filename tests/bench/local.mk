@@ -21,3 +21,10 @@ tests_bench_figure3_SOURCES = tests/bench/figure3.c tests/bench/figure3.h tests/
 	packer/plan.c packer/plan.h
 tests_bench_figure3_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_figure3_LDADD = libpacker.la
+
+# NuCore's time and optimum beside GLPK on the paper's formulation.
+noinst_PROGRAMS += tests/bench/nucore
+tests_bench_nucore_SOURCES = tests/bench/nucore.c tests/bench/numa_paper.c tests/bench/numa_paper.h \
+	tests/bench/numa_random.c tests/bench/numa_random.h
+tests_bench_nucore_CPPFLAGS = $(AM_CPPFLAGS) $(GLPK_CFLAGS)
+tests_bench_nucore_LDADD = libmodels.la $(GLPK_LIBS) -lm

@@ -80,6 +80,11 @@ first_cpus_of() {
     head -n 1 "$CLUSTER/out/$1.${2:-0}"
 }
 
+# The cpuset that a task of a step is in, as the kernel has it: cpuset_of NAME [PROCID]
+cpuset_of() {
+    cat "$CLUSTER_CGROUPS/cpuset$(sed -n 's/.*:cpuset://p' "/proc/$(cat "$CLUSTER/out/$1.${2:-0}.pid")/cgroup")/cpuset.cpus"
+}
+
 id_of() {
     cat "$CLUSTER/out/$1.id"
 }
@@ -129,9 +134,17 @@ explained() {
     ctl explain --json "$(id_of "$1")" | jq -r ".steps[0] | $2"
 }
 
-# knows TAG MISS_PMI: a program of that tag misses so often.
+# knows TAG MISS_PMI [INSTRUCTIONS_PER_S]: a program of that tag misses so often.
 knows() {
-    "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$1" "$2"
+    "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$@"
+}
+
+# machine FILE: berthd starts again with this machine profile of the fixtures; machine without FILE: with none.
+machine() {
+    rm -f "$CLUSTER/berth/machine.json"
+    [ $# = 0 ] || cp "$TESTS/fixtures/machines/$1" "$CLUSTER/berth/machine.json"
+    daemon_stop berthd
+    berthd_start
 }
 
 berth_cgroups() {

@@ -174,6 +174,7 @@ berthd_conf() {
         [socket]=$CLUSTER/run/berthd.sock
         [state_dir]=$CLUSTER/berth
         [profile_db]=$CLUSTER/berth/profiles.db
+        [machine_profile]=$CLUSTER/berth/machine.json
         [cgroup_root]=$CLUSTER_CGROUPS
         [topology]="package:2 l3:1 core:1 pu:1"
         [cgroup_name]=berth_$CLUSTER_NODE

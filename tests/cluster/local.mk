@@ -12,4 +12,6 @@ EXTRA_DIST += README.md \
 	tests/cluster/t10-steps.sh \
 	tests/cluster/t20-jobs.sh \
 	tests/cluster/t30-faults.sh \
-	tests/cluster/t40-daemon.sh
+	tests/cluster/t40-daemon.sh \
+	tests/cluster/t50-size.sh \
+	tests/fixtures/machines/two-cores.json

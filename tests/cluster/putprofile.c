@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* putprofile DB TAG MISS_PMI - stores a profile with a known miss rate, so that a test of placement
- * need not measure one. */
+/* putprofile DB TAG MISS_PMI [INSTRUCTIONS_PER_S] - stores a profile with a known miss rate, so
+ * that a test of placement need not measure one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +20,31 @@ static int put(const char *path, const struct profile *profile, struct berth_err
     return rc;
 }
 
+/* A number that is not negative. 0, or -1 after saying that it is none. */
+static int read_number(const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    if (end != text && *end == '\0' && *value >= 0)
+        return 0;
+    fprintf(stderr, "putprofile: %s: not a number of 0 or more\n", text);
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct profile profile = {
         .llc_bytes = 1 << 20, .llc_ways = 16, .line_bytes = 64, .instructions = 1000000};
     struct berth_error err;
-    char *end;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: putprofile DB TAG MISS_PMI\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: putprofile DB TAG MISS_PMI [INSTRUCTIONS_PER_S]\n");
         return 2;
     }
-    profile.misses = strtod(argv[3], &end);
-    if (end == argv[3] || *end != '\0' || !(profile.misses >= 0)) {
-        fprintf(stderr, "putprofile: %s: not a number of misses per million instructions\n",
-                argv[3]);
+    if (read_number(argv[3], &profile.misses) < 0 ||
+        (argc == 5 && read_number(argv[4], &profile.instructions_per_s) < 0))
         return 2;
-    }
     profile.accesses = profile.misses;
     profile.measured_at = time(NULL);
     profile_key_tag(profile.key, argv[2]);

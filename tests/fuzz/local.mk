@@ -9,7 +9,9 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/journal.c \
 	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
+	tests/fuzz/machine_profile.c \
 	tests/fuzz/names.c \
+	tests/fuzz/profile_demand.c \
 	tests/fuzz/replay.c \
 	tests/fuzz/wire.c
 tests_fuzz_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS)
@@ -40,6 +42,18 @@ tests_fuzz_fuzz_lackey_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/lackey.c test
 tests_fuzz_fuzz_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_lackey
 tests_fuzz_fuzz_lackey_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_lackey_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_machine_profile
+tests_fuzz_fuzz_machine_profile_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/machine_profile.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_machine_profile_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_machine_profile
+tests_fuzz_fuzz_machine_profile_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_machine_profile_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_profile_demand
+tests_fuzz_fuzz_profile_demand_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/profile_demand.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_profile_demand_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_profile_demand
+tests_fuzz_fuzz_profile_demand_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_profile_demand_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_step_name
 tests_fuzz_fuzz_step_name_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/fuzz/fuzz.c

@@ -296,6 +296,36 @@ static void test_memory_and_environment(void **state)
     }
 }
 
+/* The number of threads that berthd answers: set where the user has set none. */
+static void test_omp_threads(void **state)
+{
+    static const struct {
+        const char *user, *seen;
+    } table[] = {{NULL, "2"}, {"OMP_NUM_THREADS=7", "7"}, {"OMP_NUM_THREADS=", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        static const char answer[] =
+            "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\",\"mem\":\"auto\",\"mems\":"
+            "\"\",\"env\":{\"OMP_NUM_THREADS\":\"2\"},\"tasks\":[]}\n";
+        struct wire_request request[3];
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, answer, PATIENT);
+        bench.host.env[1] = (char *)table[i].user;
+        bench.host.option = "size,cores=1-2";
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        assert_string_equal(bench.host.report[0].omp_threads, table[i].seen);
+        assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
+        assert_int_equal(request[0].reg.user_omp_threads, table[i].user != NULL);
+        assert_true(request[0].reg.options.size);
+        assert_int_equal(request[0].reg.options.cores_max, 2);
+        wire_request_clear(&request[0]);
+        bench_stop(&bench);
+    }
+}
+
 /* ---- what berthd is told ---- */
 
 static void test_requests(void **state)
@@ -661,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_never_more),
         cmocka_unit_test(test_odd_tasks),
         cmocka_unit_test(test_memory_and_environment),
+        cmocka_unit_test(test_omp_threads),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_worst_status),
         cmocka_unit_test(test_twice),

@@ -120,6 +120,7 @@ struct fixture *fixture_open(const char *topology)
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
     snprintf(f->conf.profile_db, sizeof(f->conf.profile_db), "%s/profiles.db", f->dir);
+    snprintf(f->conf.machine_profile, sizeof(f->conf.machine_profile), "%s/machine.json", f->dir);
     snprintf(f->conf.topology, sizeof(f->conf.topology), "%s", topology);
     open_packer(f);
     store_mark_all(&f->packer);
@@ -153,7 +154,15 @@ void fixture_close(struct fixture *f)
 
 void fixture_profile(struct fixture *f, const char *tag, double miss_pmi)
 {
-    struct profile profile = {.misses = miss_pmi, .accesses = miss_pmi, .source = "valgrind"};
+    fixture_timed(f, tag, miss_pmi, 0);
+}
+
+void fixture_timed(struct fixture *f, const char *tag, double miss_pmi, double instructions_per_s)
+{
+    struct profile profile = {.misses = miss_pmi,
+                              .accesses = miss_pmi,
+                              .source = "valgrind",
+                              .instructions_per_s = instructions_per_s};
     struct profiles *store = NULL;
     struct berth_error err = {""};
 
@@ -166,6 +175,37 @@ void fixture_profile(struct fixture *f, const char *tag, double miss_pmi)
         profiles_put(store, &profile, &err) < 0)
         fail_msg("%s", err.text);
     profiles_close(store);
+}
+
+/* All nodes alike; each pair has a link of its own. */
+void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double *local)
+{
+    size_t each[8];
+    struct machine_profile *machine;
+    struct berth_error err = {""};
+
+    assert_true(nodes <= 8);
+    for (size_t i = 0; i < nodes; i++)
+        each[i] = cores;
+    machine = machine_profile_new(nodes, each);
+    assert_non_null(machine);
+    strcpy(machine->source, "fixture");
+    for (size_t i = 0; i < nodes; i++) {
+        struct machine_node *node = &machine->node[i];
+
+        for (size_t c = 1; c <= cores; c++)
+            node->local[c] = (struct machine_figure){local[c], 0.02};
+        node->alpha = (struct machine_figure){local[cores], 0.02};
+        node->beta = (struct machine_figure){0.25, 0.02};
+        for (size_t j = 0; j < nodes; j++)
+            if (j != i)
+                machine->uni[i * nodes + j].value = 4, machine->bi[i * nodes + j].value = 6;
+    }
+    if (machine_profile_write(machine, f->conf.machine_profile, true, &err) < 0)
+        fail_msg("%s", err.text);
+    machine_profile_free(machine);
+    fixture_restart(f);
+    assert_non_null(f->packer.machine);
 }
 
 struct wire_register fixture_request(uint32_t job, uint32_t step, const char *job_cpus,
@@ -226,7 +266,7 @@ struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const c
     put->profile.miss_pmi = miss_pmi;
     put->body.job_home = cpus_of(job_cpus);
     for (size_t i = 0; i < ntasks; i++) {
-        put->body.task[i].home = put->body.task[i].cpus = cpus_of(homes[i]);
+        put->body.task[i].home = put->body.task[i].use = put->body.task[i].cpus = cpus_of(homes[i]);
         cpus_or(&put->body.step_home, &put->body.task[i].home);
     }
     assert_int_equal(step_go(put, STEP_PLACED), 0);

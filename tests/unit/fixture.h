@@ -20,6 +20,7 @@
 #include "packer/pipeline.h"
 
 #define TWO_BY_TWO "package:2 l3:2 core:2 pu:1"     /* 4 caches of 2 cores, CPU = core */
+#define FOURS_ON_TWO_NODES "numa:2 l3:1 core:4 pu:1" /* 2 memory nodes of 4 cores, CPU = core */
 #define TWO_BY_TWO_SMT "package:2 l3:2 core:2 pu:2" /* CPU = 2 * core, and + 1 */
 
 struct fixture {
@@ -47,6 +48,14 @@ void fixture_forget(struct fixture *f);
 
 /* The profile store says so about programs with that tag. */
 void fixture_profile(struct fixture *f, const char *tag, double miss_pmi);
+
+/* The same, with a run at full speed; 0: not measured. With lines of 64 bytes a core reads
+ * miss_pmi * instructions_per_s * 64e-15 GB/s. */
+void fixture_timed(struct fixture *f, const char *tag, double miss_pmi, double instructions_per_s);
+
+/* The machine profile says: so many nodes of so many cores, local[0 .. cores] GB/s with so many of
+ * them, between nodes 4 one way and 6 both ways. The packer is opened anew. */
+void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double *local);
 
 /* A registration, mode auto, with those CPUs (job and step) and ntasks tasks. The pipeline takes it
  * over. */

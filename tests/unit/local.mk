@@ -301,5 +301,93 @@ tests_unit_test_ctl_model_contend_LDADD = libpacker.la $(CMOCKA_LIBS)
 TESTS += tests/unit/test_ctl_model_matching.sh
 EXTRA_DIST += tests/unit/test_ctl_model_matching.sh
 
+TESTS += tests/unit/test_dramon
+check_PROGRAMS += tests/unit/test_dramon
+tests_unit_test_dramon_SOURCES = tests/unit/test_dramon.c
+tests_unit_test_dramon_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_dramon_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_flexthread
+check_PROGRAMS += tests/unit/test_flexthread
+tests_unit_test_flexthread_SOURCES = tests/unit/test_flexthread.c
+tests_unit_test_flexthread_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_flexthread_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
+EXTRA_DIST += tests/unit/test_ctl_model_dramon.sh tests/unit/test_ctl_model_flexthread.sh
+
+TESTS += tests/unit/test_machine_profile
+check_PROGRAMS += tests/unit/test_machine_profile
+tests_unit_test_machine_profile_SOURCES = tests/unit/test_machine_profile.c
+tests_unit_test_machine_profile_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_machine_profile_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_packer
+check_PROGRAMS += tests/unit/test_packer
+tests_unit_test_packer_SOURCES = tests/unit/test_packer.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_packer_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_packer_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_calibrate_fit
+check_PROGRAMS += tests/unit/test_calibrate_fit
+tests_unit_test_calibrate_fit_SOURCES = tests/unit/test_calibrate_fit.c packer/calibrate_fit.c
+tests_unit_test_calibrate_fit_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_calibrate_fit_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_calibrate_run
+check_PROGRAMS += tests/unit/test_calibrate_run
+tests_unit_test_calibrate_run_SOURCES = tests/unit/test_calibrate_run.c packer/calibrate_run.c
+tests_unit_test_calibrate_run_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_calibrate_run_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_calibrate
+check_PROGRAMS += tests/unit/test_calibrate
+tests_unit_test_calibrate_SOURCES = tests/unit/test_calibrate.c packer/calibrate.c packer/calibrate_fit.c \
+	packer/calibrate_places.c packer/calibrate_run.c
+tests_unit_test_calibrate_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_calibrate_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_ctl_calibrate.sh
+EXTRA_DIST += tests/unit/test_ctl_calibrate.sh
+
+TESTS += tests/unit/test_numem
+check_PROGRAMS += tests/unit/test_numem
+tests_unit_test_numem_SOURCES = tests/unit/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
+tests_unit_test_numem_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(GLPK_CFLAGS)
+tests_unit_test_numem_LDADD = libmodels.la $(CMOCKA_LIBS) $(GLPK_LIBS) -lm
+
+TESTS += tests/unit/test_nucore
+check_PROGRAMS += tests/unit/test_nucore
+tests_unit_test_nucore_SOURCES = tests/unit/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
+tests_unit_test_nucore_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(GLPK_CFLAGS)
+tests_unit_test_nucore_LDADD = libmodels.la $(CMOCKA_LIBS) $(GLPK_LIBS) -lm
+
+TESTS += tests/unit/test_ctl_model_nucore.sh
+EXTRA_DIST += tests/unit/test_ctl_model_nucore.sh
+
+TESTS += tests/unit/test_size
+check_PROGRAMS += tests/unit/test_size
+tests_unit_test_size_SOURCES = tests/unit/test_size.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_size_model
+check_PROGRAMS += tests/unit/test_size_model
+tests_unit_test_size_model_SOURCES = tests/unit/test_size_model.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_model_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_model_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_size_json
+check_PROGRAMS += tests/unit/test_size_json
+tests_unit_test_size_json_SOURCES = tests/unit/test_size_json.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_size_json_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_size_json_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_demand
+check_PROGRAMS += tests/unit/test_profile_demand
+tests_unit_test_profile_demand_SOURCES = tests/unit/test_profile_demand.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_profile_demand_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_demand_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_figure3.sh
 EXTRA_DIST += tests/unit/test_figure3.sh

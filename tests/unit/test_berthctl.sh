@@ -60,9 +60,9 @@ out_has explain
 expect 0 version "$berthctl" --version
 out_has '^berthctl [0-9]'
 expect 2 'no verb' "$berthctl"
-err_is "berthctl: a verb: missing; one of: status top explain plan model profile doctor (try 'berthctl --help')"
+err_is "berthctl: a verb: missing; one of: status top explain plan model profile calibrate doctor (try 'berthctl --help')"
 expect 2 'unknown verb' "$berthctl" statsu
-err_is "berthctl: statsu: no such verb; one of: status top explain plan model profile doctor (try 'berthctl --help')"
+err_is "berthctl: statsu: no such verb; one of: status top explain plan model profile calibrate doctor (try 'berthctl --help')"
 for verb in status top explain plan model profile doctor; do
     expect 0 "$verb --help" "$berthctl" $verb --help
     out_has "^usage: berthctl $verb"
@@ -158,12 +158,12 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
 fi
 
 # ---- explain ----
-explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":{"cores":2,"given":1,"reason":"as asked"},"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null},"bill":{"energy_j":null,"edp":null,"source":null}}}'
+explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":SIZE,"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null},"bill":{"energy_j":null,"edp":null,"source":null}}}'
 task='{"id":1,"pid":77,"home":"0","cpus":"2"}'
 tasks=$task,$task,$task,$task,$task,$task,$task,$task,$task
 {
     echo "$node"
-    echo "$explained" | sed "s/EXIT/256/; s/KNOWN/true,\"miss_pmi\":5400,\"source\":\"valgrind\",\"truncated\":true,\"measured_at\":1700000000/; s/TASKS/$tasks/"
+    echo "$explained" | sed "s/SIZE/{\"cores\":2,\"given\":1,\"reason\":\"as asked\"}/; s/EXIT/256/; s/KNOWN/true,\"miss_pmi\":5400,\"source\":\"valgrind\",\"truncated\":true,\"measured_at\":1700000000/; s/TASKS/$tasks/"
     echo "$last"
 } >"$dir/answer"
 ctl 0 explain 4711.0
@@ -177,9 +177,13 @@ out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in
 ctl 0 explain '--json 4711'
 asked '{"version":1,"op":"explain","job":4711}'
 out_has '^{"steps":\[{"id":"4711.0",.*}\]}$'
-{ echo "$node"; echo "$explained" | sed "s/EXIT/9/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//"; echo "$last"; } >"$dir/answer"
+sized='{"cores":6,"given":3,"threads":3,"constraint":"max out","gbps":12.345,"gbps_all":null,"source":"model","reason":"NuCore","nodes":[{"node":0,"cores":4,"given":2},{"node":1,"cores":2,"given":1}]}'
+{ echo "$node"; echo "$explained" | sed "s/SIZE/$sized/; s/EXIT/9/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//"; echo "$last"; } >"$dir/answer"
 ctl 0 explain 4711.0
 out_has 'killed by signal 9'
+tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+grep -qF 'size 3 cores of the 6 that Slurm gave (node 0: 2 of 4, node 1: 1 of 2): NuCore; what limits it: max out; predicted 12.35 GB/s with them, not known with all; OMP_NUM_THREADS=3' "$dir/flat" ||
+    fail "size: $(cat "$dir/flat")"
 out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile --'
 { echo "$node"; echo "$last"; } >"$dir/answer"
 ctl 1 explain 4799

@@ -54,6 +54,7 @@ static void test_defaults(void **state)
     assert_string_equal(conf.socket, RUNSTATEDIR "/berth/berthd.sock");
     assert_string_equal(conf.state_dir, RUNSTATEDIR "/berth");
     assert_string_equal(conf.profile_db, LOCALSTATEDIR "/lib/berth/profiles.db");
+    assert_string_equal(conf.machine_profile, LOCALSTATEDIR "/lib/berth/machine.json");
     assert_string_equal(conf.cgroup_root, "/sys/fs/cgroup");
     assert_string_equal(conf.topology, "");
     assert_non_null(strstr(conf.allow, "max-slowdown"));
@@ -326,7 +327,7 @@ static void test_mdoc_names_every_key(void **state)
         assert_non_null(strstr(mdoc, item));
         keys++;
     }
-    assert_int_equal(keys, 14);
+    assert_int_equal(keys, 15);
     free(text);
     free(mdoc);
 }

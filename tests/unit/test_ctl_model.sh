@@ -137,5 +137,8 @@ refuses '' 2 '--nosuch: no such option' model --nosuch
 says 'usage: berthctl model' model --help
 says 'Distributed Intensity' model --help
 says '      in   {"energy_j"' model --help
+says 'usage: berthctl model edp [FILE]' model edp --help
+grep -q 'Distributed Intensity' "$dir/out" && bad 'model edp --help' 'edp alone' "$(cat "$dir/out")"
+refuses '' 2 'nonesuch: no such model' model nonesuch --help
 
 exit $failed

@@ -49,6 +49,33 @@ awk -v m="$(number misses)" -v i="$(number instructions)" \
 [ "$(wc -l <"$dir/out")" -eq 1 ] || bad "profile --json" "one line of JSON" "$(cat "$dir/out")"
 has err 16384 # its own output
 
+# Timed: enough CPU time gives instructions per second of one core, and what that core reads; little of it, a piped input, or
+# --no-timing give none
+zeros='dd if=/dev/zero of=/dev/null bs=1M count=400'
+profile --json $zeros
+ends 0
+within instructions_per_s 1e5 1e11
+awk -v g="$(number core_gbps)" -v m="$(number misses)" -v i="$(number instructions_per_s)" \
+    'BEGIN { w = m * i * 64e-15; exit !(g > 0.999 * w && g < 1.001 * w) }' ||
+    bad "profile: core_gbps" "misses * instructions_per_s * 64" "$(cat "$dir/out")"
+profile --json --no-timing $zeros
+ends 0
+has out '"instructions_per_s":null,"core_gbps":null'
+profile --json true
+has out '"instructions_per_s":null'
+has err 'instructions per second not known: it is too short'
+profile --json --limit 1K --skip 0 "$turtle"
+has err 'instructions per second not known: it was stopped at the limit'
+echo x | "$berthctl" profile --db "$db" --llc 256K:16:64 --json cat >"$dir/out" 2>"$dir/err"
+has err 'instructions per second not known: its input cannot be read twice'
+profile --json sh -c "[ -e '$dir/once' ] && exit 3; touch '$dir/once'"
+ends 0
+has err 'instructions per second not known: its second run ended otherwise than the first'
+"$berthctl" profile --db "$db" --llc 256K:16:64 --json sh -c "[ \$(wc -l) -gt 100 ] && $zeros" \
+    <"$0" >"$dir/out" 2>"$dir/err"
+within instructions_per_s 1e5 1e11
+[ "$(grep -c copied "$dir/err")" -eq 1 ] || bad "profile" "its output once" "$(cat "$dir/err")"
+
 # What fits is a turtle once the caches are warm, and a program is stopped at the limit
 profile --json --limit 200K -- "$turtle" 1000000
 ends 0
@@ -152,6 +179,18 @@ fi
 says 'tag:streams.1' profile list --db "$db"
 says '"key":"tag:streams.1"' profile list --db "$db" --json
 says 'hits by LRU position' profile show --db "$db" tag:streams.1
+
+# What it asks of memory, measured elsewhere
+refuses '{"curve_gbps":[0,1]}' 1 'no such key' profile demand --db "$db" tag:none
+refuses '{"curve_gbps":[0,-1]}' 1 'stdin: curve_gbps[1]' profile demand --db "$db" tag:streams.1
+refuses '' 1 'stdin' profile demand --db "$db" tag:streams.1
+refuses '' 1 "$dir/none" profile demand --db "$db" tag:streams.1 "$dir/none"
+refuses '' 2 'one KEY and a FILE' profile demand --db "$db"
+refuses '' 2 'one KEY and a FILE' profile demand --db "$db" a b c
+says '"demand":null' profile show --db "$db" --json tag:streams.1
+echo '{"curve_gbps":[0,1.5,2]}' | "$berthctl" profile demand --db "$db" tag:streams.1 || bad "profile demand" "status 0" "$?"
+says '"demand":{"curve_gbps":[0.0,1.5,2.0],' profile show --db "$db" --json tag:streams.1
+says 'demand        {' profile show --db "$db" tag:streams.1
 "$berthctl" profile forget --db "$db" tag:streams.1 || bad "profile forget" "status 0" "$?"
 refuses '' 1 'no such key' profile show --db "$db" tag:streams.1
 refuses '' 1 'no such key' profile forget --db "$db" tag:streams.1

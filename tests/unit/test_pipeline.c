@@ -12,8 +12,6 @@
 
 #include "packer/place.h"
 
-#include "packer/place.h"
-
 /* Cores 0 and 2 of this machine are the first of two caches. */
 static int open_plain(void **state)
 {
@@ -317,6 +315,224 @@ static void test_registered_twice(void **state)
     assert_int_equal(ended(f, 1)->exit_status, -1);
 }
 
+/* ---- steps that use fewer cores than they have ---- */
+
+static const double saturates[] = {0, 6, 10, 10, 10};
+
+/* Two nodes of four cores, and a program of which two cores have all that a node's memory gives. */
+static struct fixture *sizing_node(void)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+
+    fixture_machine(f, 2, 4, saturates);
+    fixture_paper(f);
+    fixture_timed(f, "stream", 50000, 2e9);
+    fixture_profile(f, "high", 90000);
+    fixture_profile(f, "low", 10);
+    return f;
+}
+
+static struct step *run_sized(struct fixture *f, uint32_t job, const char *cpus)
+{
+    struct wire_register request = fixture_request(job, 0, cpus, cpus, 1, "stream");
+
+    request.options.size = true;
+    return fixture_start(f, request);
+}
+
+static void test_sized_and_undone(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step = run_sized(f, 1, "0-3");
+
+    (void)state;
+    assert_at(step, "0-1");
+    assert_cpus(&step->place.home, "0-3");
+    assert_int_equal(pool_count(&f->packer.pool), 4); /* it still holds them all */
+    assert_string_equal(f->calls, "apply 1.0 0-1; ");
+    assert_int_equal(step->hold.moves, 0);
+    fixture_forget(f);
+    fixture_end(f, 1, 0);
+    assert_string_equal(f->calls, "restore 1.0 0-3; ");
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+    fixture_close(f);
+}
+
+/* Whom DI wants elsewhere goes there by what it uses; nobody has more cores than he had, and nobody
+ * stands on another's. */
+static void test_sized_among_others(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *a = run_sized(f, 1, "0-3"), *b = fixture_run(f, 2, "4-5", "high");
+    struct step *c = fixture_run(f, 3, "6-7", "low");
+
+    (void)state;
+    assert_int_equal(cpus_count(&a->place.cpus), 2);
+    assert_int_equal(cpus_count(&b->place.cpus), 2);
+    assert_int_equal(cpus_count(&c->place.cpus), 2);
+    assert_false(cpus_intersect(&a->place.cpus, &b->place.cpus));
+    assert_false(cpus_intersect(&a->place.cpus, &c->place.cpus));
+    assert_false(cpus_intersect(&b->place.cpus, &c->place.cpus));
+    fixture_end(f, 2, 0);
+    fixture_end(f, 3, 0);
+    assert_int_equal(cpus_count(&a->place.cpus), 2);
+    assert_true(cpus_subset(&a->place.cpus, &a->place.home));
+    fixture_close(f);
+}
+
+/* What must hold of the steps whatever came and went: each stands on as many CPUs as it uses,
+ * inside the pool, and on none of another's. */
+static void assert_sane(const struct fixture *f)
+{
+    struct cpus taken = {0};
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        const struct enforce_task *task = &step->body.task[0];
+
+        assert_true(cpus_subset(&task->use, &task->home));
+        assert_int_equal(cpus_count(&task->cpus), cpus_count(&task->use));
+        assert_int_equal(cpus_count(&task->use), step->size.given);
+        assert_false(cpus_intersect(&task->cpus, &taken));
+        cpus_or(&taken, &task->cpus);
+        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.pool, cpu));
+    }
+}
+
+/* Steps come and go, sized and not, and berthd now and then; each job has cores of its own. */
+static void test_sized_steps_come_and_go(void **state)
+{
+    static const char *const homes[] = {"0-1", "2", "3-4", "5-7", "0-3", "4-7", "1-6"};
+    static const char *const tags[] = {"stream", "high", "low", "never-seen"};
+    struct fixture *f = sizing_node();
+    struct cpus held[7] = {0}, all = {0};
+    unsigned random = 1;
+
+    (void)state;
+    for (uint32_t i = 0; i < 600; i++) {
+        uint32_t job = (random = random * 1103515245u + 12345u) >> 16 & 7;
+        struct cpus home;
+
+        if (job == 7) {
+            fixture_restart(f);
+            resume(f);
+        } else if (!cpus_empty(&held[job])) {
+            fixture_end(f, job + 1, 0);
+            cpus_andnot(&all, &held[job]);
+            cpus_zero(&held[job]);
+        } else if (home = cpus_of(homes[job]), !cpus_intersect(&home, &all)) {
+            struct wire_register request =
+                fixture_request(job + 1, 0, homes[job], homes[job], 1, tags[random >> 20 & 3]);
+
+            request.options.size = random >> 22 & 1;
+            request.options.cores_max = random >> 23 & 1;
+            fixture_start(f, request);
+            held[job] = home;
+            cpus_or(&all, &home);
+        }
+        assert_sane(f);
+        f->calls[0] = '\0';
+    }
+    fixture_close(f);
+}
+
+static void test_sized_step_is_adopted(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step;
+
+    (void)state;
+    run_sized(f, 1, "0-3");
+    fixture_timed(f, "stream", 10, 2e9); /* it would not be sized now */
+    fixture_restart(f);
+    fixture_forget(f);
+    resume(f);
+    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    assert_at(step, "0-1");
+    assert_cpus(&step->body.task[0].home, "0-3");
+    assert_string_equal(f->calls, "apply 1.0 0-1; ");
+    assert_int_equal(step->size.given, 2);
+    assert_int_equal(step->size.cores, 4);
+    assert_int_equal(step->size.constraint, NUMEM_LOCAL_BANDWIDTH);
+    assert_non_null(strstr(step->size.reason, "NuCore"));
+    pipeline_undo(&f->packer);
+    assert_string_equal(f->calls, "apply 1.0 0-1; restore 1.0 0-3; ");
+    fixture_close(f);
+}
+
+static void test_sized_step_fails(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step;
+
+    (void)state;
+    f->fails = 1;
+    step = run_sized(f, 1, "0-3");
+    assert_int_equal(step->state, STEP_FAILED);
+    assert_at(step, "0-3");
+    assert_int_equal(step->size.given, 4);
+    assert_int_equal(step->size.threads, 0);
+    fixture_restart(f);
+    f->fails = 0;
+    resume(f);
+    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    assert_cpus(&step->body.task[0].use, "0-3");
+    fixture_close(f);
+}
+
+static void test_observed_step_is_not_shrunk(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct wire_register request = fixture_request(1, 0, "0-3", "0-3", 1, "stream");
+    struct step *step;
+
+    (void)state;
+    request.options.size = true;
+    request.options.mode = WIRE_MODE_OBSERVE;
+    step = fixture_start(f, request);
+    assert_int_equal(step->size.given, 2);
+    assert_cpus(&step->place.cpus, "0-1"); /* where it would stand */
+    assert_cpus(&step->body.task[0].cpus, "0-3");
+    assert_null(strstr(f->calls, "apply"));
+    fixture_close(f);
+}
+
+/* OMP_NUM_THREADS in the answer, unless it is the user's own or nothing was taken away. */
+static void test_threads_are_told(void **state)
+{
+    static const struct {
+        const char *cpus;
+        bool user_omp;
+        const char *value;
+    } table[] = {{"0-3", false, "2"}, {"0-3", true, NULL}, {"0", false, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct fixture *f = sizing_node();
+        struct wire_register request =
+            fixture_request(1, 0, table[i].cpus, table[i].cpus, 1, "stream");
+        struct wire_answer answer;
+        const char *value = NULL;
+
+        request.options.size = true;
+        request.user_omp_threads = table[i].user_omp;
+        pipeline_start(&f->packer, &request, &answer);
+        for (size_t e = 0; e < answer.nenv; e++)
+            if (strcmp(answer.env[e].name, "OMP_NUM_THREADS") == 0)
+                value = answer.env[e].value;
+        if (table[i].value)
+            assert_string_equal(value, table[i].value);
+        else
+            assert_null(value);
+        if (table[i].cpus[1])
+            assert_non_null(
+                strstr(answer.note, "sized to 2 of 4 cores, limited by local bandwidth"));
+        wire_answer_clear(&answer);
+        fixture_close(f);
+    }
+}
+
 /* ---- what the plugin is told ---- */
 
 static void test_answer(void **state)
@@ -587,6 +803,13 @@ int main(void)
         test(test_refused),
         test(test_failed_step_is_put_back),
         test(test_registered_twice),
+        cmocka_unit_test(test_sized_and_undone),
+        cmocka_unit_test(test_sized_among_others),
+        cmocka_unit_test(test_sized_steps_come_and_go),
+        cmocka_unit_test(test_sized_step_is_adopted),
+        cmocka_unit_test(test_sized_step_fails),
+        cmocka_unit_test(test_observed_step_is_not_shrunk),
+        cmocka_unit_test(test_threads_are_told),
         test(test_answer),
         test(test_markers),
         test(test_resume),

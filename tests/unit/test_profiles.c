@@ -3,6 +3,7 @@
  * makes it fall over. */
 #include "packer/profiles.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,6 +159,62 @@ static int collect(const struct profile *profile, void *arg)
 
     strcat(keys, profile->key + strlen("tag:"));
     return strlen(keys) == 2;
+}
+
+/* A store of the first schema: read as it is, what it lacks is not known; brought up to date by who
+ * writes, under a reader's eyes. */
+static void test_older_schema(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profiles *reader, *writer = open_store(fixture, true);
+    struct profile profile = sample("tag:old", 1000, 5), out;
+    struct profile_demand *demand = NULL;
+    struct berth_error err = {""};
+
+    put(writer, &profile);
+    profiles_close(writer);
+    sql(fixture, "ALTER TABLE profile DROP COLUMN instructions_per_s; DROP TABLE demand;"
+                 "PRAGMA user_version = 1");
+    reader = open_store(fixture, false);
+    assert_int_equal(profiles_get(reader, "tag:old", 0, &out, &err), 1);
+    assert_true(out.misses == 5 && out.instructions_per_s == 0);
+    assert_true(isnan(profile_core_gbps(&out)));
+    assert_int_equal(profiles_get_demand(reader, "tag:old", &demand, &err), 0);
+    writer = open_store(fixture, true);
+    profile = sample("tag:new", 1000, 1e6 / 64);
+    profile.instructions_per_s = 2e9;
+    put(writer, &profile);
+    assert_int_equal(profiles_get(reader, "tag:new", 0, &out, &err), 1);
+    assert_true(out.instructions_per_s == 2e9);
+    assert_true(fabs(profile_core_gbps(&out) - 2) < 1e-9);
+    assert_true(misses_of(reader, "tag:old", 0) == 5);
+    profiles_close(reader);
+    profiles_close(writer);
+}
+
+static void test_demand(void **state)
+{
+    struct profiles *store = open_store(*state, true);
+    struct profile profile = sample("tag:a", 1000, 5);
+    double curve[] = {0, 1.5, 2};
+    struct profile_demand in = {.cores = 2, .curve = curve}, *out = NULL;
+    struct berth_error err = {""};
+
+    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 0);
+    put(store, &profile);
+    assert_int_equal(profiles_put_demand(store, "tag:a", &in, &err), 0);
+    in.cores = 1;
+    assert_int_equal(profiles_put_demand(store, "tag:a", &in, &err), 0); /* replaced */
+    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 1);
+    assert_int_equal(out->cores, 1);
+    assert_true(out->curve[1] == 1.5);
+    profile_demand_free(out);
+    sql(*state, "UPDATE demand SET body = '{\"curve_gbps\":[0'");
+    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), -1);
+    assert_non_null(strstr(err.text, "damaged"));
+    assert_int_equal(profiles_forget(store, "tag:a", &err), 1);
+    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 0);
+    profiles_close(store);
 }
 
 static void test_each_and_forget(void **state)
@@ -363,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),       TEST(test_geometries),
+        TEST(test_older_schema),     TEST(test_demand),
         TEST(test_each_and_forget),  TEST(test_reader_follows_the_path),
         TEST(test_bad_files),        TEST(test_empty_file_is_an_empty_store),
         TEST(test_damaged_row),      TEST(test_locked),

@@ -164,7 +164,11 @@ static void test_explanation(void **state)
     assert_field(object, "profile.miss_pmi", "9000.0");
     assert_field(object, "profile.source", "\"valgrind\"");
     assert_field(object, "class.name", "\"devil\"");
+    assert_field(object, "profile.core_gbps", "null");
     assert_field(object, "size.cores", "1");
+    assert_field(object, "size.constraint", "null");
+    assert_field(object, "size.gbps", "null");
+    assert_field(object, "size.nodes", "[{\"node\":0,\"cores\":1,\"given\":1}]");
     assert_field(object, "place.rank", "1");
     assert_field(object, "place.of", "2");
     assert_field(object, "place.neighbours",

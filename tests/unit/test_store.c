@@ -147,6 +147,26 @@ static void test_compact(void **state)
 }
 
 /* As many tasks as a message just holds come back. */
+/* What sizing took away is journaled; a journal of a berth that did not size has all. */
+static void test_size(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put(f, 1);
+
+    step->body.task[1].use = cpus_of("3");
+    step->size.cores = 3;
+    step->size.given = 2;
+    strcpy(step->size.reason, "so");
+    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    load_well(f);
+    step = find(f, 1, 0);
+    assert_cpus(&step->body.task[0].use, "0");
+    assert_cpus(&step->body.task[1].use, "3");
+    assert_cpus(&step->body.task[1].home, "2-3");
+    assert_int_equal(step->size.given, 2);
+    assert_string_equal(step->size.reason, "so");
+}
+
 static void test_many_tasks(void **state)
 {
     struct fixture *f = *state;
@@ -335,6 +355,7 @@ int main(void)
         test(test_started_twice),
         test(test_stand),
         test(test_compact),
+        test(test_size),
         test(test_many_tasks),
         test(test_too_many_tasks),
         cmocka_unit_test(test_unreadable),

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fuzz target of a program's demand: what was taken is bandwidths, and can be written and taken
+ * again as the same text. */
+#include <math.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "packer/json.h"
+#include "packer/profiles.h"
+
+static const char *const seeds[] = {
+    "{\"curve_gbps\":[0,1.5,2]}",
+    "{\"curve_gbps\":[0,1],\"read_solo_gbps\":[[0,1.5],[2,0]],\"write_solo_gbps\":[[0,1],[1,0]]}",
+    "{}", NULL};
+
+static void again(const struct profile_demand *demand)
+{
+    struct json_object *first = profile_demand_json(demand), *second;
+    struct profile_demand *back = profile_demand_parse(first, NULL);
+
+    fuzz_assert(back);
+    second = profile_demand_json(back);
+    fuzz_assert(strcmp(json_object_to_json_string(first), json_object_to_json_string(second)) == 0);
+    profile_demand_free(back);
+    json_object_put(first);
+    json_object_put(second);
+}
+
+static void one(const uint8_t *data, size_t size)
+{
+    struct berth_error err = {""};
+    struct json_object *object = json_parse((const char *)data, size, &err);
+    struct profile_demand *demand;
+
+    if (!object)
+        return;
+    demand = profile_demand_parse(object, &err);
+    json_object_put(object);
+    if (!demand) {
+        fuzz_assert(err.text[0]);
+        return;
+    }
+    for (size_t i = 0; demand->cores && i <= demand->cores; i++)
+        fuzz_assert(demand->curve[i] >= 0 && isfinite(demand->curve[i]));
+    again(demand);
+    profile_demand_free(demand);
+}
+
+const struct fuzz_target fuzz_profile_demand = {"profile_demand", one, seeds};
