@@ -17,7 +17,7 @@
 #define TIME_MAX 128.0     /* log2(ns): later than any point, however slow a program is */
 #define ITERATIONS_MAX 100 /* of a root's search */
 #define STEPS_MAX 1000     /* towards an equilibrium; a few are the rule */
-#define TOLERANCE 1e-5     /* of a program's time */
+#define TOLERANCE 1e-4     /* of a program's time */
 #define LOAD_MAX 0.97      /* of the channel, by the others */
 #define TIME_GUESS 20      /* where the search begins */
 
