@@ -52,7 +52,7 @@ enum contend_assumed {
     CONTEND_SDP = 1 << 1,       /* hits are spread evenly over the ways */
     CONTEND_HITS = 1 << 2,      /* neither profile nor accesses: no hits, the cache has no effect */
     CONTEND_MISSES = 1 << 3,    /* no misses */
-    CONTEND_SHARE = 1 << 4,     /* accesses are demands as often as misses are */
+    CONTEND_SHARE = 1 << 4,     /* all that hits is demands */
     CONTEND_DEMAND = 1 << 5,    /* all accesses are demands */
     CONTEND_WRITES = 1 << 6,    /* nothing is written back */
     CONTEND_CLOCK = 1 << 7,     /* of the machine: 3 GHz */

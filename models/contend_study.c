@@ -83,7 +83,7 @@ static void demand_misses(const struct contend *contend, struct study *study, co
         study->assumed |= isfinite(share) ? CONTEND_SHARE : CONTEND_DEMAND;
         share = isfinite(share) ? share : 1;
         for (size_t i = 0; i <= ways; i++)
-            demand[i] = share * misses[i];
+            demand[i] = misses[i] - fmax(0, 1 - share) * misses[ways];
     }
     for (size_t i = 0; i <= ways; i++)
         demand[i] = fmin(demand[i], misses[i]);

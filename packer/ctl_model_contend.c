@@ -94,8 +94,7 @@ static const struct note {
     {CONTEND_SDP, "sdp unknown: hits are taken to be spread evenly over the ways"},
     {CONTEND_HITS, "llc_apki unknown, and no sdp: no hits, so only memory matters"},
     {CONTEND_MISSES, "no sdp, llc_mpki, mem_read_gbps or mem_gbps: no misses are assumed"},
-    {CONTEND_SHARE, "sdp_demand and sdp_prefetch unknown: llc_demand_mpki's share of the misses is "
-                    "taken for the hits too"},
+    {CONTEND_SHARE, "sdp_demand and sdp_prefetch unknown: all that hits is taken for demands"},
     {CONTEND_DEMAND, "sdp_demand, sdp_prefetch and llc_demand_mpki unknown: all accesses are taken "
                      "for demands"},
     {CONTEND_WRITES,

@@ -349,6 +349,22 @@ static void accesses_stand_in_for_a_profile(void **state)
     contend_free(contend);
 }
 
+/* Where only the misses are told apart, what hits is demands. */
+static void hits_are_demands(void **state)
+{
+    struct app app[3] = {
+        {APP_UNKNOWN, .ipc = 0.5, .sdp = {WAYS, all_ways, 5000}, .llc_demand_mpki = 1},
+        {APP_UNKNOWN, .ipc = 0.5, .sdp = {WAYS, all_ways, 5000},
+         .sdp_demand = {WAYS, all_ways, 1000}},
+        kinds[STREAM]};
+    struct contend *contend = study(3, app, &quiet, NULL);
+
+    (void)state;
+    assert_near(contend_pair(contend, 0, 2).a_given_b, contend_pair(contend, 1, 2).a_given_b, 1e-9);
+    assert_true(contend_pair(contend, 0, 2).a_given_b > 1e-3);
+    contend_free(contend);
+}
+
 /* A profile of one way; a profile of fewer and of more ways than the machine. */
 static void ways_may_differ(void **state)
 {
@@ -468,6 +484,7 @@ int main(void)
         cmocka_unit_test(groups_settle),
         cmocka_unit_test(says_what_it_assumes),
         cmocka_unit_test(accesses_stand_in_for_a_profile),
+        cmocka_unit_test(hits_are_demands),
         cmocka_unit_test(ways_may_differ),
         cmocka_unit_test(rejects_what_makes_no_sense),
         cmocka_unit_test(absurd_figures_give_numbers),
