@@ -12,8 +12,9 @@
 
 #include "allot_impl.h"
 
-#define WORK 10000    /* flows worked out, for one box */
-#define CELLS_MAX 24 /* to choose counts for */
+#define WORK 20000            /* flows worked out, for one box */
+#define ALLOCATIONS_MAX 20000 /* more are not even begun with */
+#define CELLS_MAX 24          /* to choose counts for */
 
 /* A flow, as one of its ends sees it. */
 struct lane {
@@ -148,6 +149,7 @@ static bool scan_from(struct allot *a, size_t depth, double bound, double cores)
 static bool prepare(struct allot *a, const struct box *box)
 {
     struct scan *s = a->scan;
+    double allocations = 1;
 
     s->box = box;
     s->cells = 0;
@@ -158,6 +160,7 @@ static bool prepare(struct allot *a, const struct box *box)
             continue;
         if (s->cells == CELLS_MAX)
             return false;
+        allocations *= (double)(box->hi[cell] - box->lo[cell] + 1);
         relax_losses(a->relax, box, cell, &s->loss[s->cells * s->points]);
         s->cell[s->cells++] = cell;
     }
@@ -166,6 +169,8 @@ static bool prepare(struct allot *a, const struct box *box)
 
         s->supply[flow->from] += flow_cap(flow, s->cores[flow->from], s->cores[flow->to]);
     }
+    if (allocations > ALLOCATIONS_MAX)
+        return false;
     s->least[s->cells] = 0;
     for (size_t d = s->cells; d-- > 0;)
         s->least[d] = s->least[d + 1] + allot_count(a, s->cell[d], box->lo[s->cell[d]]);
