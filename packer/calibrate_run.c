@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "cpus.h"
+#include "ctl_time.h"
 
 #define PORTION_BYTES 65536
 #define STREAMS 8 /* of a reader */
@@ -158,14 +159,6 @@ static void *run_thread(void *arg)
 
 /* ---- the crew ---- */
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void sleep_s(double seconds)
 {
     struct timespec time = {.tv_sec = (time_t)seconds,
@@ -212,7 +205,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     double begin_s;
 
     sleep_s(warm_s);
-    begin_s = now_s();
+    begin_s = ctl_time_s();
     for (size_t i = 0; i < n; i++)
         thread[i].before = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
     sleep_s(window_s);
@@ -221,7 +214,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     for (size_t i = 0; i < n; i++) {
         uint64_t done = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
 
-        thread[i].worker->rate = (double)(done - thread[i].before) / (now_s() - begin_s);
+        thread[i].worker->rate = (double)(done - thread[i].before) / (ctl_time_s() - begin_s);
     }
 }
 

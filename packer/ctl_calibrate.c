@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "calibrate.h"
 #include "ctl.h"
 #include "ctl_calibrate.h"
+#include "ctl_time.h"
 
 #define RUNS 5
 #define RUNS_QUICK 3
@@ -144,18 +144,10 @@ static void on_signal(int number)
     interrupted = number;
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void show_bar(struct progress *progress, double done_s, double total_s, const char *what)
 {
     int percent = total_s > 0 ? (int)(100 * done_s / total_s) : 0, filled = percent * BAR / 100;
-    double elapsed_s = now_s() - progress->started_s;
+    double elapsed_s = ctl_time_s() - progress->started_s;
     double left_s = done_s > 0 ? elapsed_s * (total_s - done_s) / done_s : total_s;
     char bar[BAR + 1];
 
@@ -171,7 +163,7 @@ static void show_bar(struct progress *progress, double done_s, double total_s, c
 static bool on_progress(double done_s, double total_s, const char *what, void *arg)
 {
     struct progress *progress = arg;
-    double now = now_s(), every_s = progress->tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
+    double now = ctl_time_s(), every_s = progress->tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
 
     if ((progress->tty || now - progress->started_s >= PROGRESS_AFTER_S) &&
         now - progress->last_s >= every_s) {
@@ -246,7 +238,7 @@ static struct machine_profile *measure(const struct args *args, struct progress 
 
 static int run(const struct args *args)
 {
-    struct progress progress = {.tty = isatty(STDERR_FILENO), .started_s = now_s()};
+    struct progress progress = {.tty = isatty(STDERR_FILENO), .started_s = ctl_time_s()};
     bool to_stdout = args->output && strcmp(args->output, "-") == 0;
     struct machine_profile *profile;
     struct berth_error err;

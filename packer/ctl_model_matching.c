@@ -6,16 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../models/partition.h"
 #include "ctl_apps.h"
 #include "ctl_input.h"
 #include "ctl_models.h"
+#include "ctl_time.h"
 #include "json.h"
 
-#define TIME_LIMIT_S 10      /* where the input does not say */
-#define TIME_LIMIT_MAX_S 1e6 /* eleven days */
 #define BOUND_GROUPS 4000000 /* these take some seconds, and a hundred megabytes */
 
 struct input {
@@ -135,13 +133,7 @@ static int read_caches(struct input *input, struct json_object *object, struct b
                                group);
     input->partition.group = group;
     input->partition.groups = groups;
-    input->time_limit_s = TIME_LIMIT_S;
-    if (json_get_double(object, "time_limit_s", JSON_OPTIONAL, &input->time_limit_s, err) < 0)
-        return -1;
-    if (!(input->time_limit_s > 0) || input->time_limit_s > TIME_LIMIT_MAX_S)
-        return berth_error_set(err, "time_limit_s: more than 0 and at most %g expected",
-                               TIME_LIMIT_MAX_S);
-    return 0;
+    return ctl_time_limit(object, &input->time_limit_s, err);
 }
 
 static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
@@ -158,19 +150,6 @@ static int input_read(struct input *input, struct json_object *object, struct be
 }
 
 /* ---- the answer ---- */
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static bool is_late(void *end_s)
-{
-    return now_s() >= *(const double *)end_s;
-}
 
 /* The names of each group. */
 static struct json_object *name_groups(const struct input *input, const size_t *group_of)
@@ -217,14 +196,14 @@ static struct json_object *solve(struct input *input, struct berth_error *err)
 {
     struct partition *partition = &input->partition;
     struct partition_pairs pairs = {.n = partition->n, .degradation = input->degradation};
-    double end_s = now_s() + input->time_limit_s;
+    double end_s = ctl_time_s() + input->time_limit_s;
     size_t *group_of = calloc(partition->n, sizeof(*group_of));
     struct json_object *output = NULL;
     struct partition_found found;
 
     partition->cost = partition_pairs_cost;
     partition->arg = &pairs;
-    partition->stop = is_late;
+    partition->stop = ctl_time_is_late;
     partition->stop_arg = &end_s;
     partition->bound_groups = BOUND_GROUPS;
     if (group_of && partition_solve(partition, group_of, &found) == 0)

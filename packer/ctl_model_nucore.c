@@ -5,27 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl_models.h"
 #include "ctl_numa.h"
+#include "ctl_time.h"
 #include "json.h"
-
-#define TIME_LIMIT_S 10.0
-#define TIME_LIMIT_MAX_S 1e6
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static bool is_late(void *end_s)
-{
-    return now_s() >= *(const double *)end_s;
-}
 
 /* ---- what a program gets ---- */
 
@@ -78,7 +62,7 @@ static void add_usage(struct json_object *output, const unsigned *allocation,
 static struct json_object *answer_numem(const struct ctl_numa *numa, const unsigned *allocation,
                                         struct numem_usage *usage, struct berth_error *err)
 {
-    double start_s = now_s();
+    double start_s = ctl_time_s();
     struct json_object *output;
     struct numem_fault fault;
 
@@ -92,7 +76,7 @@ static struct json_object *answer_numem(const struct ctl_numa *numa, const unsig
     output = json_object_new_object();
     add_usage(output, allocation, usage, numa->machine.nodes);
     json_add_text(output, "status", nucore_status_name(NUCORE_OPTIMAL));
-    json_add_double(output, "seconds", now_s() - start_s);
+    json_add_double(output, "seconds", ctl_time_s() - start_s);
     return output;
 }
 
@@ -236,33 +220,28 @@ static int result_init(struct nucore_result *result, size_t programs, size_t nod
 static int read_search(struct json_object *input, struct nucore *nucore, double *limit_s,
                        struct berth_error *err)
 {
-    *limit_s = TIME_LIMIT_S;
-    if (json_get_double(input, "fairness", JSON_OPTIONAL, &nucore->fairness, err) < 0 ||
-        json_get_double(input, "time_limit_s", JSON_OPTIONAL, limit_s, err) < 0)
+    if (json_get_double(input, "fairness", JSON_OPTIONAL, &nucore->fairness, err) < 0)
         return -1;
-    if (!(*limit_s > 0) || *limit_s > TIME_LIMIT_MAX_S)
-        return berth_error_set(err, "time_limit_s: more than 0 and at most %g expected",
-                               TIME_LIMIT_MAX_S);
-    return 0;
+    return ctl_time_limit(input, limit_s, err);
 }
 
 static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nucore *nucore,
                                          double limit_s, struct berth_error *err)
 {
-    double start_s = now_s(), end_s = start_s + limit_s;
+    double start_s = ctl_time_s(), end_s = start_s + limit_s;
     struct json_object *output = NULL;
     struct nucore_result result;
 
     nucore->machine = &numa->machine;
     nucore->program = numa->program;
     nucore->programs = numa->programs;
-    nucore->stop = is_late;
+    nucore->stop = ctl_time_is_late;
     nucore->stop_arg = &end_s;
     if (result_init(&result, numa->programs, numa->machine.nodes) < 0)
         berth_error_set(err, "%s", strerror(ENOMEM));
     else if (solve(numa, nucore, &result, err) == 0) {
         output = describe(numa, &result);
-        json_add_double(output, "seconds", now_s() - start_s);
+        json_add_double(output, "seconds", ctl_time_s() - start_s);
     }
     result_free(&result, numa->programs);
     return output;

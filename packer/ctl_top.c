@@ -15,10 +15,10 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_time.h"
 #include "json.h"
 
 static const char usage[] =
@@ -41,14 +41,6 @@ struct top {
     struct json_object *before; /* the last answer */
     double before_s;            /* and when it came */
 };
-
-static double mono_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- the terminal ---- */
 
@@ -96,9 +88,9 @@ static bool terminal_wait(struct top *top)
 {
     struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
                             {.fd = top->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
-    double end = mono_s() + top->delay_s, left;
+    double end = ctl_time_s() + top->delay_s, left;
 
-    while ((left = end - mono_s()) > 0) {
+    while ((left = end - ctl_time_s()) > 0) {
         char key;
 
         if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
@@ -185,7 +177,7 @@ static int page(struct top *top, struct berth_error *err)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
     struct json_object *answer = ctl_ask(top->socket, &request, err);
-    double now_s = mono_s();
+    double now_s = ctl_time_s();
 
     if (!answer)
         return -1;

@@ -87,6 +87,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_profile_print.c \
 	packer/ctl_profile_store.c \
 	packer/ctl_status.c \
+	packer/ctl_time.c packer/ctl_time.h \
 	packer/ctl_top.c \
 	packer/doctor.h \
 	packer/doctor_hardware.c \

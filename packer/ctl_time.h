@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_time - how long a verb takes, and may take. */
+#ifndef BERTH_CTL_TIME_H
+#define BERTH_CTL_TIME_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "error.h"
+
+/* Seconds of a clock that nobody sets. */
+double ctl_time_s(void);
+
+/* Whether that clock has come to *(double *)end_s: the `stop` of the models that search. */
+bool ctl_time_is_late(void *end_s);
+
+/* "time_limit_s" of a model's input, 10 where it is absent. 0, or -1 and err. */
+int ctl_time_limit(struct json_object *input, double *limit_s, struct berth_error *err);
+
+#endif
