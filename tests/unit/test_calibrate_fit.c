@@ -98,7 +98,7 @@ static void test_no_contention(void **state)
 
 static struct machine_profile *machine(size_t nodes)
 {
-    size_t cores[MACHINE_NODES_MAX];
+    size_t cores[MACHINE_NODES_MAX] = {0};
     struct machine_profile *profile;
 
     for (size_t i = 0; i < nodes; i++)
