@@ -215,7 +215,7 @@ tests_unit_test_animal_LDADD = libmodels.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_dio_power
 check_PROGRAMS += tests/unit/test_dio_power
-tests_unit_test_dio_power_SOURCES = tests/unit/test_dio_power.c
+tests_unit_test_dio_power_SOURCES = tests/unit/test_dio_power.c tests/unit/machine.c tests/unit/machine.h
 tests_unit_test_dio_power_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_dio_power_LDADD = libmodels.la $(CMOCKA_LIBS)
 
@@ -227,7 +227,7 @@ tests_unit_test_edp_LDADD = libmodels.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_isolate
 check_PROGRAMS += tests/unit/test_isolate
-tests_unit_test_isolate_SOURCES = tests/unit/test_isolate.c
+tests_unit_test_isolate_SOURCES = tests/unit/test_isolate.c tests/unit/machine.c tests/unit/machine.h
 tests_unit_test_isolate_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_isolate_LDADD = libmodels.la $(CMOCKA_LIBS)
 

@@ -13,32 +13,10 @@
 #include <cmocka.h>
 
 #include "models/dio_power.h"
+#include "tests/unit/machine.h"
 
-#define CORES_MAX 64
-#define THREADS_MAX (3 * CORES_MAX)
+#define THREADS_MAX (3 * MACHINE_CORES)
 #define DEVIL 2000
-
-/* Packages, caches and cores of a regular machine. */
-struct machine {
-    size_t arity[3];
-    struct di_machine di;
-    struct di_level level[3];
-    size_t parent[3][CORES_MAX];
-};
-
-static void machine_make(struct machine *machine, const size_t *arity)
-{
-    size_t count = 1;
-
-    for (size_t i = 0; i < 3; i++) {
-        machine->arity[i] = arity[i];
-        count *= arity[i];
-        for (size_t j = 0; j < count; j++)
-            machine->parent[i][j] = j / arity[i];
-        machine->level[i] = (struct di_level){count, machine->parent[i]};
-    }
-    machine->di = (struct di_machine){3, machine->level};
-}
 
 /* ---- hand-worked ---- */
 
@@ -90,9 +68,9 @@ static void test_hand_worked(void **state)
 
 struct naive {
     const struct machine *machine;
-    size_t open;               /* caches marked for scheduling */
-    size_t threads[CORES_MAX]; /* of each core */
-    bool devil[CORES_MAX];     /* is there one in this cache? */
+    size_t open;                   /* caches marked for scheduling */
+    size_t threads[MACHINE_CORES]; /* of each core */
+    bool devil[MACHINE_CORES];     /* is there one in this cache? */
     bool reversed[3];
 };
 
@@ -207,7 +185,7 @@ static size_t between(unsigned *seed, size_t least, size_t most)
 static void check(const struct machine *machine, size_t n, const double *miss_pmi,
                   const size_t *core)
 {
-    size_t devils = 0, of_cache[CORES_MAX] = {0}, of_core[CORES_MAX] = {0};
+    size_t devils = 0, of_cache[MACHINE_CORES] = {0}, of_core[MACHINE_CORES] = {0};
 
     for (size_t i = 0; i < n; i++) {
         devils += miss_pmi[i] >= DEVIL;

@@ -12,33 +12,11 @@
 #include <cmocka.h>
 
 #include "models/isolate.h"
+#include "tests/unit/machine.h"
 
-#define CORES_MAX 64
 #define DEVIL 2000
 
 enum { LEVEL_PACKAGE, LEVEL_CACHE };
-
-/* Packages, caches and cores of a regular machine. */
-struct machine {
-    size_t arity[3];
-    struct di_machine di;
-    struct di_level level[3];
-    size_t parent[3][CORES_MAX];
-};
-
-static void machine_make(struct machine *machine, const size_t *arity)
-{
-    size_t count = 1;
-
-    for (size_t i = 0; i < 3; i++) {
-        machine->arity[i] = arity[i];
-        count *= arity[i];
-        for (size_t j = 0; j < count; j++)
-            machine->parent[i][j] = j / arity[i];
-        machine->level[i] = (struct di_level){count, machine->parent[i]};
-    }
-    machine->di = (struct di_machine){3, machine->level};
-}
 
 /* ---- hand-worked ---- */
 
@@ -176,9 +154,9 @@ static void test_any_machine(void **state)
     for (int round = 0; round < 5000; round++) {
         const size_t arity[] = {between(&seed, 1, 3), between(&seed, 1, 4), between(&seed, 1, 4)};
         size_t n = between(&seed, 0, arity[0] * arity[1] * arity[2]), level = between(&seed, 0, 1);
-        size_t core[CORES_MAX], chosen = 0, others = 0;
-        struct isolate_thread thread[CORES_MAX];
-        bool isolated[CORES_MAX];
+        size_t core[MACHINE_CORES], chosen = 0, others = 0;
+        struct isolate_thread thread[MACHINE_CORES];
+        bool isolated[MACHINE_CORES];
         struct machine machine;
         long count;
 
@@ -212,10 +190,10 @@ static void test_is_di(void **state)
     for (int round = 0; round < 500; round++) {
         const size_t arity[] = {between(&seed, 1, 2), between(&seed, 1, 3), between(&seed, 1, 3)};
         size_t n = between(&seed, 0, 3 * arity[0] * arity[1] * arity[2]);
-        struct isolate_thread thread[CORES_MAX];
-        size_t got[CORES_MAX], want[CORES_MAX];
-        struct di_unit unit[CORES_MAX];
-        bool isolated[CORES_MAX];
+        struct isolate_thread thread[MACHINE_CORES];
+        size_t got[MACHINE_CORES], want[MACHINE_CORES];
+        struct di_unit unit[MACHINE_CORES];
+        bool isolated[MACHINE_CORES];
         struct machine machine;
 
         machine_make(&machine, arity);
