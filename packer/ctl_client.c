@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_time.h"
 #include "json.h"
 
 #define DEADLINE_MS 2000
@@ -23,24 +23,16 @@ struct client {
     char buffer[WIRE_MESSAGE_MAX];
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Wait for the socket. 0, or -1 with errno ETIMEDOUT. */
 static int await(struct client *client, short events)
 {
     struct pollfd fd = {.fd = client->fd, .events = events};
-    int64_t left = client->deadline_ms - now_ms();
+    int64_t left = client->deadline_ms - ctl_time_ms();
     int ready;
 
     do
         ready = poll(&fd, 1, left > 0 ? (int)left : 0);
-    while (ready < 0 && errno == EINTR && (left = client->deadline_ms - now_ms()) > 0);
+    while (ready < 0 && errno == EINTR && (left = client->deadline_ms - ctl_time_ms()) > 0);
     if (ready == 0)
         errno = ETIMEDOUT;
     return ready > 0 ? 0 : -1;
@@ -50,7 +42,7 @@ static int client_open(struct client *client, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    client->deadline_ms = now_ms() + DEADLINE_MS;
+    client->deadline_ms = ctl_time_ms() + DEADLINE_MS;
     client->length = 0;
     if (strlen(path) >= sizeof(address.sun_path)) {
         errno = ENAMETOOLONG;

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_time.h"
 #include "doctor.h"
 #include "enforce.h"
 #include "json.h"
@@ -56,21 +56,13 @@ void doctor_essential(struct doctor *doctor)
 
 /* ---- running a program ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Read until the end, the deadline or a full buffer. Did the end come? */
 static bool read_output(int fd, char *text, size_t size)
 {
-    int64_t deadline = now_ms() + RUN_MS, left;
+    int64_t deadline = ctl_time_ms() + RUN_MS, left;
     size_t used = 0;
 
-    while (used + 1 < size && (left = deadline - now_ms()) > 0) {
+    while (used + 1 < size && (left = deadline - ctl_time_ms()) > 0) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         ssize_t got;
 

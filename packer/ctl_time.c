@@ -17,6 +17,11 @@ double ctl_time_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+int64_t ctl_time_ms(void)
+{
+    return (int64_t)(ctl_time_s() * 1e3);
+}
+
 bool ctl_time_is_late(void *end_s)
 {
     return ctl_time_s() >= *(const double *)end_s;

@@ -5,11 +5,13 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "error.h"
 
-/* Seconds of a clock that nobody sets. */
+/* A clock that nobody sets, in seconds and in whole milliseconds. */
 double ctl_time_s(void);
+int64_t ctl_time_ms(void);
 
 /* Whether that clock has come to *(double *)end_s: the `stop` of the models that search. */
 bool ctl_time_is_late(void *end_s);
