@@ -220,7 +220,8 @@ t20_a_job_at_its_time_limit_leaves_nothing() {
     running a
     start b --contention-aware=tag=devil
     soon "the turtle, moved" 1 cpus_of a
-    timeout 10 scontrol update JobId="$(job_of a)" EndTime=now
+    # scontrol reads the clock, slurmctld compares: in the next second that is the past
+    wait_for 20 timeout 10 scontrol update JobId="$(job_of a)" EndTime=now || fail "no end time"
     wait_for 50 job_is j TIMEOUT || fail "no time limit: $(job_state j)"
     soon "the devil, back home" 1 cpus_of b
     soon "state" ended explained a .state
