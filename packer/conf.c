@@ -49,6 +49,8 @@ static const char *const option_words[] = {
     "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
 static const char *const enforcement_words[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const target_words[] = {"stderr", "syslog", NULL};
+static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
+static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
 #define FIELD(name) offsetof(struct conf, name), sizeof(((struct conf *)NULL)->name)
@@ -89,6 +91,36 @@ static const struct key keys[] = {
      "How often steps that vanished without a word are looked for."},
     {"history", TYPE_COUNT, "steps", "256", 0, 65536, NULL, FIELD(history),
      "Ended steps that berthctl explain still knows."},
+    {"counters", TYPE_WORDS, "", "perf,resctrl,software", 0, 0, counters_words, FIELD(counters),
+     "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
+     "counted."},
+    {"counters_replay", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(counters_replay),
+     "A file of samples (berthctl record) played instead of counting (for tests and studies)."},
+    {"event_table", TYPE_PATH, "", PKGDATADIR "/events.conf", 0, 0, NULL, FIELD(event_table),
+     "Hardware events of each micro-architecture."},
+    {"lock_time", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(lock_time),
+     "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
+     "a little longer."},
+    {"startup", TYPE_TIME, "ms or s", "1s", 0, 3600e3, NULL, FIELD(startup_ms),
+     "How long a step starts up: that time is in no profile."},
+    {"first_window", TYPE_TIME, "ms or s", "500ms", 10, 3600e3, NULL, FIELD(first_window_ms),
+     "The first window of counting after it, which classes a step without a profile."},
+    {"window", TYPE_TIME, "ms or s", "1s", 100, 3600e3, NULL, FIELD(window_ms),
+     "Every further window."},
+    {"phase_change", TYPE_NUMBER, "fraction", "0.25", 0.01, 100, NULL, FIELD(phase_change),
+     "Two windows in a row that lie off the average by more than that, and by more than four "
+     "standard deviations, begin a new phase."},
+    {"learn", TYPE_CHOICE, "", "on", 0, 0, switch_words, FIELD(learn),
+     "Store what was counted, so that the program's next run is known at launch."},
+    {"profile_age", TYPE_COUNT, "days", "90", 0, 36500, NULL, FIELD(profile_age_days),
+     "Counted samples older than that are forgotten; 0: never."},
+    {"probe", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(probe),
+     "On nodes without cache counters, now and then time a reporter's memory accesses on an idle "
+     "core, to see how much a step disturbs its cache."},
+    {"probe_every", TYPE_TIME, "ms or s", "30s", 1000, 3600e3, NULL, FIELD(probe_every_ms),
+     "The least time between two probes of a cache."},
+    {"probe_time", TYPE_TIME, "ms or s", "20ms", 1, 1000, NULL, FIELD(probe_time_ms),
+     "How long one probe may run."},
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 

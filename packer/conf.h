@@ -20,6 +20,8 @@ enum conf_enforcement {
     CONF_ENFORCE_DRYRUN
 };
 
+enum conf_switch { CONF_OFF, CONF_ON };
+
 struct conf {
     char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
     char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
@@ -37,6 +39,16 @@ struct conf {
     double neutral_miss_pmi; /* rank of an unprofiled program, for the order only */
     uint64_t sweep_ms;       /* how often steps that vanished without a word are looked for */
     uint64_t history;        /* ended steps remembered for explain */
+    char counters[64];       /* backends that may be used, comma separated */
+    char counters_replay[PATH_MAX]; /* "" or a file of samples, played instead */
+    char event_table[PATH_MAX];     /* hardware events by micro-architecture */
+    enum conf_switch lock_time;     /* count waiting for futexes, by eBPF */
+    uint64_t startup_ms, first_window_ms, window_ms;
+    double phase_change;       /* relative distance from the average that begins a new phase */
+    enum conf_switch learn;    /* store what was counted */
+    uint64_t profile_age_days; /* 0: counted samples are kept for ever */
+    enum conf_switch probe;    /* the interference probe */
+    uint64_t probe_every_ms, probe_time_ms;
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"
