@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters - see counters.h. Here the backends are put together; none knows of another. */
+#include "counters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "log.h"
+
+const struct counter_info counter_info[COUNTERS] = {
+    [COUNTER_INSTRUCTIONS] = {"instructions", "", false},
+    [COUNTER_CYCLES] = {"cycles", "", false},
+    [COUNTER_STALLS] = {"stalls", "", false},
+    [COUNTER_LLC_ACCESSES] = {"llc_accesses", "", false},
+    [COUNTER_LLC_MISSES] = {"llc_misses", "", false},
+    [COUNTER_READS_LOCAL] = {"reads_local", "", false},
+    [COUNTER_READS_REMOTE] = {"reads_remote", "", false},
+    [COUNTER_BYTES_LOCAL] = {"bytes_local", "bytes", false},
+    [COUNTER_BYTES] = {"bytes", "bytes", false},
+    [COUNTER_CPU_NS] = {"cpu_ns", "ns", false},
+    [COUNTER_USER_NS] = {"user_ns", "ns", false},
+    [COUNTER_SYSTEM_NS] = {"system_ns", "ns", false},
+    [COUNTER_RUN_DELAY_NS] = {"run_delay_ns", "ns", false},
+    [COUNTER_LOCK_WAIT_NS] = {"lock_wait_ns", "ns", false},
+    [COUNTER_SWITCHES] = {"switches", "", false},
+    [COUNTER_VOLUNTARY] = {"voluntary", "", false},
+    [COUNTER_INVOLUNTARY] = {"involuntary", "", false},
+    [COUNTER_MIGRATIONS] = {"migrations", "", false},
+    [COUNTER_FAULTS] = {"faults", "", false},
+    [COUNTER_THREADS] = {"threads", "", true},
+    [COUNTER_RSS_BYTES] = {"rss_bytes", "bytes", true},
+    [COUNTER_OCCUPANCY_BYTES] = {"occupancy_bytes", "bytes", true},
+};
+
+int counter_by_name(const char *name)
+{
+    for (int i = 0; i < COUNTERS; i++)
+        if (strcmp(counter_info[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* In order of preference; the first, where it is asked for, is alone. */
+static const struct counters_backend *const backends[] = {
+    &counters_replay,
+    &counters_perf,
+    &counters_resctrl,
+    &counters_software,
+};
+#define BACKENDS (sizeof(backends) / sizeof(backends[0]))
+
+struct counters {
+    bool used[BACKENDS];
+    void *state[BACKENDS];
+    uint32_t can;
+    bool said[BACKENDS]; /* that it could not follow a step, or read one */
+    char say[BACKENDS][COUNTERS_SAY];
+};
+
+struct counters_step {
+    bool attached[BACKENDS];
+    void *of[BACKENDS];
+};
+
+/* Is the word in the list "a,b,c"? */
+static bool listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = list; *at; at += strspn(at, ",")) {
+        size_t n = strcspn(at, ",");
+
+        if (n == length && strncmp(at, word, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* Why the configuration leaves this backend out; NULL: it does not. */
+static const char *left_out(const struct conf *conf, size_t i)
+{
+    bool replay = backends[i] == &counters_replay;
+
+    if (conf->counters_replay[0])
+        return replay ? NULL : "counters_replay is set in berth.conf";
+    if (replay)
+        return "counters_replay is not set in berth.conf";
+    return listed(conf->counters, backends[i]->name) ? NULL : "not in berth.conf's counters";
+}
+
+static void open_backend(struct counters *counters, size_t i, const struct counters_node *node)
+{
+    const char *why = left_out(node->conf, i);
+    struct berth_error err = {""};
+    uint32_t can = 0;
+
+    if (why) {
+        snprintf(counters->say[i], COUNTERS_SAY, "%s", why);
+        return;
+    }
+    if (backends[i]->open(node, &counters->state[i], &can, counters->say[i], &err) < 0) {
+        snprintf(counters->say[i], COUNTERS_SAY, "%s", err.text);
+        return;
+    }
+    counters->used[i] = true;
+    counters->can |= can;
+}
+
+int counters_open(struct counters **out, const struct counters_node *node, struct berth_error *err)
+{
+    struct counters *counters = calloc(1, sizeof(*counters));
+
+    if (!counters)
+        return berth_error_set(err, "out of memory");
+    for (size_t i = 0; i < BACKENDS; i++)
+        open_backend(counters, i, node);
+    if (node->conf->counters_replay[0] && !counters->used[0]) {
+        berth_error_set(err, "counters_replay: %s", counters->say[0]);
+        counters_close(counters);
+        return -1;
+    }
+    *out = counters;
+    return 0;
+}
+
+void counters_close(struct counters *counters)
+{
+    if (!counters)
+        return;
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (counters->used[i])
+            backends[i]->close(counters->state[i]);
+    free(counters);
+}
+
+uint32_t counters_can(const struct counters *counters)
+{
+    return counters->can;
+}
+
+bool counters_about(const struct counters *counters, size_t i, struct counters_about *about)
+{
+    if (i >= BACKENDS)
+        return false;
+    *about = (struct counters_about){backends[i]->name, counters->used[i], counters->say[i]};
+    return true;
+}
+
+/* What goes wrong with one step goes wrong with many: the first is said aloud. */
+static void complain(struct counters *counters, size_t i, const struct wire_step_id *id,
+                     const char *why)
+{
+    log_line(counters->said[i] ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "step %u.%u: %s: %s", id->job,
+             id->step, backends[i]->name, why);
+    counters->said[i] = true;
+}
+
+struct counters_step *counters_attach(struct counters *counters,
+                                      const struct counters_target *target)
+{
+    struct counters_step *step = calloc(1, sizeof(*step));
+    struct berth_error err;
+
+    for (size_t i = 0; step && i < BACKENDS; i++) {
+        if (!counters->used[i])
+            continue;
+        step->attached[i] =
+            backends[i]->attach(counters->state[i], target, &step->of[i], &err) == 0;
+        if (!step->attached[i])
+            complain(counters, i, &target->body->id, err.text);
+    }
+    return step;
+}
+
+void counters_follow(struct counters *counters, struct counters_step *step,
+                     const struct counters_target *target)
+{
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (step->attached[i] && backends[i]->follow)
+            backends[i]->follow(counters->state[i], step->of[i], target);
+}
+
+void counters_read(struct counters *counters, struct counters_step *step,
+                   const struct counters_target *target, struct counters_sample *sample)
+{
+    struct berth_error err;
+    struct timespec now;
+
+    memset(sample, 0, sizeof(*sample));
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sample->at_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (step->attached[i] &&
+            backends[i]->read(counters->state[i], step->of[i], target, sample, &err) < 0)
+            complain(counters, i, &target->body->id, err.text);
+}
+
+void counters_detach(struct counters *counters, struct counters_step *step)
+{
+    if (!step)
+        return;
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (step->attached[i])
+            backends[i]->detach(counters->state[i], step->of[i]);
+    free(step);
+}
+
+void counters_sweep(struct counters *counters, const struct wire_step_id *known, size_t n)
+{
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (counters->used[i] && backends[i]->sweep)
+            backends[i]->sweep(counters->state[i], known, n);
+}
