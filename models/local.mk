@@ -34,7 +34,9 @@ libmodels_la_SOURCES = \
 	models/numem_constraint.c models/numem_constraint.h \
 	models/pain.c models/pain.h \
 	models/partition.c models/partition.h \
+	models/phase.c models/phase.h \
 	models/price.c \
+	models/rate.c models/rate.h \
 	models/relax.c models/relax.h models/relax_impl.h \
 	models/relax_flow.c \
 	models/rounding.c \

@@ -391,3 +391,15 @@ tests_unit_test_profile_demand_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_figure3.sh
 EXTRA_DIST += tests/unit/test_figure3.sh
+
+TESTS += tests/unit/test_rate
+check_PROGRAMS += tests/unit/test_rate
+tests_unit_test_rate_SOURCES = tests/unit/test_rate.c tests/unit/noise.h
+tests_unit_test_rate_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rate_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_phase
+check_PROGRAMS += tests/unit/test_phase
+tests_unit_test_phase_SOURCES = tests/unit/test_phase.c tests/unit/noise.h
+tests_unit_test_phase_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_phase_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
