@@ -6,7 +6,8 @@ libwire_la_SOURCES = \
 	packer/error.c packer/error.h \
 	packer/json.c packer/json.h \
 	packer/wire.c packer/wire.h \
-	packer/wire_names.c
+	packer/wire_names.c \
+	packer/wire_shape.c
 libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 

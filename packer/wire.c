@@ -88,6 +88,7 @@ static void encode_register(struct json_object *object, const struct wire_regist
     json_add_text(object, "step_cores", reg->step_cores);
     json_add_text(object, "exe", reg->exe);
     json_add_text(object, "hash", reg->hash);
+    json_add_text(object, "shape", reg->shape);
     json_add_bool(object, "bound_by_hand", reg->bound_by_hand);
     json_add_bool(object, "user_omp_threads", reg->user_omp_threads);
     json_object_object_add(object, "options", encode_options(&reg->options));
@@ -246,6 +247,7 @@ static int decode_register(struct json_object *object, struct wire_register *reg
                       err) < 0 ||
         json_get_text(object, "exe", JSON_OPTIONAL, reg->exe, sizeof(reg->exe), err) < 0 ||
         json_get_text(object, "hash", JSON_OPTIONAL, reg->hash, sizeof(reg->hash), err) < 0 ||
+        json_get_text(object, "shape", JSON_OPTIONAL, reg->shape, sizeof(reg->shape), err) < 0 ||
         json_get_bool(object, "bound_by_hand", JSON_OPTIONAL, &reg->bound_by_hand, err) < 0 ||
         json_get_bool(object, "user_omp_threads", JSON_OPTIONAL, &reg->user_omp_threads, err) < 0 ||
         json_get_object(object, "options", JSON_REQUIRED, &options, err) < 0 ||

@@ -24,7 +24,8 @@
 #define WIRE_STEP_BATCH 0xfffffffbu
 #define WIRE_STEP_EXTERN 0xfffffffcu
 #define WIRE_STEP_INTERACTIVE 0xfffffffau
-#define WIRE_HASH_MAX 33 /* 32 hex digits and NUL */
+#define WIRE_HASH_MAX 33  /* 32 hex digits and NUL */
+#define WIRE_SHAPE_MAX 64 /* wire_args_shape, with NUL */
 
 /* ---- what a user may ask for: --contention-aware=LIST ---- */
 
@@ -93,10 +94,11 @@ struct wire_register {
     char node[64];        /* node name, as in the cgroup's path */
     char job_cores[1024]; /* Slurm's abstract core lists: shown, never used as CPU numbers */
     char step_cores[1024];
-    char exe[PATH_MAX];       /* canonical path; "" unknown */
-    char hash[WIRE_HASH_MAX]; /* wire_program_hash(exe); "" unknown */
-    bool bound_by_hand;       /* the user gave --cpu-bind=map_... or mask_... */
-    bool user_omp_threads;    /* OMP_NUM_THREADS is the user's own */
+    char exe[PATH_MAX];         /* canonical path; "" unknown */
+    char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
+    char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
+    bool bound_by_hand;         /* the user gave --cpu-bind=map_... or mask_... */
+    bool user_omp_threads;      /* OMP_NUM_THREADS is the user's own */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     size_t ntasks;
@@ -173,5 +175,13 @@ int wire_step_parse(const char *text, struct wire_step_id *id);
  * (an ELF build-id lies in the first). XXH3, 128 bits. 0, or -1 with errno when the file cannot be
  * read. */
 int wire_program_hash(const char *path, char hash[WIRE_HASH_MAX]);
+
+/* The shape of a command line: which kind of invocation it is, without its values. Its arguments
+ * from argv[1] on, joined by blanks, each number as '#' and each file as '/' and its extension: "-n
+ * 100 --in=/data/a.mtx" has the shape "-n # --in=/.mtx". "()" without arguments; 16 hex digits
+ * (XXH3 of the shape) where it is longer than 63 characters. Printable ASCII only: other bytes
+ * become '?'. The first 4 KiB of a longer shape count. It ends before argv[argc], or before a NULL.
+ */
+void wire_args_shape(int argc, char *const *argv, char shape[WIRE_SHAPE_MAX]);
 
 #endif

@@ -132,6 +132,8 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
-        argv[0])
+        argv[0]) {
         read_exe(reg, argv[0], env_find(env, "PATH"));
+        wire_args_shape(argc, argv, reg->shape);
+    }
 }

@@ -15,9 +15,9 @@
 int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
                    struct berth_error *err);
 
-/* Fill in what the step runs (exe, hash) and what its environment says: array, binding by hand,
- * threads. Call it in user_init: there the working directory and the rights are the user's. What
- * cannot be found stays "". */
+/* Fill in what the step runs (exe, hash, shape) and what its environment says: array, binding by
+ * hand, threads. Call it in user_init: there the working directory and the rights are the user's.
+ * What cannot be found stays "". */
 void job_items_read_program(spank_t spank, struct wire_register *reg);
 
 #endif
