@@ -16,6 +16,7 @@ libpacker_la_SOURCES = \
 	packer/answer.c packer/answer.h \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
+	packer/counters_resctrl.c \
 	packer/enforce.c packer/enforce.h \
 	packer/enforce_cgroup1.c \
 	packer/enforce_cgroup2.c \

@@ -403,3 +403,9 @@ check_PROGRAMS += tests/unit/test_phase
 tests_unit_test_phase_SOURCES = tests/unit/test_phase.c tests/unit/noise.h
 tests_unit_test_phase_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_phase_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_counters_resctrl
+check_PROGRAMS += tests/unit/test_counters_resctrl
+tests_unit_test_counters_resctrl_SOURCES = tests/unit/test_counters_resctrl.c
+tests_unit_test_counters_resctrl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_counters_resctrl_LDADD = libpacker.la $(CMOCKA_LIBS)
