@@ -16,6 +16,7 @@ libpacker_la_SOURCES = \
 	packer/answer.c packer/answer.h \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
+	packer/counters_replay.c \
 	packer/counters_resctrl.c \
 	packer/enforce.c packer/enforce.h \
 	packer/enforce_cgroup1.c \
@@ -38,7 +39,9 @@ libpacker_la_SOURCES = \
 	packer/profiles.c packer/profiles.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
+	packer/replay.c packer/replay.h \
 	packer/rootfs.c packer/rootfs.h \
+	packer/samples.c packer/samples.h \
 	packer/server.c packer/server.h \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \

@@ -409,3 +409,22 @@ check_PROGRAMS += tests/unit/test_counters_resctrl
 tests_unit_test_counters_resctrl_SOURCES = tests/unit/test_counters_resctrl.c
 tests_unit_test_counters_resctrl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_counters_resctrl_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_samples
+check_PROGRAMS += tests/unit/test_samples
+tests_unit_test_samples_SOURCES = tests/unit/test_samples.c
+tests_unit_test_samples_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_samples_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_replay
+check_PROGRAMS += tests/unit/test_replay
+tests_unit_test_replay_SOURCES = tests/unit/test_replay.c
+tests_unit_test_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_replay_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_counters_replay
+check_PROGRAMS += tests/unit/test_counters_replay
+tests_unit_test_counters_replay_SOURCES = tests/unit/test_counters_replay.c
+tests_unit_test_counters_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_counters_replay_LDADD = libpacker.la $(CMOCKA_LIBS)
+EXTRA_DIST += tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl
