@@ -8,7 +8,13 @@
 
 void classify_profile(struct packer *packer, struct step *step)
 {
-    char key[PROFILE_KEY_MAX];
+    char key[PROFILE_KEY_MAX], geometry[PROFILE_GEOMETRY_MAX];
+    struct profile_query query = {.key = key,
+                                  .shape = step->request.shape,
+                                  .geometry = geometry,
+                                  .machine = packer->machine_type,
+                                  .llc_bytes = packer->topo->llc[0].size_bytes,
+                                  .max_age_days = packer->conf.profile_age_days};
     struct profile profile;
     struct berth_error err;
     int found;
@@ -16,7 +22,8 @@ void classify_profile(struct packer *packer, struct step *step)
     step_profile_key(step, key);
     if (!key[0])
         return;
-    found = profiles_get(packer->profiles, key, packer->topo->llc[0].size_bytes, &profile, &err);
+    profile_geometry(geometry, (uint32_t)step->request.ntasks, step->request.cpus_per_task);
+    found = profiles_get(packer->profiles, &query, &profile, &err);
     if (found < 0)
         log_warn("profiles: %s", err.text);
     if (found == 1 && !(isfinite(profile.misses) && profile.misses >= 0)) {

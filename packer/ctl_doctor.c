@@ -192,7 +192,7 @@ static void check_profiles(struct doctor *doctor)
                    "%.300s", err.text);
         return;
     }
-    if (profiles_each(store, count_profile, &n, &err) < 0)
+    if (profiles_each(store, NULL, count_profile, &n, &err) < 0)
         doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
                    "%.300s", err.text);
     else

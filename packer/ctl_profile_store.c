@@ -37,7 +37,7 @@ static int list(struct stored *stored, struct profiles *store)
     stored->array = stored->json ? json_object_new_array() : NULL;
     if (!stored->json)
         printf("%12s  %-6s  %s\n", "misses/Minst", "class", "key");
-    if (profiles_each(store, list_one, stored, &err) < 0) {
+    if (profiles_each(store, NULL, list_one, stored, &err) < 0) {
         json_object_put(stored->array);
         return ctl_fail("profile list", "%s", err.text);
     }
@@ -49,7 +49,7 @@ static int find(struct stored *stored, struct profiles *store, const char *what,
                 struct profile *profile)
 {
     struct berth_error err;
-    int found = profiles_get(store, stored->key, 0, profile, &err);
+    int found = profiles_get(store, &(struct profile_query){.key = stored->key}, profile, &err);
 
     if (found < 0)
         return ctl_fail(what, "%s", err.text);
@@ -110,7 +110,7 @@ static int take_demand(struct stored *stored, struct profiles *store)
 static int forget(struct stored *stored, struct profiles *store)
 {
     struct berth_error err;
-    int found = profiles_forget(store, stored->key, &err);
+    int found = profiles_forget(store, stored->key, false, &err);
 
     if (found < 0)
         return ctl_fail("profile forget", "%s", err.text);

@@ -30,13 +30,16 @@ libpacker_la_SOURCES = \
 	packer/machine_profile_fields.h \
 	packer/machine_profile_read.c \
 	packer/machine_profile_write.c \
+	packer/machine_type.c packer/machine_type.h \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
 	packer/profile_demand.c \
+	packer/profile_sample.c \
 	packer/profiles.c packer/profiles.h \
+	packer/profiles_db.c packer/profiles_db.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
 	packer/replay.c packer/replay.h \

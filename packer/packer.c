@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine_type.h"
+
 double packer_mono_s(void)
 {
     struct timespec now;
@@ -87,6 +89,8 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         profiles_open(&packer->profiles, conf->profile_db, false, err) == 0 &&
         open_journal(packer, err) == 0) {
         snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
+        machine_type(packer->topo, &packer->root, packer->machine_type,
+                     sizeof(packer->machine_type));
         read_machine(packer);
         if (pool_init(&packer->pool, packer->topo->cores) == 0)
             return 0;

@@ -23,7 +23,8 @@ struct packer {
     struct journal *journal;
     struct registry steps;
     struct pool pool;
-    char node[64]; /* as the last registration called it */
+    char node[64];                          /* as the last registration called it */
+    char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
     double started_mono_s;
     uint64_t registrations, moves, failures; /* counted since the start */
 };
