@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@
 
 #include "cachesim.h"
 #include "ctl.h"
+#include "machine_type.h"
 #include "topo.h"
 #include "tracer.h"
 
@@ -49,7 +51,8 @@
 
 static const char help_text[] =
     "usage: berthctl profile [OPTION...] [--] COMMAND [ARG...]\n"
-    "       berthctl profile list|show KEY|forget KEY|demand KEY [FILE] [--db FILE] [--json]\n"
+    "       berthctl profile list|show|export|import|forget|demand ... ('berthctl profile list "
+    "--help')\n"
     "\n"
     "Run COMMAND once under valgrind, some 100 times slower than by itself, and store what it "
     "does\n"
@@ -278,12 +281,18 @@ static int make_key(const struct args *args, const char *path, char *key, struct
  * of 32 KiB, 8 ways assumed): that changes which accesses reach the LLC and hit there, hardly which
  * miss. */
 static int read_geometry(const struct args *args, const char *spec,
-                         struct cachesim_geometry *geometry, struct berth_error *err)
+                         struct cachesim_geometry *geometry, char machine[PROFILE_MACHINE_MAX],
+                         struct berth_error *err)
 {
+    struct rootfs root;
     struct topo *topo;
 
     if (topo_read(&topo, spec, err) < 0)
         return -1;
+    if (rootfs_open(&root, "/", NULL) == 0) {
+        machine_type(topo, &root, machine, PROFILE_MACHINE_MAX);
+        rootfs_close(&root);
+    }
     *geometry = (struct cachesim_geometry){
         .l1 = {topo->l1_bytes, topo->l1_ways},
         .l2 = {topo->l2_bytes, topo->l2_ways},
@@ -378,7 +387,9 @@ static void fill_profile(struct profile *profile, const struct tracer_result *re
     profile->accesses = per_million(cachesim_accesses(&counted->counts), counted->instructions);
     profile->instructions = result->seen.instructions;
     profile->references = result->seen.counts.references;
+    profile->misses_error = profile->accesses_error = result->truncated ? NAN : 0;
     profile->truncated = result->truncated;
+    profile->runs = 1;
     profile->measured_at = time(NULL);
     snprintf(profile->source, sizeof(profile->source), "valgrind");
 }
@@ -544,10 +555,12 @@ static int run(const struct args *args)
 
     if (ctl_conf(NULL, &conf, &err) < 0 || find_program(args->command[0], path, &err) < 0 ||
         make_key(args, path, profile.key, &err) < 0 ||
-        read_geometry(args, args->topology ? args->topology : conf.topology, &geometry, &err) < 0 ||
+        read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
+                      profile.machine, &err) < 0 ||
         profiles_open(&store, args->db ? args->db : conf.profile_db, true, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
     join_command(args->command, profile.command, sizeof(profile.command));
+    wire_args_shape(INT_MAX, args->command, profile.shape);
     if (measure(args, path, &geometry, &profile) == 0)
         rc = finish(args, &conf, store, &profile);
     profiles_close(store);
@@ -556,7 +569,7 @@ static int run(const struct args *args)
 
 int ctl_profile(int argc, char **argv)
 {
-    static const char *const stored[] = {"list", "show", "forget", "demand"};
+    static const char *const stored[] = {"list", "show", "export", "import", "forget", "demand"};
     struct args args = {.limit = LIMIT_DEFAULT};
     int rc;
 
