@@ -42,6 +42,7 @@ libpacker_la_SOURCES = \
 	packer/profiles_db.c packer/profiles_db.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
+	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/samples.c packer/samples.h \

@@ -19,6 +19,7 @@
 #include "json.h"
 #include "pipeline.h"
 #include "render.h"
+#include "render_sample.h"
 #include "wire.h"
 
 #define IDLE_TIMEOUT_S 10
@@ -139,6 +140,18 @@ static void on_explain(struct client *client, struct bufferevent *bev, struct wi
     send_last(bev);
 }
 
+static void on_counters(struct client *client, struct bufferevent *bev)
+{
+    struct packer *packer = client->server->packer;
+    struct step *step;
+
+    send_part(bev, "node", render_node(packer));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (may_see(client, step))
+        send_part(bev, "sample", render_sample(packer, step));
+    send_last(bev);
+}
+
 static void on_register(struct client *client, struct bufferevent *bev, struct wire_register *reg)
 {
     struct wire_answer answer;
@@ -149,7 +162,8 @@ static void on_register(struct client *client, struct bufferevent *bev, struct w
 
 static void dispatch(struct client *client, struct bufferevent *bev, struct wire_request *request)
 {
-    bool reads = request->op == WIRE_OP_STATUS || request->op == WIRE_OP_EXPLAIN;
+    bool reads = request->op == WIRE_OP_STATUS || request->op == WIRE_OP_EXPLAIN ||
+                 request->op == WIRE_OP_COUNTERS;
 
     if (!reads && client->peer.uid != 0) {
         send_error(bev, "only root may change anything");
@@ -167,6 +181,9 @@ static void dispatch(struct client *client, struct bufferevent *bev, struct wire
         break;
     case WIRE_OP_STATUS:
         on_status(client, bev);
+        return;
+    case WIRE_OP_COUNTERS:
+        on_counters(client, bev);
         return;
     default:
         on_explain(client, bev, request->id);

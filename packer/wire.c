@@ -13,7 +13,8 @@ const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pai
                                                      "animal", "missrate",  "contend"};
 const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
 const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
-static const char *const op_name[WIRE_OPS] = {"register", "end", "job_end", "status", "explain"};
+static const char *const op_name[WIRE_OPS] = {"register", "end",     "job_end",
+                                              "status",   "explain", "counters"};
 
 void wire_options_init(struct wire_options *options)
 {
@@ -116,7 +117,7 @@ char *wire_request_encode(const struct wire_request *request)
         encode_register(object, &request->reg);
     else if (request->op == WIRE_OP_END)
         encode_end(object, &request->end);
-    else if (request->op != WIRE_OP_STATUS)
+    else if (request->op != WIRE_OP_STATUS && request->op != WIRE_OP_COUNTERS)
         json_add_u64(object, "job", request->id.job);
     if (request->op == WIRE_OP_EXPLAIN && request->id.step != UINT32_MAX)
         json_add_u64(object, "step", request->id.step);

@@ -73,6 +73,7 @@ enum wire_op {
     WIRE_OP_JOB_END,  /* plugin, epilog: the job's cores are about to be given away (root) */
     WIRE_OP_STATUS,   /* berthctl: the node and every step */
     WIRE_OP_EXPLAIN,  /* berthctl: everything about one job's steps, or one step */
+    WIRE_OP_COUNTERS, /* berthctl: what every step has counted until now */
     WIRE_OPS
 };
 

@@ -22,6 +22,7 @@
 #define PATIENCE_MS 20000 /* a hung server is a failure, a slow machine is not */
 
 #define STATUS "{\"version\":1,\"op\":\"status\"}\n"
+#define COUNTERS "{\"version\":1,\"op\":\"counters\"}\n"
 #define EXPLAIN "{\"version\":1,\"op\":\"explain\",\"job\":1}\n"
 #define LAST "{\"version\":1,\"ok\":true,\"more\":false}\n"
 #define END "{\"version\":1,\"op\":\"end\",\"job\":7,\"step\":0}\n"
@@ -229,6 +230,22 @@ static void test_explain(void **state)
     close(fd);
 }
 
+static void test_counters(void **state)
+{
+    struct stand *stand = *state;
+    int fd = dial(stand->f);
+    char *text;
+
+    say(fd, COUNTERS);
+    text = hear(fd, LAST);
+    assert_int_equal(count(text, "\"more\":true"), 4);
+    assert_int_equal(count(text, "\"node\":{"), 1);
+    assert_int_equal(count(text, "\"sample\":{\"id\":"), 3);
+    assert_non_null(strstr(text, "\"sample\":{\"id\":\"2.0\",\"step\":\"2.0\",\"at\":"));
+    free(text);
+    close(fd);
+}
+
 static void test_register_and_end(void **state)
 {
     struct stand *stand = *state;
@@ -278,6 +295,7 @@ static void test_others_see_their_own(void **state)
     as_nobody(stand->f, STATUS, LAST, "\"id\":\"1.1\"", "\"id\":\"1.0\"");
     as_nobody(stand->f, STATUS, LAST, "\"node\":{", "\"id\":\"2.0\"");
     as_nobody(stand->f, EXPLAIN, LAST, "\"step\":{\"id\":\"1.1\"", "\"step\":{\"id\":\"1.0\"");
+    as_nobody(stand->f, COUNTERS, LAST, "\"id\":\"1.1\"", "\"id\":\"2.0\"");
     as_nobody(stand->f, "{\"version\":1,\"op\":\"explain\",\"job\":2}\n", LAST, "\"node\"",
               "\"step\":{");
 }
@@ -479,6 +497,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(test_status),
         test(test_explain),
+        test(test_counters),
         test(test_register_and_end),
         test(test_others_see_their_own),
         test(test_others_change_nothing),
