@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,14 @@
 #include "pipeline.h"
 #include "server.h"
 
+enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, EVENTS };
+
 struct daemon {
     const char *conf_path;
     struct conf conf;
     struct packer packer;
     struct event_base *base;
-    struct event *event[4];
+    struct event *event[EVENTS];
     struct server *server;
 };
 
@@ -61,7 +64,21 @@ static void on_stop(evutil_socket_t sig, short what, void *arg)
     event_base_loopbreak(((struct daemon *)arg)->base);
 }
 
-/* Keys that the running daemon cannot take over keep their value until the next start. */
+/* Do two configurations differ in what a running daemon cannot take over? */
+static bool fixed_differ(const struct conf *a, const struct conf *b)
+{
+    return strcmp(a->socket, b->socket) || strcmp(a->state_dir, b->state_dir) ||
+           strcmp(a->profile_db, b->profile_db) || strcmp(a->topology, b->topology) ||
+           strcmp(a->machine_profile, b->machine_profile) ||
+           strcmp(a->cgroup_root, b->cgroup_root) || strcmp(a->cgroup_name, b->cgroup_name) ||
+           a->enforcement != b->enforcement || strcmp(a->counters, b->counters) ||
+           strcmp(a->counters_replay, b->counters_replay) ||
+           strcmp(a->event_table, b->event_table) || a->lock_time != b->lock_time ||
+           a->learn != b->learn || a->profile_age_days != b->profile_age_days ||
+           a->probe != b->probe || a->probe_every_ms != b->probe_every_ms ||
+           a->probe_time_ms != b->probe_time_ms;
+}
+
 static void on_reload(evutil_socket_t sig, short what, void *arg)
 {
     struct daemon *daemon = arg;
@@ -73,20 +90,45 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
         log_error("%s; the old configuration stays", err.text);
         return;
     }
-    if (strcmp(now->socket, next.socket) || strcmp(now->state_dir, next.state_dir) ||
-        strcmp(now->profile_db, next.profile_db) || strcmp(now->topology, next.topology) ||
-        strcmp(now->machine_profile, next.machine_profile) ||
-        strcmp(now->cgroup_root, next.cgroup_root) || strcmp(now->cgroup_name, next.cgroup_name) ||
-        now->enforcement != next.enforcement)
+    if (fixed_differ(now, &next))
         log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
-                 "cgroup_name and enforcement change with the next start only");
+                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age "
+                 "and probe change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
     now->sweep_ms = next.sweep_ms;
     now->history = daemon->packer.steps.history = next.history;
     memcpy(now->allow, next.allow, sizeof(now->allow));
+    now->startup_ms = next.startup_ms;
+    now->first_window_ms = next.first_window_ms;
+    now->window_ms = next.window_ms;
+    now->phase_change = next.phase_change;
     log_open(next.log, next.log_level);
     log_info("configuration read again");
+}
+
+/* A step's first window, or its next, is to be read in so many seconds, if not sooner. */
+static void wake(void *arg, double in_s)
+{
+    struct daemon *daemon = arg;
+    struct timeval now, pending,
+        next = {.tv_sec = (time_t)in_s, .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
+
+    event_base_gettimeofday_cached(daemon->base, &now);
+    evutil_timeradd(&now, &next, &now);
+    if (!event_pending(daemon->event[OBSERVE], EV_TIMEOUT, &pending) ||
+        evutil_timercmp(&now, &pending, <))
+        event_add(daemon->event[OBSERVE], &next);
+}
+
+static void on_observe(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    double in_s = pipeline_observe(&daemon->packer);
+
+    (void)fd, (void)what;
+    if (in_s >= 0)
+        wake(daemon, in_s);
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
@@ -98,7 +140,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 
     (void)fd, (void)what;
     pipeline_sweep(&daemon->packer);
-    event_add(daemon->event[3], &next);
+    event_add(daemon->event[SWEEP], &next);
 }
 
 static int init(struct daemon *daemon, struct berth_error *err)
@@ -118,16 +160,20 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
 
     if (server_open(&daemon->server, base, &daemon->packer, err) < 0)
         return -1;
-    daemon->event[0] = evsignal_new(base, SIGTERM, on_stop, daemon);
-    daemon->event[1] = evsignal_new(base, SIGINT, on_stop, daemon);
-    daemon->event[2] = evsignal_new(base, SIGHUP, on_reload, daemon);
-    daemon->event[3] = evtimer_new(base, on_sweep, daemon);
-    for (size_t i = 0; i < 3; i++)
+    daemon->event[ON_TERM] = evsignal_new(base, SIGTERM, on_stop, daemon);
+    daemon->event[ON_INT] = evsignal_new(base, SIGINT, on_stop, daemon);
+    daemon->event[ON_HUP] = evsignal_new(base, SIGHUP, on_reload, daemon);
+    daemon->event[SWEEP] = evtimer_new(base, on_sweep, daemon);
+    daemon->event[OBSERVE] = evtimer_new(base, on_observe, daemon);
+    for (size_t i = 0; i < SIGNALS; i++)
         if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
             return berth_error_set(err, "no signal handlers");
-    if (!daemon->event[3])
-        return berth_error_set(err, "no timer");
+    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE])
+        return berth_error_set(err, "no timers");
+    daemon->packer.wake = wake;
+    daemon->packer.wake_arg = daemon;
     on_sweep(-1, 0, daemon);
+    on_observe(-1, 0, daemon);
     return 0;
 }
 
@@ -142,7 +188,7 @@ static void run(struct daemon *daemon)
 
 static void stop(struct daemon *daemon)
 {
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < EVENTS; i++)
         if (daemon->event[i])
             event_free(daemon->event[i]);
     if (daemon->server)

@@ -5,6 +5,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
+
+#include "sample.h"
 
 void classify_profile(struct packer *packer, struct step *step)
 {
@@ -33,6 +36,7 @@ void classify_profile(struct packer *packer, struct step *step)
     if (found != 1)
         return;
     step->profile.known = true;
+    step->profile.reference = !profile.co_run;
     step->profile.miss_pmi = profile.misses;
     step->profile.truncated = profile.truncated;
     step->profile.measured_at = profile.measured_at;
@@ -57,6 +61,21 @@ void classify_step(const struct packer *packer, struct step *step)
     snprintf(step->class.reason, sizeof(step->class.reason),
              "%.0f misses per million instructions, a devil has %g or more", step->profile.miss_pmi,
              threshold);
+}
+
+void classify_counted(struct packer *packer, struct step *step)
+{
+    double misses, error;
+
+    if (step->profile.reference || !sample_rate(step, RATE_MISS_PMI, &misses, &error))
+        return;
+    step->profile.known = true;
+    step->profile.miss_pmi = misses;
+    step->profile.truncated = false;
+    step->profile.measured_at = time(NULL);
+    snprintf(step->profile.source, sizeof(step->profile.source), "%s, this run",
+             counters_source(packer->counters));
+    classify_step(packer, step);
 }
 
 double classify_rate(const struct packer *packer, const struct step *step)

@@ -12,6 +12,10 @@ void classify_profile(struct packer *packer, struct step *step);
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 
+/* A window of counting has shown how the step behaves (its first, or the first of a new phase):
+ * that is its profile unless the store has one of a run alone. */
+void classify_counted(struct packer *packer, struct step *step);
+
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */
 double classify_rate(const struct packer *packer, const struct step *step);

@@ -45,16 +45,14 @@ int counter_by_name(const char *name)
 /* In order of preference; the first, where it is asked for, is alone. */
 static const struct counters_backend *const backends[] = {
     &counters_replay,
-    &counters_perf,
     &counters_resctrl,
-    &counters_software,
 };
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
 
 struct counters {
     bool used[BACKENDS];
     void *state[BACKENDS];
-    uint32_t can;
+    uint32_t can, each[BACKENDS];
     bool said[BACKENDS]; /* that it could not follow a step, or read one */
     char say[BACKENDS][COUNTERS_SAY];
 };
@@ -95,18 +93,18 @@ static void open_backend(struct counters *counters, size_t i, const struct count
 {
     const char *why = left_out(node->conf, i);
     struct berth_error err = {""};
-    uint32_t can = 0;
 
     if (why) {
         snprintf(counters->say[i], COUNTERS_SAY, "%s", why);
         return;
     }
-    if (backends[i]->open(node, &counters->state[i], &can, counters->say[i], &err) < 0) {
+    if (backends[i]->open(node, &counters->state[i], &counters->each[i], counters->say[i], &err) <
+        0) {
         snprintf(counters->say[i], COUNTERS_SAY, "%s", err.text);
         return;
     }
     counters->used[i] = true;
-    counters->can |= can;
+    counters->can |= counters->each[i];
 }
 
 int counters_open(struct counters **out, const struct counters_node *node, struct berth_error *err)
@@ -139,6 +137,17 @@ void counters_close(struct counters *counters)
 uint32_t counters_can(const struct counters *counters)
 {
     return counters->can;
+}
+
+const char *counters_source(const struct counters *counters)
+{
+    static const enum counter best[] = {COUNTER_INSTRUCTIONS, COUNTER_CPU_NS};
+
+    for (size_t b = 0; b < sizeof(best) / sizeof(best[0]); b++)
+        for (size_t i = 0; i < BACKENDS; i++)
+            if (counters->used[i] && counters->each[i] & 1u << best[b])
+                return backends[i]->name;
+    return "";
 }
 
 bool counters_about(const struct counters *counters, size_t i, struct counters_about *about)

@@ -152,6 +152,10 @@ void counters_close(struct counters *counters); /* NULL is fine; all steps are d
 /* What all of them together know, as a rule. */
 uint32_t counters_can(const struct counters *counters);
 
+/* Who counts the step's instructions here, else its CPU time: "perf", "replay", "software"; "" when
+ * nobody does. The source of what is learned. */
+const char *counters_source(const struct counters *counters);
+
 /* The i-th backend: its name, whether it is used, what it counts or why it is not used. False after
  * the last one. */
 struct counters_about {

@@ -248,6 +248,58 @@ static void add_measure(struct text *text, const char *label, double value, int 
         fprintf(text->out, "; %s %.*f %s", label, digits, value, unit);
 }
 
+/* The rates of the present phase that people ask for, as far as they are known. */
+static void add_rates(struct text *text, struct json_object *rates)
+{
+    static const struct {
+        const char *name, *label, *unit;
+        double scale;
+        int digits;
+    } shown[] = {
+        {"miss_pmi", "misses", "per million instructions", 1, 0},
+        {"ipc", "", "instructions per cycle", 1, 2},
+        {"stalled", "waiting for memory", "% of the cycles", 100, 0},
+        {"remote", "remote memory", "% of the lines read", 100, 0},
+        {"bytes_s", "memory traffic", "GB/s", 1e-9, 2},
+        {"occupancy_bytes", "cache held", "MiB", 1.0 / (1 << 20), 1},
+        {"cpu", "on CPUs", "cores", 1, 2},
+        {"run_delay", "waiting for CPUs", "threads", 1, 2},
+        {"lock_wait", "waiting for locks", "threads", 1, 2},
+        {"switches_s", "context switches", "per second", 1, 1},
+        {"migrations_s", "migrations", "per second", 1, 1},
+    };
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        struct json_object *rate = ctl_object(rates, shown[i].name);
+        double mean = ctl_number(rate, "mean") * shown[i].scale;
+        double error = ctl_number(rate, "error") * shown[i].scale;
+
+        if (isnan(mean))
+            continue;
+        fprintf(text->out, "; %s%s%.*f", shown[i].label, shown[i].label[0] ? " " : "",
+                shown[i].digits, mean);
+        if (!isnan(error))
+            fprintf(text->out, " (+- %.*f)", shown[i].digits, error);
+        fprintf(text->out, " %s", shown[i].unit);
+    }
+}
+
+/* What was counted, in which windows. */
+static void add_counts(struct text *text, struct json_object *counts)
+{
+    double windows = ctl_number(counts, "windows");
+    double alone = ctl_number(ctl_object(counts, "alone"), "windows");
+    double beside = ctl_number(ctl_object(counts, "beside"), "windows");
+
+    if (!(windows > 0))
+        return;
+    fprintf(text->out, "; counted in %.0f window%s (%.0f alone on its caches, %.0f beside others)",
+            windows, plural(windows), alone, beside);
+    if (ctl_number(counts, "phase") > 1)
+        fprintf(text->out, ", now in phase %.0f", ctl_number(counts, "phase"));
+    add_rates(text, ctl_object(counts, "rates"));
+}
+
 static void say_observe(struct text *text, struct json_object *observe)
 {
     double rss_kib = ctl_number(observe, "maxrss_kib");
@@ -259,8 +311,9 @@ static void say_observe(struct text *text, struct json_object *observe)
     add_measure(text, "system", ctl_number(observe, "system_s"), 2, "s");
     add_measure(text, "cores in use", ctl_number(observe, "cores_used"), 2, "on average");
     add_measure(text, "largest process", rss_kib / 1024, 1, "MiB");
-    add_measure(text, "cache misses", ctl_number(observe, "miss_pmi"), 0,
-                "per million instructions");
+    if (isnan(ctl_number(observe, "miss_pmi")))
+        add_measure(text, "cache misses", NAN, 0, "");
+    add_counts(text, ctl_object(observe, "counts"));
 }
 
 static void say_bill(struct text *text, struct json_object *bill)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* doctor_hardware - what the kernel and the machine offer: cgroups, counters, meters, cache
  * control, memory nodes. */
-#include <errno.h>
-#include <linux/perf_event.h>
 #include <numa.h>
-#include <perfmon/pfmlib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "counters.h"
 #include "doctor.h"
+#include "enforce.h"
 #include "topo.h"
 
 static void check_kernel(struct doctor *doctor)
@@ -89,58 +87,45 @@ static void check_cgroups(struct doctor *doctor)
 
 /* ---- counters ---- */
 
-/* errno of opening a cycle counter on this process; 0 when it works. */
-static int try_counter(void)
+static void add_backend(struct doctor *doctor, const struct counters_about *about)
 {
-    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
-                                   .size = sizeof(attr),
-                                   .config = PERF_COUNT_HW_CPU_CYCLES,
-                                   .disabled = 1,
-                                   .exclude_kernel = 1};
-    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    static const char *const row[][3] = {
+        {"perf", "counters: perf", "miss rates come from the profile store alone"},
+        {"resctrl", "counters: resctrl", "cache occupancy and memory traffic are not known"},
+        {"software", "counters: software", "waiting, switches and memory by node are not known"},
+        {"replay", "counters: replay", NULL},
+    };
 
-    if (fd < 0)
-        return errno;
-    close((int)fd);
-    return 0;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || about->used))
+            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT, row[i][2],
+                       "%.300s", about->say);
 }
 
-/* The hardware PMUs that libpfm4 recognises, "none" when there is none. */
-static void list_pmus(char *text, size_t size)
+/* Each way to count, as berthd would open it. What is in the way of this user is in berthd's only
+ * if it is in root's, too. */
+static void check_counters(struct doctor *doctor)
 {
-    size_t used = 0;
-    int pmu;
+    struct enforce enforce = {.way = &enforce_dryrun, .root = &doctor->root};
+    struct counters_node node = {&doctor->root, NULL, &enforce, &doctor->conf};
+    struct counters_about about;
+    struct counters *counters;
+    struct topo *topo = NULL;
+    struct berth_error err;
 
-    snprintf(text, size, "none");
-    if (pfm_initialize() != PFM_SUCCESS)
-        return;
-    pfm_for_all_pmus(pmu)
-    {
-        pfm_pmu_info_t info = {.size = sizeof(info)};
-
-        if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present ||
-            info.type == PFM_PMU_TYPE_OS_GENERIC || used + 40 > size)
-            continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%.36s", used ? ", " : "", info.name);
+    snprintf(enforce.cgroup_root, sizeof(enforce.cgroup_root), "%.255s", doctor->conf.cgroup_root);
+    snprintf(enforce.tree, sizeof(enforce.tree), "%s", doctor->conf.cgroup_name);
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0)
+        return; /* the row of the topology says it */
+    node.topo = topo;
+    if (counters_open(&counters, &node, &err) < 0) {
+        doctor_add(doctor, "counters", DOCTOR_ABSENT, "berthd does not start", "%.300s", err.text);
+    } else {
+        for (size_t i = 0; counters_about(counters, i, &about); i++)
+            add_backend(doctor, &about);
+        counters_close(counters);
     }
-    pfm_terminate();
-}
-
-static void check_pmu(struct doctor *doctor)
-{
-    char *paranoid = rootfs_read(&doctor->root, "/proc/sys/kernel/perf_event_paranoid");
-    int why = try_counter();
-    char pmus[160];
-
-    list_pmus(pmus, sizeof(pmus));
-    if (paranoid)
-        paranoid[strcspn(paranoid, "\n")] = '\0';
-    doctor_add(doctor, "pmu", why ? DOCTOR_ABSENT : DOCTOR_OK,
-               "miss rates come from the profile store alone",
-               "%s%s (perf_event_paranoid %s; libpfm4: %s)",
-               why ? "no cycle counter: " : "cycles can be counted; not used in this version",
-               why ? strerror(why) : "", paranoid ? paranoid : "unknown", pmus);
-    free(paranoid);
+    topo_free(topo);
 }
 
 /* ---- meters, cache control, memory, shape ---- */
@@ -184,7 +169,7 @@ static void check_resctrl(struct doctor *doctor)
     doctor_add(doctor, "resctrl", mounted ? DOCTOR_OK : DOCTOR_ABSENT,
                "caches are shared, not partitioned", "%s, CPU flags:%s%s",
                mounted ? "mounted" : "not mounted", seen[0] ? seen : " none",
-               mounted ? "; not used in this version" : "");
+               mounted ? "; caches are not partitioned in this version" : "");
 }
 
 static void check_numa(struct doctor *doctor)
@@ -220,7 +205,7 @@ void doctor_hardware(struct doctor *doctor)
     check_topology(doctor);
     check_numa(doctor);
     check_cgroups(doctor);
-    check_pmu(doctor);
+    check_counters(doctor);
     check_rapl(doctor);
     check_resctrl(doctor);
 }

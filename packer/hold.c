@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "place.h"
+#include "sample.h"
 #include "size.h"
 #include "store.h"
 
@@ -168,6 +169,7 @@ static int move_step(struct packer *packer, const struct move *move)
     char name[WIRE_STEP_NAME_MAX];
 
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
+        sample_follow(packer, step);
         step->hold.verified = hold_verifies(packer);
         step->hold.moves += moves;
         packer->moves += moves;
@@ -197,6 +199,7 @@ void hold_restore(struct packer *packer, struct step *step)
     step->hold.verified = packer->enforce.way->restore(&packer->enforce, &step->body, &err) == 0;
     if (!step->hold.verified)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    sample_follow(packer, step);
 }
 
 /* Move all that have to. Returns how many failed. */

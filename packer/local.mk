@@ -14,8 +14,10 @@ libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 libpacker_la_SOURCES = \
 	packer/admit.c packer/admit.h \
 	packer/answer.c packer/answer.h \
+	packer/busy.c packer/busy.h \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
+	packer/counters.c packer/counters.h \
 	packer/counters_replay.c \
 	packer/counters_resctrl.c \
 	packer/enforce.c packer/enforce.h \
@@ -25,6 +27,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
+	packer/learn.c packer/learn.h \
 	packer/log.c packer/log.h \
 	packer/machine_profile.c packer/machine_profile.h \
 	packer/machine_profile_fields.h \
@@ -40,11 +43,14 @@ libpacker_la_SOURCES = \
 	packer/profile_sample.c \
 	packer/profiles.c packer/profiles.h \
 	packer/profiles_db.c packer/profiles_db.h \
+	packer/rates.c packer/rates.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
+	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
 	packer/rootfs.c packer/rootfs.h \
+	packer/sample.c packer/sample.h \
 	packer/samples.c packer/samples.h \
 	packer/server.c packer/server.h \
 	packer/size.c packer/size.h \
@@ -55,7 +61,7 @@ libpacker_la_SOURCES = \
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
 	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS)
 libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \
-	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) -lm
+	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += berthd
 berthd_SOURCES = packer/berthd.c

@@ -2,6 +2,8 @@
 /* packer - see packer.h */
 #include "packer.h"
 
+#include "learn.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +75,19 @@ static void read_machine(struct packer *packer)
     }
 }
 
+static int open_counters(struct packer *packer, struct berth_error *err)
+{
+    struct counters_node node = {&packer->root, packer->topo, &packer->enforce, &packer->conf};
+    struct counters_about about;
+
+    if (counters_open(&packer->counters, &node, err) < 0)
+        return -1;
+    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+        log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,
+                 about.say);
+    return 0;
+}
+
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
     static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
@@ -92,9 +107,13 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         machine_type(packer->topo, &packer->root, packer->machine_type,
                      sizeof(packer->machine_type));
         read_machine(packer);
-        if (pool_init(&packer->pool, packer->topo->cores) == 0)
+        if (pool_init(&packer->pool, packer->topo->cores) < 0)
+            berth_error_set(err, "out of memory");
+        else if (open_counters(packer, err) == 0) {
+            if (conf->learn == CONF_ON)
+                packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
             return 0;
-        berth_error_set(err, "out of memory");
+        }
     }
     packer_close(packer);
     return -1;
@@ -102,7 +121,9 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
 
 void packer_close(struct packer *packer)
 {
+    learn_close(packer->learner);
     registry_free(&packer->steps);
+    counters_close(packer->counters);
     pool_free(&packer->pool);
     if (packer->journal)
         journal_close(packer->journal);

@@ -4,6 +4,7 @@
 #define BERTH_PACKER_H
 
 #include "conf.h"
+#include "counters.h"
 #include "enforce.h"
 #include "journal.h"
 #include "machine_profile.h"
@@ -20,11 +21,16 @@ struct packer {
     struct enforce enforce;
     struct profiles *profiles;
     struct machine_profile *machine; /* NULL: none, or none that fits this machine */
+    struct counters *counters;
+    struct learner *learner; /* NULL: nothing is learned */
     struct journal *journal;
     struct registry steps;
     struct pool pool;
     char node[64];                          /* as the last registration called it */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
+    void (*wake)(void *arg,
+                 double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */
+    void *wake_arg;
     double started_mono_s;
     uint64_t registrations, moves, failures; /* counted since the start */
 };

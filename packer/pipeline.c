@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "observe.h"
 #include "place.h"
+#include "sample.h"
 #include "size.h"
 #include "store.h"
 
@@ -168,7 +169,15 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         return;
     }
     store_mark(packer, step->request.id.job);
+    sample_attach(packer, step);
     answer_fill(packer, step, answer);
+}
+
+/* ---- a step runs ---- */
+
+double pipeline_observe(struct packer *packer)
+{
+    return sample_due(packer);
 }
 
 /* ---- a step or a job ends ---- */
@@ -193,6 +202,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     struct berth_error err;
     struct wire_step_id id = step->request.id;
 
+    sample_end(packer, step);
     observe_end(packer, step, end);
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
@@ -242,6 +252,7 @@ static void clean(struct packer *packer, bool keep_live)
         known[n++] = step->request.id;
     if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
+    counters_sweep(packer->counters, known, n);
     free(known);
 }
 
@@ -282,6 +293,7 @@ static void adopt(struct packer *packer)
         hold_describe(packer, &packer->pool, step);
         step->hold.verified = hold_verifies(packer);
         step->place.adopted = true;
+        sample_attach(packer, step);
     }
 }
 
@@ -313,8 +325,11 @@ void pipeline_undo(struct packer *packer)
     if (store_stand(packer, &packer->pool, &err) < 0)
         log_error("%s", err.text);
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step_movable(step))
-        hold_restore(packer, step);
+    {
+        sample_end(packer, step);
+        if (step_movable(step))
+            hold_restore(packer, step);
+    }
     clean(packer, false);
     store_mark_none(packer);
 }

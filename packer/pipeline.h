@@ -21,6 +21,10 @@ void pipeline_job_end(struct packer *packer, uint32_t job);
  * could not be removed with their step. */
 void pipeline_sweep(struct packer *packer);
 
+/* Read what the steps do, where a window of counting is over. Seconds until the next one is, or <
+ * 0: none; packer->wake tells of one that comes sooner. */
+double pipeline_observe(struct packer *packer);
+
 /* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,
  * or -1 and err. */
 int pipeline_resume(struct packer *packer, struct berth_error *err);

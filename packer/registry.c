@@ -32,6 +32,7 @@ static void step_free(struct step *step)
 {
     free(step->request.task);
     free(step->body.task);
+    free(step->counts);
     free(step);
 }
 

@@ -37,7 +37,8 @@ enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
 extern const char *const step_class_name[STEP_CLASSES];
 
 struct step_profile {
-    bool known;      /* found in the store under step_profile_key() */
+    bool known;      /* found in the store under step_profile_key(), or counted */
+    bool reference;  /* of a run alone: what this run counts beside others does not replace it */
     double miss_pmi; /* LLC misses per million instructions; NAN when not known */
     char source[32];
     bool truncated;
@@ -96,7 +97,8 @@ struct step {
     struct step_place place;
     struct step_hold hold;
     struct step_use use;
-    struct enforce_step body; /* cgroup, homes and tasks */
+    struct step_counts *counts; /* sample.h; NULL: nothing is counted */
+    struct enforce_step body;   /* cgroup, homes and tasks */
 };
 
 TAILQ_HEAD(step_list, step);

@@ -2,11 +2,14 @@
 /* render - see render.h */
 #include "render.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "json.h"
 #include "observe.h"
 #include "place.h"
+#include "render_counts.h"
+#include "sample.h"
 #include "size.h"
 #include "size_json.h"
 
@@ -35,6 +38,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_text(node, "enforcement", packer->enforce.way->name);
     json_add_text(node, "policy", wire_policy_name[WIRE_POLICY_DI]);
     json_add_text(node, "profiles", packer->conf.profile_db);
+    json_object_object_add(node, "counters", render_backends(packer));
     json_add_u64(node, "history", packer->conf.history);
     json_add_double(node, "uptime_s", packer_mono_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
@@ -256,10 +260,11 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     return object;
 }
 
-static struct json_object *render_observe(const struct step *step)
+static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
     double elapsed_s = observe_elapsed_s(step), used_s = step->use.user_s + step->use.system_s;
+    double miss_pmi, error;
     bool known = step->use.user_s >= 0 && step->use.system_s >= 0 && elapsed_s > 0;
 
     json_add_double(object, "elapsed_s", elapsed_s);
@@ -269,7 +274,9 @@ static struct json_object *render_observe(const struct step *step)
                            step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib)
                                                 : NULL);
     json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
-    json_object_object_add(object, "miss_pmi", NULL);
+    json_add_measure(object, "miss_pmi",
+                     sample_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
+    json_object_object_add(object, "counts", render_counts(packer, step));
     return object;
 }
 
@@ -302,7 +309,7 @@ struct json_object *render_explanation(struct packer *packer, struct step *step,
     json_object_object_add(object, "size", render_size(packer, step));
     json_object_object_add(object, "place", render_place(packer, step, viewer));
     json_object_object_add(object, "enforce", render_enforce(packer, step));
-    json_object_object_add(object, "observe", render_observe(step));
+    json_object_object_add(object, "observe", render_observe(packer, step));
     json_object_object_add(object, "bill", render_bill());
     return object;
 }

@@ -428,3 +428,15 @@ tests_unit_test_counters_replay_SOURCES = tests/unit/test_counters_replay.c
 tests_unit_test_counters_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_counters_replay_LDADD = libpacker.la $(CMOCKA_LIBS)
 EXTRA_DIST += tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl
+
+TESTS += tests/unit/test_rates
+check_PROGRAMS += tests/unit/test_rates
+tests_unit_test_rates_SOURCES = tests/unit/test_rates.c
+tests_unit_test_rates_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rates_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_busy
+check_PROGRAMS += tests/unit/test_busy
+tests_unit_test_busy_SOURCES = tests/unit/test_busy.c
+tests_unit_test_busy_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_busy_LDADD = libpacker.la $(CMOCKA_LIBS) -lm

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* learn - see learn.h */
+#include "learn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "packer.h"
+#include "sample.h"
+
+#define RETRY_S 30
+#define CLOSE_WAIT_S 2
+#define AGE_EVERY_S 86400
+
+struct entry {
+    STAILQ_ENTRY(entry) link;
+    struct profile_sample sample;
+};
+STAILQ_HEAD(entries, entry);
+
+struct batch {
+    struct entries entries;
+    size_t n;
+};
+
+struct learner {
+    char path[PATH_MAX];
+    uint64_t max_age_days;
+    time_t aged_at; /* the thread's own */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* for all that follows */
+    pthread_cond_t changed;
+    struct batch queue;
+    bool stopping, stopped;
+};
+
+/* ---- the thread ---- */
+
+/* The entries as one array; NULL when there is no memory. */
+static struct profile_sample *samples_of(const struct entries *entries, size_t n)
+{
+    struct profile_sample *samples = calloc(n, sizeof(*samples));
+    struct entry *entry;
+    size_t i = 0;
+
+    if (samples)
+        STAILQ_FOREACH(entry, entries, link) samples[i++] = entry->sample;
+    return samples;
+}
+
+static int put_samples(struct profiles *store, const struct entries *entries, size_t n,
+                       struct berth_error *err)
+{
+    struct profile_sample *samples = samples_of(entries, n);
+    int rc = samples ? profiles_put_samples(store, samples, n, err)
+                     : berth_error_set(err, "out of memory");
+
+    free(samples);
+    return rc;
+}
+
+/* Write the batch; once a day forget what is old. */
+static int write_batch(struct learner *learner, const struct batch *batch, struct berth_error *err)
+{
+    time_t now = time(NULL);
+    bool age = now - learner->aged_at >= AGE_EVERY_S || now < learner->aged_at;
+    struct profiles *store;
+    int rc;
+
+    if (profiles_open(&store, learner->path, true, err) < 0)
+        return -1;
+    rc = put_samples(store, &batch->entries, batch->n, err);
+    if (rc == 0 && age && (rc = profiles_age(store, learner->max_age_days, err)) >= 0)
+        learner->aged_at = now;
+    profiles_close(store);
+    return rc < 0 ? -1 : 0;
+}
+
+/* Wait for something to write, after a failure for RETRY_S at least. False: the end, and nothing
+ * to write. The mutex is held. */
+static bool wait_for_work(struct learner *learner, bool failed)
+{
+    struct timespec until;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += RETRY_S;
+    while (!learner->stopping && rc == 0 && (failed || STAILQ_EMPTY(&learner->queue.entries)))
+        rc = failed ? pthread_cond_timedwait(&learner->changed, &learner->mutex, &until)
+                    : pthread_cond_wait(&learner->changed, &learner->mutex);
+    return !STAILQ_EMPTY(&learner->queue.entries);
+}
+
+static void batch_free(struct batch *batch)
+{
+    struct entry *entry;
+
+    while ((entry = STAILQ_FIRST(&batch->entries))) {
+        STAILQ_REMOVE_HEAD(&batch->entries, link);
+        free(entry);
+    }
+    batch->n = 0;
+}
+
+/* All that `later` has, behind what `batch` has. */
+static void batch_append(struct batch *batch, struct batch *later)
+{
+    STAILQ_CONCAT(&batch->entries, &later->entries);
+    batch->n += later->n;
+    later->n = 0;
+}
+
+static void *run(void *arg)
+{
+    struct learner *learner = arg;
+    struct berth_error err;
+    bool failed = false;
+
+    pthread_mutex_lock(&learner->mutex);
+    while (wait_for_work(learner, failed)) {
+        struct batch batch = {.entries = STAILQ_HEAD_INITIALIZER(batch.entries)};
+
+        batch_append(&batch, &learner->queue);
+        pthread_mutex_unlock(&learner->mutex);
+        if (write_batch(learner, &batch, &err) == 0) {
+            batch_free(&batch);
+            failed = false;
+        } else {
+            log_line(failed ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
+                     "nothing learned, to be tried again: %s", err.text);
+            failed = true;
+        }
+        pthread_mutex_lock(&learner->mutex);
+        batch_append(&batch, &learner->queue);
+        batch_append(&learner->queue, &batch);
+        if (failed && learner->stopping)
+            break;
+    }
+    learner->stopped = true;
+    pthread_cond_broadcast(&learner->changed);
+    pthread_mutex_unlock(&learner->mutex);
+    return NULL;
+}
+
+/* Signals are for the event loop's thread. */
+static int start_thread(struct learner *learner)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&learner->thread, NULL, run, learner);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+/* ---- the event loop's side ---- */
+
+struct learner *learn_open(const char *path, uint64_t max_age_days)
+{
+    struct learner *learner = calloc(1, sizeof(*learner));
+    pthread_condattr_t clock;
+    int rc;
+
+    if (!learner)
+        return NULL;
+    snprintf(learner->path, sizeof(learner->path), "%s", path);
+    learner->max_age_days = max_age_days;
+    STAILQ_INIT(&learner->queue.entries);
+    pthread_mutex_init(&learner->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&learner->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    rc = start_thread(learner);
+    if (rc == 0)
+        return learner;
+    log_warn("nothing is learned: no thread: %s", strerror(rc));
+    free(learner);
+    return NULL;
+}
+
+/* A disk that hangs is not waited for: the thread is then left alone with its memory. */
+void learn_close(struct learner *learner)
+{
+    struct timespec until;
+    bool stopped;
+    int rc = 0;
+
+    if (!learner)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += CLOSE_WAIT_S;
+    pthread_mutex_lock(&learner->mutex);
+    learner->stopping = true;
+    pthread_cond_broadcast(&learner->changed);
+    while (!learner->stopped && rc == 0)
+        rc = pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
+    stopped = learner->stopped;
+    if (learner->queue.n)
+        log_warn("%zu samples were not learned", learner->queue.n);
+    pthread_mutex_unlock(&learner->mutex);
+    if (!stopped) {
+        pthread_detach(learner->thread);
+        return;
+    }
+    pthread_join(learner->thread, NULL);
+    batch_free(&learner->queue);
+    pthread_cond_destroy(&learner->changed);
+    pthread_mutex_destroy(&learner->mutex);
+    free(learner);
+}
+
+void learn_put(struct learner *learner, const struct profile_sample *sample)
+{
+    struct entry *entry = malloc(sizeof(*entry)), *oldest = NULL;
+
+    if (!entry)
+        return;
+    entry->sample = *sample;
+    pthread_mutex_lock(&learner->mutex);
+    if (learner->queue.n == LEARN_QUEUE) {
+        oldest = STAILQ_FIRST(&learner->queue.entries);
+        STAILQ_REMOVE_HEAD(&learner->queue.entries, link);
+        learner->queue.n--;
+    }
+    STAILQ_INSERT_TAIL(&learner->queue.entries, entry, link);
+    learner->queue.n++;
+    pthread_cond_broadcast(&learner->changed);
+    pthread_mutex_unlock(&learner->mutex);
+    free(oldest);
+}
+
+/* ---- from a step ---- */
+
+/* Which rate of the windows the store keeps under which name. */
+static const struct {
+    enum profile_rate to;
+    enum rate_id from;
+} kept[] = {
+    {PROFILE_MISSES, RATE_MISS_PMI},         {PROFILE_ACCESSES, RATE_ACCESS_PMI},
+    {PROFILE_CYCLES, RATE_CYCLES_PMI},       {PROFILE_STALLS, RATE_STALLS_PMI},
+    {PROFILE_READS_REMOTE, RATE_REMOTE_PMI}, {PROFILE_INSTRUCTIONS_PER_S, RATE_CORE_SPEED},
+    {PROFILE_BYTES_PER_S, RATE_BYTES},       {PROFILE_CPUS, RATE_CPU},
+    {PROFILE_RUN_DELAY, RATE_RUN_DELAY},     {PROFILE_LOCK_WAIT, RATE_LOCK_WAIT},
+    {PROFILE_SWITCHES_PER_S, RATE_SWITCHES}, {PROFILE_OCCUPANCY_BYTES, RATE_OCCUPANCY},
+    {PROFILE_RSS_BYTES, RATE_RSS},
+};
+
+/* Who it is: the same identity that classify_profile asks for. */
+static void identify(const struct packer *packer, const struct step *step,
+                     struct profile_sample *sample)
+{
+    const struct wire_register *request = &step->request;
+
+    profile_sample_init(sample);
+    step_profile_key(step, sample->key);
+    snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
+    profile_geometry(sample->geometry, step->body.ntasks, request->cpus_per_task);
+    snprintf(sample->machine, sizeof(sample->machine), "%s", packer->machine_type);
+    snprintf(sample->source, sizeof(sample->source), "%s", counters_source(packer->counters));
+    snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
+             request->exe);
+    sample->llc_bytes = packer->topo->llc[0].size_bytes;
+    sample->line_bytes = packer->topo->llc[0].line_bytes;
+    sample->measured_at = time(NULL);
+}
+
+void learn_step(struct packer *packer, const struct step *step)
+{
+    const struct step_counts *counts = step->counts;
+    struct profile_sample sample;
+
+    if (!packer->learner)
+        return;
+    identify(packer, step, &sample);
+    for (int beside = 0; beside < 2 && sample.key[0]; beside++) {
+        const struct rate *rates = beside ? counts->beside : counts->alone;
+
+        sample.co_run = beside;
+        sample.windows = (double)counts->ended[beside];
+        sample.seconds = counts->seconds[beside];
+        sample.instructions = counts->instructions[beside];
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+            sample.rate[kept[i].to] = (struct profile_estimate){rate_mean(&rates[kept[i].from]),
+                                                                rate_error(&rates[kept[i].from])};
+        if (sample.windows > 0)
+            learn_put(packer->learner, &sample);
+    }
+}
