@@ -40,7 +40,9 @@ libpacker_la_SOURCES = \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
 	packer/profile_demand.c \
+	packer/profile_key.c \
 	packer/profile_sample.c \
+	packer/profile_text.c \
 	packer/profiles.c packer/profiles.h \
 	packer/profiles_db.c packer/profiles_db.h \
 	packer/rates.c packer/rates.h \

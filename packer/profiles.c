@@ -4,7 +4,6 @@
 #include "profiles.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,29 +394,10 @@ int profiles_put_demand(struct profiles *store, const char *key,
     return profiles_write(store, put_demand_body, &(struct keyed_demand){key, demand}, err);
 }
 
-/* ---- small things ---- */
-
 double profile_core_gbps(const struct profile *profile)
 {
     if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)) ||
         profile->line_bytes == 0)
         return NAN;
     return profile->misses / 1e6 * profile->instructions_per_s * profile->line_bytes / 1e9;
-}
-
-void profile_key_exe(char *key, const char *path, const char *hash)
-{
-    snprintf(key, PROFILE_KEY_MAX, "exe:%s#%s", path, hash);
-}
-
-void profile_key_tag(char *key, const char *tag)
-{
-    snprintf(key, PROFILE_KEY_MAX, "tag:%s", tag);
-}
-
-void profile_geometry(char geometry[PROFILE_GEOMETRY_MAX], uint32_t tasks, uint32_t cpus_per_task)
-{
-    geometry[0] = '\0';
-    if (tasks && cpus_per_task)
-        snprintf(geometry, PROFILE_GEOMETRY_MAX, "%" PRIu32 "x%" PRIu32, tasks, cpus_per_task);
 }

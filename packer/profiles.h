@@ -216,6 +216,11 @@ struct profiles_imported {
 int profiles_import(struct profiles *store, const char *text, size_t length, bool replace,
                     struct profiles_imported *imported, struct berth_error *err);
 
+/* A sample's rates that are known, {"misses":[mean, error],...}; an error that is not known is
+ * null.
+ */
+struct json_object *profile_rates_json(const struct profile_sample *sample);
+
 /* From its JSON object
  * {"curve_gbps":[0,..],"read_solo_gbps":[[..],..],"write_solo_gbps":[[..],..]}, each part of which
  * may be absent or null. NULL and err that names the field. */
