@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reporter - a short-lived child that times memory accesses on one CPU, to see how busy the cache
+ * and the memory behind it are.
+ *
+ * It reads a buffer of half a last-level cache, line by line in eight streams, over and over. While
+ * nobody disturbs it the buffer stays in the cache; what others bring into the cache throws its
+ * lines out, and what they take of the memory's bandwidth makes it wait for them. Its own clock
+ * (a chain of multiplications, which no neighbour slows down but by the processor's frequency) is
+ * timed beside it.
+ *
+ * The child is bound to its CPU, has the scheduling class SCHED_IDLE (whoever else wakes up there
+ * displaces it at once) and is killed by its own timer when its time is over. */
+#ifndef BERTH_REPORTER_H
+#define BERTH_REPORTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+
+#define REPORTER_LINE_BYTES 64
+#define REPORTER_BYTES_MIN ((size_t)1 << 20)
+#define REPORTER_BYTES_MAX ((size_t)32 << 20) /* to write more takes too much of a probe's time */
+
+struct reporter_task {
+    unsigned cpu;     /* the only one that it runs on */
+    size_t bytes;     /* of the buffer */
+    unsigned time_ms; /* after which it is killed, its start included */
+};
+
+struct reporter_result {
+    double access_ns;  /* per line: the median of portions */
+    double op_ns;      /* per multiplication */
+    double cpu_s;      /* CPU time of the child, all in all */
+    uint32_t portions; /* that were timed */
+};
+
+/* A child at work. */
+struct reporter {
+    pid_t pid;
+    int fd; /* readable when it has ended; close-on-exec, does not block */
+};
+
+/* The buffer that fits a last-level cache of that size (0: unknown): half of it, within the bounds.
+ */
+size_t reporter_bytes(size_t llc_bytes);
+
+/* Start a child. 0, or -1 and err. */
+int reporter_start(struct reporter *reporter, const struct reporter_task *task,
+                   struct berth_error *err);
+
+/* Its result, once fd is readable; a child that is still at work is killed. Ends the child and
+ * closes fd in any case. 0; or -1 and err: it was killed, could not run on that CPU, or the CPU was
+ * not its own. */
+int reporter_finish(struct reporter *reporter, struct reporter_result *result,
+                    struct berth_error *err);
+
+#endif
