@@ -31,3 +31,6 @@ nodist_example_DATA = etc/berth.conf etc/plugstack-berth.conf
 # Machine profiles of published machines; berthctl calibrate writes one of this machine.
 machinesdir = $(pkgdatadir)/machines
 dist_machines_DATA = etc/machines/amd-6174-8x6.json etc/machines/intel-x7550-4x8.json
+
+# Hardware events of each micro-architecture, for berth.conf's event_table.
+dist_pkgdata_DATA = etc/events.conf

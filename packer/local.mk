@@ -18,6 +18,7 @@ libpacker_la_SOURCES = \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
 	packer/counters.c packer/counters.h \
+	packer/counters_perf.c \
 	packer/counters_replay.c \
 	packer/counters_resctrl.c \
 	packer/enforce.c packer/enforce.h \
@@ -37,6 +38,11 @@ libpacker_la_SOURCES = \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
+	packer/perf_cgroup.c packer/perf_cgroup.h \
+	packer/perf_events.c packer/perf_events.h \
+	packer/perf_group.c packer/perf_group.h \
+	packer/perf_plan.c packer/perf_plan.h \
+	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
 	packer/profile_demand.c \
@@ -61,9 +67,9 @@ libpacker_la_SOURCES = \
 	packer/store.c packer/store.h \
 	packer/topo.c packer/topo.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
-	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS)
+	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
 libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \
-	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) -lpthread -lm
+	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += berthd
 berthd_SOURCES = packer/berthd.c
