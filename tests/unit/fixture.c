@@ -117,6 +117,8 @@ struct fixture *fixture_open(const char *topology)
     assert_non_null(mkdtemp(f->dir));
     conf_init(&f->conf);
     f->conf.enforcement = CONF_ENFORCE_DRYRUN;
+    f->conf.counters[0] = '\0'; /* of this machine: nothing */
+    f->conf.learn = CONF_OFF;
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
     snprintf(f->conf.profile_db, sizeof(f->conf.profile_db), "%s/profiles.db", f->dir);

@@ -440,3 +440,15 @@ check_PROGRAMS += tests/unit/test_busy
 tests_unit_test_busy_SOURCES = tests/unit/test_busy.c
 tests_unit_test_busy_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_busy_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_sample
+check_PROGRAMS += tests/unit/test_sample
+tests_unit_test_sample_SOURCES = tests/unit/test_sample.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_sample_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sample_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_learn
+check_PROGRAMS += tests/unit/test_learn
+tests_unit_test_learn_SOURCES = tests/unit/test_learn.c
+tests_unit_test_learn_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_learn_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
