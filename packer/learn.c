@@ -99,15 +99,26 @@ static bool wait_for_work(struct learner *learner, bool failed)
     return !STAILQ_EMPTY(&learner->queue.entries);
 }
 
+static void batch_drop_first(struct batch *batch)
+{
+    struct entry *entry = STAILQ_FIRST(&batch->entries);
+
+    STAILQ_REMOVE_HEAD(&batch->entries, link);
+    free(entry);
+    batch->n--;
+}
+
 static void batch_free(struct batch *batch)
 {
-    struct entry *entry;
+    while (batch->n)
+        batch_drop_first(batch);
+}
 
-    while ((entry = STAILQ_FIRST(&batch->entries))) {
-        STAILQ_REMOVE_HEAD(&batch->entries, link);
-        free(entry);
-    }
-    batch->n = 0;
+/* Keep the newest LEARN_QUEUE. */
+static void batch_cut(struct batch *batch)
+{
+    while (batch->n > LEARN_QUEUE)
+        batch_drop_first(batch);
 }
 
 /* All that `later` has, behind what `batch` has. */
@@ -141,6 +152,7 @@ static void *run(void *arg)
         pthread_mutex_lock(&learner->mutex);
         batch_append(&batch, &learner->queue);
         batch_append(&learner->queue, &batch);
+        batch_cut(&learner->queue);
         if (failed && learner->stopping)
             break;
     }
@@ -222,22 +234,17 @@ void learn_close(struct learner *learner)
 
 void learn_put(struct learner *learner, const struct profile_sample *sample)
 {
-    struct entry *entry = malloc(sizeof(*entry)), *oldest = NULL;
+    struct entry *entry = malloc(sizeof(*entry));
 
     if (!entry)
         return;
     entry->sample = *sample;
     pthread_mutex_lock(&learner->mutex);
-    if (learner->queue.n == LEARN_QUEUE) {
-        oldest = STAILQ_FIRST(&learner->queue.entries);
-        STAILQ_REMOVE_HEAD(&learner->queue.entries, link);
-        learner->queue.n--;
-    }
     STAILQ_INSERT_TAIL(&learner->queue.entries, entry, link);
     learner->queue.n++;
+    batch_cut(&learner->queue);
     pthread_cond_broadcast(&learner->changed);
     pthread_mutex_unlock(&learner->mutex);
-    free(oldest);
 }
 
 /* ---- from a step ---- */
