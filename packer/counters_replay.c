@@ -17,19 +17,16 @@ static int replay_open(const struct counters_node *node, void **state, uint32_t 
 {
     const char *path = node->conf->counters_replay;
     struct replay *replay;
-    size_t samples = 0;
 
     if (!path[0])
         return berth_error_set(err, "counters_replay is not set in berth.conf");
     if (replay_read(&replay, path, err) < 0)
         return -1;
     *can = 0;
-    for (size_t i = 0; i < replay_steps(replay); i++) {
+    for (size_t i = 0; i < replay_steps(replay); i++)
         *can |= replay_known(replay, i);
-        samples += replay_samples(replay, i);
-    }
-    snprintf(say, COUNTERS_SAY, "plays %zu samples of %zu steps from %.400s", samples,
-             replay_steps(replay), path);
+    snprintf(say, COUNTERS_SAY, "plays %zu samples of %zu steps from %.400s",
+             replay_samples(replay), replay_steps(replay), path);
     *state = replay;
     return 0;
 }

@@ -18,6 +18,7 @@
 int ctl_status(int argc, char **argv);
 int ctl_top(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
+int ctl_record(int argc, char **argv);
 int ctl_plan(int argc, char **argv);
 int ctl_model(int argc, char **argv);
 int ctl_profile(int argc, char **argv);
@@ -47,8 +48,8 @@ struct ctl_query {
 int ctl_query_options(int argc, char **argv, const char *usage, struct ctl_query *query);
 
 /* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
- * answer lines as {"node":{...},"steps":[...]}; "steps" is always there. Waits 2 s at most in all.
- * The caller releases it; NULL and err when there is no berthd or it refuses. */
+ * answer lines as {"node":{...},"steps":[...]}; "steps" is always there, "samples":[...] where some
+ * came. Waits 2 s at most in all. The caller releases it; NULL and err when there is no berthd or it refuses. */
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err);
 

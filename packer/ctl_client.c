@@ -108,6 +108,7 @@ static int client_receive(struct client *client, size_t *line_length)
 static int gather(struct json_object *answer, struct json_object *line, struct berth_error *err)
 {
     struct json_object *node = ctl_object(line, "node"), *step = ctl_object(line, "step");
+    struct json_object *sample = ctl_object(line, "sample");
 
     if (!ctl_true(line, "ok"))
         return berth_error_set(err, "%.400s", ctl_text(line, "error"));
@@ -115,6 +116,10 @@ static int gather(struct json_object *answer, struct json_object *line, struct b
         json_object_object_add(answer, "node", json_object_get(node));
     if (step)
         json_object_array_add(ctl_object(answer, "steps"), json_object_get(step));
+    if (sample && !ctl_object(answer, "samples"))
+        json_object_object_add(answer, "samples", json_object_new_array());
+    if (sample)
+        json_object_array_add(ctl_object(answer, "samples"), json_object_get(sample));
     return ctl_true(line, "more");
 }
 

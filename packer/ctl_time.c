@@ -2,6 +2,8 @@
 /* ctl_time - see ctl_time.h */
 #include "ctl_time.h"
 
+#include <signal.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #include "json.h"
@@ -25,6 +27,18 @@ int64_t ctl_time_ms(void)
 bool ctl_time_is_late(void *end_s)
 {
     return ctl_time_s() >= *(const double *)end_s;
+}
+
+int ctl_time_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 int ctl_time_limit(struct json_object *input, double *limit_s, struct berth_error *err)

@@ -9,11 +9,9 @@
 #include <getopt.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -43,18 +41,6 @@ struct top {
 };
 
 /* ---- the terminal ---- */
-
-static int catch_signals(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static void terminal_take(struct top *top)
 {
@@ -196,7 +182,7 @@ static int run(struct top *top)
     unsigned long pages = 0;
     int rc;
 
-    top->signals = catch_signals();
+    top->signals = ctl_time_signals();
     terminal_take(top);
     do
         rc = page(top, &err);

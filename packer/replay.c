@@ -58,9 +58,6 @@ static int make_room(struct replay *replay, struct track *track, struct berth_er
 {
     size_t most = 2 * COUNTERS + COUNTERS_NODES_MAX;
 
-    if (replay->samples == REPLAY_SAMPLES_MAX || replay->values + most > REPLAY_VALUES_MAX)
-        return berth_error_set(err, "at most %u samples and %u values expected in one file",
-                               REPLAY_SAMPLES_MAX, REPLAY_VALUES_MAX);
     if (replay->values + most > replay->room) {
         size_t room = 2 * replay->room + most;
         double *value = reallocarray(replay->value, room, sizeof(*value));
@@ -120,6 +117,16 @@ static void unpack(const struct replay *replay, const struct record *record,
 }
 
 /* ---- reading ---- */
+
+static int check_size(const struct replay *replay, const struct counters_sample *sample,
+                      struct berth_error *err)
+{
+    if (replay->samples == REPLAY_SAMPLES_MAX ||
+        replay->values + samples_values(sample) > REPLAY_VALUES_MAX)
+        return berth_error_set(err, "at most %u samples and %u values expected in one file",
+                               REPLAY_SAMPLES_MAX, REPLAY_VALUES_MAX);
+    return 0;
+}
 
 static int check_order(const struct track *track, const struct counters_sample *sample,
                        struct berth_error *err)
@@ -191,7 +198,8 @@ static int read_line(struct reader *reader, const char *line, size_t length,
                      : samples_read_json(line, length, step, &sample, err)) < 0)
         return -1;
     track = track_of(reader->replay, step, reader->guess, err);
-    if (!track || check_order(track, &sample, err) < 0 || make_room(reader->replay, track, err) < 0)
+    if (!track || check_order(track, &sample, err) < 0 ||
+        check_size(reader->replay, &sample, err) < 0 || make_room(reader->replay, track, err) < 0)
         return -1;
     pack(reader->replay, track, &sample);
     reader->guess = (size_t)(track - reader->replay->track);
@@ -316,19 +324,30 @@ long replay_find(const struct replay *replay, const char *name)
     return -1;
 }
 
-double replay_length_s(const struct replay *replay, size_t step)
+size_t replay_samples(const struct replay *replay)
 {
-    return replay->track[step].record[replay->track[step].n - 1].at_s;
+    return replay->samples;
 }
 
-size_t replay_samples(const struct replay *replay, size_t step)
+size_t replay_values(const struct replay *replay)
 {
-    return replay->track[step].n;
+    return replay->values;
 }
 
 uint32_t replay_known(const struct replay *replay, size_t step)
 {
     return replay->track[step].known;
+}
+
+size_t replay_samples_of(const struct replay *replay, size_t step)
+{
+    return replay->track[step].n;
+}
+
+void replay_sample(const struct replay *replay, size_t step, size_t index,
+                   struct counters_sample *sample)
+{
+    unpack(replay, &replay->track[step].record[index], sample);
 }
 
 /* ---- playing ---- */

@@ -28,12 +28,15 @@ size_t replay_steps(const struct replay *replay);
 const char *replay_name(const struct replay *replay, size_t step);
 long replay_find(const struct replay *replay, const char *name);
 
-/* When its last sample was taken, seconds since its registration; how many there are. */
-double replay_length_s(const struct replay *replay, size_t step);
-size_t replay_samples(const struct replay *replay, size_t step);
+/* Of all steps together: samples, and values as they are bounded. */
+size_t replay_samples(const struct replay *replay);
+size_t replay_values(const struct replay *replay);
 
-/* What any sample of the step knows. */
+/* What any sample of the step knows; its samples, which are at least one; one of them. */
 uint32_t replay_known(const struct replay *replay, size_t step);
+size_t replay_samples_of(const struct replay *replay, size_t step);
+void replay_sample(const struct replay *replay, size_t step, size_t index,
+                   struct counters_sample *sample);
 
 /* Add, by counters_set, what the step had counted `at_s` seconds after its registration, and set
  * sample->at_s to that.

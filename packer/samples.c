@@ -22,6 +22,16 @@ static int check(const char *name, double value, double most, struct berth_error
 #define COUNT_MAX 0x1p64
 #define TIME_MAX 1e12
 
+size_t samples_values(const struct counters_sample *sample)
+{
+    size_t values = sample->nodes;
+
+    for (int i = 0; i < COUNTERS; i++)
+        if (counters_know(sample, (enum counter)i))
+            values += 1 + (sample->error[i] > 0);
+    return values;
+}
+
 /* ---- JSON ---- */
 
 /* As %.17g: read back exactly. */

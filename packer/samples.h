@@ -25,6 +25,9 @@
 #define SAMPLES_LINE_MAX 65536 /* with its newline */
 #define SAMPLES_COLUMNS_MAX 256
 
+/* How many numbers it has: counters that are known, errors of them, and nodes. */
+size_t samples_values(const struct counters_sample *sample);
+
 /* ---- JSON ---- */
 
 /* Add what is known of a sample, but its time, to an object. */

@@ -89,13 +89,19 @@ static void test_counts(void **state)
         {22, 2100}, {25, 2500}, {100, 10000}, {104, 10400}, {10007, 1000700},
     };
     struct replay *replay = read_text(TWO_STEPS);
+    struct counters_sample last;
 
     (void)state;
     assert_int_equal(replay_steps(replay), 2);
     assert_string_equal(replay_name(replay, 1), "b");
     assert_int_equal(replay_find(replay, "c"), -1);
-    assert_int_equal(replay_samples(replay, 0), 3);
-    assert_true(replay_length_s(replay, 0) == 10);
+    assert_int_equal(replay_samples(replay), 4);
+    assert_int_equal(replay_values(replay),
+                     10); /* 3 of cycles of a, 3 of threads, 1 error, 2 nodes;
+                             b */
+    assert_int_equal(replay_samples_of(replay, 0), 3);
+    replay_sample(replay, 0, 2, &last);
+    assert_true(last.at_s == 10 && last.value[COUNTER_THREADS] == 2);
     assert_int_equal(replay_known(replay, 0), 1u << COUNTER_CYCLES | 1u << COUNTER_THREADS);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         struct counters_sample sample = at(replay, "a", wanted[i][0]);
