@@ -45,6 +45,7 @@ int counter_by_name(const char *name)
 /* In order of preference; the first, where it is asked for, is alone. */
 static const struct counters_backend *const backends[] = {
     &counters_replay,
+    &counters_perf,
     &counters_resctrl,
 };
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))

@@ -180,6 +180,8 @@ berthd_conf() {
         [cgroup_name]=berth_$CLUSTER_NODE
         [sweep]=1s
         [log_level]=debug
+        [counters]=software
+        [learn]=off
     )
     for line; do conf[${line%%=*}]=${line#*=}; done
     for line in "${!conf[@]}"; do echo "$line = ${conf[$line]}"; done >"$CLUSTER/etc/berth.conf"

@@ -14,4 +14,5 @@ EXTRA_DIST += README.md \
 	tests/cluster/t30-faults.sh \
 	tests/cluster/t40-daemon.sh \
 	tests/cluster/t50-size.sh \
+	tests/cluster/t60-counters.sh \
 	tests/fixtures/machines/two-cores.json
