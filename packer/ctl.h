@@ -49,7 +49,8 @@ int ctl_query_options(int argc, char **argv, const char *usage, struct ctl_query
 
 /* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
  * answer lines as {"node":{...},"steps":[...]}; "steps" is always there, "samples":[...] where some
- * came. Waits 2 s at most in all. The caller releases it; NULL and err when there is no berthd or it refuses. */
+ * came. Waits 2 s at most in all. The caller releases it; NULL and err when there is no berthd or
+ * it refuses. */
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err);
 

@@ -21,7 +21,7 @@
 
 static const char usage[] =
     "usage: berthctl plan [--topology XML|SYNTHETIC] [--policy P] [--matrix FILE] [--json]\n"
-    "                     [--time-limit S] [FILE]\n\n"
+    "                     [--samples FILE] [--time-limit S] [FILE]\n\n"
     "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
     "  {\"apps\":[{\"name\":\"mcf\",\"cores\":1,\"ipc\":0.4,\"llc_apki\":40,\"llc_mpki\":21.5,"
     "\"mem_gbps\":3,\n"
@@ -44,6 +44,12 @@ static const char usage[] =
     "                   what i suffers beside each: slowdown is then the sum over an "
     "application's\n"
     "                   neighbours in its cache\n"
+    "  --samples FILE   applications from a file of samples (berthctl record), each step one: "
+    "ipc,\n"
+    "                   llc_apki, llc_mpki, mem_gbps and cores as it counted them; FILE is then "
+    "not "
+    "needed,\n"
+    "                   and where it names the same application its fields win\n"
     "  --time-limit S   seconds to search for a placement, 1 where not given\n"
     "  --json           "
     "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}],\"score\",\"predicted\":[{\"name\",\n"
@@ -278,13 +284,11 @@ static int read_time_limit(struct ctl_plan *plan, const char *text)
 /* Read the options. 0, 2 after saying what is wrong with them, -1 after --help. */
 static int read_options(struct ctl_plan *plan, int argc, char **argv)
 {
-    static const struct option options[] = {{"topology", required_argument, NULL, 't'},
-                                            {"policy", required_argument, NULL, 'p'},
-                                            {"matrix", required_argument, NULL, 'm'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"time-limit", required_argument, NULL, 'l'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"topology", required_argument, NULL, 't'}, {"policy", required_argument, NULL, 'p'},
+        {"matrix", required_argument, NULL, 'm'},   {"samples", required_argument, NULL, 's'},
+        {"json", no_argument, NULL, 'j'},           {"time-limit", required_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},           {0}};
     int option;
 
     opterr = 0;
@@ -298,6 +302,9 @@ static int read_options(struct ctl_plan *plan, int argc, char **argv)
             break;
         case 'm':
             plan->matrix = optarg;
+            break;
+        case 's':
+            plan->samples = optarg;
             break;
         case 'l':
             if (read_time_limit(plan, optarg) != 0)
@@ -354,11 +361,29 @@ static void release(struct ctl_plan *plan)
     free(plan->slowdown);
 }
 
+/* From FILE or stdin; with samples neither is needed. NULL after saying what is wrong. */
+static struct json_object *read_workload(const struct ctl_plan *plan)
+{
+    struct json_object *workload;
+    struct berth_error err;
+
+    workload = plan->samples && !plan->input ? json_object_new_object()
+                                             : ctl_input_read(plan->input, &err);
+    if (!workload) {
+        ctl_fail(ctl_input_name(plan->input), "%s", err.text);
+        return NULL;
+    }
+    if (!plan->samples || ctl_plan_add_samples(workload, plan->samples, &err) == 0)
+        return workload;
+    ctl_fail("plan", "%s", err.text);
+    json_object_put(workload);
+    return NULL;
+}
+
 int ctl_plan(int argc, char **argv)
 {
     struct ctl_plan plan = {.limit_s = 1};
     struct json_object *workload;
-    struct berth_error err;
     int rc = read_options(&plan, argc, argv);
 
     if (rc != 0)
@@ -366,9 +391,9 @@ int ctl_plan(int argc, char **argv)
     if (plan.policy && !ctl_plan_policy_known(plan.policy))
         return ctl_fail("plan", "policy %s: unknown; there are " CTL_PLAN_POLICY_NAMES,
                         plan.policy);
-    workload = ctl_input_read(plan.input, &err);
+    workload = read_workload(&plan);
     if (!workload)
-        return ctl_fail(ctl_input_name(plan.input), "%s", err.text);
+        return 1;
     rc = make(&plan, workload);
     if (rc == 0)
         rc = plan.json ? ctl_plan_print_json(&plan) : ctl_plan_print_table(&plan);

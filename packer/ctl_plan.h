@@ -25,7 +25,7 @@ struct ctl_plan_unit {
 
 /* A placement: cores of the tree for the first app, then for the second, ... */
 struct ctl_plan {
-    const char *topology, *policy, *matrix, *input; /* as asked; NULL: not given */
+    const char *topology, *policy, *matrix, *samples, *input; /* as asked; NULL: not given */
     double limit_s;
     bool json;
     struct ctl_apps apps;
@@ -60,6 +60,13 @@ void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 
 /* Misses per million instructions of one core of the app; NAN: unknown. */
 double ctl_plan_rate(const struct ctl_plan *plan, size_t app);
+
+/* ---- ctl_plan_samples.c ---- */
+
+/* Add to workload["apps"] what a file of samples says: of each step its means, as an app of its
+ * name. Apps of that name which are there get what they lack of it, and keep their own. 0, or -1
+ * and err, "FILE:LINE: why". */
+int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err);
 
 /* ---- ctl_plan_policy.c ---- */
 

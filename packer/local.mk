@@ -105,10 +105,12 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_plan.c packer/ctl_plan.h \
 	packer/ctl_plan_policy.c \
 	packer/ctl_plan_print.c \
+	packer/ctl_plan_samples.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
 	packer/ctl_profile_print.c \
 	packer/ctl_profile_store.c \
+	packer/ctl_record.c \
 	packer/ctl_status.c \
 	packer/ctl_time.c packer/ctl_time.h \
 	packer/ctl_top.c \
@@ -117,6 +119,8 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
 	packer/plan.c packer/plan.h \
+	packer/record_file.c packer/record_file.h \
+	packer/recording.c packer/recording.h \
 	packer/tracer.c packer/tracer.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread
