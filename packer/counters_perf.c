@@ -20,7 +20,7 @@
 #include "perf_plan.h"
 
 struct state {
-    const struct counters_node *node;
+    struct counters_node node;
     struct perf_hierarchy hierarchy;
     struct perf_plan plan;
     struct perf_events events; /* n 0: software events only */
@@ -48,9 +48,9 @@ static void raise_files(void)
 /* Does the kernel count by cgroup, and may this process? 0, or -1 and err. */
 static int try_cgroup(const struct state *state, struct berth_error *err)
 {
-    const struct topo *topo = state->node->topo;
+    const struct topo *topo = state->node.topo;
     int cpu = (int)cpus_next(&topo->cpus, 0);
-    int dir = rootfs_openat(state->node->root, state->hierarchy.mount, O_RDONLY | O_DIRECTORY);
+    int dir = rootfs_openat(state->node.root, state->hierarchy.mount, O_RDONLY | O_DIRECTORY);
     int fd = dir < 0 ? -1 : perf_open(&state->plan.event[0], dir, cpu, -1, PERF_FLAG_PID_CGROUP);
 
     if (fd < 0)
@@ -100,7 +100,7 @@ static void say_hardware(const struct state *state, const struct perf_table *tab
     list_missing(&state->events, table, missing, sizeof(missing));
     if (missing[0] && (size_t)used < size)
         used += snprintf(say + used, size - (size_t)used, "; not here: %s", missing);
-    if (state->plan.groups > 2 && has_watchdog(state->node->root) && (size_t)used < size)
+    if (state->plan.groups > 2 && has_watchdog(state->node.root) && (size_t)used < size)
         snprintf(say + used, size - (size_t)used, "; kernel.nmi_watchdog=1 takes a counter");
 }
 
@@ -124,12 +124,12 @@ static void open_hardware(struct state *state, char *say, size_t size)
     struct perf_table *table;
     struct berth_error err;
 
-    if (perf_table_read(&table, state->node->conf->event_table, &err) < 0) {
-        snprintf(say, size, "no hardware events: %s", err.text);
+    if (perf_table_read(&table, state->node.conf->event_table, &err) < 0) {
+        snprintf(say, size, "no hardware events: %.300s", err.text);
         return;
     }
     if (perf_events_find(&state->events, table, NULL, perf_plan_usable, NULL, &err) < 0) {
-        snprintf(say, size, "no hardware events: %s", err.text);
+        snprintf(say, size, "no hardware events: %.300s", err.text);
         state->events.n = 0;
     } else if (state->events.n == 0) {
         say_no_pmu(say, size);
@@ -162,7 +162,7 @@ static int perf_backend_open(const struct counters_node *node, void **out, uint3
 
     if (!state)
         return berth_error_set(err, "out of memory");
-    state->node = node;
+    state->node = *node;
     raise_files();
     if (perf_plan_software(&state->plan, err) < 0 ||
         perf_hierarchy_find(&state->hierarchy, node->root, err) < 0 || try_cgroup(state, err) < 0) {
@@ -186,19 +186,19 @@ static void perf_backend_close(void *state)
 /* Where it may run; everywhere, where that is not known. */
 static const struct cpus *cpus_of(const struct state *state, const struct counters_target *target)
 {
-    return cpus_empty(&target->cpus) ? &state->node->topo->cpus : &target->cpus;
+    return cpus_empty(&target->cpus) ? &state->node.topo->cpus : &target->cpus;
 }
 
 static int perf_backend_attach(void *arg, const struct counters_target *target, void **out,
                                struct berth_error *err)
 {
     struct state *state = arg;
-    const struct rootfs *root = state->node->root;
+    const struct rootfs *root = state->node.root;
     struct step *step = calloc(1, sizeof(*step));
 
     if (!step)
         return berth_error_set(err, "out of memory");
-    if (perf_cgroup_enter(&step->cgroup, &state->hierarchy, state->node->enforce, target->body,
+    if (perf_cgroup_enter(&step->cgroup, &state->hierarchy, state->node.enforce, target->body,
                           err) < 0) {
         free(step);
         return -1;
@@ -274,7 +274,7 @@ static void perf_backend_detach(void *arg, void *of)
 
     perf_set_close(&step->set);
     close(step->fd);
-    perf_cgroup_leave(&step->cgroup, &state->hierarchy, state->node->root);
+    perf_cgroup_leave(&step->cgroup, &state->hierarchy, state->node.root);
     free(step);
 }
 
@@ -282,7 +282,7 @@ static void perf_backend_sweep(void *arg, const struct wire_step_id *known, size
 {
     struct state *state = arg;
 
-    perf_cgroup_sweep(&state->hierarchy, state->node->enforce, known, n);
+    perf_cgroup_sweep(&state->hierarchy, state->node.enforce, known, n);
 }
 
 const struct counters_backend counters_perf = {.name = "perf",

@@ -28,3 +28,9 @@ tests_bench_nucore_SOURCES = tests/bench/nucore.c tests/bench/numa_paper.c tests
 	tests/bench/numa_random.c tests/bench/numa_random.h
 tests_bench_nucore_CPPFLAGS = $(AM_CPPFLAGS) $(GLPK_CFLAGS)
 tests_bench_nucore_LDADD = libmodels.la $(GLPK_LIBS) -lm
+
+# What reading the counters of many steps costs; as root.
+noinst_PROGRAMS += tests/bench/counters
+tests_bench_counters_SOURCES = tests/bench/counters.c
+tests_bench_counters_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_counters_LDADD = libpacker.la
