@@ -43,6 +43,7 @@ libmodels_la_SOURCES = \
 	models/sdc.c models/sdc.h \
 	models/simplex.c models/simplex.h \
 	models/subsets.c models/subsets.h \
+	models/usage.c models/usage.h \
 	models/walk.c models/walk.h
 libmodels_la_CPPFLAGS = $(AM_CPPFLAGS) $(GLPK_CFLAGS)
 libmodels_la_LIBADD = $(GLPK_LIBS) -lm

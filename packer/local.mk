@@ -21,6 +21,7 @@ libpacker_la_SOURCES = \
 	packer/counters_perf.c \
 	packer/counters_replay.c \
 	packer/counters_resctrl.c \
+	packer/counters_software.c \
 	packer/enforce.c packer/enforce.h \
 	packer/enforce_cgroup1.c \
 	packer/enforce_cgroup2.c \
@@ -29,12 +30,14 @@ libpacker_la_SOURCES = \
 	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
+	packer/lock_time.c packer/lock_time.h \
 	packer/log.c packer/log.h \
 	packer/machine_profile.c packer/machine_profile.h \
 	packer/machine_profile_fields.h \
 	packer/machine_profile_read.c \
 	packer/machine_profile_write.c \
 	packer/machine_type.c packer/machine_type.h \
+	packer/memory_nodes.c packer/memory_nodes.h \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
@@ -45,6 +48,7 @@ libpacker_la_SOURCES = \
 	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
+	packer/proc_usage.c packer/proc_usage.h \
 	packer/profile_demand.c \
 	packer/profile_key.c \
 	packer/profile_sample.c \
@@ -64,7 +68,11 @@ libpacker_la_SOURCES = \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \
 	packer/size_model.c packer/size_model.h \
+	packer/step_cgroup.c packer/step_cgroup.h \
+	packer/step_usage.c packer/step_usage.h \
 	packer/store.c packer/store.h \
+	packer/tally.c packer/tally.h \
+	packer/taskstats.c packer/taskstats.h \
 	packer/topo.c packer/topo.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
 	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)

@@ -122,9 +122,45 @@ tests_unit_test_lackey_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_profiles
 check_PROGRAMS += tests/unit/test_profiles
-tests_unit_test_profiles_SOURCES = tests/unit/test_profiles.c
+tests_unit_test_profiles_SOURCES = tests/unit/test_profiles.c tests/unit/profile_store.c tests/unit/profile_store.h
 tests_unit_test_profiles_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_profiles_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profiles_db
+check_PROGRAMS += tests/unit/test_profiles_db
+tests_unit_test_profiles_db_SOURCES = tests/unit/test_profiles_db.c tests/unit/profile_store.c tests/unit/profile_store.h
+tests_unit_test_profiles_db_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profiles_db_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_sample
+check_PROGRAMS += tests/unit/test_profile_sample
+tests_unit_test_profile_sample_SOURCES = tests/unit/test_profile_sample.c tests/unit/profile_store.c tests/unit/profile_store.h
+tests_unit_test_profile_sample_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_sample_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_text
+check_PROGRAMS += tests/unit/test_profile_text
+tests_unit_test_profile_text_SOURCES = tests/unit/test_profile_text.c tests/unit/profile_store.c tests/unit/profile_store.h
+tests_unit_test_profile_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_text_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_key
+check_PROGRAMS += tests/unit/test_profile_key
+tests_unit_test_profile_key_SOURCES = tests/unit/test_profile_key.c tests/unit/profile_store.c tests/unit/profile_store.h
+tests_unit_test_profile_key_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_key_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_machine_type
+check_PROGRAMS += tests/unit/test_machine_type
+tests_unit_test_machine_type_SOURCES = tests/unit/test_machine_type.c
+tests_unit_test_machine_type_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_machine_type_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_wire_shape
+check_PROGRAMS += tests/unit/test_wire_shape
+tests_unit_test_wire_shape_SOURCES = tests/unit/test_wire_shape.c
+tests_unit_test_wire_shape_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_wire_shape_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 # Programs to be profiled: without sanitizers, which do not run under valgrind.
 TESTS += tests/unit/test_ctl_profile.sh
@@ -452,3 +488,15 @@ check_PROGRAMS += tests/unit/test_learn
 tests_unit_test_learn_SOURCES = tests/unit/test_learn.c
 tests_unit_test_learn_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_learn_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_counters_software
+check_PROGRAMS += tests/unit/test_counters_software
+tests_unit_test_counters_software_SOURCES = tests/unit/test_counters_software.c
+tests_unit_test_counters_software_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_counters_software_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_lock_time
+check_PROGRAMS += tests/unit/test_lock_time
+tests_unit_test_lock_time_SOURCES = tests/unit/test_lock_time.c
+tests_unit_test_lock_time_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_lock_time_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
