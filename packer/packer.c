@@ -77,10 +77,11 @@ static void read_machine(struct packer *packer)
 
 static int open_counters(struct packer *packer, struct berth_error *err)
 {
-    struct counters_node node = {&packer->root, packer->topo, &packer->enforce, &packer->conf};
     struct counters_about about;
 
-    if (counters_open(&packer->counters, &node, err) < 0)
+    packer->counters_node =
+        (struct counters_node){&packer->root, packer->topo, &packer->enforce, &packer->conf};
+    if (counters_open(&packer->counters, &packer->counters_node, err) < 0)
         return -1;
     for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
         log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,

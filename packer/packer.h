@@ -21,6 +21,7 @@ struct packer {
     struct enforce enforce;
     struct profiles *profiles;
     struct machine_profile *machine; /* NULL: none, or none that fits this machine */
+    struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
     struct learner *learner; /* NULL: nothing is learned */
     struct journal *journal;
