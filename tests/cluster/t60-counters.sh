@@ -64,10 +64,10 @@ t60_an_unknown_devil_is_known_at_its_next_run() {
     wait_for 10 test -s "$CLUSTER/berth/profiles.db"
     daemon_stop berthd
     berthd_start
-    start a --contention-aware=tag=devil
-    same "class at launch" "$(explained a .class.name)" devil
-    has "$(explained a .profile.source)" replay
-    stop a
+    start c --contention-aware=tag=devil
+    same "class at launch" "$(explained c .class.name)" devil
+    has "$(explained c .profile.source)" replay
+    stop c
 }
 
 t60_a_reference_is_not_replaced_by_a_run_beside_others() {
@@ -119,7 +119,7 @@ t60_samples_of_the_node_can_be_recorded_and_played() {
     stop a
     at_least 3 grep -c '"step":"loop"' "$file" || fail "recorded: $(cat "$file")"
     counting "counters_replay=$file"
-    start a -c1 --contention-aware=tag=loop
-    wait_for 20 at_least 0.3 rate_of a cpu || fail "the recording does not show its loop"
-    stop a
+    start b -c1 --contention-aware=tag=loop
+    wait_for 20 at_least 0.3 rate_of b cpu || fail "its loop does not show: $(explained b .observe.counts.rates.cpu) $(cat "$file")"
+    stop b
 }
