@@ -261,8 +261,8 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
         show_progress(record);
         past_s = ctl_time_s() - record->begun_s;
         at_s += record->interval_s * fmax(1, ceil((past_s - at_s) / record->interval_s));
-        go_on = rc == 0 && at_s <= record->duration_s && (record->lost || !all_ended(record)) &&
-                wait_until(record, record->begun_s + at_s);
+        go_on = rc == 0 && at_s <= record->duration_s * (1 + 1e-9) &&
+                (record->lost || !all_ended(record)) && wait_until(record, record->begun_s + at_s);
         answer = go_on ? ask_again(record) : NULL;
     } while (go_on);
     return rc;

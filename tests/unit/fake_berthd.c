@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fake_berthd - what berthctl talks to in its test: a socket that gives a canned answer.
  *
- *     fake_berthd SOCKET [FILE]
+ *     fake_berthd SOCKET [FILE...]
  *
  * Every request line is printed on stdout; the answer is FILE as it is at that moment, then the
- * connection ends. Without FILE it accepts and never answers. It ends with the process that started
- * it. */
+ * connection ends. Of several, each is an answer in its turn, the last one ever after. Without FILE
+ * it accepts and never answers. It ends with the process that started it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void send_file(int fd, const char *path)
 
 int main(int argc, char **argv)
 {
-    int listener = argc > 1 ? listen_at(argv[1]) : -1;
+    int listener = argc > 1 ? listen_at(argv[1]) : -1, next = 2;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
@@ -72,7 +72,8 @@ int main(int argc, char **argv)
             return 1;
         read_request(fd);
         if (argc > 2) {
-            send_file(fd, argv[2]);
+            send_file(fd, argv[next]);
+            next += next + 1 < argc;
             close(fd);
         }
     }

@@ -110,9 +110,9 @@ tests_unit_test_store_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_cachesim
 check_PROGRAMS += tests/unit/test_cachesim
-tests_unit_test_cachesim_SOURCES = tests/unit/test_cachesim.c packer/cachesim.c
+tests_unit_test_cachesim_SOURCES = tests/unit/test_cachesim.c packer/cachesim.c packer/cachesim_setup.c
 tests_unit_test_cachesim_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_cachesim_LDADD = libpacker.la $(CMOCKA_LIBS)
+tests_unit_test_cachesim_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
 
 TESTS += tests/unit/test_lackey
 check_PROGRAMS += tests/unit/test_lackey
@@ -165,7 +165,10 @@ tests_unit_test_wire_shape_LDADD = libpacker.la $(CMOCKA_LIBS)
 # Programs to be profiled: without sanitizers, which do not run under valgrind.
 TESTS += tests/unit/test_ctl_profile.sh
 EXTRA_DIST += tests/unit/test_ctl_profile.sh
-check_PROGRAMS += tests/fixtures/programs/devil tests/fixtures/programs/turtle
+check_PROGRAMS += tests/fixtures/programs/devil tests/fixtures/programs/reuse tests/fixtures/programs/turtle
+tests_fixtures_programs_reuse_SOURCES = tests/fixtures/programs/reuse.c
+tests_fixtures_programs_reuse_CFLAGS = -O2
+tests_fixtures_programs_reuse_LDADD = -lpthread
 tests_fixtures_programs_devil_SOURCES = tests/fixtures/programs/devil.c
 tests_fixtures_programs_devil_CFLAGS = -O2
 tests_fixtures_programs_turtle_SOURCES = tests/fixtures/programs/turtle.c
@@ -500,3 +503,6 @@ check_PROGRAMS += tests/unit/test_lock_time
 tests_unit_test_lock_time_SOURCES = tests/unit/test_lock_time.c
 tests_unit_test_lock_time_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_lock_time_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_ctl_record.sh
+EXTRA_DIST += tests/unit/test_ctl_record.sh
