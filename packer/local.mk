@@ -48,6 +48,8 @@ libpacker_la_SOURCES = \
 	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
+	packer/probe.c packer/probe.h \
+	packer/probe_estimate.c packer/probe_estimate.h \
 	packer/proc_usage.c packer/proc_usage.h \
 	packer/profile_demand.c \
 	packer/profile_key.c \
@@ -58,6 +60,7 @@ libpacker_la_SOURCES = \
 	packer/rates.c packer/rates.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
+	packer/reporter.c packer/reporter.h \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
@@ -87,6 +90,8 @@ berthd_LDADD = libpacker.la
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
+	packer/cachesim_parts.h \
+	packer/cachesim_setup.c \
 	packer/calibrate.c packer/calibrate.h \
 	packer/calibrate_fit.c packer/calibrate_fit.h \
 	packer/calibrate_places.c packer/calibrate_places.h \
@@ -116,6 +121,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_plan_samples.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
+	packer/ctl_profile_args.c \
 	packer/ctl_profile_print.c \
 	packer/ctl_profile_store.c \
 	packer/ctl_record.c \
@@ -129,6 +135,11 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/plan.c packer/plan.h \
 	packer/record_file.c packer/record_file.h \
 	packer/recording.c packer/recording.h \
-	packer/tracer.c packer/tracer.h
-berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\"
+	packer/tracer.c packer/tracer.h \
+	packer/tracer_area.h \
+	packer/tracer_lackey.c \
+	packer/tracer_tool.c \
+	packer/tracer_way.h
+berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\" \
+	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\" -DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread

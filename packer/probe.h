@@ -103,8 +103,7 @@ double probe_rank(double intensity, double typical, double neutral_pmi, double d
 int probe_idle_cpus(const char *before, const char *after, struct cpus *idle);
 
 /* CPUs of all Slurm jobs on the node, by their cpusets. 0; or -1 and err: not known here. */
-int probe_held_cpus(const struct rootfs *root, const char *cgroup_root, struct cpus *held,
-                    struct berth_error *err);
+int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_error *err);
 
 /* The CPU to use beside a cache: of its last core that is idle and not held with all its hardware
  * threads; -1 when there is none. */

@@ -506,3 +506,21 @@ tests_unit_test_lock_time_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
 
 TESTS += tests/unit/test_ctl_record.sh
 EXTRA_DIST += tests/unit/test_ctl_record.sh
+
+TESTS += tests/unit/test_probe
+check_PROGRAMS += tests/unit/test_probe
+tests_unit_test_probe_SOURCES = tests/unit/test_probe.c
+tests_unit_test_probe_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_probe_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_probe_estimate
+check_PROGRAMS += tests/unit/test_probe_estimate
+tests_unit_test_probe_estimate_SOURCES = tests/unit/test_probe_estimate.c
+tests_unit_test_probe_estimate_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_probe_estimate_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_reporter
+check_PROGRAMS += tests/unit/test_reporter
+tests_unit_test_reporter_SOURCES = tests/unit/test_reporter.c
+tests_unit_test_reporter_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_reporter_LDADD = libpacker.la $(CMOCKA_LIBS)
