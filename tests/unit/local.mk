@@ -524,3 +524,9 @@ check_PROGRAMS += tests/unit/test_reporter
 tests_unit_test_reporter_SOURCES = tests/unit/test_reporter.c
 tests_unit_test_reporter_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_reporter_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_plan_samples
+check_PROGRAMS += tests/unit/test_ctl_plan_samples
+tests_unit_test_ctl_plan_samples_SOURCES = tests/unit/test_ctl_plan_samples.c packer/ctl_plan_samples.c packer/ctl_print.c
+tests_unit_test_ctl_plan_samples_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_plan_samples_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -177,6 +177,21 @@ matrix '{"apps":["a"],"degradation":[[-1]]}' 'degradation[0][0]: a finite fracti
 matrix '{"apps":["b"],"degradation":[[0]]}' "apps: the workload's apps[0] is not among them"
 refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --matrix "$dir/none"
 
+# ---- a file of samples, alone and completed by FILE, whose fields win; a policy says what it misses
+samples=${srcdir:-.}/tests/fixtures/samples/three
+for file in "$samples.jsonl" "$samples.csv"; do
+    says 'devil                0     0        20000     0.005  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'turtle               0     0           10     0.003  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     0.000  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+done
+refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4
+refuses '{"apps":[{"name":"devil","cores":2}]}' 1 'apps: they ask for 5 cores' plan --samples "$samples.csv" --topology pu:4 -
+refuses '{"apps":7}' 1 'berthctl: stdin: apps: array expected' plan --samples "$samples.csv" --topology pu:4 -
+refuses '' 1 "berthctl: plan: $dir/none: No such file" plan --samples "$dir/none" --topology pu:4
+printf 'step,at,cycles\na,1,5\na,2,4\n' >"$dir/falls"
+refuses '' 1 "berthctl: plan: $dir/falls:3: cycles: 4: 5 or more expected: a count never falls" plan --samples "$dir/falls"
+
 # ---- the command line is wrong
 refuses "$four" 1 'topology: nowhere.xml: neither an hwloc XML file' plan --topology nowhere.xml
 refuses "$four" 1 'topology: /dev/null: neither an hwloc XML file' plan --topology /dev/null
