@@ -79,24 +79,22 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
 
 /* ---- looking up ---- */
 
-/* The order is the column that profiles_each does not have: 0 to 3, as profiles_get says. */
+/* class: 0 to 3, as profiles_get says. An older store has no samples, and no shapes to compare. */
 static int prepare_lookup(struct profiles *store)
 {
+    static const char *const from[PROFILES_SCHEMA + 1] = {
+        [1] = "profile WHERE key = ?1 ORDER BY class, ?2, ?3, ?4, ?6,",
+        [2] = "profile WHERE key = ?1 ORDER BY class, ?2, ?3, ?4, ?6,",
+        [3] = "profile WHERE key = ?1 UNION ALL SELECT " COLUMNS_SAMPLE ", 3 * co_run FROM sample"
+              " WHERE key = ?1 AND misses IS NOT NULL AND (?4 = '' OR machine = ?4)"
+              " AND measured_at >= ?6) ORDER BY class, shape = ?2 DESC, geometry = ?3 DESC,",
+    };
     char sql[2048];
-    int length = snprintf(sql, sizeof(sql),
-                          "SELECT %s, 1 + (llc_bytes <> ?5) AS class FROM profile WHERE key = ?1",
-                          columns[store->version]);
 
-    if (store->version < 3)
-        length += snprintf(sql + length, sizeof(sql) - (size_t)length,
-                           " ORDER BY class, ?2, ?3, ?4, ?6, measured_at DESC LIMIT 1");
-    else
-        length += snprintf(
-            sql + length, sizeof(sql) - (size_t)length,
-            " UNION ALL SELECT %s, 3 * co_run FROM sample WHERE key = ?1 AND misses IS NOT NULL"
-            " AND (?4 = '' OR machine = ?4) AND measured_at >= ?6"
-            " ORDER BY class, shape = ?2 DESC, geometry = ?3 DESC, measured_at DESC LIMIT 1",
-            COLUMNS_SAMPLE);
+    snprintf(sql, sizeof(sql),
+             "%sSELECT %s, 1 + (llc_bytes <> ?5) AS class FROM %s measured_at DESC LIMIT 1",
+             store->version < 3 ? "" : "SELECT * FROM (", columns[store->version],
+             from[store->version]);
     return sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->lookup, NULL);
 }
 
@@ -139,8 +137,10 @@ int profiles_get(struct profiles *store, const struct profile_query *query, stru
         found = read_row(store, store->lookup, profile, err) < 0 ? -1 : 1;
     else
         found = rc == SQLITE_DONE ? 0 : profiles_fail(store, rc, err);
-    sqlite3_reset(store->lookup); /* ends the read transaction */
-    sqlite3_clear_bindings(store->lookup);
+    if (store->lookup) {
+        sqlite3_reset(store->lookup); /* ends the read transaction */
+        sqlite3_clear_bindings(store->lookup);
+    }
     if (found == 1)
         name_source(profile);
     return found;

@@ -64,6 +64,11 @@ int profiles_fail(const struct profiles *store, int rc, struct berth_error *err)
                                "%s: a write to it was interrupted: it can be read again once "
                                "somebody has opened it who may write it",
                                store->path);
+    if (rc == SQLITE_IOERR_WRITE) /* SQLite does not keep errno */
+        return berth_error_set(err,
+                               "%s: cannot be written (a quota, a limit or a broken disk): nothing "
+                               "was stored",
+                               store->path);
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -78,7 +83,6 @@ int profiles_fail(const struct profiles *store, int rc, struct berth_error *err)
     case SQLITE_PERM:
         return berth_error_set(err, "%s: no permission to write it", store->path);
     case SQLITE_CANTOPEN: /* the file, or its journal beside it */
-    case SQLITE_IOERR:
         if (os_error)
             return berth_error_set(err, "%s, or a file beside it: %s", store->path,
                                    strerror(os_error));

@@ -12,6 +12,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/machine_profile.c \
 	tests/fuzz/names.c \
 	tests/fuzz/profile_demand.c \
+	tests/fuzz/profile_text.c \
 	tests/fuzz/replay.c \
 	tests/fuzz/wire.c
 tests_fuzz_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS)
@@ -54,6 +55,12 @@ tests_fuzz_fuzz_profile_demand_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/profi
 tests_fuzz_fuzz_profile_demand_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_profile_demand
 tests_fuzz_fuzz_profile_demand_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_profile_demand_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_profile_text
+tests_fuzz_fuzz_profile_text_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/profile_text.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_profile_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_profile_text
+tests_fuzz_fuzz_profile_text_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_profile_text_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_step_name
 tests_fuzz_fuzz_step_name_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/fuzz/fuzz.c

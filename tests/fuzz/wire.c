@@ -11,6 +11,7 @@ static const char *const request_seeds[] = {
     "\"uid\":1000,\"gid\":1000,\"restart\":0,\"cpus_per_task\":1,\"node\":\"vm\",\"job_cores\":\"0-"
     "1\","
     "\"step_cores\":\"0\",\"exe\":\"/usr/bin/foo\",\"hash\":\"0123456789abcdef0123456789abcdef\","
+    "\"shape\":\"-n # --in=/.mtx\","
     "\"bound_by_hand\":false,\"user_omp_threads\":false,\"options\":{\"mode\":\"auto\","
     "\"isolate\":false,\"edp\":true,\"size\":false,\"require\":false,\"verbose\":true,"
     "\"policy\":\"di\",\"cores_min\":1,\"cores_max\":8,\"max_slowdown_pct\":12.5,\"mem\":\"bind\","

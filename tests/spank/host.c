@@ -77,6 +77,15 @@ static spank_err_t get_u32(spank_item_t item, uint32_t *out)
     return ESPANK_BAD_ARG;
 }
 
+static int words(char *const *argv)
+{
+    int n = 0;
+
+    while (argv[n])
+        n++;
+    return n;
+}
+
 /* The items about a task; the child of Slurm's does not know its own pid yet. */
 static spank_err_t get_task(spank_item_t item, int *out)
 {
@@ -110,7 +119,7 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     va_start(args, item);
     switch (item) {
     case S_JOB_ARGV:
-        *va_arg(args, int *) = host->argv[0] ? 1 : 0;
+        *va_arg(args, int *) = words(host->argv);
         *va_arg(args, char ***) = host->argv;
         break;
     case S_JOB_ENV:

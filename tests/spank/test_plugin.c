@@ -340,6 +340,7 @@ static void test_requests(void **state)
     bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
     bench.host.option = "observe,tag=x";
     bench.host.argv[0] = (char *)"sh";
+    bench.host.argv[1] = (char *)"-n12";
     bench.host.restart = 1;
     bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
     bench.host.env[2] = (char *)"SLURM_ARRAY_JOB_ID=4700";
@@ -362,6 +363,7 @@ static void test_requests(void **state)
     assert_string_equal(reg->exe, exe);
     assert_int_equal(wire_program_hash(exe, hash), 0);
     assert_string_equal(reg->hash, hash);
+    assert_string_equal(reg->shape, "-n#");
     assert_true(reg->bound_by_hand);
     assert_false(reg->user_omp_threads);
     assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);

@@ -47,6 +47,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .step_cores = "0-3",
                                 .exe = "/home/\303\244 \"b\"\\\n/prog",
                                 .hash = "0123456789abcdef0123456789abcdef",
+                                .shape = "-n # --in=/.mtx",
                                 .bound_by_hand = true,
                                 .user_omp_threads = true,
                                 .ntasks = ntasks,
@@ -99,6 +100,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_string_equal(a->step_cores, b->step_cores);
     assert_string_equal(a->exe, b->exe);
     assert_string_equal(a->hash, b->hash);
+    assert_string_equal(a->shape, b->shape);
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_same_options(&a->options, &b->options);
@@ -251,6 +253,9 @@ static void test_register_fields(void **state)
         {"\"exe\":[]", "exe: string"},
         {"\"exe\":\"/bin/\\u0000sh\"", "exe: longer"},
         {"\"hash\":\"0123456789abcdef0123456789abcdef0\"", "hash: longer"},
+        {"\"shape\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
+         "shape: longer"},
+        {"\"shape\":1", "shape: string expected"},
         {"\"bound_by_hand\":1", "bound_by_hand: boolean"},
         {"\"user_omp_threads\":\"no\"", "user_omp_threads: boolean"},
         {"\"options\":null", "options: missing"},
