@@ -16,9 +16,10 @@
 
 #include "packer.h"
 #include "pipeline.h"
+#include "probing.h"
 #include "server.h"
 
-enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, EVENTS };
+enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, EVENTS };
 
 struct daemon {
     const char *conf_path;
@@ -107,12 +108,16 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     log_info("configuration read again");
 }
 
+static struct timeval seconds(double s)
+{
+    return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
+}
+
 /* A step's first window, or its next, is to be read in so many seconds, if not sooner. */
 static void wake(void *arg, double in_s)
 {
     struct daemon *daemon = arg;
-    struct timeval now, pending,
-        next = {.tv_sec = (time_t)in_s, .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
+    struct timeval now, pending, next = seconds(in_s);
 
     event_base_gettimeofday_cached(daemon->base, &now);
     evutil_timeradd(&now, &next, &now);
@@ -131,12 +136,26 @@ static void on_observe(evutil_socket_t fd, short what, void *arg)
         wake(daemon, in_s);
 }
 
+/* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
+static void on_probe(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    struct probing_wait wait = probing_turn(&daemon->packer);
+    struct timeval in = seconds(fmax(wait.in_s, 0));
+
+    (void)fd, (void)what;
+    event_del(daemon->event[PROBE]);
+    event_assign(daemon->event[PROBE], daemon->base, wait.fd, wait.fd < 0 ? 0 : EV_READ, on_probe,
+                 daemon);
+    if (wait.in_s >= 0)
+        event_add(daemon->event[PROBE], &in);
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *daemon = arg;
     uint64_t ms = daemon->packer.conf.sweep_ms;
-    struct timeval next = {.tv_sec = (time_t)(ms / 1000),
-                           .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+    struct timeval next = seconds((double)ms / 1000);
 
     (void)fd, (void)what;
     pipeline_sweep(&daemon->packer);
@@ -165,15 +184,17 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     daemon->event[ON_HUP] = evsignal_new(base, SIGHUP, on_reload, daemon);
     daemon->event[SWEEP] = evtimer_new(base, on_sweep, daemon);
     daemon->event[OBSERVE] = evtimer_new(base, on_observe, daemon);
+    daemon->event[PROBE] = evtimer_new(base, on_probe, daemon);
     for (size_t i = 0; i < SIGNALS; i++)
         if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
             return berth_error_set(err, "no signal handlers");
-    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE])
+    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE])
         return berth_error_set(err, "no timers");
     daemon->packer.wake = wake;
     daemon->packer.wake_arg = daemon;
     on_sweep(-1, 0, daemon);
     on_observe(-1, 0, daemon);
+    on_probe(-1, 0, daemon);
     return 0;
 }
 

@@ -9,6 +9,10 @@
  * logged, the step is then unprofiled. */
 void classify_profile(struct packer *packer, struct step *step);
 
+/* The store's best sample of the step's program that knows the rate: 1 found, 0 not, -1 and err. */
+int classify_sample(struct packer *packer, const struct step *step, enum profile_rate rate,
+                    struct profile_sample *sample, struct berth_error *err);
+
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 

@@ -47,6 +47,7 @@ static const struct counters_backend *const backends[] = {
     &counters_replay,
     &counters_perf,
     &counters_resctrl,
+    &counters_software,
 };
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
 

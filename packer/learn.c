@@ -263,9 +263,8 @@ static const struct {
     {PROFILE_RSS_BYTES, RATE_RSS},
 };
 
-/* Who it is: the same identity that classify_profile asks for. */
-static void identify(const struct packer *packer, const struct step *step,
-                     struct profile_sample *sample)
+void learn_identify(const struct packer *packer, const struct step *step, const char *source,
+                    struct profile_sample *sample)
 {
     const struct wire_register *request = &step->request;
 
@@ -274,7 +273,7 @@ static void identify(const struct packer *packer, const struct step *step,
     snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
     profile_geometry(sample->geometry, step->body.ntasks, request->cpus_per_task);
     snprintf(sample->machine, sizeof(sample->machine), "%s", packer->machine_type);
-    snprintf(sample->source, sizeof(sample->source), "%s", counters_source(packer->counters));
+    snprintf(sample->source, sizeof(sample->source), "%s", source);
     snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
              request->exe);
     sample->llc_bytes = packer->topo->llc[0].size_bytes;
@@ -289,7 +288,7 @@ void learn_step(struct packer *packer, const struct step *step)
 
     if (!packer->learner)
         return;
-    identify(packer, step, &sample);
+    learn_identify(packer, step, counters_source(packer->counters), &sample);
     for (int beside = 0; beside < 2 && sample.key[0]; beside++) {
         const struct rate *rates = beside ? counts->beside : counts->alone;
 

@@ -51,6 +51,7 @@ libpacker_la_SOURCES = \
 	packer/probe.c packer/probe.h \
 	packer/probe_estimate.c packer/probe_estimate.h \
 	packer/proc_usage.c packer/proc_usage.h \
+	packer/probing.c packer/probing.h \
 	packer/profile_demand.c \
 	packer/profile_key.c \
 	packer/profile_sample.c \

@@ -3,6 +3,8 @@
 #include "packer.h"
 
 #include "learn.h"
+#include "probe.h"
+#include "probing.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,6 +115,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         else if (open_counters(packer, err) == 0) {
             if (conf->learn == CONF_ON)
                 packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
+            probing_open(packer);
             return 0;
         }
     }
@@ -123,6 +126,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
 void packer_close(struct packer *packer)
 {
     learn_close(packer->learner);
+    probe_close(packer->probe);
     registry_free(&packer->steps);
     counters_close(packer->counters);
     pool_free(&packer->pool);

@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "observe.h"
 #include "place.h"
+#include "probing.h"
 #include "sample.h"
 #include "size.h"
 #include "store.h"
@@ -158,6 +159,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         return;
     }
     classify_profile(packer, step);
+    probing_start(packer, step);
     classify_step(packer, step);
     stage_policy(step);
     stage_state(packer, step);
@@ -203,6 +205,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     struct wire_step_id id = step->request.id;
 
     sample_end(packer, step);
+    probing_end(packer, step);
     observe_end(packer, step, end);
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
@@ -288,6 +291,7 @@ static void adopt(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         classify_profile(packer, step);
+        probing_start(packer, step);
         classify_step(packer, step);
         stage_policy(step);
         hold_describe(packer, &packer->pool, step);

@@ -49,7 +49,15 @@ struct step_profile {
 
 struct step_class {
     enum step_class_id id;
-    char reason[128];
+    char reason[160];
+};
+
+/* By the interference probe: of this run, or of earlier ones. */
+struct step_probe {
+    double intensity; /* the fraction by which a reporter beside it slows down */
+    double error;     /* its standard error; NAN not known */
+    unsigned probes;  /* that tell it; 0: nothing is known */
+    bool stored;      /* of earlier runs */
 };
 
 /* Which cores: the tasks' `use` (enforce.h). */
@@ -92,6 +100,7 @@ struct step {
     char
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
     struct step_profile profile;
+    struct step_probe probe;
     struct step_class class;
     struct step_size size;
     struct step_place place;

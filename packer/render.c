@@ -156,6 +156,9 @@ static struct json_object *render_class(const struct step *step)
 
     json_add_text(object, "name", step_class_name[step->class.id]);
     json_add_text(object, "reason", step->class.reason);
+    json_add_measure(object, "intensity", step->probe.probes ? step->probe.intensity : NAN);
+    json_add_measure(object, "intensity_error", step->probe.probes ? step->probe.error : NAN);
+    json_add_u64(object, "probes", step->probe.probes);
     return object;
 }
 
