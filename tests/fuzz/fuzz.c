@@ -30,9 +30,9 @@ char *fuzz_text(const uint8_t *data, size_t size)
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"berth.conf",         "again.conf",  "journal",
-                                        "journal.lock",       "journal.new", "profiles.db",
-                                        "profiles.db-journal"};
+    static const char *const names[] = {"berth.conf",          "again.conf",  "journal",
+                                        "journal.lock",        "journal.new", "profiles.db",
+                                        "profiles.db-journal", "samples"};
     char path[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -14,6 +14,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/profile_demand.c \
 	tests/fuzz/profile_text.c \
 	tests/fuzz/replay.c \
+	tests/fuzz/samples.c \
 	tests/fuzz/wire.c
 tests_fuzz_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_fuzz_replay_LDADD = libpacker.la
@@ -61,6 +62,12 @@ tests_fuzz_fuzz_profile_text_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/profile
 tests_fuzz_fuzz_profile_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_profile_text
 tests_fuzz_fuzz_profile_text_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_profile_text_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_samples
+tests_fuzz_fuzz_samples_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/samples.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_samples_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_samples
+tests_fuzz_fuzz_samples_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_samples_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_step_name
 tests_fuzz_fuzz_step_name_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/fuzz/fuzz.c

@@ -14,9 +14,9 @@
 #define INPUT_MAX 70000 /* more than a message may have */
 
 static const struct fuzz_target *const targets[] = {
-    &fuzz_wire_request,   &fuzz_wire_answer, &fuzz_cpus,    &fuzz_step_name,
-    &fuzz_lackey,         &fuzz_conf,        &fuzz_journal, &fuzz_machine_profile,
-    &fuzz_profile_demand, &fuzz_profile_text};
+    &fuzz_wire_request,   &fuzz_wire_answer,  &fuzz_cpus,    &fuzz_step_name,
+    &fuzz_lackey,         &fuzz_conf,         &fuzz_journal, &fuzz_machine_profile,
+    &fuzz_profile_demand, &fuzz_profile_text, &fuzz_samples};
 
 /* What breaks parsers. */
 static const char *const token[] = {"0",

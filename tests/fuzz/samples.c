@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fuzz target of files of samples: a refused file is named, with its line; what was read plays with
+ * counts that never fall, and its samples, written again, are read as the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "packer/replay.h"
+#include "packer/samples.h"
+
+static const char *const seeds[] = {
+    "{\"version\":1,\"step\":\"a\",\"at\":1.5,\"instructions\":1200000000,\"cycles\":2e9,"
+    "\"threads\":2,\"rss_node\":[4096,0],\"error\":{\"cycles\":0.01},\"other\":[null]}\n"
+    "{\"version\":1,\"step\":\"b c\",\"at\":0,\"faults\":7}\n"
+    "{\"version\":1,\"step\":\"a\",\"at\":2.5,\"instructions\":2400000000,\"threads\":1}\n",
+    "step,at,instructions,note,cpu_ns,threads\na,1,5,\"x, \"\"y\"\"\",1e9,3\n\"b,\",0.25,,,7,\n"
+    "a,2,6,,1.5e9,1\n",
+    "{\"step\":\"a\",\"at\":0}", "step,at\n", NULL};
+
+static void assert_same(const struct counters_sample *a, const struct counters_sample *b)
+{
+    fuzz_assert(a->at_s == b->at_s && a->known == b->known && a->nodes == b->nodes);
+    for (int i = 0; i < COUNTERS; i++)
+        fuzz_assert(a->value[i] == b->value[i] && a->error[i] == b->error[i]);
+    for (size_t i = 0; i < a->nodes; i++)
+        fuzz_assert(a->rss_node[i] == b->rss_node[i]);
+}
+
+static void json_again(const char *name, const struct counters_sample *sample)
+{
+    char *line = samples_json(name, sample), step[SAMPLES_NAME_MAX];
+    struct counters_sample back;
+
+    fuzz_assert(line && samples_read_json(line, strlen(line), step, &back, NULL) == 0);
+    fuzz_assert(strcmp(step, name) == 0);
+    assert_same(sample, &back);
+    free(line);
+}
+
+static void csv_again(const char *name, struct counters_sample sample)
+{
+    char *header = samples_csv_header(), *line = samples_csv(name, &sample);
+    struct samples_columns columns;
+    struct counters_sample back;
+    char step[SAMPLES_NAME_MAX];
+
+    fuzz_assert(header && samples_read_header(header, strlen(header), &columns, NULL) == 0);
+    fuzz_assert(line && samples_read_csv(line, strlen(line), &columns, step, &back, NULL) == 0);
+    fuzz_assert(strlen(step) == strlen(name));
+    sample.nodes = 0;
+    memset(sample.error, 0, sizeof(sample.error));
+    assert_same(&sample, &back);
+    free(header);
+    free(line);
+}
+
+static void play(const struct replay *replay, size_t step)
+{
+    struct counters_sample before = {0}, now, last;
+    double length_s;
+
+    replay_sample(replay, step, replay_samples_of(replay, step) - 1, &last);
+    length_s = last.at_s > 0 ? last.at_s : 1;
+    for (int i = 0; i <= 50; i++) {
+        now = (struct counters_sample){0};
+        replay_at(replay, step, length_s * i / 20, &now);
+        fuzz_assert((now.known & ~replay_known(replay, step)) == 0);
+        for (int j = 0; j < COUNTERS; j++) {
+            if (!(now.known & 1u << j))
+                continue;
+            fuzz_assert(counter_info[j].gauge || now.value[j] >= before.value[j]);
+            before.value[j] = now.value[j];
+        }
+    }
+}
+
+static void one(const uint8_t *data, size_t size)
+{
+    struct berth_error err = {""};
+    struct replay *replay;
+
+    if (replay_read(&replay, fuzz_file("samples", data, size), &err) < 0) {
+        fuzz_assert(strstr(err.text, "samples:"));
+        return;
+    }
+    fuzz_assert(replay_steps(replay) > 0);
+    for (size_t i = 0; i < replay_steps(replay); i++) {
+        const char *name = replay_name(replay, i);
+
+        fuzz_assert(name[0] && replay_find(replay, name) == (long)i);
+        for (size_t j = 0; j < replay_samples_of(replay, i); j++) {
+            struct counters_sample sample;
+
+            replay_sample(replay, i, j, &sample);
+            json_again(name, &sample);
+            csv_again(name, sample);
+        }
+        play(replay, i);
+    }
+    replay_free(replay);
+}
+
+const struct fuzz_target fuzz_samples = {"samples", one, seeds};
