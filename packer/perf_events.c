@@ -269,6 +269,7 @@ static bool encode(const struct encoding *encoding, const char *term, struct per
         snprintf(name, sizeof(name), "%s", term);
     else
         snprintf(name, sizeof(name), "%s::%s", strcmp(pmu, GENERIC) == 0 ? "perf" : pmu, term);
+    errno = 0; /* libpfm4 4.13 takes an old ERANGE for one of perf_raw's numbers */
     return pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg) ==
            PFM_SUCCESS;
 }

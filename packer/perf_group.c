@@ -24,11 +24,7 @@ static void close_cpu(const struct perf_plan *plan, struct perf_cpu *cpu)
 
 static int open_event(const struct perf_set *set, size_t cpu, size_t event, int leader)
 {
-    const struct perf_event_attr *attr = &set->plan->event[event];
-
-    if (set->cgroup < 0)
-        return perf_open(attr, 0, (int)cpu, leader, 0);
-    return perf_open(attr, set->cgroup, (int)cpu, leader, PERF_FLAG_PID_CGROUP);
+    return perf_open(&set->plan->event[event], set->cgroup, (int)cpu, leader, PERF_FLAG_PID_CGROUP);
 }
 
 static int open_group(const struct perf_set *set, struct perf_cpu *cpu, size_t group)

@@ -17,7 +17,7 @@ struct perf_cpu; /* what is open on one CPU */
 
 struct perf_set {
     const struct perf_plan *plan; /* borrowed */
-    int cgroup;                   /* its directory, owned by the caller; -1: the calling process */
+    int cgroup;                   /* its directory, owned by the caller */
     size_t n;
     struct perf_cpu *cpu;                        /* [n] */
     struct perf_estimate kept[PERF_PLAN_EVENTS]; /* of CPUs that it has left */

@@ -530,3 +530,41 @@ check_PROGRAMS += tests/unit/test_ctl_plan_samples
 tests_unit_test_ctl_plan_samples_SOURCES = tests/unit/test_ctl_plan_samples.c packer/ctl_plan_samples.c packer/ctl_print.c
 tests_unit_test_ctl_plan_samples_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ctl_plan_samples_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_perf_scale
+check_PROGRAMS += tests/unit/test_perf_scale
+tests_unit_test_perf_scale_SOURCES = tests/unit/test_perf_scale.c
+tests_unit_test_perf_scale_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_scale_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_perf_events
+check_PROGRAMS += tests/unit/test_perf_events
+tests_unit_test_perf_events_SOURCES = tests/unit/test_perf_events.c
+tests_unit_test_perf_events_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_events_LDADD = libpacker.la $(CMOCKA_LIBS) $(PFM_LIBS)
+
+TESTS += tests/unit/test_perf_plan
+check_PROGRAMS += tests/unit/test_perf_plan
+tests_unit_test_perf_plan_SOURCES = tests/unit/test_perf_plan.c
+tests_unit_test_perf_plan_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_plan_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_perf_cgroup
+check_PROGRAMS += tests/unit/test_perf_cgroup
+tests_unit_test_perf_cgroup_SOURCES = tests/unit/test_perf_cgroup.c tests/unit/perf_box.c tests/unit/perf_box.h \
+	tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_perf_cgroup_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_cgroup_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_perf_group
+check_PROGRAMS += tests/unit/test_perf_group
+tests_unit_test_perf_group_SOURCES = tests/unit/test_perf_group.c tests/unit/perf_box.c tests/unit/perf_box.h \
+	tests/unit/steps.c tests/unit/steps.h
+tests_unit_test_perf_group_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_group_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_counters_perf
+check_PROGRAMS += tests/unit/test_counters_perf
+tests_unit_test_counters_perf_SOURCES = tests/unit/test_counters_perf.c tests/unit/perf_box.c tests/unit/perf_box.h
+tests_unit_test_counters_perf_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_counters_perf_LDADD = libpacker.la $(CMOCKA_LIBS)
