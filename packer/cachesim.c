@@ -6,34 +6,18 @@
  * line's old place, or the set's end, takes the last. */
 #include "cachesim.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cachesim_parts.h"
 
-#define BYTES_MAX (1ULL << 36) /* more than any cache: 64 GiB, simulated in 8 */
-
-struct cache {
-    uint64_t *line; /* [sets * ways] line number + 1, in LRU order in each set; 0 is a free place */
-    uint64_t sets, mask; /* mask: sets - 1 when that is a power of two, else 0 */
-    unsigned ways;       /* 0: there is no such cache */
-};
-
-struct cachesim {
-    struct cache l1, l2, llc;
-    unsigned line_shift;
-    struct cachesim_counts counts;
-};
+#define NOWHERE (~(uint64_t)0) /* the address of no line that is used: no entry in `recent` */
 
 /* Bring the line to the front of its set. Its LRU position until now, or `ways` when it was not
  * there. */
-static inline unsigned cache_touch(const struct cache *cache, uint64_t line)
+static inline unsigned set_touch(uint64_t *at, unsigned ways, uint64_t line)
 {
-    uint64_t set = cache->mask ? line & cache->mask : line % cache->sets;
-    uint64_t *at = cache->line + set * cache->ways, carried = line + 1, found;
+    uint64_t carried = line + 1, found;
     unsigned position;
 
-    for (position = 0; position < cache->ways; position++) {
+    for (position = 0; position < ways; position++) {
         found = at[position];
         at[position] = carried;
         if (found == line + 1)
@@ -43,112 +27,143 @@ static inline unsigned cache_touch(const struct cache *cache, uint64_t line)
     return position;
 }
 
+static inline uint64_t cache_set(const struct cache *cache, uint64_t line)
+{
+    return cache->mask ? line & cache->mask : line % cache->sets;
+}
+
 /* Does a private cache hold the line? It does afterwards. */
 static inline bool cache_holds(const struct cache *cache, uint64_t line)
 {
-    return cache->ways && cache_touch(cache, line) < cache->ways;
+    return cache->ways && set_touch(cache->line + cache_set(cache, line) * cache->ways, cache->ways,
+                                    line) < cache->ways;
+}
+
+/* The finishing function of splitmix64 (Steele 2014). */
+static inline uint64_t hash(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+/* One set of each `sample` neighbours, by the hash of their number, is simulated. */
+static inline void reference_llc(struct cachesim *sim, uint64_t line)
+{
+    const struct cache *llc = &sim->llc;
+    uint64_t set = cache_set(llc, line), stratum = set, random = 0;
+    unsigned position;
+
+    sim->counts.accesses++;
+    if (sim->sample > 1) {
+        stratum = set / sim->sample;
+        random = hash(stratum + 1);
+        if (set % sim->sample != (random >> 32) % sim->sample)
+            return;
+    }
+    position = set_touch(llc->line + stratum * llc->ways, llc->ways, line);
+    if (position < llc->ways)
+        sim->counts.hits[position]++;
+    else
+        sim->counts.misses++;
+    if (sim->sample > 1) {
+        sim->counts.group[random % CACHESIM_GROUPS].accesses++;
+        sim->counts.group[random % CACHESIM_GROUPS].misses += position == llc->ways;
+    }
 }
 
 static inline void reference_line(struct cachesim *sim, uint64_t line)
 {
-    unsigned position;
+    bool held;
 
     sim->counts.references++;
-    if (cache_holds(&sim->l1, line) || cache_holds(&sim->l2, line))
-        return;
-    position = cache_touch(&sim->llc, line);
-    if (position < sim->llc.ways)
-        sim->counts.hits[position]++;
-    else
-        sim->counts.misses++;
+    held = cache_holds(&sim->l1, line);
+    if (sim->recent.address)
+        sim->recent.address[line & sim->recent.mask] = line << sim->recent.line_shift;
+    if (!held && !cache_holds(&sim->l2, line))
+        reference_llc(sim, line);
 }
 
 void cachesim_reference(struct cachesim *sim, uint64_t address, uint32_t size)
 {
-    uint64_t line = address >> sim->line_shift, last = (address + size - 1) >> sim->line_shift;
+    unsigned shift = sim->recent.line_shift;
+    uint64_t line = address >> shift, last = (address + size - 1) >> shift;
 
     for (; line <= last; line++)
         reference_line(sim, line);
 }
 
-static int cache_init(struct cache *cache, const char *name, const struct cachesim_cache *is,
-                      unsigned line_bytes, struct berth_error *err)
+/* ---- setting up ---- */
+
+static void describe(struct cache *cache, const struct cachesim_cache *is, uint32_t line_bytes)
 {
     if (is->bytes == 0)
-        return 0;
-    if (is->ways == 0 || is->ways > PROFILE_WAYS_MAX)
-        return berth_error_set(err, "%s: %u ways, where 1 to %d can be simulated", name, is->ways,
-                               PROFILE_WAYS_MAX);
-    if (is->bytes > BYTES_MAX)
-        return berth_error_set(err, "%s: %llu bytes are more than can be simulated", name,
-                               (unsigned long long)is->bytes);
+        return;
     cache->sets = is->bytes / line_bytes / is->ways;
-    if (cache->sets == 0)
-        return berth_error_set(err, "%s: %llu bytes hold no set of %u lines of %u bytes", name,
-                               (unsigned long long)is->bytes, is->ways, line_bytes);
     cache->ways = is->ways;
     cache->mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
-    cache->line = calloc(cache->sets * cache->ways, sizeof(*cache->line));
-    if (!cache->line)
-        return berth_error_set(err, "%s: no memory to simulate %llu sets", name,
-                               (unsigned long long)cache->sets);
-    return 0;
 }
 
-int cachesim_create(struct cachesim **out, const struct cachesim_geometry *geometry,
-                    struct berth_error *err)
+/* How many lines of the cache are kept where one set of `sample` is. */
+static uint64_t places(const struct cache *cache, uint32_t sample)
 {
-    unsigned line_bytes = geometry->line_bytes;
-    struct cachesim *sim;
+    return (cache->sets + sample - 1) / sample * cache->ways;
+}
 
-    if (line_bytes < 8 || line_bytes > 4096 || (line_bytes & (line_bytes - 1)) != 0)
-        return berth_error_set(err, "lines of %u bytes: a power of two from 8 to 4096 expected",
-                               line_bytes);
-    if (geometry->llc.bytes == 0)
-        return berth_error_set(err, "LLC: its size is not known");
-    sim = calloc(1, sizeof(*sim));
-    if (!sim)
-        return berth_error_set(err, "%s", strerror(ENOMEM));
-    sim->line_shift = (unsigned)__builtin_ctz(line_bytes);
-    if (cache_init(&sim->l1, "L1", &geometry->l1, line_bytes, err) < 0 ||
-        cache_init(&sim->l2, "L2", &geometry->l2, line_bytes, err) < 0 ||
-        cache_init(&sim->llc, "LLC", &geometry->llc, line_bytes, err) < 0) {
-        cachesim_free(sim);
-        return -1;
+/* Take what the core's L1 used last into the table. */
+static void fill_recent(struct cachesim *sim)
+{
+    for (uint64_t set = 0; sim->recent.address && set < sim->l1.sets; set++) {
+        uint64_t first = sim->l1.line[set * sim->l1.ways];
+
+        sim->recent.address[set] = first ? (first - 1) << sim->recent.line_shift : NOWHERE;
     }
-    *out = sim;
-    return 0;
 }
 
-void cachesim_free(struct cachesim *sim)
+struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*alloc)(size_t))
 {
+    struct cachesim head = {.alloc = alloc, .sample = geometry->sample}, *sim;
+    uint64_t recent, private;
+
+    describe(&head.l1, &geometry->l1, geometry->line_bytes);
+    describe(&head.l2, &geometry->l2, geometry->line_bytes);
+    describe(&head.llc, &geometry->llc, geometry->line_bytes);
+    recent = head.l1.mask ? head.l1.sets : 0;
+    private = places(&head.l1, 1) + places(&head.l2, 1);
+    sim = alloc(sizeof(head) +
+                sizeof(uint64_t) * (recent + private + places(&head.llc, head.sample)));
     if (!sim)
-        return;
-    free(sim->l1.line);
-    free(sim->l2.line);
-    free(sim->llc.line);
-    free(sim);
+        return NULL;
+    *sim = head;
+    sim->recent.line_shift = (unsigned)__builtin_ctz(geometry->line_bytes);
+    sim->recent.mask = head.l1.mask;
+    sim->recent.address = recent ? sim->memory : NULL;
+    sim->core[0] = sim->memory + recent;
+    sim->llc.line = sim->memory + recent + private;
+    cachesim_core(sim, 0);
+    return sim;
+}
+
+void cachesim_core(struct cachesim *sim, unsigned core)
+{
+    uint64_t l1 = places(&sim->l1, 1), l2 = places(&sim->l2, 1);
+    uint64_t *private = sim->core[core];
+
+    if (!private)
+    private = sim->core[core] = sim->alloc((l1 + l2 + 1) * sizeof(*private));
+    if (!private)
+    private = sim->core[0];
+    sim->l1.line = private;
+    sim->l2.line = private + l1;
+    fill_recent(sim);
+}
+
+const struct cachesim_recent *cachesim_recent(const struct cachesim *sim)
+{
+    return sim->recent.address ? &sim->recent : NULL;
 }
 
 const struct cachesim_counts *cachesim_counts(const struct cachesim *sim)
 {
     return &sim->counts;
-}
-
-uint64_t cachesim_accesses(const struct cachesim_counts *counts)
-{
-    uint64_t accesses = counts->misses;
-
-    for (unsigned i = 0; i < PROFILE_WAYS_MAX; i++)
-        accesses += counts->hits[i];
-    return accesses;
-}
-
-void cachesim_difference(const struct cachesim_counts *later, const struct cachesim_counts *earlier,
-                         struct cachesim_counts *difference)
-{
-    difference->references = later->references - earlier->references;
-    difference->misses = later->misses - earlier->misses;
-    for (unsigned i = 0; i < PROFILE_WAYS_MAX; i++)
-        difference->hits[i] = later->hits[i] - earlier->hits[i];
 }

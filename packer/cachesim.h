@@ -7,33 +7,56 @@
  * Mattson's inclusion property hits[0..k-1] are the hits of a cache with the same sets and k ways,
  * so one pass tells what any share of the ways would hold.
  *
- * Demand references only: no prefetcher, no instruction fetches, no write-backs. Pure arithmetic,
- * no I/O. */
+ * Demand references only: no prefetcher, no instruction fetches, no write-backs. Threads on
+ * different cores have private caches each and one LLC; that a store takes the line out of the
+ * other cores' private caches is not simulated. Pure arithmetic, no I/O, and nothing of libc, for
+ * it is part of the valgrind tool, too; what needs libc is in cachesim_setup.c.
+ *
+ * With sample N, one LLC set of each N is simulated, chosen by a hash; the private caches and the
+ * number of LLC accesses stay exact. */
 #ifndef BERTH_CACHESIM_H
 #define BERTH_CACHESIM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
-#include "profiles.h"
+
+#define CACHESIM_WAYS_MAX 64
+#define CACHESIM_CORES_MAX 512 /* threads with private caches of their own */
+#define CACHESIM_GROUPS 32     /* by which the error of sampling is estimated */
+#define CACHESIM_SETS_MIN 64   /* that a sample must have */
 
 struct cachesim_cache {
     uint64_t bytes; /* 0: there is none (L1 and L2 only) */
-    unsigned ways;
+    uint32_t ways;
 };
 
 struct cachesim_geometry {
     struct cachesim_cache l1, l2, llc;
-    unsigned line_bytes; /* a power of two, the same at each level */
+    uint32_t line_bytes; /* a power of two, the same at each level */
+    uint32_t sample;     /* one LLC set of so many is simulated; 1: all */
 };
 
+/* All 64-bit counts, so that they can be added and subtracted one by one. */
 struct cachesim_counts {
     uint64_t references; /* lines referenced: one across a line's end counts for each line */
-    uint64_t hits[PROFILE_WAYS_MAX]; /* LLC hits by LRU position, [0] MRU */
-    uint64_t misses;                 /* LLC misses */
+    uint64_t accesses;   /* of the LLC, also of sets that are not simulated */
+    uint64_t misses;     /* in the simulated sets */
+    uint64_t hits[CACHESIM_WAYS_MAX]; /* in the simulated sets by LRU position, [0] MRU */
+    struct {
+        uint64_t accesses, misses;
+    } group[CACHESIM_GROUPS]; /* simulated sets in random groups, where not all sets are */
 };
 
+#define CACHESIM_WORDS (sizeof(struct cachesim_counts) / sizeof(uint64_t))
+
 struct cachesim;
+
+/* ---- cachesim_setup.c ---- */
+
+/* Is the geometry possible? 0, or -1 and err. */
+int cachesim_check(const struct cachesim_geometry *geometry, struct berth_error *err);
 
 /* Make empty caches. 0 and *out (free with cachesim_free), or -1 and err when the geometry is
  * impossible or memory short. The number of sets, bytes / (ways * line), need not be a power of
@@ -42,17 +65,44 @@ int cachesim_create(struct cachesim **out, const struct cachesim_geometry *geome
                     struct berth_error *err);
 void cachesim_free(struct cachesim *sim);
 
-/* One load or store of size >= 1 bytes at address; address + size - 1 must not wrap. */
-void cachesim_reference(struct cachesim *sim, uint64_t address, uint32_t size);
-
-/* What was counted since the beginning; valid as long as sim. */
-const struct cachesim_counts *cachesim_counts(const struct cachesim *sim);
-
-/* All LLC accesses of the counts: hits at every position, and misses. */
-uint64_t cachesim_accesses(const struct cachesim_counts *counts);
-
 /* later - earlier, each count. */
 void cachesim_difference(const struct cachesim_counts *later, const struct cachesim_counts *earlier,
                          struct cachesim_counts *difference);
+
+/* LLC misses, estimated from the simulated sets: the LLC accesses, which are exact, times the
+ * simulated sets' share of misses. *error (NULL: not wanted) is the standard error, 0 where all
+ * sets were simulated: of the ratio estimator over the random groups as clusters, with the
+ * correction for the share of sets that was seen (Cochran, Sampling Techniques, 3rd ed., eq. 6.13
+ * and 9A.6). NAN where there is nothing to estimate it from. */
+double cachesim_misses(const struct cachesim_counts *counts, uint32_t sample, double *error);
+
+/* By how much the simulated sets' hits are to be multiplied to stand for all. */
+double cachesim_scale(const struct cachesim_counts *counts);
+
+/* ---- cachesim.c ---- */
+
+/* Make empty caches of a geometry that is possible. alloc gives zeroed memory, or NULL, in which
+ * case this gives NULL; it is called later, too, for each new core. */
+struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*alloc)(size_t));
+
+/* What refers from now on is this core, below CACHESIM_CORES_MAX; core 0 at first. One for whose
+ * caches there is no memory uses those of core 0. */
+void cachesim_core(struct cachesim *sim, unsigned core);
+
+/* One load or store of size >= 1 bytes at address; address + size - 1 must not wrap. */
+void cachesim_reference(struct cachesim *sim, uint64_t address, uint32_t size);
+
+/* The lines that the core used last in each set of its L1: to refer to such a line again changes
+ * nothing but the count of references. address[(A >> line_shift) & mask] is the address of that
+ * line. NULL where the L1 has no such table. The table stays at its place. */
+struct cachesim_recent {
+    uint64_t *address;
+    uint64_t mask;
+    unsigned line_shift;
+};
+const struct cachesim_recent *cachesim_recent(const struct cachesim *sim);
+
+/* What was counted since the beginning; valid as long as sim. */
+const struct cachesim_counts *cachesim_counts(const struct cachesim *sim);
 
 #endif

@@ -19,9 +19,7 @@
  * result is on stdout, and the program's standard output joins stderr. */
 #include "ctl_profile.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -34,197 +32,17 @@
 
 #include "cachesim.h"
 #include "ctl.h"
+#include "json.h"
 #include "machine_type.h"
 #include "topo.h"
 #include "tracer.h"
 
-/* lackey writes 1.7 million lines a second, each by itself, and a program of 2 to 5 instructions
- * per reference so makes 0.3 to 0.6 million references: this is about a minute. It streams 160 MB
- * by words of 8 bytes, 5 times a cache of 32 MiB; a much larger cache needs a higher limit. */
-#define LIMIT_DEFAULT 20000000
 #define SHORT_INSTRUCTIONS 10000000 /* a shorter run mostly shows how a program starts */
 #define TIMED_MIN_S 0.01            /* of CPU time: in less, mostly the program's start is timed */
 #define TIMED_MARGIN_S 10 /* a run at full speed may take as long as the traced one, and this */
 #define PROGRESS_AFTER_S 2
 #define PROGRESS_TTY_S 0.5
 #define PROGRESS_PLAIN_S 5
-
-static const char help_text[] =
-    "usage: berthctl profile [OPTION...] [--] COMMAND [ARG...]\n"
-    "       berthctl profile list|show|export|import|forget|demand ... ('berthctl profile list "
-    "--help')\n"
-    "\n"
-    "Run COMMAND once under valgrind, some 100 times slower than by itself, and store what it "
-    "does\n"
-    "to the last-level cache: hits by LRU position and misses per million instructions. berthd\n"
-    "looks it up when a step runs the same program (or names the same tag).\n"
-    "\n"
-    "  --tag NAME            store under tag:NAME, not under the program's path and content\n"
-    "  --limit N             stop COMMAND after N memory references (K, M, G; default 20M)\n"
-    "  --skip N              let the first N references warm the caches and do not count them\n"
-    "                        (default: none, or half the limit when that is reached)\n"
-    "  --db FILE             the profile store (default: profile_db of berth.conf)\n"
-    "  --topology T          simulate the caches of an hwloc XML file or a synthetic machine\n"
-    "  --llc BYTES:WAYS:LINE simulate this last-level cache, e.g. 32M:16:64\n"
-    "  --force               store the profile of a COMMAND that failed, too\n"
-    "  --no-timing           do not run COMMAND a second time, at full speed on one CPU: berth "
-    "then\n"
-    "                        does not know how fast it reads memory, and cannot size it\n"
-    "  --progress            show progress though stderr is no terminal\n"
-    "  --json                print the profile as JSON on stdout; COMMAND's output goes to stderr\n"
-    "\n"
-    "Counted are loads and stores of COMMAND and its children; not prefetches, instruction "
-    "fetches\n"
-    "and write-backs. Children are taken to share one address space.\n";
-
-struct args {
-    const char *tag, *db, *topology;
-    uint64_t limit, skip;
-    bool skip_given, force, progress, json, no_timing;
-    uint64_t llc_bytes; /* 0: not given */
-    unsigned llc_ways, line_bytes;
-    char **command;
-};
-
-/* ---- arguments ---- */
-
-/* Read a number of digits with one suffix of K, M or G, powers of `unit`. What follows goes to
- * *end. 0, or -1. */
-static int parse_scaled(const char *text, uint64_t unit, uint64_t *value, const char **end)
-{
-    static const char suffix[] = "KMG";
-    const char *found;
-    uint64_t scale = 1;
-    char *after;
-
-    if (!isdigit((unsigned char)text[0]))
-        return -1;
-    errno = 0;
-    *value = strtoull(text, &after, 10);
-    if (errno)
-        return -1;
-    found = *after ? strchr(suffix, toupper((unsigned char)*after)) : NULL;
-    for (const char *s = suffix; found && s <= found; s++)
-        scale *= unit;
-    *end = found ? after + 1 : after;
-    return __builtin_mul_overflow(*value, scale, value) ? -1 : 0;
-}
-
-static int parse_count(const char *text, uint64_t *value)
-{
-    const char *end;
-
-    return parse_scaled(text, 1000, value, &end) < 0 || *end ? -1 : 0;
-}
-
-/* Read BYTES:WAYS:LINE. */
-static int parse_llc(const char *text, struct args *args)
-{
-    uint64_t ways, line;
-    const char *end;
-
-    if (parse_scaled(text, 1024, &args->llc_bytes, &end) < 0 || *end != ':' ||
-        parse_scaled(end + 1, 1024, &ways, &end) < 0 || *end != ':' ||
-        parse_scaled(end + 1, 1024, &line, &end) < 0 || *end)
-        return -1;
-    if (args->llc_bytes == 0 || ways == 0 || ways > PROFILE_WAYS_MAX || line == 0 || line > 4096)
-        return -1;
-    args->llc_ways = (unsigned)ways;
-    args->line_bytes = (unsigned)line;
-    return 0;
-}
-
-static bool tag_valid(const char *tag)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t length = strlen(tag);
-
-    return length > 0 && length < sizeof(((struct wire_options *)0)->tag) &&
-           strspn(tag, letters) == length;
-}
-
-/* Take one option. 0, or the exit status after saying what is wrong. */
-static int take_option(struct args *args, int option, const char *value, const char *typed)
-{
-    switch (option) {
-    case 't':
-        args->tag = value;
-        return tag_valid(value)
-                   ? 0
-                   : ctl_usage("profile", "--tag '%s': 1 to 63 letters, digits, '.', '_', '-'",
-                               value);
-    case 'l':
-        return parse_count(value, &args->limit) == 0 && args->limit > 0
-                   ? 0
-                   : ctl_usage("profile", "--limit '%s': a number above 0, such as 20M", value);
-    case 's':
-        args->skip_given = true;
-        return parse_count(value, &args->skip) == 0
-                   ? 0
-                   : ctl_usage("profile", "--skip '%s': a number, such as 5M", value);
-    case 'c':
-        return parse_llc(value, args) == 0
-                   ? 0
-                   : ctl_usage("profile",
-                               "--llc '%s': BYTES:WAYS:LINE, such as 32M:16:64, at most "
-                               "%d ways",
-                               value, PROFILE_WAYS_MAX);
-    case 'd':
-        args->db = value;
-        return 0;
-    case 'T':
-        args->topology = value;
-        return 0;
-    case 'f':
-        args->force = true;
-        return 0;
-    case 'p':
-        args->progress = true;
-        return 0;
-    case 'j':
-        args->json = true;
-        return 0;
-    case 'n':
-        args->no_timing = true;
-        return 0;
-    case ':':
-        return ctl_usage("profile", "%s: its value is missing", typed);
-    }
-    return ctl_usage("profile", "%s: no such option", typed);
-}
-
-static int parse(struct args *args, int argc, char **argv)
-{
-    static const struct option options[] = {{"tag", required_argument, NULL, 't'},
-                                            {"limit", required_argument, NULL, 'l'},
-                                            {"skip", required_argument, NULL, 's'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"topology", required_argument, NULL, 'T'},
-                                            {"llc", required_argument, NULL, 'c'},
-                                            {"force", no_argument, NULL, 'f'},
-                                            {"progress", no_argument, NULL, 'p'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"no-timing", no_argument, NULL, 'n'},
-                                            {0}};
-    int option, rc = 0;
-
-    optind = 0;
-    opterr = 0;
-    while (rc == 0 && (option = getopt_long(argc, argv, "+:", options, NULL)) != -1)
-        rc = take_option(args, option, optarg, argv[optind - 1]);
-    if (rc != 0)
-        return rc;
-    if (optind == argc)
-        return ctl_usage("profile", "which COMMAND?");
-    if (args->skip_given && args->skip >= args->limit)
-        return ctl_usage("profile", "--skip %" PRIu64 " leaves nothing of --limit %" PRIu64,
-                         args->skip, args->limit);
-    if (!args->skip_given)
-        args->skip = args->limit / 2;
-    args->command = argv + optind;
-    return 0;
-}
 
 /* ---- the program ---- */
 
@@ -261,7 +79,8 @@ static int find_program(const char *command, char path[PATH_MAX], struct berth_e
 
 /* The key under which berthd will look: the tag, else canonical path and content, as the plugin
  * sends them. */
-static int make_key(const struct args *args, const char *path, char *key, struct berth_error *err)
+static int make_key(const struct profile_args *args, const char *path, char *key,
+                    struct berth_error *err)
 {
     char canonical[PATH_MAX], hash[WIRE_HASH_MAX];
 
@@ -280,7 +99,7 @@ static int make_key(const struct args *args, const char *path, char *key, struct
 /* This machine's caches, with --llc over them. A private cache that is not known is left out (an L1
  * of 32 KiB, 8 ways assumed): that changes which accesses reach the LLC and hit there, hardly which
  * miss. */
-static int read_geometry(const struct args *args, const char *spec,
+static int read_geometry(const struct profile_args *args, const char *spec,
                          struct cachesim_geometry *geometry, char machine[PROFILE_MACHINE_MAX],
                          struct berth_error *err)
 {
@@ -298,6 +117,7 @@ static int read_geometry(const struct args *args, const char *spec,
         .l2 = {topo->l2_bytes, topo->l2_ways},
         .llc = {topo->llc[0].size_bytes, topo->llc[0].ways},
         .line_bytes = topo->llc[0].line_bytes,
+        .sample = args->sample,
     };
     topo_free(topo);
     if (args->llc_bytes) {
@@ -312,16 +132,26 @@ static int read_geometry(const struct args *args, const char *spec,
         geometry->l1 = (struct cachesim_cache){32 << 10, 8};
     if (!geometry->l2.ways || geometry->l2.bytes >= geometry->llc.bytes) /* the L2 is the LLC */
         geometry->l2 = (struct cachesim_cache){0, 0};
-    return 0;
+    return cachesim_check(geometry, err);
 }
 
 /* ---- progress ---- */
 
 struct progress {
     uint64_t limit;
+    double limit_s;
     double every_s, last_s; /* every_s 0: none is shown */
     bool tty;
 };
+
+/* How much of the limit that is nearer was used, 0 to 1. */
+static double used_of_limit(const struct progress *progress, double references, double elapsed_s)
+{
+    double counted = references / (double)progress->limit;
+    double timed = progress->limit_s > 0 ? elapsed_s / progress->limit_s : 0;
+
+    return counted > timed ? counted : timed;
+}
 
 static void show_progress(const struct tracer_seen *seen, double elapsed_s, void *arg)
 {
@@ -335,15 +165,18 @@ static void show_progress(const struct tracer_seen *seen, double elapsed_s, void
     fprintf(stderr,
             "%sberthctl: profile: %.1f M references (%.0f %% of the limit), %.2f M/s, %.0f "
             "misses per million instructions%s",
-            progress->tty ? "\r" : "", references / 1e6, 100 * references / (double)progress->limit,
-            references / 1e6 / elapsed_s,
-            seen->instructions ? (double)seen->counts.misses * 1e6 / (double)seen->instructions : 0,
+            progress->tty ? "\r" : "", references / 1e6,
+            100 * used_of_limit(progress, references, elapsed_s), references / 1e6 / elapsed_s,
+            seen->instructions
+                ? cachesim_misses(&seen->counts, 1, NULL) * 1e6 / (double)seen->instructions
+                : 0,
             progress->tty ? "\033[K" : "\n");
 }
 
-static struct progress start_progress(const struct args *args)
+static struct progress start_progress(const struct profile_args *args)
 {
-    struct progress progress = {.limit = args->limit, .tty = isatty(STDERR_FILENO)};
+    struct progress progress = {
+        .limit = args->limit, .limit_s = args->limit_s, .tty = isatty(STDERR_FILENO)};
 
     if (progress.tty || args->progress)
         progress.every_s = progress.tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
@@ -358,9 +191,9 @@ static void end_progress(const struct progress *progress)
 
 /* ---- the run ---- */
 
-static double per_million(uint64_t count, uint64_t instructions)
+static double per_million(double count, uint64_t instructions)
 {
-    return (double)count * 1e6 / (double)instructions;
+    return count * 1e6 / (double)instructions;
 }
 
 /* The command line in one line, cut where it is too long. */
@@ -373,29 +206,44 @@ static void join_command(char *const *command, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *command);
 }
 
+/* Standard errors to each side of the 95 % confidence interval (Student's t, 31 degrees of freedom:
+ * one less than CACHESIM_GROUPS). */
+#define INTERVAL_95 2.04
+
+static void fill_rates(struct profile *profile, const struct tracer_seen *counted, uint32_t sample)
+{
+    double scale = cachesim_scale(&counted->counts), error;
+
+    for (unsigned i = 0; i < profile->llc_ways; i++)
+        profile->hits[i] =
+            per_million(scale * (double)counted->counts.hits[i], counted->instructions);
+    profile->misses =
+        per_million(cachesim_misses(&counted->counts, sample, &error), counted->instructions);
+    profile->misses_error = INTERVAL_95 * per_million(error, counted->instructions);
+    profile->accesses = per_million((double)counted->counts.accesses, counted->instructions);
+    profile->accesses_error = 0;
+}
+
+/* What was stopped would have gone on: how far its rates are off is not known. */
 static void fill_profile(struct profile *profile, const struct tracer_result *result,
                          const struct cachesim_geometry *geometry)
 {
-    const struct tracer_seen *counted = &result->counted;
-
     profile->llc_bytes = geometry->llc.bytes;
     profile->llc_ways = geometry->llc.ways;
     profile->line_bytes = geometry->line_bytes;
-    for (unsigned i = 0; i < profile->llc_ways; i++)
-        profile->hits[i] = per_million(counted->counts.hits[i], counted->instructions);
-    profile->misses = per_million(counted->counts.misses, counted->instructions);
-    profile->accesses = per_million(cachesim_accesses(&counted->counts), counted->instructions);
+    fill_rates(profile, &result->counted, geometry->sample);
+    if (result->truncated)
+        profile->misses_error = profile->accesses_error = NAN;
     profile->instructions = result->seen.instructions;
     profile->references = result->seen.counts.references;
-    profile->misses_error = profile->accesses_error = result->truncated ? NAN : 0;
     profile->truncated = result->truncated;
     profile->runs = 1;
     profile->measured_at = time(NULL);
-    snprintf(profile->source, sizeof(profile->source), "valgrind");
+    snprintf(profile->source, sizeof(profile->source), "%s", result->source);
 }
 
 /* Is the run one to store? 0, or 1 after saying why not. */
-static int check_result(const struct args *args, const struct tracer_result *result)
+static int check_result(const struct profile_args *args, const struct tracer_result *result)
 {
     const char *command = args->command[0];
     int status = result->status;
@@ -421,13 +269,21 @@ static int check_result(const struct args *args, const struct tracer_result *res
 }
 
 /* What to know before the rates are believed. */
-static void say_how_it_ended(const struct args *args, const struct tracer_result *result)
+static void say_how_it_ended(const struct profile_args *args, const struct tracer_result *result)
 {
-    if (result->truncated)
+    uint64_t warmup = result->seen.counts.references - result->counted.counts.references;
+
+    if (result->truncated && result->late)
+        fprintf(stderr,
+                "berthctl: profile: stopped %s after %.0f seconds and %.1f million references; the "
+                "first %.1f million warmed the caches\n",
+                args->command[0], args->limit_s, (double)result->seen.counts.references / 1e6,
+                (double)warmup / 1e6);
+    else if (result->truncated)
         fprintf(stderr,
                 "berthctl: profile: stopped %s at the limit of %" PRIu64
                 " references; the first %" PRIu64 " warmed the caches\n",
-                args->command[0], args->limit, args->skip);
+                args->command[0], args->limit, warmup);
     if (result->seen.instructions < SHORT_INSTRUCTIONS)
         fprintf(stderr,
                 "berthctl: profile: only %.1f million instructions: mostly the misses of a start\n",
@@ -461,8 +317,9 @@ static const char *untimed(const struct tracer_time *time, int status)
 
 /* Run the command once more as it is. All its instructions must have been counted: else it is not
  * known what took that time. 0, or 1 after saying that it was interrupted. */
-static int measure_speed(const struct args *args, char *path, const struct tracer_result *result,
-                         off_t input, double limit_s, struct profile *profile)
+static int measure_speed(const struct profile_args *args, char *path,
+                         const struct tracer_result *result, off_t input, double limit_s,
+                         struct profile *profile)
 {
     const char *why = NULL;
     char *typed = args->command[0];
@@ -490,62 +347,87 @@ static int measure_speed(const struct args *args, char *path, const struct trace
 }
 
 /* Run the command in the simulated caches and fill the profile. 0, or 1 after saying why not. */
-static int measure(const struct args *args, char *path, const struct cachesim_geometry *geometry,
-                   struct profile *profile)
+static int measure(const struct profile_args *args, char *path,
+                   const struct cachesim_geometry *geometry, struct profile *profile,
+                   struct tracer_result *result)
 {
     struct progress progress = start_progress(args);
     struct tracer_want want = {.command = args->command,
+                               .geometry = *geometry,
+                               .lackey = args->lackey,
                                .limit = args->limit,
+                               .limit_s = args->limit_s,
                                .skip = args->skip,
                                .skip_always = args->skip_given,
                                .stdout_fd = args->json ? STDERR_FILENO : STDOUT_FILENO,
                                .progress = show_progress,
                                .arg = &progress};
-    struct tracer_result result;
     struct berth_error err;
-    struct cachesim *sim;
     char *typed = args->command[0];
     off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
     time_t began = time(NULL);
     int rc;
 
-    if (cachesim_create(&sim, geometry, &err) < 0)
-        return ctl_fail("profile", "%s", err.text);
     args->command[0] = path;
-    rc = tracer_run(&result, sim, &want, &err);
+    rc = tracer_run(result, &want, &err);
     args->command[0] = typed;
-    cachesim_free(sim);
     end_progress(&progress);
     if (rc < 0)
         return ctl_fail("profile", "%s", err.text);
-    if (check_result(args, &result) != 0)
+    if (check_result(args, result) != 0)
         return 1;
-    say_how_it_ended(args, &result);
-    fill_profile(profile, &result, geometry);
-    return measure_speed(args, path, &result, input, difftime(time(NULL), began) + TIMED_MARGIN_S,
+    say_how_it_ended(args, result);
+    fill_profile(profile, result, geometry);
+    return measure_speed(args, path, result, input, difftime(time(NULL), began) + TIMED_MARGIN_S,
                          profile);
+}
+
+/* Standard error of the miss rate that comes from sampling, per million instructions. */
+static double sampling_error(const struct tracer_result *result, uint32_t sample)
+{
+    double error;
+
+    cachesim_misses(&result->counted.counts, sample, &error);
+    return per_million(error, result->counted.instructions);
+}
+
+/* What only this run tells: how many sets were sampled, and the standard error of that. */
+static void add_run(struct json_object *object, const struct tracer_result *result, uint32_t sample)
+{
+    json_add_u64(object, "sampling", sample);
+    json_add_measure(object, "miss_pmi_error", sampling_error(result, sample));
+    if (result->processes)
+        json_add_u64(object, "processes", result->processes);
 }
 
 /* Store the profile and show it; it is shown even when it cannot be stored, for it took a while to
  * measure. */
-static int finish(const struct args *args, const struct conf *conf, struct profiles *store,
-                  const struct profile *profile)
+static int finish(const struct profile_args *args, const struct conf *conf, struct profiles *store,
+                  const struct profile *profile, const struct tracer_result *result)
 {
+    struct json_object *object;
     struct berth_error err;
     int stored = profiles_put(store, profile, &err), rc = 0;
 
-    if (args->json)
-        rc = ctl_print_json(profile_json(profile, conf->devil_miss_pmi));
-    else
+    if (args->json) {
+        object = profile_json(profile, conf->devil_miss_pmi);
+        add_run(object, result, args->sample);
+        rc = ctl_print_json(object);
+    } else {
         profile_print(profile, conf->devil_miss_pmi, stderr);
+        if (args->sample > 1)
+            fprintf(stderr, "  sampled       one of %u sets: miss rate +- %.2g (95 %%)\n",
+                    args->sample, INTERVAL_95 * sampling_error(result, args->sample));
+    }
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }
 
 /* Everything that can fail is tried before the program runs: a minute is long to wait for
  * "permission denied". */
-static int run(const struct args *args)
+static int run(const struct profile_args *args)
 {
     struct profile profile = {0};
+    struct tracer_result result;
     struct cachesim_geometry geometry;
     struct profiles *store = NULL;
     struct berth_error err;
@@ -561,8 +443,8 @@ static int run(const struct args *args)
         return ctl_fail("profile", "%s", err.text);
     join_command(args->command, profile.command, sizeof(profile.command));
     wire_args_shape(INT_MAX, args->command, profile.shape);
-    if (measure(args, path, &geometry, &profile) == 0)
-        rc = finish(args, &conf, store, &profile);
+    if (measure(args, path, &geometry, &profile, &result) == 0)
+        rc = finish(args, &conf, store, &profile, &result);
     profiles_close(store);
     return rc;
 }
@@ -570,14 +452,14 @@ static int run(const struct args *args)
 int ctl_profile(int argc, char **argv)
 {
     static const char *const stored[] = {"list", "show", "export", "import", "forget", "demand"};
-    struct args args = {.limit = LIMIT_DEFAULT};
+    struct profile_args args;
     int rc;
 
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return fputs(help_text, stdout) < 0;
+        return profile_args_help();
     for (size_t i = 0; argc > 1 && i < sizeof(stored) / sizeof(stored[0]); i++)
         if (strcmp(argv[1], stored[i]) == 0)
             return profile_stored(argc - 1, argv + 1);
-    rc = parse(&args, argc, argv);
+    rc = profile_args_parse(&args, argc, argv);
     return rc != 0 ? rc : run(&args);
 }

@@ -4,10 +4,31 @@
 #define BERTH_CTL_PROFILE_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "conf.h"
 #include "profiles.h"
+
+/* What is to be profiled, and how. */
+struct profile_args {
+    const char *tag, *db, *topology; /* NULL: not given */
+    uint64_t limit, skip;            /* references; UINT64_MAX: no limit */
+    double limit_s;                  /* 0: no limit */
+    uint32_t sample;                 /* one LLC set of so many is simulated */
+    bool skip_given, limit_s_given, force, progress, json, no_timing, lackey;
+    uint64_t llc_bytes; /* 0: not given */
+    unsigned llc_ways, line_bytes;
+    char **command;
+};
+
+/* Read the command line; what is not given has its default. 0, or the exit status after saying what
+ * is wrong. */
+int profile_args_parse(struct profile_args *args, int argc, char **argv);
+
+/* Print how it is used. berthctl's exit status. */
+int profile_args_help(void);
 
 /* A profile for people: miss rate, class (a devil has devil_miss_pmi or more), and a bar for each
  * LRU position. */

@@ -30,6 +30,7 @@ libpacker_la_SOURCES = \
 	packer/hold.c packer/hold.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
+	packer/lock_program.c packer/lock_program.h \
 	packer/lock_time.c packer/lock_time.h \
 	packer/log.c packer/log.h \
 	packer/machine_profile.c packer/machine_profile.h \

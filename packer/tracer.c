@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tracer - see tracer.h
  *
- * The trace comes through a pipe. Valgrind opens it by the path of our descriptor (/proc/PID/fd/N),
- * not as an inherited one: so the command sees no descriptor that it would not see otherwise, and
- * those of its children that close all they inherit are traced too. The price is that the pipe can
- * be without a writer for a moment (while a process executes another): an end of file means the end
- * only once the command itself has ended.
- *
- * lackey writes each line with a write(2) of its own, so lines of several processes do not tear
- * each other. It also makes lackey the bottleneck: we must not be woken by each line, and so sleep
- * a little whenever the pipe was drained.
- *
- * The processes share the caches as they would a core's. Their lines do not say whose they are, so
- * equal addresses of different processes are taken for the same memory: exact for a script that
- * runs one program after another, all but for the lines that the next one finds; too good a picture
- * of programs that run side by side. */
+ * The run ends when the command and all that it left running have ended: children whose parents
+ * have ended become ours. What they refer to comes by one of two ways (tracer_way.h): our own tool
+ * of valgrind where it was built, else its lackey. */
 #include "tracer.h"
 
 #include <errno.h>
@@ -30,23 +19,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lackey.h"
+#include "tracer_way.h"
 
-#define PIPE_BYTES (1 << 20) /* some 50 ms of trace */
 #define NAP_MS 2
-#define DRAINED_BYTES (64 << 10) /* a read that brought less has drained the pipe: nap */
-#define GRACE_S 1.0              /* from the polite signal to SIGKILL */
+#define GRACE_S 1.0 /* from the polite signal to SIGKILL */
 #define EXEC_FAILED 127
 
 struct run {
     const struct tracer_want *want;
     struct tracer_result *result;
-    struct cachesim *sim;
-    struct lackey *lackey;
+    const struct tracer_way *way; /* NULL: at full speed */
+    void *state;                  /* the way's */
+    const struct tracer_start *start;
     pid_t pid; /* valgrind, which becomes the command */
-    int trace; /* our end of the pipe, not blocking */
-    bool ended, marked, stopping;
-    struct tracer_seen mark; /* what was seen when the caches were warm */
+    bool ended, stopping;
     double started_s, stop_s;
     double cpu_s; /* of all that have ended */
 };
@@ -69,30 +55,26 @@ static double now_s(void)
 /* ---- the processes ---- */
 
 /* In the child: become valgrind. Returns only when that failed. */
-static void become_valgrind(const struct tracer_want *want, const char *log_file)
+static void become_valgrind(const struct run *run)
 {
-    static const char *const option[] = {"-q",
-                                         "--command-line-only=yes",
-                                         "--tool=lackey",
-                                         "--trace-mem=yes",
-                                         "--basic-counts=no",
-                                         "--trace-children=yes",
-                                         "--vgdb=no",
-                                         "--run-libc-freeres=no",
-                                         "--run-cxx-freeres=no"};
+    static const char *const option[] = {
+        "-q",        "--command-line-only=yes", "--trace-children=yes",
+        "--vgdb=no", "--run-libc-freeres=no",   "--run-cxx-freeres=no"};
     size_t options = sizeof(option) / sizeof(option[0]), words = 0, at = 0;
     char **argv;
 
-    while (want->command[words])
+    while (run->want->command[words])
         words++;
-    argv = calloc(options + words + 3, sizeof(*argv));
-    if (!argv || dup2(want->stdout_fd, STDOUT_FILENO) < 0)
+    argv = calloc(options + TRACER_OPTIONS_MAX + words + 2, sizeof(*argv));
+    if (!argv || dup2(run->want->stdout_fd, STDOUT_FILENO) < 0 ||
+        (run->start->library && setenv("VALGRIND_LIB", run->start->library, 1) < 0))
         return;
     argv[at++] = (char *)VALGRIND;
     for (size_t i = 0; i < options; i++)
         argv[at++] = (char *)option[i];
-    argv[at++] = (char *)log_file;
-    memcpy(argv + at, want->command, words * sizeof(*argv));
+    for (size_t i = 0; run->start->option[i]; i++)
+        argv[at++] = (char *)run->start->option[i];
+    memcpy(argv + at, run->want->command, words * sizeof(*argv));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execvp(VALGRIND, argv);
 }
@@ -118,17 +100,15 @@ static void become_command(const struct tracer_want *want)
  * the exec closes. */
 static int start(struct run *run, const char *program, struct berth_error *err)
 {
-    char log_file[64];
     int report[2], why = 0;
     ssize_t got;
 
-    snprintf(log_file, sizeof(log_file), "--log-file=/proc/%d/fd/%d", (int)getpid(), run->trace);
     if (pipe2(report, O_CLOEXEC) < 0)
         return berth_error_set(err, "pipe: %s", strerror(errno));
     run->pid = fork();
     if (run->pid == 0) {
-        if (run->lackey)
-            become_valgrind(run->want, log_file);
+        if (run->way)
+            become_valgrind(run);
         else
             become_command(run->want);
         why = errno;
@@ -143,7 +123,7 @@ static int start(struct run *run, const char *program, struct berth_error *err)
     if (got <= 0)
         return 0;
     waitpid(run->pid, NULL, 0);
-    if (why == ENOENT && run->lackey)
+    if (why == ENOENT && run->way)
         return berth_error_set(err, "%s is not installed (Debian: valgrind)", VALGRIND);
     return berth_error_set(err, "%s: %s", program, strerror(why));
 }
@@ -199,65 +179,29 @@ static void kill_all(struct run *run)
     }
 }
 
-/* ---- the trace ---- */
+/* ---- the run ---- */
 
-static void copy_seen(const struct run *run, struct tracer_seen *seen)
-{
-    seen->instructions = run->result->seen.instructions;
-    seen->counts = *cachesim_counts(run->sim);
-}
-
-/* Simulate the records that are in the buffer. False at the limit. */
-static bool consume(struct run *run)
-{
-    const struct cachesim_counts *counts = cachesim_counts(run->sim);
-    struct lackey_record record;
-
-    while (lackey_next(run->lackey, &record)) {
-        if (record.kind == LACKEY_INSTRUCTION) {
-            run->result->seen.instructions++;
-            continue;
-        }
-        if (!run->marked && counts->references >= run->want->skip) {
-            copy_seen(run, &run->mark);
-            run->marked = true;
-        }
-        if (counts->references >= run->want->limit)
-            return false;
-        cachesim_reference(run->sim, record.address, record.size);
-    }
-    return true;
-}
-
-/* Begin to stop: the command may clean up for GRACE_S, and its trace is thrown away meanwhile. */
+/* Begin to stop: the command may clean up for GRACE_S, which no longer counts. */
 static void stop(struct run *run, int number)
 {
     run->stopping = true;
     run->stop_s = now_s();
+    run->way->stop(run->state);
     if (!run->ended)
         kill(run->pid, number);
 }
 
-/* Take what is in the pipe. 1 when there may be more at once, 0 when it was drained, -1 at the end
- * of file or on an error. */
-static int take(struct run *run)
+/* Has the time come to count, or to stop? */
+static void keep_time(struct run *run, double elapsed_s)
 {
-    size_t room;
-    char *space = lackey_space(run->lackey, &room);
-    ssize_t got = read(run->trace, space, room);
+    const struct tracer_want *want = run->want;
 
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return -1;
-    if (got < 0)
-        return 0;
-    if (run->stopping)
-        return got >= DRAINED_BYTES;
-    lackey_fed(run->lackey, (size_t)got);
-    if (!consume(run)) {
-        run->result->truncated = true;
-        stop(run, SIGTERM);
-    }
-    return got >= DRAINED_BYTES;
+    if (want->limit_s <= 0)
+        return;
+    if (!want->skip_always && elapsed_s >= want->limit_s / 2)
+        run->way->warm(run->state);
+    if (elapsed_s >= want->limit_s)
+        run->result->truncated = run->result->late = true;
 }
 
 /* Is there a reason to go on? */
@@ -266,58 +210,50 @@ static bool go_on(struct run *run, int taken)
     if (asked_to_stop && !run->result->signal) {
         run->result->signal = asked_to_stop;
         stop(run, asked_to_stop);
+    } else if (run->result->truncated && !run->stopping) {
+        stop(run, SIGTERM);
     }
     if (run->stopping)
         return !run->ended && now_s() - run->stop_s < GRACE_S;
-    return !run->ended || taken >= 0;
+    return !run->ended || taken >= 0 || any_child() > 0;
 }
 
 static void pump(struct run *run)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-    struct tracer_seen seen;
+    double elapsed_s;
     int taken;
 
     do {
         reap(run);
-        taken = take(run);
-        if (run->want->progress && !run->stopping) {
-            copy_seen(run, &seen);
-            run->want->progress(&seen, now_s() - run->started_s, run->want->arg);
-        }
+        taken = run->way->take(run->state, run->result);
+        elapsed_s = now_s() - run->started_s;
+        if (!run->stopping)
+            keep_time(run, elapsed_s);
+        if (run->want->progress && !run->stopping)
+            run->want->progress(&run->result->seen, elapsed_s, run->want->arg);
         if (taken <= 0 && !(run->ended && taken < 0))
             nanosleep(&nap, NULL);
     } while (go_on(run, taken));
 }
 
-/* ---- the run ---- */
-
-/* Part what was seen into warm-up and the rest. */
+/* Part what was seen into warm-up and the rest. A command that did nothing in the second half of
+ * its time is taken whole. */
 static void conclude(struct run *run)
 {
     struct tracer_result *result = run->result;
+    struct tracer_seen warmup;
 
-    copy_seen(run, &result->seen);
-    result->garbage = run->lackey->garbage;
+    while (run->way->take(run->state, result) >= 0)
+        ; /* what came after the last look */
+    run->way->warmup(run->state, &warmup);
+    result->source = run->way->source;
     result->counted = result->seen;
-    if (!run->want->skip_always && !result->truncated)
+    if (!run->want->skip_always &&
+        (!result->truncated || warmup.instructions == result->seen.instructions))
         return;
-    if (!run->marked)
-        run->mark = result->seen;
-    result->counted.instructions = result->seen.instructions - run->mark.instructions;
-    cachesim_difference(&result->seen.counts, &run->mark.counts, &result->counted.counts);
-}
-
-/* A pipe whose writing end is opened by its path; ours does not block. */
-static int open_trace(struct berth_error *err)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return berth_error_set(err, "pipe: %s", strerror(errno));
-    close(ends[1]);
-    (void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES); /* a smaller one is only slower */
-    return ends[0];
+    result->counted.instructions = result->seen.instructions - warmup.instructions;
+    cachesim_difference(&result->seen.counts, &warmup.counts, &result->counted.counts);
 }
 
 static const int stop_signal[] = {SIGINT, SIGTERM, SIGHUP};
@@ -336,35 +272,35 @@ static void catch_signals(struct sigaction *saved)
     }
 }
 
-int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct tracer_want *want,
+static void restore_signals(const struct sigaction *saved)
+{
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signal[i], &saved[i], NULL);
+}
+
+int tracer_run(struct tracer_result *result, const struct tracer_want *want,
                struct berth_error *err)
 {
-    struct run run = {.want = want, .result = result, .sim = sim, .lackey = NULL};
+    char folder[PATH_MAX];
+    struct tracer_start begin;
+    struct run run = {.want = want, .result = result, .start = &begin, .started_s = now_s()};
     struct sigaction saved[STOP_SIGNALS];
-    int rc = -1;
+    int rc;
 
     memset(result, 0, sizeof(*result));
-    run.lackey = malloc(sizeof(*run.lackey));
-    if (!run.lackey)
-        return berth_error_set(err, "%s", strerror(ENOMEM));
-    lackey_init(run.lackey);
-    run.trace = open_trace(err);
-    if (run.trace < 0)
-        goto out;
+    run.way = !want->lackey && tracer_tool_find(folder) ? &tracer_tool : &tracer_lackey;
+    if (run.way->open(&run.state, want, &begin, err) < 0)
+        return -1;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     catch_signals(saved);
-    run.started_s = now_s();
-    if (start(&run, VALGRIND, err) == 0) {
+    rc = start(&run, VALGRIND, err);
+    if (rc == 0) {
         pump(&run);
         kill_all(&run);
         conclude(&run);
-        rc = 0;
     }
-    for (size_t i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signal[i], &saved[i], NULL);
-    close(run.trace);
-out:
-    free(run.lackey);
+    restore_signals(saved);
+    run.way->close(run.state);
     return rc;
 }
 
@@ -392,7 +328,7 @@ int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
 {
     const struct tracer_want want = {.command = command};
     struct tracer_result result = {.status = 0};
-    struct run run = {.want = &want, .result = &result, .trace = -1, .started_s = now_s()};
+    struct run run = {.want = &want, .result = &result, .started_s = now_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 
@@ -406,7 +342,6 @@ int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
         time->cpu_s = run.cpu_s;
         time->status = result.status;
     }
-    for (size_t i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signal[i], &saved[i], NULL);
+    restore_signals(saved);
     return rc;
 }

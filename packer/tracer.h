@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracer - one run of a command under valgrind's lackey, its memory references simulated as they
- * come; and one at full speed, to see how long that takes. */
+/* tracer - one run of a command under valgrind, its memory references simulated; and one at full
+ * speed, to see how long that takes. */
 #ifndef BERTH_TRACER_H
 #define BERTH_TRACER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cachesim.h"
 #include "error.h"
-
-struct tracer_seen {
-    uint64_t instructions;
-    struct cachesim_counts counts;
-};
+#include "tracer_area.h"
 
 struct tracer_result {
     struct tracer_seen seen;    /* all that was simulated */
     struct tracer_seen counted; /* of it, what was not spent on warming the caches */
-    bool truncated;             /* the limit was reached and the command stopped */
+    const char *source;         /* what traced: "valgrind" or "valgrind lackey" */
+    unsigned processes;         /* program images that were traced; 0: not known */
+    bool truncated;             /* a limit was reached and the command stopped */
+    bool late;                  /* it was that on time */
     int signal;                 /* one that this process was sent to end the run; 0: none */
     int status;                 /* wait(2) status of the command */
     uint64_t garbage;           /* lines of the trace that were no record */
 };
 
 struct tracer_want {
-    char *const *command; /* NULL-terminated; command[0] is a path */
-    uint64_t limit;       /* references; there the command is stopped */
-    uint64_t skip;        /* references that warm the caches */
-    bool skip_always;     /* else they are skipped only when the limit was reached */
-    int stdout_fd;        /* what the command's standard output goes to */
+    char *const *command;              /* NULL-terminated; command[0] is a path */
+    struct cachesim_geometry geometry; /* one that cachesim_check takes */
+    bool lackey;                       /* trace by valgrind's lackey, also where our tool is */
+    uint64_t limit;                    /* references; there the command is stopped */
+    double limit_s;                    /* seconds; 0: no such limit */
+    uint64_t skip;                     /* references that warm the caches */
+    bool skip_always; /* else they are skipped only when a limit was reached, and end at half of
+                         limit_s if not before */
+    int stdout_fd;    /* what the command's standard output goes to */
     /* called some hundred times a second with what was seen so far, and the seconds since the
      * start; NULL: not */
     void (*progress)(const struct tracer_seen *seen, double elapsed_s, void *arg);
@@ -37,10 +41,10 @@ struct tracer_want {
 };
 
 /* Run the command, with this process's standard input and error, until it and all its children have
- * ended, or the limit, or SIGINT, SIGTERM or SIGHUP; nothing of it runs afterwards. 0 and result
+ * ended, or a limit, or SIGINT, SIGTERM or SIGHUP; nothing of it runs afterwards. 0 and result
  * (which tells how it ended), or -1 and err when it could not be started or traced. Not for
  * programs with children of their own: it becomes a subreaper and waits for all. */
-int tracer_run(struct tracer_result *result, struct cachesim *sim, const struct tracer_want *want,
+int tracer_run(struct tracer_result *result, const struct tracer_want *want,
                struct berth_error *err);
 
 struct tracer_time {

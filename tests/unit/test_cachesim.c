@@ -3,6 +3,7 @@
  * inclusion property. */
 #include "packer/cachesim.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,7 @@ static void oracle_reference(struct oracle *oracle, uint64_t address, uint32_t s
         if ((oracle->l1.ways && oracle_touch(&oracle->l1, line, now) >= 0) ||
             (oracle->l2.ways && oracle_touch(&oracle->l2, line, now) >= 0))
             continue;
+        oracle->counts.accesses++;
         position = oracle_touch(&oracle->llc, line, now);
         if (position < 0)
             oracle->counts.misses++;
@@ -117,7 +119,8 @@ static uint64_t random_address(uint64_t *state, uint64_t last, uint64_t span)
 /* A 2-set, 2-way LLC alone: lines 0, 2, 4 are of set 0. */
 static void test_by_hand(void **state)
 {
-    static const struct cachesim_geometry geometry = {.llc = {4 * LINE, 2}, .line_bytes = LINE};
+    static const struct cachesim_geometry geometry = {
+        .llc = {4 * LINE, 2}, .line_bytes = LINE, .sample = 1};
     static const struct {
         uint64_t line, hits0, hits1, misses; /* counts after it */
     } step[] = {{0, 0, 0, 1}, {0, 1, 0, 1}, {2, 1, 0, 2}, {0, 1, 1, 2},
@@ -134,14 +137,17 @@ static void test_by_hand(void **state)
         assert_int_equal(counts->hits[1], step[i].hits1);
         assert_int_equal(counts->misses, step[i].misses);
     }
-    assert_int_equal(cachesim_accesses(cachesim_counts(sim)), 8);
+    assert_int_equal(cachesim_counts(sim)->accesses, 8);
     cachesim_free(sim);
 }
 
 static void test_private_caches_filter(void **state)
 {
-    static const struct cachesim_geometry geometry = {
-        .l1 = {LINE, 1}, .l2 = {4 * LINE, 4}, .llc = {64 * LINE, 8}, .line_bytes = LINE};
+    static const struct cachesim_geometry geometry = {.l1 = {LINE, 1},
+                                                      .l2 = {4 * LINE, 4},
+                                                      .llc = {64 * LINE, 8},
+                                                      .line_bytes = LINE,
+                                                      .sample = 1};
     struct cachesim *sim = create(&geometry);
 
     (void)state;
@@ -149,7 +155,7 @@ static void test_private_caches_filter(void **state)
         for (uint64_t line = 0; line < 4; line++)
             cachesim_reference(sim, line * LINE, 8);
     assert_int_equal(cachesim_counts(sim)->misses, 4); /* then the L2 holds all four */
-    assert_int_equal(cachesim_accesses(cachesim_counts(sim)), 4);
+    assert_int_equal(cachesim_counts(sim)->accesses, 4);
     for (uint64_t line = 0; line < 5; line++) /* a fifth line: the L2 holds each too short */
         for (int round = 0; round < 2; round++)
             cachesim_reference(sim, line * LINE, 8);
@@ -159,7 +165,8 @@ static void test_private_caches_filter(void **state)
 
 static void test_straddling(void **state)
 {
-    static const struct cachesim_geometry geometry = {.llc = {64 * LINE, 8}, .line_bytes = LINE};
+    static const struct cachesim_geometry geometry = {
+        .llc = {64 * LINE, 8}, .line_bytes = LINE, .sample = 1};
     static const struct {
         uint64_t address;
         uint32_t size;
@@ -189,12 +196,12 @@ static void test_straddling(void **state)
 static void test_oracle(void **state)
 {
     static const struct cachesim_geometry machine[] = {
-        {{0, 0}, {0, 0}, {64 * LINE, 4}, LINE},
-        {{8 * LINE, 2}, {32 * LINE, 4}, {256 * LINE, 16}, LINE},
-        {{8 * LINE, 8}, {0, 0}, {3 * 11 * LINE, 11}, LINE},
-        {{6 * LINE, 2}, {20 * LINE, 4}, {5 * 12 * LINE, 12}, LINE},
-        {{LINE, 1}, {2 * LINE, 1}, {64 * LINE, 64}, LINE},
-        {{4 * LINE, 1}, {7 * LINE, 1}, {13 * LINE, 1}, LINE},
+        {{0, 0}, {0, 0}, {64 * LINE, 4}, LINE, 1},
+        {{8 * LINE, 2}, {32 * LINE, 4}, {256 * LINE, 16}, LINE, 1},
+        {{8 * LINE, 8}, {0, 0}, {3 * 11 * LINE, 11}, LINE, 1},
+        {{6 * LINE, 2}, {20 * LINE, 4}, {5 * 12 * LINE, 12}, LINE, 1},
+        {{LINE, 1}, {2 * LINE, 1}, {64 * LINE, 64}, LINE, 1},
+        {{4 * LINE, 1}, {7 * LINE, 1}, {13 * LINE, 1}, LINE, 1},
     };
     struct oracle *oracle = malloc(sizeof(*oracle));
     uint64_t seed = 20101125;
@@ -217,7 +224,7 @@ static void test_oracle(void **state)
         }
         assert_memory_equal(cachesim_counts(sim), &oracle->counts, sizeof(oracle->counts));
         assert_true(oracle->counts.misses > 0);
-        assert_true(cachesim_accesses(&oracle->counts) > oracle->counts.misses);
+        assert_true(oracle->counts.accesses > oracle->counts.misses);
         cachesim_free(sim);
     }
     free(oracle);
@@ -228,7 +235,7 @@ static void test_oracle(void **state)
 static void test_inclusion(void **state)
 {
     enum { SETS = 12, WAYS = 8, REFERENCES = 30000 };
-    struct cachesim_geometry geometry = {.l1 = {4 * LINE, 2}, .line_bytes = LINE};
+    struct cachesim_geometry geometry = {.l1 = {4 * LINE, 2}, .line_bytes = LINE, .sample = 1};
     uint64_t hits_upto[WAYS + 1] = {0};
 
     (void)state;
@@ -256,7 +263,8 @@ static void test_inclusion(void **state)
  */
 static void test_cliff(void **state)
 {
-    static const struct cachesim_geometry geometry = {.llc = {16 * LINE, 4}, .line_bytes = LINE};
+    static const struct cachesim_geometry geometry = {
+        .llc = {16 * LINE, 4}, .line_bytes = LINE, .sample = 1};
 
     (void)state;
     for (uint64_t lines = 16; lines <= 20; lines += 4) {
@@ -271,29 +279,127 @@ static void test_cliff(void **state)
     }
 }
 
-static void test_difference(void **state)
+/* Two cores use the same lines: each has an L1 of its own, so both ask the LLC, once. */
+static void test_cores(void **state)
 {
-    struct cachesim_counts earlier = {.references = 5, .hits = {1, 2}, .misses = 2};
-    struct cachesim_counts later = {.references = 9, .hits = {3, 2, 1}, .misses = 3}, difference;
+    static const struct cachesim_geometry geometry = {
+        .l1 = {8 * LINE, 2}, .l2 = {16 * LINE, 4}, .llc = {64 * LINE, 8}, LINE, 1};
+    struct cachesim *sim = create(&geometry);
+    const struct cachesim_recent *recent = cachesim_recent(sim);
 
     (void)state;
+    for (int round = 0; round < 5; round++)
+        for (unsigned core = 0; core < 2; core++) {
+            cachesim_core(sim, core * (CACHESIM_CORES_MAX - 1));
+            for (uint64_t line = 0; line < 4; line++)
+                cachesim_reference(sim, line * LINE, 8);
+            assert_int_equal(recent->address[3], 3 * LINE);
+        }
+    assert_int_equal(cachesim_counts(sim)->misses, 4);
+    assert_int_equal(cachesim_counts(sim)->hits[0], 4);
+    assert_int_equal(cachesim_counts(sim)->accesses, 8);
+    cachesim_core(sim, 1); /* a third one has used nothing yet */
+    assert_true(recent->address[3] != 3 * LINE);
+    cachesim_free(sim);
+}
+
+/* Who passes over references to the recent lines counts the same but for the references. */
+static void test_recent(void **state)
+{
+    static const struct cachesim_geometry geometry = {
+        .l1 = {8 * LINE, 2}, .l2 = {32 * LINE, 4}, .llc = {256 * LINE, 16}, LINE, 1};
+    struct cachesim *all = create(&geometry), *some = create(&geometry);
+    const struct cachesim_recent *recent = cachesim_recent(some);
+    uint64_t seed = 7, address = 0, passed = 0;
+
+    (void)state;
+    for (int i = 0; i < 50000; i++) {
+        address = random_address(&seed, address, 512 * LINE);
+        cachesim_reference(all, address, 1);
+        if (address - recent->address[address >> recent->line_shift & recent->mask] < LINE)
+            passed++;
+        else
+            cachesim_reference(some, address, 1);
+    }
+    assert_true(passed > 1000);
+    assert_int_equal(cachesim_counts(all)->references, cachesim_counts(some)->references + passed);
+    assert_memory_equal(&cachesim_counts(all)->accesses, &cachesim_counts(some)->accesses,
+                        sizeof(struct cachesim_counts) - sizeof(uint64_t));
+    cachesim_free(all);
+    cachesim_free(some);
+}
+
+/* Misses of a random program, all sets or some simulated. */
+static double sampled_misses(uint64_t seed, uint32_t sample, double *error)
+{
+    const struct cachesim_geometry geometry = {
+        .l1 = {16 * LINE, 4}, .llc = {1024 * 4 * LINE, 4}, LINE, sample};
+    struct cachesim *sim = create(&geometry);
+    double misses;
+
+    for (uint64_t i = 0, r; i < 60000; i++) {
+        r = random64(&seed); /* lines of three regions, one hotter than the other */
+        cachesim_reference(sim, (r >> 32) % (r % 4 ? 2048 : r % 8 ? 20000 : 1000000) * LINE, 8);
+    }
+    misses = cachesim_misses(cachesim_counts(sim), sample, error);
+    assert_true(cachesim_counts(sim)->accesses > 50000);
+    cachesim_free(sim);
+    return misses;
+}
+
+/* The 95 % interval covers the truth in about 95 of 100 programs, the estimate has no bias, and the
+ * error is no larger than it needs to be. */
+static void test_sampling(void **state)
+{
+    enum { PROGRAMS = 100 };
+    double sum_truth = 0, sum = 0, square = 0, stated = 0;
+    int covered = 0;
+
+    (void)state;
+    for (uint64_t i = 1; i <= PROGRAMS; i++) {
+        double error, exact, truth = sampled_misses(i * 977, 1, &exact);
+        double estimate = sampled_misses(i * 977, 8, &error);
+
+        assert_true(exact == 0 && error > 0);
+        covered += fabs(estimate - truth) < 2.04 * error;
+        sum_truth += truth;
+        sum += estimate;
+        square += (estimate - truth) * (estimate - truth);
+        stated += error * error;
+    }
+    assert_in_range(covered, 88, 100);
+    assert_true(fabs(sum / sum_truth - 1) < 0.01);
+    assert_true(stated < 2 * square && stated > square / 2);
+}
+
+static void test_difference(void **state)
+{
+    struct cachesim_counts earlier = {.references = 5, .accesses = 5, .hits = {1, 2}, .misses = 2};
+    struct cachesim_counts later = {.references = 9, .accesses = 9, .hits = {3, 2, 1}, .misses = 3},
+                           difference;
+
+    (void)state;
+    earlier.group[3].misses = 1;
+    later.group[3].misses = 8;
     cachesim_difference(&later, &earlier, &difference);
     assert_int_equal(difference.references, 4);
     assert_int_equal(difference.hits[0], 2);
     assert_int_equal(difference.hits[1], 0);
     assert_int_equal(difference.hits[2], 1);
     assert_int_equal(difference.misses, 1);
-    assert_int_equal(cachesim_accesses(&difference), 4);
+    assert_int_equal(difference.accesses, 4);
+    assert_int_equal(difference.group[3].misses, 7);
 }
 
 static void test_impossible_machines(void **state)
 {
     static const struct cachesim_geometry machine[] = {
-        {{0, 0}, {0, 0}, {0, 0}, LINE},          {{0, 0}, {0, 0}, {1024, 0}, LINE},
-        {{0, 0}, {0, 0}, {1 << 20, 65}, LINE},   {{0, 0}, {0, 0}, {100, 16}, LINE},
-        {{0, 0}, {0, 0}, {1 << 20, 16}, 48},     {{0, 0}, {0, 0}, {1 << 20, 16}, 0},
-        {{64, 2}, {0, 0}, {1 << 20, 16}, LINE},  {{0, 0}, {1024, 0}, {1 << 20, 16}, LINE},
-        {{0, 0}, {0, 0}, {UINT64_MAX, 1}, LINE},
+        {{0, 0}, {0, 0}, {0, 0}, LINE, 1},          {{0, 0}, {0, 0}, {1024, 0}, LINE, 1},
+        {{0, 0}, {0, 0}, {1 << 20, 65}, LINE, 1},   {{0, 0}, {0, 0}, {100, 16}, LINE, 1},
+        {{0, 0}, {0, 0}, {1 << 20, 16}, 48, 1},     {{0, 0}, {0, 0}, {1 << 20, 16}, 0, 1},
+        {{64, 2}, {0, 0}, {1 << 20, 16}, LINE, 1},  {{0, 0}, {1024, 0}, {1 << 20, 16}, LINE, 1},
+        {{0, 0}, {0, 0}, {UINT64_MAX, 1}, LINE, 1}, {{0, 0}, {0, 0}, {1 << 20, 16}, LINE, 0},
+        {{0, 0}, {0, 0}, {1 << 20, 16}, LINE, 17},
     };
 
     (void)state;
@@ -311,10 +417,17 @@ static void test_impossible_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_private_caches_filter),
-        cmocka_unit_test(test_straddling), cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_inclusion),  cmocka_unit_test(test_cliff),
-        cmocka_unit_test(test_difference), cmocka_unit_test(test_impossible_machines),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_private_caches_filter),
+        cmocka_unit_test(test_straddling),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_inclusion),
+        cmocka_unit_test(test_cliff),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_impossible_machines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
