@@ -7,6 +7,10 @@ tests_bench_register_LDADD = libpacker.la
 
 # What berth adds to an srun, on a real cluster; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/launch
+EXTRA_DIST += tests/bench/pairs.sh
+
+# What counting adds to a program that runs; likewise.
+dist_noinst_SCRIPTS += tests/bench/overhead
 
 # contend and Pain beside measured or simulated slowdowns.
 noinst_PROGRAMS += tests/bench/contend_eval
