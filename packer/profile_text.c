@@ -13,7 +13,7 @@
 #include "profiles.h"
 #include "profiles_db.h"
 
-#define VERSION 1
+#define FORMAT 1
 #define LATEST 253402300799 /* the last second of the year 9999 */
 
 enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_DEMAND, KINDS };
@@ -25,7 +25,7 @@ static struct json_object *begin_row(enum kind kind, const char *key)
 {
     struct json_object *object = json_object_new_object();
 
-    json_add_u64(object, "version", VERSION);
+    json_add_u64(object, "version", FORMAT);
     json_add_text(object, "kind", kind_name[kind]);
     json_add_text(object, "key", key);
     return object;
@@ -287,8 +287,8 @@ static int read_object(struct json_object *object, struct row *row, struct berth
         return berth_error_set(err, "an object expected");
     if (json_get_u32(object, "version", JSON_REQUIRED, &version, err) < 0)
         return -1;
-    if (version != VERSION)
-        return berth_error_set(err, "version: %u is not known here, only %d", version, VERSION);
+    if (version != FORMAT)
+        return berth_error_set(err, "version: %u is not known here, only %d", version, FORMAT);
     if (json_get_word(object, "kind", JSON_REQUIRED, kind_name, KINDS, &kind, err) < 0 ||
         read_key(object, row->key, err) < 0)
         return -1;
