@@ -241,7 +241,7 @@ static void test_counters(void **state)
     assert_int_equal(count(text, "\"more\":true"), 4);
     assert_int_equal(count(text, "\"node\":{"), 1);
     assert_int_equal(count(text, "\"sample\":{\"id\":"), 3);
-    assert_non_null(strstr(text, "\"sample\":{\"id\":\"2.0\",\"step\":\"2.0\",\"at\":"));
+    assert_non_null(strstr(text, "\"sample\":{\"id\":\"2.0\",\"step\":\"prog\",\"at\":"));
     free(text);
     close(fd);
 }
