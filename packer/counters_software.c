@@ -7,12 +7,15 @@
  *   memory by node      the step's memory cgroup, else numa_maps, seldom and of small steps only
  *   lock time           eBPF, where berth.conf says lock_time=on
  *
- * What it costs is bounded: finding a step's processes costs several times what reading them does,
- * so it is done less and less often, up to LIST_MAX_S, while there is nothing new; what a process
- * used before it was found is not lost, since the kernel counts from its beginning. A step of very
- * many processes is read so seldom that it costs no more than one of PROCESSES_PER_S of them read
- * every second; a sample in between has its CPU time only. */
+ * What it costs is bounded for the node, however many steps and processes there are: each step has
+ * the same share of PROCESSES_PER_S, and one with more processes is read less often, two samples in
+ * a row each time, so that there is a rate between them; the samples in between have its cgroup's
+ * CPU time only. Finding a step's processes costs several times what reading them does, so it is
+ * done less and less often while there is nothing new, down to LISTS_PER_S for all steps together;
+ * what a process used before it was found is not lost, since the kernel counts from its beginning.
+ */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +29,20 @@
 #include "step_usage.h"
 #include "taskstats.h"
 
-#define LIST_MAX_S 10.0
-#define PROCESSES_PER_S 500.0
+#define PROCESSES_PER_S 128.0
+#define LISTS_PER_S 10.0
+#define LIST_MIN_S 2.0 /* as often as that is always fine */
 #define CGROUP_NODES_EVERY_S 5.0
 #define MAPS_EVERY_S 60.0
-#define MAPS_BYTES_MAX (512.0 * 1024 * 1024) /* reading numa_maps of that much takes some ms */
+#define MAPS_BYTES_MAX (512.0 * 1024 * 1024) /* numa_maps of that much takes 6 ms (measured) */
+#define MAPS_BYTES_PER_S (16.0 * 1024 * 1024)
 #define MAPS_PROCESSES_MAX 16
 
 struct software {
     struct counters_node node;
     struct usage_ways ways;
     struct taskstats_link taskstats;
+    size_t steps;                         /* that are attached */
     char taskstats_why[COUNTERS_SAY / 4]; /* why it is not used; "" it is */
     char lock_why[COUNTERS_SAY / 4];      /* and lock time */
 };
@@ -46,7 +52,8 @@ struct software_step {
     bool by_cgroup; /* CPU time */
     struct step_cgroup_cpu base;
     struct step_usage usage;
-    double read_at_s; /* the processes; elapsed_s of the step, as all times here */
+    double pair_at_s; /* the first of two samples; elapsed_s of the step, as all times here */
+    bool paired;      /* there has been the second one */
     double list_at_s, list_every_s;
     struct memory_nodes nodes;
     double nodes_at_s;
@@ -93,13 +100,13 @@ static void say_ways(const struct software *software, char say[COUNTERS_SAY])
 {
     bool netlink = software->ways.taskstats, lock = software->ways.lock_time;
 
-    snprintf(
-        say, COUNTERS_SAY,
-        "CPU time by the step's cgroup where Slurm makes one, else by /proc; waiting and "
-        "switches by %s%s%s; memory by the step's memory cgroup, else numa_maps; lock time %s%s",
-        netlink ? "taskstats (netlink)" : "/proc of each thread (",
-        netlink ? "" : software->taskstats_why, netlink ? "" : ")",
-        lock ? "by eBPF" : "absent: ", lock ? "" : software->lock_why);
+    snprintf(say, COUNTERS_SAY,
+             "CPU time by the step's cgroup where Slurm makes one, else by /proc; waiting and "
+             "switches by %s%s%s; memory by the step's memory cgroup, else numa_maps of small "
+             "steps; lock time %s%s",
+             netlink ? "taskstats (netlink)" : "/proc of each thread (",
+             netlink ? "" : software->taskstats_why, netlink ? "" : ")",
+             lock ? "by eBPF" : "absent: ", lock ? "" : software->lock_why);
 }
 
 static uint32_t bit(enum counter counter)
@@ -170,7 +177,8 @@ static int software_attach(void *state, const struct counters_target *target, vo
         free(step);
         return -1;
     }
-    step->read_at_s = step->nodes_at_s = NEVER_S;
+    step->pair_at_s = step->nodes_at_s = NEVER_S;
+    step->paired = true;
     step->list_at_s = target->elapsed_s;
     step->by_cgroup = step_cgroup_open(&step->cgroup, node->root, node->enforce->cgroup_root,
                                        target->body->id, pid, n) == 0 &&
@@ -182,6 +190,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
         return berth_error_set(err, "out of memory");
     }
     free(pid);
+    software->steps++;
     *out = step;
     return 0;
 }
@@ -194,6 +203,7 @@ static void software_detach(void *state, void *arg)
     step_usage_end(&step->usage, &software->ways);
     step_cgroup_close(&step->cgroup);
     free(step);
+    software->steps--;
 }
 
 /* ---- a sample ---- */
@@ -247,6 +257,7 @@ static int find_processes(struct software *software, struct software_step *step,
                           const struct counters_target *target, size_t gone,
                           struct berth_error *err)
 {
+    double most_s = fmax(LIST_MIN_S, (double)software->steps / LISTS_PER_S);
     pid_t *pid = NULL;
     size_t n = 0;
     long fresh;
@@ -259,13 +270,27 @@ static int find_processes(struct software *software, struct software_step *step,
     free(pid);
     if (fresh < 0)
         return berth_error_set(err, "out of memory");
-    step->list_every_s = 2 * (target->elapsed_s - step->list_at_s);
-    if (gone || fresh)
-        step->list_every_s = 0;
-    if (step->list_every_s > LIST_MAX_S)
-        step->list_every_s = LIST_MAX_S;
+    step->list_every_s =
+        gone || fresh ? 0 : fmin(2 * (target->elapsed_s - step->list_at_s), most_s);
     step->list_at_s = target->elapsed_s;
     return 0;
+}
+
+/* Is it time to read the processes? */
+static bool is_due(const struct software *software, struct software_step *step, double elapsed_s)
+{
+    double share = PROCESSES_PER_S / (double)software->steps;
+    double every_s = (double)step->usage.tally.n / share;
+
+    if (!step->paired) {
+        step->paired = true;
+        return true;
+    }
+    if (elapsed_s < step->pair_at_s + 2 * every_s)
+        return false;
+    step->pair_at_s = elapsed_s;
+    step->paired = false;
+    return true;
 }
 
 /* 0, or -1 and err. */
@@ -275,9 +300,8 @@ static int read_processes(struct software *software, struct software_step *step,
 {
     size_t gone;
 
-    if (target->elapsed_s < step->read_at_s + (double)step->usage.tally.n / PROCESSES_PER_S)
+    if (!is_due(software, step, target->elapsed_s))
         return 0;
-    step->read_at_s = target->elapsed_s;
     gone = step_usage_see(&step->usage, &software->ways);
     if (find_processes(software, step, target, gone, err) < 0)
         return -1;
@@ -300,19 +324,28 @@ static int read_maps(const struct software *software, struct software_step *step
     return rc;
 }
 
-/* Memory by node, as it was at most some seconds ago. */
+/* How long what was read of the memory's nodes is good: the cheaper it is, the shorter. */
+static double nodes_every_s(const struct software *software, const struct software_step *step)
+{
+    if (step->cgroup.memory[0])
+        return CGROUP_NODES_EVERY_S;
+    return fmax(MAPS_EVERY_S,
+                step_usage_rss(&step->usage) * (double)software->steps / MAPS_BYTES_PER_S);
+}
+
+/* Memory by node, as it was when it was read last. */
 static void add_nodes(const struct software *software, struct software_step *step, double elapsed_s,
                       struct counters_sample *sample)
 {
-    bool cgroup = step->cgroup.memory[0];
+    const char *cgroup = step->cgroup.memory;
     int rc;
 
     if (sample->nodes)
         return;
-    if (elapsed_s >= step->nodes_at_s + (cgroup ? CGROUP_NODES_EVERY_S : MAPS_EVERY_S)) {
+    if (elapsed_s >= step->nodes_at_s + nodes_every_s(software, step)) {
         step->nodes = (struct memory_nodes){0};
-        rc = cgroup ? memory_nodes_of_cgroup(&step->nodes, software->node.root, step->cgroup.memory)
-                    : read_maps(software, step);
+        rc = cgroup[0] ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
+                       : read_maps(software, step);
         if (rc < 0)
             step->nodes.n = 0;
         step->nodes_at_s = elapsed_s;

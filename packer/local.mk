@@ -125,7 +125,8 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_profile.c packer/ctl_profile.h \
 	packer/ctl_profile_args.c \
 	packer/ctl_profile_print.c \
-	packer/ctl_profile_store.c \
+	packer/ctl_profile_store.c packer/ctl_profile_store.h \
+	packer/ctl_profile_transfer.c \
 	packer/ctl_record.c \
 	packer/ctl_status.c \
 	packer/ctl_time.c packer/ctl_time.h \

@@ -8,8 +8,8 @@
  * no library. All of it lives in file descriptors: whatever way berthd ends, nothing is left.
  *
  * While it is open every system call of every process of the node takes the kernel's slower path,
- * by some tens of ns, since that is how tracepoints of system calls are made; which is why it is
- * off by default. */
+ * since that is how tracepoints of system calls are made: 0.15 us more each, and 1.2 us for a futex
+ * call of a watched process (measured on Linux 6.18). That is why it is off by default. */
 #ifndef BERTH_LOCK_TIME_H
 #define BERTH_LOCK_TIME_H
 

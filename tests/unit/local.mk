@@ -568,3 +568,45 @@ check_PROGRAMS += tests/unit/test_counters_perf
 tests_unit_test_counters_perf_SOURCES = tests/unit/test_counters_perf.c tests/unit/perf_box.c tests/unit/perf_box.h
 tests_unit_test_counters_perf_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_counters_perf_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_memory_nodes
+check_PROGRAMS += tests/unit/test_memory_nodes
+tests_unit_test_memory_nodes_SOURCES = tests/unit/test_memory_nodes.c
+tests_unit_test_memory_nodes_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_memory_nodes_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_proc_usage
+check_PROGRAMS += tests/unit/test_proc_usage
+tests_unit_test_proc_usage_SOURCES = tests/unit/test_proc_usage.c
+tests_unit_test_proc_usage_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_proc_usage_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_step_cgroup
+check_PROGRAMS += tests/unit/test_step_cgroup
+tests_unit_test_step_cgroup_SOURCES = tests/unit/test_step_cgroup.c
+tests_unit_test_step_cgroup_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_step_cgroup_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_step_usage
+check_PROGRAMS += tests/unit/test_step_usage
+tests_unit_test_step_usage_SOURCES = tests/unit/test_step_usage.c
+tests_unit_test_step_usage_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_step_usage_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_tally
+check_PROGRAMS += tests/unit/test_tally
+tests_unit_test_tally_SOURCES = tests/unit/test_tally.c
+tests_unit_test_tally_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_tally_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_taskstats
+check_PROGRAMS += tests/unit/test_taskstats
+tests_unit_test_taskstats_SOURCES = tests/unit/test_taskstats.c
+tests_unit_test_taskstats_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_taskstats_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
+
+TESTS += tests/unit/test_usage
+check_PROGRAMS += tests/unit/test_usage
+tests_unit_test_usage_SOURCES = tests/unit/test_usage.c
+tests_unit_test_usage_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_usage_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
