@@ -38,19 +38,24 @@ static char *read_all(FILE *file, size_t *length)
     return text;
 }
 
-struct json_object *ctl_input_read(const char *path, struct berth_error *err)
+char *ctl_input_text(const char *path, size_t *length, struct berth_error *err)
 {
     FILE *file = is_stdin(path) ? stdin : fopen(path, "re");
-    struct json_object *object = NULL;
-    char *text = NULL;
-    size_t length;
+    char *text = file ? read_all(file, length) : NULL;
 
-    if (file)
-        text = read_all(file, &length);
-    if (text)
-        object = json_parse(text, length, err);
-    else
+    if (!text)
         berth_error_set(err, "%s", strerror(errno));
+    if (file && file != stdin)
+        fclose(file);
+    return text;
+}
+
+struct json_object *ctl_input_read(const char *path, struct berth_error *err)
+{
+    size_t length = 0;
+    char *text = ctl_input_text(path, &length, err);
+    struct json_object *object = text ? json_parse(text, length, err) : NULL;
+
     if (object && !json_object_is_type(object, json_type_object)) {
         berth_error_set(err, "a JSON object expected, not %s",
                         json_type_to_name(json_object_get_type(object)));
@@ -58,8 +63,6 @@ struct json_object *ctl_input_read(const char *path, struct berth_error *err)
         object = NULL;
     }
     free(text);
-    if (file && file != stdin)
-        fclose(file);
     return object;
 }
 

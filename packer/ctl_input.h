@@ -13,6 +13,9 @@
  * it; NULL and err (without the file's name). */
 struct json_object *ctl_input_read(const char *path, struct berth_error *err);
 
+/* Read all of it, of whatever kind. The caller frees it, its end has a NUL; NULL and err. */
+char *ctl_input_text(const char *path, size_t *length, struct berth_error *err);
+
 /* How errors about that input call it: the path, or "stdin". */
 const char *ctl_input_name(const char *path);
 
