@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* register [STEPS [ROUNDS]] - how long berthd takes to answer a registration, and its memory, with
- * STEPS (500) steps on a node of 192 cores and 24 caches. Run in the build folder.
+/* register [STEPS [ROUNDS [SAMPLES]]] - how long berthd takes to answer a registration, and its
+ * memory, with STEPS (500) steps on a node of 192 cores and 24 caches. Run in the build folder.
  *
  * berthd runs for real, with its socket, journal and profile store in a folder of its own; only the
  * cgroup writes are left out (enforcement=dryrun: this machine has not 192 cores). Steps have one
  * task on one core each, random profiled miss rates, and more than one step shares a core. Each
  * round registers one more step of a new job and ends it again: both are timed from before
- * connect(2) to the whole answer. */
+ * connect(2) to the whole answer.
+ *
+ * With SAMPLES, a file of samples (berthctl record), berthd plays it meanwhile: the steps have its
+ * names for tags in turn, no profiles, and are counted once a second each. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +25,7 @@
 #include <unistd.h>
 
 #include "packer/profiles.h"
+#include "packer/replay.h"
 #include "packer/wire.h"
 
 #define CORES 192
@@ -30,6 +35,8 @@
 
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static char samples[PATH_MAX]; /* "": none are played */
+static struct replay *recorded;
 
 static void die(const char *what)
 {
@@ -58,6 +65,8 @@ static void write_conf(const char *path)
             "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\nsweep = 3600s\n"
             "log_level = warn\n",
             folder, folder, folder);
+    if (samples[0])
+        fprintf(file, "counters_replay = %s\nstartup = 0s\nlearn = off\n", samples);
     fclose(file);
 }
 
@@ -176,7 +185,11 @@ static double start(uint32_t job)
     reg->task = &task;
     wire_options_init(&reg->options);
     reg->options.mode = WIRE_MODE_AUTO;
-    snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
+    if (recorded)
+        snprintf(reg->options.tag, sizeof(reg->options.tag), "%s",
+                 replay_name(recorded, job % replay_steps(recorded)));
+    else
+        snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
     snprintf(reg->node, sizeof(reg->node), "bench");
     snprintf(reg->exe, sizeof(reg->exe), "/usr/bin/solver");
     snprintf(reg->job_cores, sizeof(reg->job_cores), "%u", job % CORES);
@@ -250,6 +263,18 @@ static void measure(pid_t daemon, uint32_t steps, size_t rounds)
     free(ends);
 }
 
+static void read_samples(const char *path)
+{
+    struct berth_error err;
+
+    if (!realpath(path, samples))
+        die(path);
+    if (replay_read(&recorded, samples, &err) < 0) {
+        fprintf(stderr, "register: %s\n", err.text);
+        exit(1);
+    }
+}
+
 static void clean_up(void)
 {
     static const char *const file[] = {"berth.conf", "profiles.db", "journal", "journal.lock"};
@@ -268,13 +293,15 @@ int main(int argc, char **argv)
     pid_t daemon;
 
     if (steps < 1 || rounds < 1) {
-        fprintf(stderr, "usage: register [STEPS [ROUNDS]]\n");
+        fprintf(stderr, "usage: register [STEPS [ROUNDS [SAMPLES]]]\n");
         return 2;
     }
     if (access("./berthd", X_OK) < 0) {
         fprintf(stderr, "register: no ./berthd: run it in the build folder\n");
         return 2;
     }
+    if (argc > 3)
+        read_samples(argv[3]);
     srand48(1);
     if (!mkdtemp(folder))
         die(folder);
@@ -285,5 +312,6 @@ int main(int argc, char **argv)
     kill(daemon, SIGTERM);
     waitpid(daemon, NULL, 0);
     clean_up();
+    replay_free(recorded);
     return 0;
 }
