@@ -162,6 +162,9 @@ tests_unit_test_wire_shape_SOURCES = tests/unit/test_wire_shape.c
 tests_unit_test_wire_shape_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_wire_shape_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_ctl_profile_store.sh
+EXTRA_DIST += tests/unit/test_ctl_profile_store.sh
+
 # Programs to be profiled: without sanitizers, which do not run under valgrind.
 TESTS += tests/unit/test_ctl_profile.sh
 EXTRA_DIST += tests/unit/test_ctl_profile.sh
@@ -610,3 +613,15 @@ check_PROGRAMS += tests/unit/test_usage
 tests_unit_test_usage_SOURCES = tests/unit/test_usage.c
 tests_unit_test_usage_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_usage_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_recording
+check_PROGRAMS += tests/unit/test_recording
+tests_unit_test_recording_SOURCES = tests/unit/test_recording.c packer/recording.c
+tests_unit_test_recording_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_recording_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_render_sample
+check_PROGRAMS += tests/unit/test_render_sample
+tests_unit_test_render_sample_SOURCES = tests/unit/test_render_sample.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_render_sample_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_render_sample_LDADD = libpacker.la $(CMOCKA_LIBS)
