@@ -469,7 +469,7 @@ check_PROGRAMS += tests/unit/test_counters_replay
 tests_unit_test_counters_replay_SOURCES = tests/unit/test_counters_replay.c
 tests_unit_test_counters_replay_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_counters_replay_LDADD = libpacker.la $(CMOCKA_LIBS)
-EXTRA_DIST += tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl
+EXTRA_DIST += tests/fixtures/samples/software.jsonl tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl
 
 TESTS += tests/unit/test_rates
 check_PROGRAMS += tests/unit/test_rates
