@@ -240,6 +240,28 @@ static void test_fixtures(void **state)
     replay_free(csv);
 }
 
+/* A real one, of a machine without a PMU: what nobody counted is not there. */
+static void test_recorded(void **state)
+{
+    struct counters_sample first, last;
+    struct replay *replay;
+    struct berth_error err;
+    long devil;
+
+    (void)state;
+    if (replay_read(&replay, fixture("software.jsonl"), &err) < 0)
+        fail_msg("%s", err.text);
+    devil = replay_find(replay, "devil");
+    assert_true(devil >= 0 && replay_find(replay, "turtle") >= 0);
+    replay_sample(replay, (size_t)devil, 0, &first);
+    replay_sample(replay, (size_t)devil, replay_samples_of(replay, (size_t)devil) - 1, &last);
+    assert_true(last.value[COUNTER_CPU_NS] - first.value[COUNTER_CPU_NS] <=
+                (last.at_s - first.at_s) * 1e9);
+    assert_true(last.value[COUNTER_RSS_BYTES] > 64 << 20 && last.nodes > 0);
+    assert_false(counters_know(&last, COUNTER_INSTRUCTIONS));
+    replay_free(replay);
+}
+
 static void test_refused(void **state)
 {
     static const char line[] = "{\"step\":\"a\",\"at\":1,\"cycles\":5,\"threads\":9}\n";
@@ -362,9 +384,9 @@ int main(void)
         cmocka_unit_test(test_errors_and_nodes), cmocka_unit_test(test_one_sample_at_zero),
         cmocka_unit_test(test_unknown_between),  cmocka_unit_test(test_adds_only),
         cmocka_unit_test(test_never_falls),      cmocka_unit_test(test_fixtures),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_no_samples),
-        cmocka_unit_test(test_long_line),        cmocka_unit_test(test_many_steps),
-        cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_recorded),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_samples),       cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_many_steps),       cmocka_unit_test(test_no_file),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);
