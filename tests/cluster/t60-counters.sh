@@ -43,14 +43,14 @@ t60_a_step_is_counted() {
     counting
     busy a -c1 --contention-aware
     wait_for 20 at_least 2 explained a .observe.counts.windows || fail "no windows: $(explained a .observe.counts)"
-    wait_for 20 at_least 0.3 rate_of a cpu || fail "a loop is not seen: $(explained a .observe.counts.rates.cpu)"
+    wait_for 20 at_least 0.1 rate_of a cpu || fail "a loop is not seen: $(explained a .observe.counts.rates.cpu)"
     at_least 1 explained a .observe.counts.threads || fail "no threads"
     at_least 100000 rate_of a rss_bytes || fail "no memory"
     at_least 0 rate_of a voluntary_s || fail "no context switches"
     at_least 0 explained a .observe.counts.rates.cpu.error || fail "no confidence"
     has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "counted in" "on CPUs" "alone on its caches"
     stop a
-    same "cgroups of counting" "$(perf_cgroups)" ""
+    soon "cgroups of counting" "" perf_cgroups
 }
 
 t60_an_unknown_devil_is_known_at_its_next_run() {
@@ -87,7 +87,7 @@ t60_counting_goes_on_after_berthd_was_killed() {
     daemon_stop berthd KILL
     berthd_start
     wait_for 20 at_least 1 explained a .observe.counts.windows || fail "not counted again"
-    wait_for 20 at_least 0.3 rate_of a cpu || fail "nothing seen"
+    wait_for 20 at_least 0.1 rate_of a cpu || fail "nothing seen: $(explained a .observe.counts)"
     stop a
     soon "cgroups of counting" "" perf_cgroups
 }
@@ -107,7 +107,7 @@ t60_nothing_is_counted_of_who_did_not_ask() {
     start a -c1
     same "the node's steps" "$(ctl status --json | jq .node.steps)" 0
     stop a
-    same "cgroups of counting" "$(perf_cgroups)" ""
+    soon "cgroups of counting" "" perf_cgroups
 }
 
 t60_samples_of_the_node_can_be_recorded_and_played() {
@@ -120,6 +120,6 @@ t60_samples_of_the_node_can_be_recorded_and_played() {
     at_least 3 grep -c '"step":"loop"' "$file" || fail "recorded: $(cat "$file")"
     counting "counters_replay=$file"
     start b -c1 --contention-aware=tag=loop
-    wait_for 20 at_least 0.3 rate_of b cpu || fail "its loop does not show: $(explained b .observe.counts.rates.cpu) $(cat "$file")"
+    wait_for 20 at_least 0.1 rate_of b cpu || fail "its loop does not show: $(explained b .observe.counts.rates.cpu) $(cat "$file")"
     stop b
 }
