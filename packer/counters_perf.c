@@ -48,18 +48,21 @@ static void raise_files(void)
 /* Does the kernel count by cgroup, and may this process? 0, or -1 and err. */
 static int try_cgroup(const struct state *state, struct berth_error *err)
 {
-    const struct topo *topo = state->node.topo;
-    int cpu = (int)cpus_next(&topo->cpus, 0);
-    int dir = rootfs_openat(state->node.root, state->hierarchy.mount, O_RDONLY | O_DIRECTORY);
-    int fd = dir < 0 ? -1 : perf_open(&state->plan.event[0], dir, cpu, -1, PERF_FLAG_PID_CGROUP);
+    const struct counters_node *node = &state->node;
+    int cpu = (int)cpus_next(&node->topo->cpus, 0), fd, saved;
+    int dir = perf_tree_open(&state->hierarchy, node->enforce, err);
 
-    if (fd < 0)
-        berth_error_set(err, "events cannot be counted by cgroup (%s): %s", state->hierarchy.mount,
-                        errno == EACCES ? "CAP_PERFMON is missing" : strerror(errno));
-    if (dir >= 0)
-        close(dir);
-    if (fd < 0)
+    if (dir < 0)
         return -1;
+    fd = perf_open(&state->plan.event[0], dir, cpu, -1, PERF_FLAG_PID_CGROUP);
+    if (fd < 0 && errno == ENOENT && perf_hierarchy_wake(&state->hierarchy, node->root))
+        fd = perf_open(&state->plan.event[0], dir, cpu, -1, PERF_FLAG_PID_CGROUP);
+    saved = errno;
+    perf_tree_close(&state->hierarchy, node->enforce, dir);
+    if (fd < 0)
+        return berth_error_set(err, "events cannot be counted by cgroup (%s): %s",
+                               state->hierarchy.mount,
+                               saved == EACCES ? "CAP_PERFMON is missing" : strerror(saved));
     close(fd);
     return 0;
 }

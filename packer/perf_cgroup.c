@@ -6,10 +6,12 @@
 #include "perf_cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the hierarchy ---- */
 
@@ -93,6 +95,73 @@ int perf_hierarchy_find(struct perf_hierarchy *hierarchy, const struct rootfs *r
                                     "cgroup -o perf_event, or cgroup2");
     *hierarchy = found;
     return 0;
+}
+
+/* ---- berth's tree ---- */
+
+static void tree_dir(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
+                     char dir[PERF_CGROUP_MAX])
+{
+    snprintf(dir, PERF_CGROUP_MAX, "%s/%s", hierarchy->mount, enforce->tree);
+}
+
+int perf_tree_open(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
+                   struct berth_error *err)
+{
+    char dir[PERF_CGROUP_MAX];
+    int fd;
+
+    tree_dir(hierarchy, enforce, dir);
+    if (rootfs_mkdir(enforce->root, dir, err) < 0)
+        return -1;
+    fd = rootfs_openat(enforce->root, dir, O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? berth_error_set(err, "%s: %s", dir, strerror(errno)) : fd;
+}
+
+void perf_tree_close(const struct perf_hierarchy *hierarchy, const struct enforce *enforce, int fd)
+{
+    char dir[PERF_CGROUP_MAX];
+
+    close(fd);
+    tree_dir(hierarchy, enforce, dir);
+    rootfs_rmdir(enforce->root, dir, NULL); /* stays while a step stands in it */
+}
+
+/* Is the word in a list with blanks, which ends in a newline? */
+static bool has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = list; at && (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ' ') && strchr(" \n", at[length]))
+            return true;
+    return false;
+}
+
+bool perf_hierarchy_wake(const struct perf_hierarchy *hierarchy, const struct rootfs *root)
+{
+    static const char *const harmless[] = {"misc", "rdma", "hugetlb", "pids"};
+    char path[300], *have, *given;
+    bool woken = false;
+
+    snprintf(path, sizeof(path), "%s/cgroup.controllers", hierarchy->mount);
+    have = rootfs_read(root, path);
+    snprintf(path, sizeof(path), "%s/cgroup.subtree_control", hierarchy->mount);
+    given = rootfs_read(root, path);
+    for (size_t i = 0; hierarchy->unified && have && given && !woken && i < 4; i++) {
+        char word[16];
+
+        if (!has_word(have, harmless[i]) || has_word(given, harmless[i]))
+            continue;
+        snprintf(word, sizeof(word), "+%s", harmless[i]);
+        woken = rootfs_write(root, path, word, NULL) == 0;
+        word[0] = '-';
+        if (woken)
+            rootfs_write(root, path, word, NULL);
+    }
+    free(have);
+    free(given);
+    return woken;
 }
 
 /* ---- where a process is ---- */
@@ -243,7 +312,7 @@ static int make_own(struct perf_cgroup *cgroup, const struct perf_hierarchy *hie
     const struct rootfs *root = enforce->root;
     char tree[PERF_CGROUP_MAX];
 
-    snprintf(tree, sizeof(tree), "%s/%s", hierarchy->mount, enforce->tree);
+    tree_dir(hierarchy, enforce, tree);
     if (rootfs_mkdir(root, tree, err) < 0 || rootfs_mkdir(root, cgroup->dir, err) < 0)
         return -1;
     cgroup->own = true;
@@ -298,7 +367,7 @@ void perf_cgroup_sweep(const struct perf_hierarchy *hierarchy, const struct enfo
     char tree[PERF_CGROUP_MAX], dir[PERF_CGROUP_MAX], **name;
     struct wire_step_id id;
 
-    snprintf(tree, sizeof(tree), "%s/%s", hierarchy->mount, enforce->tree);
+    tree_dir(hierarchy, enforce, tree);
     name = rootfs_list(root, tree);
     for (size_t i = 0; name && name[i]; i++)
         if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n) &&

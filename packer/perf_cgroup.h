@@ -36,6 +36,17 @@ struct perf_cgroup {
 int perf_hierarchy_find(struct perf_hierarchy *hierarchy, const struct rootfs *root,
                         struct berth_error *err);
 
+/* The folder of berth's cgroups, made and opened, to see whether events can be counted there. The
+ * descriptor, or -1 and err. */
+int perf_tree_open(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
+                   struct berth_error *err);
+void perf_tree_close(const struct perf_hierarchy *hierarchy, const struct enforce *enforce, int fd);
+
+/* Of version 2, the kernel begins to make perf_event's part of new cgroups when a controller has
+ * been given to the root's children once (systemd does that). True where this was done now, with
+ * one that does nothing by itself: it is taken back at once. */
+bool perf_hierarchy_wake(const struct perf_hierarchy *hierarchy, const struct rootfs *root);
+
 /* Find the step's cgroup, or make it and put the step's processes into it. 0, or -1 and err:
  * nothing is left of it then. */
 int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define WINDOWS_MIN 3 /* from which on the spread of their rates says something */
+#define WHOLE 0.999   /* the kernel's two times differ a little where no turn was lost, too */
 
 void perf_scale_add(struct perf_scale *scale, uint64_t count, uint64_t enabled_ns,
                     uint64_t running_ns)
@@ -17,7 +18,8 @@ void perf_scale_add(struct perf_scale *scale, uint64_t count, uint64_t enabled_n
     if (running <= 0)
         return;
     scale->open_ns = 0;
-    enabled = fmax(enabled, running);
+    if (running >= WHOLE * enabled)
+        enabled = running;
     rate = counted / running;
     weight = enabled * (enabled - running);
     if (scale->windows > 0)

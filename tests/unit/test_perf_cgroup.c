@@ -135,6 +135,35 @@ static void test_no_mounts(void **state)
     assert_string_equal(err.text, "/proc/self/mounts: No such file or directory");
 }
 
+static const struct {
+    const char *have, *given, *left;
+    bool unified, woken;
+} wakes[] = {
+    {"cpuset cpu io memory hugetlb pids rdma misc\n", "\n", "-misc", true, true},
+    {"cpu memory pids\n", "cpu memory\n", "-pids", true, true},
+    {"cpu memory pids\n", "cpu pids\n", "cpu pids\n", true, false}, /* it is awake */
+    {"cpu misc2 pidses\n", "\n", "\n", true, false},
+    {"\n", "\n", "\n", true, false},
+    {"misc\n", "\n", "\n", false, false},
+};
+
+static void test_wake(void **state)
+{
+    const struct tree *tree = *state;
+
+    for (size_t i = 0; i < sizeof(wakes) / sizeof(wakes[0]); i++) {
+        struct perf_hierarchy hierarchy = {.mount = "/cg", .unified = wakes[i].unified};
+        char *left;
+
+        put(tree, "/cg/cgroup.controllers", wakes[i].have);
+        put(tree, "/cg/cgroup.subtree_control", wakes[i].given);
+        assert_int_equal(perf_hierarchy_wake(&hierarchy, &tree->root), wakes[i].woken);
+        left = rootfs_read(&tree->root, "/cg/cgroup.subtree_control");
+        assert_string_equal(left, wakes[i].left);
+        free(left);
+    }
+}
+
 /* ---- Slurm's cgroup ---- */
 
 static const struct {
@@ -350,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_hierarchy, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wake, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slurms, setup, teardown),
         cmocka_unit_test(test_enter_and_leave),
         cmocka_unit_test(test_adopt),

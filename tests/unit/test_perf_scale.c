@@ -71,7 +71,8 @@ static const struct {
      8000,
      0.21650635094610965,
      true},
-    {"the kernel rounds: running a little above enabled is exact", {{1000, 7, 8}}, 1000, 0, true},
+    {"a little more running than enabled is exact", {{1000, 7, 8}}, 1000, 0, true},
+    {"and so is a little less", {{1000, 10000, 9995}}, 1000, 0, true},
 };
 
 static void test_windows(void **state)
