@@ -45,10 +45,12 @@ AC_DEFUN([BERTH_VALGRIND_TRY], [
 #include "pub_tool_tooliface.h"
 #include "libvex_ir.h"
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT, UInt, Int, Off64T);
+extern void VG_(vg_yield)(void);
 char has_counter[offsetof(VexGuestArchState, host_EvC_COUNTER) + 1];
 static void before_options(void)
 {
     VG_(am_shared_mmap_file_float_valgrind)(0, 0, 0, 0);
+    VG_(vg_yield)();
     VG_(needs_syscall_wrapper)(NULL, NULL);
     VG_(track_start_client_code)(NULL);
 }

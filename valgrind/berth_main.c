@@ -5,10 +5,7 @@
  * It is a program of its own: valgrind's core, linked with this. `valgrind --tool=berth` finds it
  * in the folder that VALGRIND_LIB names. It prints nothing; what it counts is in the file that
  * --berth-area names (tracer_area.h).
- *
- * Valgrind runs the threads of a process in turn, each for 100,000 blocks. In that time a thread
- * can fill a cache and use it again as if it were alone; so where there are several, the turns are
- * cut to QUANTUM blocks, and the LLC sees them interleaved. */
+ */
 #include <stddef.h>
 
 #include "count.h"
@@ -20,8 +17,7 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_options.h"
-
-#define QUANTUM 2000U /* some 10,000 instructions: longer than changing threads takes */
+#include "turns.h"
 
 static const HChar *area_path;
 
@@ -46,27 +42,36 @@ static void begin(void)
         VG_(umsg)("berth: a part of berthctl(1), which runs it\n");
         VG_(exit)(1);
     }
-    count_begin(area_path);
+    turns_init(count_begin(area_path));
 }
 
 static void thread_runs(ThreadId tid, ULong blocks)
 {
     const PtrdiffT offset = offsetof(VexGuestArchState, host_EvC_COUNTER);
-    UInt left;
+    UInt most = turns_begin(tid), left;
 
     (void)blocks;
-    if (!count_thread(tid))
-        return;
+    count_thread(tid); /* after others may have run */
     VG_(get_shadow_regs_area)(tid, (UChar *)&left, 0, offset, sizeof(left));
-    if (left <= QUANTUM)
-        return;
-    left = QUANTUM;
-    VG_(set_shadow_regs_area)(tid, 0, offset, sizeof(left), (const UChar *)&left);
+    if (most < left)
+        VG_(set_shadow_regs_area)(tid, 0, offset, sizeof(most), (const UChar *)&most);
+}
+
+static void thread_begins(ThreadId parent, ThreadId tid)
+{
+    (void)parent;
+    turns_join(tid);
+}
+
+static void thread_ends(ThreadId tid)
+{
+    turns_leave(tid);
 }
 
 static void before_call(ThreadId tid, UInt number, UWord *args, UInt count)
 {
-    (void)tid, (void)number, (void)args, (void)count;
+    (void)number, (void)args, (void)count;
+    turns_leave(tid);
     count_flush();
 }
 
@@ -77,7 +82,7 @@ static void after_call(ThreadId tid, UInt number, UWord *args, UInt count, SysRe
 
 static void forked(ThreadId tid)
 {
-    (void)tid;
+    turns_forked(tid);
     count_forked();
 }
 
@@ -99,6 +104,8 @@ static void before_options(void)
     VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
     VG_(needs_syscall_wrapper)(before_call, after_call);
     VG_(track_start_client_code)(thread_runs);
+    VG_(track_pre_thread_ll_create)(thread_begins);
+    VG_(track_pre_thread_ll_exit)(thread_ends);
     VG_(atfork)(NULL, NULL, forked);
 }
 

@@ -29,7 +29,7 @@ static struct tracer_seen flushed; /* what the area has */
 static ULong taken;                /* references of all batches so far, also of the present one */
 static UInt phase;                 /* 0: the caches warm */
 static Bool full;                  /* the limit was reached: nothing is counted any more */
-static UInt core;                  /* whose private caches are used: the thread's */
+static UInt core;                  /* whose private caches are used */
 
 static __attribute__((noreturn)) void give_up(const HChar *path, const HChar *why)
 {
@@ -42,7 +42,7 @@ static void *alloc_zeroed(SizeT size)
     return VG_(calloc)("berth.caches", 1, size);
 }
 
-void count_begin(const HChar *path)
+ULong count_begin(const HChar *path)
 {
     Int fd = VG_(fd_open)(path, VKI_O_RDWR, 0);
     SysRes mapped;
@@ -63,6 +63,7 @@ void count_begin(const HChar *path)
     phase = __atomic_load_n(&area->claimed, __ATOMIC_RELAXED) >=
             __atomic_load_n(&area->skip, __ATOMIC_RELAXED);
     __atomic_add_fetch(&area->processes, 1, __ATOMIC_RELAXED);
+    return area->geometry.llc.bytes / area->geometry.line_bytes;
 }
 
 const struct cachesim_recent *count_recent(void)
@@ -154,16 +155,10 @@ void count_guarded_reference(HWord address, HWord size)
     count_reference(address, size);
 }
 
-Bool count_thread(UInt tid)
+void count_thread(UInt tid)
 {
-    static Bool several;
-    static UInt last;
-
-    several = several || (last != 0 && tid != last);
-    last = tid;
-    if (several && core != tid % CACHESIM_CORES_MAX) {
-        core = tid % CACHESIM_CORES_MAX;
-        cachesim_core(sim, core);
-    }
-    return several;
+    if (tid % CACHESIM_CORES_MAX == core)
+        return;
+    core = tid % CACHESIM_CORES_MAX;
+    cachesim_core(sim, core);
 }

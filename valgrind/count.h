@@ -11,8 +11,9 @@
 extern ULong count_instructions;
 extern Long count_left; /* references of the present batch; below 0: count_batch is due */
 
-/* Map the area (a path) and make the caches. Ends the process with a message where that fails. */
-void count_begin(const HChar *path);
+/* Map the area (a path) and make the caches. The number of lines of the LLC. Ends the process with
+ * a message where that fails. */
+ULong count_begin(const HChar *path);
 
 /* The L1's table of recent lines, or NULL. */
 const struct cachesim_recent *count_recent(void);
@@ -32,7 +33,7 @@ void count_flush(void);
 /* In a child that was just forked: what the parent counted is not the child's. */
 void count_forked(void);
 
-/* Thread tid runs from now on: it has private caches of its own. True when there were several. */
-Bool count_thread(UInt tid);
+/* Thread tid runs from now on: it has private caches of its own. */
+void count_thread(UInt tid);
 
 #endif

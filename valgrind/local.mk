@@ -4,7 +4,8 @@
 VALGRIND_SOURCES = \
 	valgrind/berth_main.c \
 	valgrind/count.c valgrind/count.h \
-	valgrind/instrument.c valgrind/instrument.h
+	valgrind/instrument.c valgrind/instrument.h \
+	valgrind/turns.c valgrind/turns.h
 EXTRA_DIST += $(VALGRIND_SOURCES)
 
 if VALGRIND_TOOL
@@ -18,7 +19,7 @@ valgrind/$(VALGRIND_FILE): $(VALGRIND_SOURCES) packer/cachesim.c packer/cachesim
 		packer/error.h packer/tracer_area.h
 	$(AM_V_CCLD)$(MKDIR_P) valgrind && $(CC) $(VALGRIND_TOOL_CFLAGS) -I$(top_srcdir) -I$(top_srcdir)/valgrind -o $@ \
 		$(top_srcdir)/valgrind/berth_main.c $(top_srcdir)/valgrind/count.c $(top_srcdir)/valgrind/instrument.c \
-		$(top_srcdir)/packer/cachesim.c $(VALGRIND_TOOL_LIBS)
+		$(top_srcdir)/valgrind/turns.c $(top_srcdir)/packer/cachesim.c $(VALGRIND_TOOL_LIBS)
 
 valgrind/$(VALGRIND_LINK):
 	$(AM_V_GEN)$(MKDIR_P) valgrind && ln -sf $(VALGRIND_PRELOAD) $@

@@ -440,6 +440,12 @@ tests_unit_test_rate_SOURCES = tests/unit/test_rate.c tests/unit/noise.h
 tests_unit_test_rate_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_rate_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
 
+TESTS += tests/unit/test_statstack
+check_PROGRAMS += tests/unit/test_statstack
+tests_unit_test_statstack_SOURCES = tests/unit/test_statstack.c tests/unit/noise.h
+tests_unit_test_statstack_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_statstack_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
 TESTS += tests/unit/test_phase
 check_PROGRAMS += tests/unit/test_phase
 tests_unit_test_phase_SOURCES = tests/unit/test_phase.c tests/unit/noise.h
@@ -625,3 +631,9 @@ check_PROGRAMS += tests/unit/test_render_sample
 tests_unit_test_render_sample_SOURCES = tests/unit/test_render_sample.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_render_sample_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_render_sample_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_profile_reuse
+check_PROGRAMS += tests/unit/test_profile_reuse
+tests_unit_test_profile_reuse_SOURCES = tests/unit/test_profile_reuse.c
+tests_unit_test_profile_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_reuse_LDADD = $(JSONC_LIBS) $(CMOCKA_LIBS) -lm
