@@ -13,7 +13,7 @@
 
 /* ---- what a step is for the counters ---- */
 
-static const char *name_of(const struct step *step)
+const char *sample_name(const struct step *step)
 {
     const char *slash = strrchr(step->request.exe, '/');
 
@@ -24,7 +24,7 @@ static const char *name_of(const struct step *step)
 
 static struct counters_target target_of(const struct step *step)
 {
-    struct counters_target target = {.body = &step->body, .name = name_of(step)};
+    struct counters_target target = {.body = &step->body, .name = sample_name(step)};
 
     for (size_t i = 0; i < step->body.ntasks; i++)
         cpus_or(&target.cpus, &step->body.task[i].cpus);

@@ -47,6 +47,9 @@ double sample_due(struct packer *packer);
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
 int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample);
 
+/* What its program is called: the tag, else the executable's base name, else "". */
+const char *sample_name(const struct step *step);
+
 /* The running average of the present phase, with half its 95 % interval (multiplexing included; NAN
  * where that is not known): false where the rate is not known. */
 bool sample_rate(const struct step *step, enum rate_id id, double *mean, double *error);

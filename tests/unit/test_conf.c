@@ -327,7 +327,7 @@ static void test_mdoc_names_every_key(void **state)
         assert_non_null(strstr(mdoc, item));
         keys++;
     }
-    assert_int_equal(keys, 15);
+    assert_true(keys >= 28);
     free(text);
     free(mdoc);
 }
