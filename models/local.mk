@@ -42,6 +42,7 @@ libmodels_la_SOURCES = \
 	models/rounding.c \
 	models/sdc.c models/sdc.h \
 	models/simplex.c models/simplex.h \
+	models/statstack.c models/statstack.h \
 	models/subsets.c models/subsets.h \
 	models/usage.c models/usage.h \
 	models/walk.c models/walk.h
