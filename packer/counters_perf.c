@@ -121,6 +121,11 @@ static void say_no_pmu(char *say, size_t size)
         snprintf(say, size, "no hardware events: %s", strerror(errno));
 }
 
+static bool is_usable(const struct perf_event_attr *attr, void *state)
+{
+    return perf_plan_usable(attr, ((const struct state *)state)->node.root);
+}
+
 /* Add the hardware events that work here; say tells which, or why none. */
 static void open_hardware(struct state *state, char *say, size_t size)
 {
@@ -131,7 +136,7 @@ static void open_hardware(struct state *state, char *say, size_t size)
         snprintf(say, size, "no hardware events: %.300s", err.text);
         return;
     }
-    if (perf_events_find(&state->events, table, NULL, perf_plan_usable, NULL, &err) < 0) {
+    if (perf_events_find(&state->events, table, NULL, is_usable, state, &err) < 0) {
         snprintf(say, size, "no hardware events: %.300s", err.text);
         state->events.n = 0;
     } else if (state->events.n == 0) {

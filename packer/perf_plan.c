@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -81,12 +83,61 @@ int perf_plan_software(struct perf_plan *plan, struct berth_error *err)
     return 0;
 }
 
-bool perf_plan_usable(const struct perf_event_attr *attr, void *arg)
+/* ---- hardware events ---- */
+
+#define DEVICES "/sys/bus/event_source/devices"
+
+/* Does the file of an event ("event=0x0036") have this code? */
+static bool has_code(const struct rootfs *root, const char *path, uint64_t code)
+{
+    char *text = rootfs_read(root, path);
+    unsigned long long listed;
+    bool has = text && sscanf(text, "event=%llx", &listed) == 1 && listed == code;
+
+    free(text);
+    return has;
+}
+
+/* Does the Arm PMU of that name list the event? */
+static bool pmu_lists(const struct rootfs *root, const char *pmu, uint64_t code)
+{
+    char dir[384], path[672], **name;
+    bool lists = false;
+
+    snprintf(dir, sizeof(dir), DEVICES "/%.255s/events", pmu);
+    name = rootfs_list(root, dir);
+    for (size_t i = 0; name && name[i] && !lists; i++) {
+        snprintf(path, sizeof(path), "%s/%.255s", dir, name[i]);
+        lists = has_code(root, path, code);
+    }
+    rootfs_list_free(name);
+    return lists;
+}
+
+bool perf_plan_listed(const struct perf_event_attr *attr, const struct rootfs *root)
+{
+    char **name = attr->type == PERF_TYPE_RAW ? rootfs_list(root, DEVICES) : NULL;
+    bool arm = false, lists = false;
+
+    for (size_t i = 0; name && name[i]; i++)
+        if (strncmp(name[i], "armv8", strlen("armv8")) == 0) {
+            arm = true;
+            lists = lists || pmu_lists(root, name[i], attr->config & 0xffff);
+        }
+    rootfs_list_free(name);
+    return lists || !arm;
+}
+
+bool perf_plan_usable(const struct perf_event_attr *attr, const struct rootfs *root)
 {
     struct perf_event_attr event = prepare(attr, true);
-    int fd = open_self(&event, -1);
+    int fd;
 
-    (void)arg;
+    if (root && !perf_plan_listed(attr, root)) {
+        errno = ENOENT;
+        return false;
+    }
+    fd = open_self(&event, -1);
     if (fd >= 0)
         close(fd);
     return fd >= 0;

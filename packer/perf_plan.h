@@ -13,6 +13,7 @@
 
 #include "error.h"
 #include "perf_events.h"
+#include "rootfs.h"
 
 #define PERF_SOFTWARE 4 /* events of the first group, in the order of perf_software[] */
 #define PERF_PLAN_EVENTS (PERF_SOFTWARE + PERF_EVENTS_MAX)
@@ -34,8 +35,13 @@ int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader
 /* A plan of the software events alone. 0, or -1 and err: why this process may count nothing. */
 int perf_plan_software(struct perf_plan *plan, struct berth_error *err);
 
-/* Does the kernel count such an event here? A perf_usable of perf_events_find. */
-bool perf_plan_usable(const struct perf_event_attr *attr, void *arg);
+/* Does the kernel count such an event here? root may be NULL: then perf_plan_listed is not asked.
+ */
+bool perf_plan_usable(const struct perf_event_attr *attr, const struct rootfs *root);
+
+/* An Arm kernel opens raw events that its PMU does not have, too, and counts nothing then. Those
+ * that it has are listed in /sys: false where this one is not. */
+bool perf_plan_listed(const struct perf_event_attr *attr, const struct rootfs *root);
 
 /* Add hardware events, in their order. */
 void perf_plan_hardware(struct perf_plan *plan, const struct perf_events *events);

@@ -8,6 +8,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -66,6 +68,45 @@ static void test_usable(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
+static void put(const char *folder, const char *path, const char *text)
+{
+    char command[512];
+
+    snprintf(command, sizeof(command), "mkdir -p %s/$(dirname %s) && printf '%s\\n' >%s/%s", folder,
+             path, text, folder, path);
+    assert_int_equal(system(command), 0);
+}
+
+/* What an Arm PMU has is listed; of others nothing is known. */
+static void test_listed(void **state)
+{
+    struct perf_event_attr instructions = {.type = PERF_TYPE_RAW, .config = 0x10008},
+                           misses = {.type = PERF_TYPE_RAW, .config = 0x37},
+                           cycles = {.type = PERF_TYPE_HARDWARE};
+    char folder[] = "/tmp/test_perf_plan.XXXXXX", command[64];
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(rootfs_open(&root, folder, NULL), 0);
+    assert_true(perf_plan_listed(&misses, &root));
+    put(folder, "sys/bus/event_source/devices/cpu/events/instructions", "event=0xc0");
+    assert_true(perf_plan_listed(&misses, &root));
+    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/sw_incr", "event=0x0000");
+    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/inst_retired", "event=0x0008");
+    assert_true(perf_plan_listed(&instructions, &root));
+    assert_false(perf_plan_listed(&misses, &root));
+    assert_false(perf_plan_usable(&misses, &root));
+    assert_int_equal(errno, ENOENT);
+    assert_true(perf_plan_listed(&cycles, &root));
+    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_1/events/ll_cache_miss_rd",
+        "event=0x0037");
+    assert_true(perf_plan_listed(&misses, &root));
+    rootfs_close(&root);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_groups(void **state)
 {
     struct perf_events events = {.n = 6};
@@ -116,9 +157,8 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_software),
-        cmocka_unit_test(test_usable),
-        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_software), cmocka_unit_test(test_usable),
+        cmocka_unit_test(test_listed),   cmocka_unit_test(test_groups),
         cmocka_unit_test(test_none),
     };
 

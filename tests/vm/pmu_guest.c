@@ -218,7 +218,9 @@ static void check_loops(const char *table)
     excess = twice.value[COUNTER_INSTRUCTIONS] / (4.0 * (double)LOOP) - 1;
     snprintf(text, sizeof(text), "instructions: %.3f %% more than the loop's own", excess * 100);
     check(excess > 0 && excess < 0.05, text);
-    check(twice.error[COUNTER_INSTRUCTIONS] == 0, "instructions are exact");
+    snprintf(text, sizeof(text), "instructions: stated standard error %.2g",
+             twice.error[COUNTER_INSTRUCTIONS]);
+    check(twice.error[COUNTER_INSTRUCTIONS] < 1e-6, text);
     counters_perf.close(guest.state);
 }
 
