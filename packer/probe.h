@@ -43,7 +43,7 @@
 
 #define PROBE_SHARE 100  /* a probe takes at most that part of the time */
 #define PROBE_LOOK_S 1.0 /* how long a CPU must have been idle */
-#define PROBE_TRUST 3    /* so many probes at least before an estimate ranks a step */
+#define PROBE_TRUST 8    /* so many probes at least before an estimate ranks a step */
 
 struct probe;
 

@@ -26,8 +26,9 @@
 #include "cpus.h"
 
 #define STREAMS 8
-#define PORTION_LINES 4096 /* timed at once: some microseconds where the cache has all of them */
-#define PORTIONS_MAX 4096
+#define REST_NS 2e6 /* between two readings: a stream of 15 GB/s then brings 30 MB into the cache  \
+                     */
+#define READINGS_MAX 512
 #define OPS 8192 /* multiplications timed at once */
 #define OPS_PORTIONS 16
 #define PAGE_BYTES 4096
@@ -127,43 +128,45 @@ static double time_ops(void)
     return median(sample, OPS_PORTIONS);
 }
 
-/* Read one word of each of PORTION_LINES lines from *at on, in eight streams at once. */
-static void read_portion(const char *buffer, size_t bytes, size_t *at)
+/* Read one word of each line of the buffer, in eight streams at once. ns per line. */
+static double read_buffer(const char *buffer, size_t bytes)
 {
-    size_t stream = bytes / STREAMS, pos = *at;
-    const char *base = buffer;
+    const double begin_ns = clock_ns(CLOCK_MONOTONIC);
+    const size_t stream = bytes / STREAMS;
 
-    for (size_t i = 0; i < PORTION_LINES / STREAMS; i++) {
+    for (size_t i = 0; i < stream; i += REPORTER_LINE_BYTES)
         for (size_t s = 0; s < STREAMS; s++)
-            (void)*(const volatile uint64_t *)(base + s * stream + pos);
-        pos += REPORTER_LINE_BYTES;
-        if (pos >= stream)
-            pos = 0;
-    }
-    *at = pos;
+            (void)*(const volatile uint64_t *)(buffer + s * stream + i);
+    return (clock_ns(CLOCK_MONOTONIC) - begin_ns) / (double)(bytes / REPORTER_LINE_BYTES);
+}
+
+/* Keep the CPU awake, and leave the cache to the others. */
+static void rest(void)
+{
+    const double end_ns = clock_ns(CLOCK_MONOTONIC) + REST_NS;
+
+    while (clock_ns(CLOCK_MONOTONIC) < end_ns)
+        ;
 }
 
 /* The measurement, until end_ns. 0, or the errno that tells why there is none. */
 static int measure(const char *buffer, size_t bytes, double end_ns, struct reporter_result *result)
 {
-    static double sample[PORTIONS_MAX];
-    double begin_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    double from_ns = begin_ns, to_ns = begin_ns;
-    size_t n = 0, at = 0, warm = bytes / REPORTER_LINE_BYTES / PORTION_LINES;
+    double sample[READINGS_MAX], cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const double begin_ns = clock_ns(CLOCK_MONOTONIC);
+    size_t n = 0;
 
-    for (size_t i = 0; to_ns < end_ns && n < PORTIONS_MAX; i++) {
-        from_ns = to_ns;
-        read_portion(buffer, bytes, &at);
-        to_ns = clock_ns(CLOCK_MONOTONIC);
-        if (i >= warm) /* the first time round tells what its own start left in the cache */
-            sample[n++] = (to_ns - from_ns) / PORTION_LINES;
+    read_buffer(buffer, bytes);
+    while (n < READINGS_MAX && clock_ns(CLOCK_MONOTONIC) + REST_NS < end_ns) {
+        rest();
+        sample[n++] = read_buffer(buffer, bytes);
     }
     cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
     if (n == 0)
         return ETIME;
-    if (cpu_ns < OWN_CPU * (to_ns - begin_ns))
+    if (cpu_ns < OWN_CPU * (clock_ns(CLOCK_MONOTONIC) - begin_ns))
         return EBUSY;
-    result->portions = (uint32_t)n;
+    result->readings = (uint32_t)n;
     result->access_ns = median(sample, n);
     return 0;
 }
@@ -240,8 +243,8 @@ int reporter_finish(struct reporter *reporter, struct reporter_result *result,
     reporter->pid = 0;
     reporter->fd = -1;
     if (!whole || message.error == ETIME)
-        return berth_error_set(err, "the reporter's time was over before it was once round its "
-                                    "buffer; a longer probe_time may help");
+        return berth_error_set(err, "the reporter's time was over before it had read its buffer "
+                                    "again; a longer probe_time may help");
     if (message.error == EBUSY)
         return berth_error_set(err, "somebody else ran on the reporter's CPU");
     if (message.error)

@@ -2,11 +2,12 @@
 /* reporter - a short-lived child that times memory accesses on one CPU, to see how busy the cache
  * and the memory behind it are.
  *
- * It reads a buffer of half a last-level cache, line by line in eight streams, over and over. While
- * nobody disturbs it the buffer stays in the cache; what others bring into the cache throws its
- * lines out, and what they take of the memory's bandwidth makes it wait for them. Its own clock
- * (a chain of multiplications, which no neighbour slows down but by the processor's frequency) is
- * timed beside it.
+ * It reads a buffer of half a last-level cache, a word of each line in eight streams, lets the
+ * others have the cache for 2 ms, and times how long reading it again takes; and so on. Where
+ * nobody is at work the buffer is still in the cache; what others brought into the cache has thrown
+ * lines of it out, and what they take of the memory's bandwidth makes the reporter wait for them.
+ * (Read without a pause it defends its lines, and hardly notices anybody.) Its own clock, a chain
+ * of multiplications which no neighbour slows down but by the processor's frequency, is timed too.
  *
  * The child is bound to its CPU, has the scheduling class SCHED_IDLE (whoever else wakes up there
  * displaces it at once) and is killed by its own timer when its time is over. */
@@ -30,10 +31,10 @@ struct reporter_task {
 };
 
 struct reporter_result {
-    double access_ns;  /* per line: the median of portions */
+    double access_ns;  /* per line: the median of the readings */
     double op_ns;      /* per multiplication */
     double cpu_s;      /* CPU time of the child, all in all */
-    uint32_t portions; /* that were timed */
+    uint32_t readings; /* that were timed */
 };
 
 /* A child at work. */

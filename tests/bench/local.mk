@@ -38,3 +38,11 @@ noinst_PROGRAMS += tests/bench/counters
 tests_bench_counters_SOURCES = tests/bench/counters.c
 tests_bench_counters_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_counters_LDADD = libpacker.la
+
+# How the interference probe ranks programs of graded memory intensity, and what it costs.
+noinst_PROGRAMS += tests/bench/probe tests/fixtures/programs/graded
+tests_bench_probe_SOURCES = tests/bench/probe.c
+tests_bench_probe_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_probe_LDADD = libpacker.la
+tests_fixtures_programs_graded_SOURCES = tests/fixtures/programs/graded.c
+tests_fixtures_programs_graded_CFLAGS = -O2

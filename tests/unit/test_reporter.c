@@ -75,7 +75,7 @@ static void test_reports(void **state)
     assert_true(result.access_ns > 0 && result.access_ns < 1000);
     assert_true(result.op_ns > 0 && result.op_ns < 100);
     assert_true(result.cpu_s > 0);
-    assert_true(result.portions > 0);
+    assert_true(result.readings > 0);
     assert_int_equal(reporter.fd, -1);
 }
 
