@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Our own tool of valgrind, a static program without libc: a command line of its own, whatever CFLAGS say. The folder it is in is one that
 # VALGRIND_LIB may name: with a link to what valgrind preloads into each program.
-VALGRIND_SOURCES = \
+VALGRIND_PARTS = \
 	valgrind/berth_main.c \
 	valgrind/count.c valgrind/count.h \
 	valgrind/instrument.c valgrind/instrument.h \
 	valgrind/turns.c valgrind/turns.h
-EXTRA_DIST += $(VALGRIND_SOURCES)
+EXTRA_DIST += $(VALGRIND_PARTS)
 
 if VALGRIND_TOOL
 VALGRIND_FILE = berth-$(VALGRIND_PLATFORM)
@@ -15,7 +15,7 @@ pkglibexec_SCRIPTS = valgrind/$(VALGRIND_FILE)
 noinst_DATA = valgrind/$(VALGRIND_LINK)
 CLEANFILES += valgrind/$(VALGRIND_FILE) valgrind/$(VALGRIND_LINK)
 
-valgrind/$(VALGRIND_FILE): $(VALGRIND_SOURCES) packer/cachesim.c packer/cachesim.h packer/cachesim_parts.h \
+valgrind/$(VALGRIND_FILE): $(VALGRIND_PARTS) packer/cachesim.c packer/cachesim.h packer/cachesim_parts.h \
 		packer/error.h packer/tracer_area.h
 	$(AM_V_CCLD)$(MKDIR_P) valgrind && $(CC) $(VALGRIND_TOOL_CFLAGS) -I$(top_srcdir) -I$(top_srcdir)/valgrind -o $@ \
 		$(top_srcdir)/valgrind/berth_main.c $(top_srcdir)/valgrind/count.c $(top_srcdir)/valgrind/instrument.c \
@@ -31,5 +31,4 @@ install-valgrind-link: install-pkglibexecSCRIPTS
 uninstall-hook: uninstall-valgrind-link
 uninstall-valgrind-link:
 	rm -f $(DESTDIR)$(pkglibexecdir)/$(VALGRIND_LINK)
-.PHONY: install-valgrind-link uninstall-valgrind-link
 endif

@@ -297,7 +297,8 @@ static void test_matrix(void **state)
 
         difference("", "matrix", rows[i], 2, 6, "", &measured);
         expect_matrix(rows[i], &expected);
-        compare("matrix", &measured, &expected, 1, 0);
+        /* the program's stack has its lines, too, in some of the sets */
+        compare("matrix", &measured, &expected, 1, 0.01 * sum_of(&expected));
     }
 }
 
