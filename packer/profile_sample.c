@@ -219,9 +219,10 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
     if (rc != 1 || store->version < 3)
         return rc < 0 ? -1 : 0;
     snprintf(rest, sizeof(rest),
-             "WHERE key = ?1 AND %s IS NOT NULL AND (?4 = '' OR machine = ?4)"
-             " AND measured_at >= ?6 ORDER BY co_run, shape = ?2 DESC, geometry = ?3 DESC,"
-             " llc_bytes = ?5 DESC, measured_at DESC, source LIMIT 1",
+             "WHERE rowid = (SELECT rowid FROM sample WHERE key = ?1 AND %s IS NOT NULL"
+             " AND (?4 = '' OR machine = ?4) AND measured_at >= ?6 ORDER BY co_run,"
+             " shape = ?2 DESC, geometry = ?3 DESC, llc_bytes = ?5 DESC, measured_at DESC, source"
+             " LIMIT 1)",
              profile_rate_name[rate]);
     select_sql(sql, rest);
     rc = profiles_prepare(store, sql, NULL, &row);

@@ -79,23 +79,51 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
 
 /* ---- looking up ---- */
 
-/* class: 0 to 3, as profiles_get says. An older store has no samples, and no shapes to compare. */
+/* The best row of a key: its class, 0 to 3 as profiles_get says, and its rowid. One program may
+ * have thousands of samples (an interpreter has, one for each kind of script), so only those of the
+ * same shape are looked at, and the newest few of others: both are found by an index, and sorted
+ * without the rest of the row. An older store has no samples, and no shapes to compare. */
+#define CANDIDATE(class, fits)                                                                     \
+    "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, measured_at AS at,"       \
+                    " rowid AS id FROM "
+#define SAMPLES "sample WHERE key = ?1 AND misses IS NOT NULL AND measured_at >= ?6"
+#define HERE " AND (?4 = '' OR machine = ?4)"
+#define NEWEST(co_run)                                                                             \
+    "SELECT * FROM (" CANDIDATE("3 * co_run", "0") SAMPLES " AND co_run = " co_run HERE            \
+                                                           " ORDER BY measured_at DESC LIMIT 16)"
+#define BEST_OLD                                                                                   \
+    "SELECT 1 + (llc_bytes <> ?5) AS class, rowid FROM profile WHERE key = ?1"                     \
+    " ORDER BY class, measured_at DESC, ?2, ?3, ?4, ?6 LIMIT 1"
+#define BEST                                                                                       \
+    "SELECT class, id FROM (" CANDIDATE(                                                           \
+        "1 + (llc_bytes <> ?5)",                                                                   \
+        "shape = ?2") "profile WHERE key = ?1 UNION ALL " CANDIDATE("3 * co_run", "1")             \
+        SAMPLES HERE " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                \
+            "1") ") ORDER BY class, fits DESC, same DESC, at DESC LIMIT 1"
+
+static int keep(struct profiles *store, const char *sql, sqlite3_stmt **statement)
+{
+    return sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+}
+
+/* An SQLite code. */
 static int prepare_lookup(struct profiles *store)
 {
-    static const char *const from[PROFILES_SCHEMA + 1] = {
-        [1] = "profile WHERE key = ?1 ORDER BY class, ?2, ?3, ?4, ?6,",
-        [2] = "profile WHERE key = ?1 ORDER BY class, ?2, ?3, ?4, ?6,",
-        [3] = "profile WHERE key = ?1 UNION ALL SELECT " COLUMNS_SAMPLE ", 3 * co_run FROM sample"
-              " WHERE key = ?1 AND misses IS NOT NULL AND (?4 = '' OR machine = ?4)"
-              " AND measured_at >= ?6) ORDER BY class, shape = ?2 DESC, geometry = ?3 DESC,",
-    };
-    char sql[2048];
+    struct profiles_lookup *lookup = &store->lookup;
+    char sql[1024];
+    int rc;
 
-    snprintf(sql, sizeof(sql),
-             "%sSELECT %s, 1 + (llc_bytes <> ?5) AS class FROM %s measured_at DESC LIMIT 1",
-             store->version < 3 ? "" : "SELECT * FROM (", columns[store->version],
-             from[store->version]);
-    return sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->lookup, NULL);
+    if (lookup->best)
+        return SQLITE_OK;
+    snprintf(sql, sizeof(sql), "SELECT %s FROM profile WHERE rowid = ?1", columns[store->version]);
+    rc = keep(store, sql, &lookup->profile);
+    if (rc == SQLITE_OK && store->version >= 3)
+        rc = keep(store, "SELECT " COLUMNS_SAMPLE " FROM sample WHERE rowid = ?1", &lookup->sample);
+    if (rc == SQLITE_OK)
+        rc = keep(store, store->version < 3 ? BEST_OLD : BEST, &lookup->best);
+    if (rc != SQLITE_OK)
+        profiles_lookup_free(lookup);
+    return rc;
 }
 
 int profiles_bind_query(sqlite3_stmt *statement, const struct profile_query *query)
@@ -120,27 +148,40 @@ static void name_source(struct profile *profile)
         snprintf(profile->source + used, sizeof(profile->source) - used, ", co-run");
 }
 
+/* Read the row that `best` stands on, while it stands there: both see one state of the store. */
+static int read_best(struct profiles *store, struct profile *profile, struct berth_error *err)
+{
+    sqlite3_stmt *best = store->lookup.best, *row;
+    int class = sqlite3_column_int(best, 0), rc;
+
+    row = class == 0 || class == 3 ? store->lookup.sample : store->lookup.profile;
+    rc = sqlite3_bind_int64(row, 1, sqlite3_column_int64(best, 1));
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(row);
+    rc = rc == SQLITE_ROW ? read_row(store, row, profile, err) : profiles_fail(store, rc, err);
+    sqlite3_reset(row);
+    return rc < 0 ? -1 : 1;
+}
+
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err)
 {
-    int found = profiles_readable(store, err), rc = SQLITE_OK;
+    int found = profiles_readable(store, err), rc;
 
     if (found != 1)
         return found;
-    if (!store->lookup)
-        rc = prepare_lookup(store);
+    rc = prepare_lookup(store);
+    if (rc != SQLITE_OK)
+        return profiles_fail(store, rc, err);
+    rc = profiles_bind_query(store->lookup.best, query);
     if (rc == SQLITE_OK)
-        rc = profiles_bind_query(store->lookup, query);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(store->lookup);
+        rc = sqlite3_step(store->lookup.best);
     if (rc == SQLITE_ROW)
-        found = read_row(store, store->lookup, profile, err) < 0 ? -1 : 1;
+        found = read_best(store, profile, err);
     else
         found = rc == SQLITE_DONE ? 0 : profiles_fail(store, rc, err);
-    if (store->lookup) {
-        sqlite3_reset(store->lookup); /* ends the read transaction */
-        sqlite3_clear_bindings(store->lookup);
-    }
+    sqlite3_reset(store->lookup.best); /* ends the read transaction */
+    sqlite3_clear_bindings(store->lookup.best);
     if (found == 1)
         name_source(profile);
     return found;

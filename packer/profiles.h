@@ -135,8 +135,9 @@ struct profile_query {
 /* The best that is known of the program's miss rate: 1 found (profile filled), 0 nothing, -1 and
  * err. Best is what was counted solo on this type of machine; then a profile for a cache of
  * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
- * among these the same shape, then the same geometry, then the newest. A reader (a store that is
- * not writable) never waits longer than 5 ms for a writer. */
+ * among these the same shape, then the same geometry, then the newest (of samples with
+ * another shape the newest 16 are looked at). A reader (a store that is not writable) never waits
+ * longer than 5 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
 

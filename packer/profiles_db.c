@@ -17,6 +17,11 @@
 
 /* Two columns for each of enum profile_rate. */
 #define RATE(name) name " REAL, " name "_error REAL, "
+#define RATE_COLUMNS                                                                               \
+    RATE("misses")                                                                                 \
+    RATE("accesses") RATE("cycles") RATE("stalls") RATE("reads_remote") RATE("instructions_per_s") \
+        RATE("bytes_per_s") RATE("cpus") RATE("run_delay") RATE("lock_wait")                       \
+            RATE("switches_per_s") RATE("occupancy_bytes") RATE("rss_bytes") RATE("intensity")
 
 /* The SQL that brings the schema from version i to i + 1, for every version there ever was. */
 static const char *const migration[PROFILES_SCHEMA] = {
@@ -48,11 +53,9 @@ static const char *const migration[PROFILES_SCHEMA] = {
     " co_run INTEGER NOT NULL, source TEXT NOT NULL, command TEXT NOT NULL,"
     " llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL, windows REAL NOT NULL,"
     " seconds REAL NOT NULL, instructions REAL NOT NULL, runs INTEGER NOT NULL,"
-    " measured_at INTEGER NOT NULL, " RATE("misses") RATE("accesses") RATE("cycles") RATE("stalls")
-        RATE("reads_remote") RATE("instructions_per_s") RATE("bytes_per_s") RATE("cpus")
-            RATE("run_delay") RATE("lock_wait") RATE("switches_per_s") RATE("occupancy_bytes")
-                RATE("rss_bytes") RATE("intensity") " PRIMARY KEY (key, shape, geometry, machine, "
-                                                    "co_run, source)) WITHOUT ROWID",
+    " measured_at INTEGER NOT NULL, " RATE_COLUMNS
+    " PRIMARY KEY (key, shape, geometry, machine, co_run, source));"
+    "CREATE INDEX sample_newest ON sample (key, co_run, measured_at, machine)",
 };
 
 int profiles_fail(const struct profiles *store, int rc, struct berth_error *err)
@@ -191,11 +194,18 @@ static int migrate(struct profiles *store, struct berth_error *err)
 
 /* ---- the file ---- */
 
+void profiles_lookup_free(struct profiles_lookup *lookup)
+{
+    sqlite3_finalize(lookup->best);
+    sqlite3_finalize(lookup->profile);
+    sqlite3_finalize(lookup->sample);
+    memset(lookup, 0, sizeof(*lookup));
+}
+
 static void disconnect(struct profiles *store)
 {
-    sqlite3_finalize(store->lookup);
+    profiles_lookup_free(&store->lookup);
     sqlite3_close(store->db);
-    store->lookup = NULL;
     store->db = NULL;
     store->version = 0;
 }
@@ -251,10 +261,8 @@ int profiles_readable(struct profiles *store, struct berth_error *err)
         return 1;
     if (read_version(store, &version, err) < 0)
         return -1;
-    if (version != store->version) {
-        sqlite3_finalize(store->lookup);
-        store->lookup = NULL;
-    }
+    if (version != store->version)
+        profiles_lookup_free(&store->lookup);
     store->version = version;
     return version > 0;
 }

@@ -19,12 +19,18 @@
 
 #define PROFILES_SCHEMA 3
 
+/* The statements of profiles_get, kept: each launch asks. */
+struct profiles_lookup {
+    sqlite3_stmt *best;             /* class and rowid of the best row */
+    sqlite3_stmt *profile, *sample; /* the row by its rowid; sample NULL in an older store */
+};
+
 struct profiles {
     char path[PATH_MAX];
     bool writable;
-    sqlite3 *db;          /* NULL: no file yet (reader) */
-    int version;          /* of its schema, once seen; 0: not yet */
-    sqlite3_stmt *lookup; /* profiles_get's, kept: each launch asks */
+    sqlite3 *db; /* NULL: no file yet (reader) */
+    int version; /* of its schema, once seen; 0: not yet */
+    struct profiles_lookup lookup;
     dev_t device;
     ino_t inode;
 };
@@ -58,6 +64,9 @@ double profiles_column_number(sqlite3_stmt *row, int column);
 
 /* Bind a number, NULL where it is not finite. */
 void profiles_bind_number(sqlite3_stmt *statement, int index, double value);
+
+/* Finalize what there is of it. */
+void profiles_lookup_free(struct profiles_lookup *lookup);
 
 /* Bind a query: ?1 key, ?2 shape, ?3 geometry, ?4 machine, ?5 llc_bytes, ?6 the oldest time. An
  * SQLite code. */

@@ -247,6 +247,36 @@ static void test_order(void **state)
     }
 }
 
+/* Of an interpreter's many shapes: its own however old, else one of the newest 16. */
+static void test_many_shapes(void **state)
+{
+    struct profile_query query = {.key = "tag:a", .shape = "39", .machine = "here"};
+    struct profiles *store = profile_store_open(*state, true);
+    struct profile profile;
+    struct berth_error err;
+
+    for (int i = 0; i < 40; i++) {
+        struct profile_sample sample = profile_store_sample("tag:a", i);
+
+        snprintf(sample.shape, sizeof(sample.shape), "%d", i);
+        snprintf(sample.geometry, sizeof(sample.geometry), "%dx1", i);
+        sample.measured_at -= i;
+        profile_store_put_sample(store, &sample);
+    }
+    assert_int_equal(profiles_get(store, &query, &profile, &err), 1);
+    assert_true(profile.misses == 39);
+    query.shape = "another";
+    for (int i = 0; i < 40; i++) {
+        char geometry[16];
+
+        snprintf(geometry, sizeof(geometry), "%dx1", i);
+        query.geometry = geometry;
+        assert_int_equal(profiles_get(store, &query, &profile, &err), 1);
+        assert_true(profile.misses == (i < 16 ? i : 0));
+    }
+    profiles_close(store);
+}
+
 /* A counted rate says so, and what is not known of it is not made up. */
 static void test_counted(void **state)
 {
@@ -380,11 +410,11 @@ static void test_damaged_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),  TEST(test_unknown_stays_unknown),
-        TEST(test_rows),        TEST(test_each_and_forget),
-        TEST(test_demand),      TEST(test_order),
-        TEST(test_counted),     TEST(test_older_schemas),
-        TEST(test_damaged_row),
+        TEST(test_round_trip),    TEST(test_unknown_stays_unknown),
+        TEST(test_rows),          TEST(test_each_and_forget),
+        TEST(test_demand),        TEST(test_order),
+        TEST(test_many_shapes),   TEST(test_counted),
+        TEST(test_older_schemas), TEST(test_damaged_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
