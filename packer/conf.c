@@ -115,9 +115,9 @@ static const struct key keys[] = {
     {"profile_age", TYPE_COUNT, "days", "90", 0, 36500, NULL, FIELD(profile_age_days),
      "Counted samples older than that are forgotten; 0: never."},
     {"probe", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(probe),
-     "On nodes without cache counters, now and then time a reporter's memory accesses, to see how "
-     "much a step disturbs its cache: on an idle core of that cache which belongs to no job, and "
-     "for at most 1 % of one core's time."},
+     "On nodes without cache counters, time memory accesses now and then on an idle core of a "
+     "cache "
+     "that belongs to no job, to see how much steps disturb it; at most 1 % of one core."},
     {"probe_every", TYPE_TIME, "ms or s", "30s", 1000, 3600e3, NULL, FIELD(probe_every_ms),
      "The least time between two probes of a cache. None begins before 100 times probe_time have "
      "passed since the last one."},
