@@ -29,14 +29,16 @@
 #include "step_usage.h"
 #include "taskstats.h"
 
-#define PROCESSES_PER_S 128.0
-#define LISTS_PER_S 10.0
+#define PROCESSES_PER_S 64.0
+#define LISTS_PER_S 5.0
 #define LIST_MIN_S 2.0 /* as often as that is always fine */
 #define CGROUP_NODES_EVERY_S 5.0
+#define MAPS_FIRST_S 5.0 /* after the step has begun: it has its memory then */
 #define MAPS_EVERY_S 60.0
 #define MAPS_BYTES_MAX (512.0 * 1024 * 1024) /* numa_maps of that much takes 6 ms (measured) */
+#define MAPS_PROCESSES_MAX 16                /* and 0.1 ms for each process */
 #define MAPS_BYTES_PER_S (16.0 * 1024 * 1024)
-#define MAPS_PROCESSES_MAX 16
+#define MAPS_PROCESSES_PER_S 2.0
 
 struct software {
     struct counters_node node;
@@ -52,14 +54,14 @@ struct software_step {
     bool by_cgroup; /* CPU time */
     struct step_cgroup_cpu base;
     struct step_usage usage;
-    double pair_at_s; /* the first of two samples; elapsed_s of the step, as all times here */
-    bool paired;      /* there has been the second one */
-    double list_at_s, list_every_s;
+    /* elapsed_s of the step, as all times here */
+    double next_pair_s; /* when the next two samples in a row begin */
+    bool paired;        /* there has been the second one */
+    double list_at_s, next_list_s;
+    double next_nodes_s;
     struct memory_nodes nodes;
-    double nodes_at_s;
+    uint32_t random; /* steps that began together shall not be read together for ever */
 };
-
-#define NEVER_S (-1e9)
 
 /* ---- the node ---- */
 
@@ -161,6 +163,22 @@ static void software_close(void *state)
 
 /* ---- a step ---- */
 
+/* How long it takes until this step's share of reading numa_maps suffices. */
+static double maps_share_s(const struct software *software, const struct software_step *step)
+{
+    double one_s = (double)step->usage.tally.n / MAPS_PROCESSES_PER_S +
+                   step_usage_rss(&step->usage) / MAPS_BYTES_PER_S;
+
+    return one_s * (double)software->steps;
+}
+
+/* A time, a quarter longer or shorter. */
+static double about(struct software_step *step, double time_s)
+{
+    step->random = step->random * 1664525 + 1013904223;
+    return time_s * (0.75 + 0.5 * (double)(step->random >> 8) / (double)(1u << 24));
+}
+
 static int software_attach(void *state, const struct counters_target *target, void **out,
                            struct berth_error *err)
 {
@@ -177,8 +195,8 @@ static int software_attach(void *state, const struct counters_target *target, vo
         free(step);
         return -1;
     }
-    step->pair_at_s = step->nodes_at_s = NEVER_S;
     step->paired = true;
+    step->random = target->body->id.job * 64 + target->body->id.step;
     step->list_at_s = target->elapsed_s;
     step->by_cgroup = step_cgroup_open(&step->cgroup, node->root, node->enforce->cgroup_root,
                                        target->body->id, pid, n) == 0 &&
@@ -191,6 +209,9 @@ static int software_attach(void *state, const struct counters_target *target, vo
     }
     free(pid);
     software->steps++;
+    if (!step->cgroup.memory[0])
+        step->next_nodes_s =
+            target->elapsed_s + about(step, fmax(MAPS_FIRST_S, maps_share_s(software, step)));
     *out = step;
     return 0;
 }
@@ -262,7 +283,7 @@ static int find_processes(struct software *software, struct software_step *step,
     size_t n = 0;
     long fresh;
 
-    if (!gone && target->elapsed_s < step->list_at_s + step->list_every_s)
+    if (!gone && target->elapsed_s < step->next_list_s)
         return 0;
     if (enforce_step_pids(software->node.enforce, target->body, &pid, &n) < 0)
         return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
@@ -270,8 +291,9 @@ static int find_processes(struct software *software, struct software_step *step,
     free(pid);
     if (fresh < 0)
         return berth_error_set(err, "out of memory");
-    step->list_every_s =
-        gone || fresh ? 0 : fmin(2 * (target->elapsed_s - step->list_at_s), most_s);
+    step->next_list_s = target->elapsed_s;
+    if (!gone && !fresh)
+        step->next_list_s += about(step, fmin(2 * (target->elapsed_s - step->list_at_s), most_s));
     step->list_at_s = target->elapsed_s;
     return 0;
 }
@@ -286,9 +308,9 @@ static bool is_due(const struct software *software, struct software_step *step, 
         step->paired = true;
         return true;
     }
-    if (elapsed_s < step->pair_at_s + 2 * every_s)
+    if (elapsed_s < step->next_pair_s)
         return false;
-    step->pair_at_s = elapsed_s;
+    step->next_pair_s = elapsed_s + about(step, 2 * every_s);
     step->paired = false;
     return true;
 }
@@ -324,15 +346,6 @@ static int read_maps(const struct software *software, struct software_step *step
     return rc;
 }
 
-/* How long what was read of the memory's nodes is good: the cheaper it is, the shorter. */
-static double nodes_every_s(const struct software *software, const struct software_step *step)
-{
-    if (step->cgroup.memory[0])
-        return CGROUP_NODES_EVERY_S;
-    return fmax(MAPS_EVERY_S,
-                step_usage_rss(&step->usage) * (double)software->steps / MAPS_BYTES_PER_S);
-}
-
 /* Memory by node, as it was when it was read last. */
 static void add_nodes(const struct software *software, struct software_step *step, double elapsed_s,
                       struct counters_sample *sample)
@@ -342,13 +355,15 @@ static void add_nodes(const struct software *software, struct software_step *ste
 
     if (sample->nodes)
         return;
-    if (elapsed_s >= step->nodes_at_s + nodes_every_s(software, step)) {
+    if (elapsed_s >= step->next_nodes_s) {
         step->nodes = (struct memory_nodes){0};
         rc = cgroup[0] ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
                        : read_maps(software, step);
         if (rc < 0)
             step->nodes.n = 0;
-        step->nodes_at_s = elapsed_s;
+        step->next_nodes_s =
+            elapsed_s + about(step, cgroup[0] ? CGROUP_NODES_EVERY_S
+                                              : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
     }
     sample->nodes = step->nodes.n;
     memcpy(sample->rss_node, step->nodes.bytes, step->nodes.n * sizeof(*sample->rss_node));
