@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe_estimate.h"
 #include "reporter.h"
@@ -221,6 +222,8 @@ void probe_close(struct probe *probe)
         return;
     if (probe->at_work)
         reporter_finish(&probe->reporter, &result, NULL);
+    while (!reporter_gone(&probe->reporter))
+        usleep(1000);
     probe_history_free(probe->history);
     free(probe->last_s);
     free(probe->look);
@@ -350,7 +353,7 @@ int probe_begin(struct probe *probe, double now_s, const struct probe_step *step
     int fd;
 
     berth_error_set(err, "%s", "");
-    if (probe->at_work || now_s < probe->next_s)
+    if (probe->at_work || now_s < probe->next_s || !reporter_gone(&probe->reporter))
         return -1;
     if (probe->look && now_s - probe->look_s > LOOK_STALE_S) {
         free(probe->look);

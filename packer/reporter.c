@@ -11,12 +11,10 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -26,8 +24,9 @@
 #include "cpus.h"
 
 #define STREAMS 8
-#define REST_NS 2e6 /* between two readings: a stream of 15 GB/s then brings 30 MB into the cache  \
-                     */
+#define REST_NS                                                                                    \
+    2e6 /* between two readings: a stream of 15 GB/s then brings 30 MB into the cache              \
+         */
 #define READINGS_MAX 512
 #define OPS 8192 /* multiplications timed at once */
 #define OPS_PORTIONS 16
@@ -182,6 +181,7 @@ static void work(const struct reporter_task *task, double begin_ns, struct messa
     }
     message->result.op_ns = time_ops();
     message->error = measure(buffer, task->bytes, end_ns, &message->result);
+    message->result.cpu_s = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 static void run_child(const struct reporter_task *task, int out) __attribute__((noreturn));
@@ -221,9 +221,15 @@ int reporter_start(struct reporter *reporter, const struct reporter_task *task,
     return 0;
 }
 
-static double seconds(struct timeval time)
+/* Whoever came to its CPU meanwhile shall not keep it from ending. */
+static void let_end(pid_t pid)
 {
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+    const struct sched_param none = {0};
+    struct cpus all;
+
+    memset(&all, 0xff, sizeof(all));
+    sched_setaffinity(pid, sizeof(all.word), (const cpu_set_t *)all.word);
+    sched_setscheduler(pid, SCHED_OTHER, &none);
 }
 
 int reporter_finish(struct reporter *reporter, struct reporter_result *result,
@@ -231,17 +237,13 @@ int reporter_finish(struct reporter *reporter, struct reporter_result *result,
 {
     struct message message;
     bool whole = read(reporter->fd, &message, sizeof(message)) == sizeof(message);
-    struct rusage usage = {0};
 
-    close(reporter->fd);
     if (!whole)
         kill(reporter->pid, SIGKILL);
-    while (wait4(reporter->pid, NULL, 0, &usage) < 0 && errno == EINTR)
-        ;
-    *result = whole ? message.result : (struct reporter_result){0};
-    result->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    reporter->pid = 0;
+    let_end(reporter->pid);
+    close(reporter->fd);
     reporter->fd = -1;
+    *result = whole ? message.result : (struct reporter_result){0};
     if (!whole || message.error == ETIME)
         return berth_error_set(err, "the reporter's time was over before it had read its buffer "
                                     "again; a longer probe_time may help");
@@ -250,4 +252,11 @@ int reporter_finish(struct reporter *reporter, struct reporter_result *result,
     if (message.error)
         return berth_error_set(err, "reporter: %s", strerror(message.error));
     return 0;
+}
+
+bool reporter_gone(struct reporter *reporter)
+{
+    if (reporter->pid > 0 && waitpid(reporter->pid, NULL, WNOHANG) != 0)
+        reporter->pid = 0; /* or nobody's child any more */
+    return reporter->pid <= 0;
 }

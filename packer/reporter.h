@@ -14,6 +14,7 @@
 #ifndef BERTH_REPORTER_H
 #define BERTH_REPORTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,14 +34,14 @@ struct reporter_task {
 struct reporter_result {
     double access_ns;  /* per line: the median of the readings */
     double op_ns;      /* per multiplication */
-    double cpu_s;      /* CPU time of the child, all in all */
+    double cpu_s;      /* CPU time of the child until then */
     uint32_t readings; /* that were timed */
 };
 
 /* A child at work. */
 struct reporter {
-    pid_t pid;
-    int fd; /* readable when it has ended; close-on-exec, does not block */
+    pid_t pid; /* 0: gone */
+    int fd;    /* readable when it has a result or has ended; close-on-exec, does not block */
 };
 
 /* The buffer that fits a last-level cache of that size (0: unknown): half of it, within the bounds.
@@ -51,10 +52,14 @@ size_t reporter_bytes(size_t llc_bytes);
 int reporter_start(struct reporter *reporter, const struct reporter_task *task,
                    struct berth_error *err);
 
-/* Its result, once fd is readable; a child that is still at work is killed. Ends the child and
- * closes fd in any case. 0; or -1 and err: it was killed, could not run on that CPU, or the CPU was
- * not its own. */
+/* Its result, once fd is readable; a child that is still at work is killed. Closes fd in any case,
+ * and does not wait for the child to be gone: that may take a while where somebody has come to work
+ * on its CPU. 0; or -1 and err: it was killed, could not run on that CPU, or the CPU was not its
+ * own. */
 int reporter_finish(struct reporter *reporter, struct reporter_result *result,
                     struct berth_error *err);
+
+/* Is the child gone, after reporter_finish? To be asked until it is. */
+bool reporter_gone(struct reporter *reporter);
 
 #endif

@@ -84,13 +84,17 @@ static double report(const struct reporter_task *task, double *cpu_s, unsigned *
     struct reporter reporter;
     struct berth_error err = {""};
     struct pollfd ended = {.events = POLLIN};
+    int rc;
 
     for (int i = 0; i < TRIES; i++) {
         if (reporter_start(&reporter, task, &err) < 0)
             die("start", err.text);
         ended.fd = reporter.fd;
         poll(&ended, 1, (int)(2 * task->time_ms));
-        if (reporter_finish(&reporter, &result, &err) == 0) {
+        rc = reporter_finish(&reporter, &result, &err);
+        while (!reporter_gone(&reporter))
+            usleep(1000);
+        if (rc == 0) {
             *cpu_s += result.cpu_s;
             ++*tries;
             return result.access_ns / result.op_ns;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -325,6 +326,7 @@ static long probed(struct node *node, const char *busy, const struct probe_step 
         return -1;
     assert_int_equal(probe_begin(node->probe, node->now_s, step, n, &err), -1); /* one at a time */
     probe_end(node->probe, &result, &err);
+    waitpid(-1, NULL, 0); /* where it was killed it may take a while to go */
     return (long)result.llc;
 }
 
@@ -400,6 +402,7 @@ static void probe_once(struct node *node, const struct probe_step *step, size_t 
             fail_msg("%s", err.text);
         poll(&ended, 1, 10000);
         rc = probe_end(node->probe, &result, &err);
+        waitpid(-1, NULL, 0);
         if (rc < 0)
             usleep(20000); /* whoever was there may have gone then */
     }

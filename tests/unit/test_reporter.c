@@ -36,6 +36,13 @@ static void wait_for(const struct reporter *reporter, int ms)
     poll(&ended, 1, ms);
 }
 
+static void wait_gone(struct reporter *reporter)
+{
+    while (!reporter_gone(reporter))
+        usleep(1000);
+    assert_true(reporter_gone(reporter)); /* and stays so */
+}
+
 static void test_bytes(void **state)
 {
     static const struct {
@@ -65,6 +72,7 @@ static void test_reports(void **state)
         assert_int_equal(reporter_start(&reporter, &task, &err), 0);
         wait_for(&reporter, 10000);
         rc = reporter_finish(&reporter, &result, &err);
+        wait_gone(&reporter);
         if (rc < 0)
             usleep(20000); /* whoever was there may have gone then */
     }
@@ -92,6 +100,7 @@ static void test_ends_in_time(void **state)
     wait_for(&reporter, 10000);
     assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
     assert_non_null(strstr(err.text, "probe_time"));
+    wait_gone(&reporter);
 }
 
 static void test_is_killed(void **state)
@@ -106,7 +115,8 @@ static void test_is_killed(void **state)
     assert_int_equal(reporter_start(&reporter, &task, &err), 0);
     pid = reporter.pid;
     assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
-    assert_int_equal(kill(pid, 0), -1); /* reaped */
+    wait_gone(&reporter);
+    assert_int_equal(kill(pid, 0), -1);
     assert_int_equal(errno, ESRCH);
 }
 
@@ -127,6 +137,7 @@ static void test_wrong_tasks(void **state)
     wait_for(&reporter, 10000);
     assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
     assert_non_null(strstr(err.text, strerror(EINVAL)));
+    wait_gone(&reporter);
 }
 
 /* Try until it is so, or the reporter has ended. */
@@ -174,6 +185,7 @@ static void test_holds_nothing_and_gives_way(void **state)
     assert_true(while_at_work(&reporter, is_at_end, fd[0])); /* it has closed what it inherited */
     assert_true(while_at_work(&reporter, is_humble, -1));
     reporter_finish(&reporter, &result, &err);
+    wait_gone(&reporter);
     close(fd[0]);
 }
 
