@@ -7,6 +7,7 @@ command -v valgrind >/dev/null || { echo "SKIP: valgrind is not installed"; exit
 programs=$(realpath "${PROGRAMS:-./tests/fixtures/programs}")
 devil=$programs/devil
 turtle=$programs/turtle
+reuse=$programs/reuse
 db=$dir/store/profiles.db
 
 profile() { # ARGUMENT...: run it on the small machine; $status, $dir/out, $dir/err
@@ -84,6 +85,61 @@ has out '"truncated":true'
 within references 200000 200099 # to the end of a block
 within misses 0 100
 has err 'at the limit of 200000 references; the first 1000'
+
+profile --json --seconds 1 -- "$turtle" 1000000
+ends 0
+has out '"truncated":true'
+has err 'after 1 seconds'
+has err 'instructions per second not known: it was stopped at the limit'
+profile --json --seconds 1 sleep 1000 # nothing in the second half: all of it is taken
+ends 0
+within misses 1000 1000000
+
+# By lackey, too; it stops at the reference
+profile --json --lackey --limit 200K -- "$turtle" 1000000
+ends 0
+has out '"source":"valgrind lackey"'
+within references 200000 200001
+within misses 0 100
+has err 'at the limit of 200000 references; the first 100000 warmed the caches'
+profile --json --lackey --seconds 2 "$turtle" 1000000
+ends 0
+has out '"truncated":true'
+if [ -e valgrind/berth-* ] 2>/dev/null; then # our own tool of valgrind was built
+    profile --json "$turtle"
+    has out '"source":"valgrind",'
+
+    # Each process has caches of its own, also where they run side by side, and where one becomes another program: twice 4096 lines that
+    # fit are found
+    profile --json sh -c "'$reuse' sequential 3072 20 1 3 & exec '$reuse' sequential 3072 20 1 3"
+    ends 0
+    awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { n = m * i / 1e6; exit !(n > 6 * 3072 && n < 2 * 6 * 3072) }' ||
+        bad "profile: processes" "first touches only" "$(cat "$dir/out")"
+    [ "$(number processes)" -eq 8 ] || bad "profile: processes" 8 "$(cat "$dir/out")"
+
+    # The limit is one for all; what is killed was counted
+    profile --json --limit 5M sh -c "'$turtle' 1000000 & '$turtle' 1000000 & wait"
+    ends 0
+    has out '"truncated":true'
+    within references 4800000 5000299
+    profile --json --force sh -c "'$devil' 1; kill -9 \$\$"
+    ends 0
+    within references 16384 100000000
+    awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { exit !(m * i / 1e6 >= 16384) }' ||
+        bad "profile: a killed one" "its misses" "$(cat "$dir/out")"
+
+    # Some of the sets, and how far that may be off
+    profile --json --no-timing "$reuse" random 8192 200000
+    all=$(number misses)
+    has out '"sampling":1,"miss_pmi_error":0.0'
+    profile --json --no-timing --sample 4 "$reuse" random 8192 200000
+    ends 0
+    has out '"sampling":4'
+    awk -v a="$all" -v m="$(number misses)" -v e="$(number miss_pmi_error)" 'BEGIN { exit !(e > 0 && e < m / 20 && (a - m)^2 < 9 * e^2) }' ||
+        bad "profile --sample 4" "$all within 3 standard errors" "$(cat "$dir/out")"
+else
+    echo "skipped: berth's own tool of valgrind was not built"
+fi
 
 # The same data in a cache that holds them: found at some LRU position, in one that is smaller: missed
 "$berthctl" profile --db "$db" --topology 'package:1 l3:1 core:2 pu:1' --llc 4M:16:64 --json --skip 100K \
@@ -213,6 +269,13 @@ refuses '' 1 '/no/such/folder/p.db' profile --db /no/such/folder/p.db --llc 256K
 for limit in 0 x -1 1T 99999999999G ''; do
     refuses '' 2 '--limit' profile --limit "$limit" true
 done
+for seconds in x -1 '' 2M; do
+    refuses '' 2 '--seconds' profile --seconds "$seconds" true
+done
+for sample in 0 x '' 2M; do
+    refuses '' 2 '--sample' profile --sample "$sample" true
+done
+refuses '' 1 'sets' profile --db "$db" --llc 256K:16:64 --sample 8 true
 for llc in 1M 1M:16 1M:0:64 1M:65:64 0:16:64 1M:16:64: x:16:64 1M:16:0; do
     refuses '' 2 "--llc '$llc'" profile --llc "$llc" true
 done
