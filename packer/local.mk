@@ -46,6 +46,7 @@ libpacker_la_SOURCES = \
 	packer/perf_events.c packer/perf_events.h \
 	packer/perf_group.c packer/perf_group.h \
 	packer/perf_plan.c packer/perf_plan.h \
+	packer/perf_ring.c packer/perf_ring.h \
 	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
 	packer/pool.c packer/pool.h \
@@ -78,7 +79,8 @@ libpacker_la_SOURCES = \
 	packer/store.c packer/store.h \
 	packer/tally.c packer/tally.h \
 	packer/taskstats.c packer/taskstats.h \
-	packer/topo.c packer/topo.h
+	packer/topo.c packer/topo.h \
+	packer/watchpoint.c packer/watchpoint.h
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
 	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
 libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \

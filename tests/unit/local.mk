@@ -637,3 +637,15 @@ check_PROGRAMS += tests/unit/test_profile_reuse
 tests_unit_test_profile_reuse_SOURCES = tests/unit/test_profile_reuse.c
 tests_unit_test_profile_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_profile_reuse_LDADD = $(JSONC_LIBS) $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_perf_ring
+check_PROGRAMS += tests/unit/test_perf_ring
+tests_unit_test_perf_ring_SOURCES = tests/unit/test_perf_ring.c
+tests_unit_test_perf_ring_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_perf_ring_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_watchpoint
+check_PROGRAMS += tests/unit/test_watchpoint
+tests_unit_test_watchpoint_SOURCES = tests/unit/test_watchpoint.c tests/unit/faulter.c tests/unit/faulter.h
+tests_unit_test_watchpoint_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_watchpoint_LDADD = libpacker.la $(CMOCKA_LIBS)
