@@ -114,6 +114,16 @@ static const struct key keys[] = {
      "Store what was counted, so that the program's next run is known at launch."},
     {"profile_age", TYPE_COUNT, "days", "90", 0, 36500, NULL, FIELD(profile_age_days),
      "Counted samples older than that are forgotten; 0: never."},
+    {"replace", TYPE_CHOICE, "", "on", 0, 0, switch_words, FIELD(replace),
+     "Move running steps when what is counted says that another placement is better (DIO)."},
+    {"replace_horizon", TYPE_TIME, "ms or s", "60s", 1000, 86400e3, NULL, FIELD(replace_horizon_ms),
+     "A move must be worth its cost within that time."},
+    {"replace_limit", TYPE_COUNT, "steps per minute", "20", 0, 600, NULL, FIELD(replace_limit),
+     "At most so many running steps are moved in a minute."},
+    {"regret", TYPE_NUMBER, "fraction", "0.05", 0, 1, NULL, FIELD(regret),
+     "A step that is slower after a move by more than that, and more than chance, is put back."},
+    {"regret_time", TYPE_TIME, "ms or s", "600s", 0, 86400e3, NULL, FIELD(regret_ms),
+     "For how long a move that was put back is not tried again."},
     {"probe", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(probe),
      "On nodes without cache counters, time memory accesses now and then on an idle core of a "
      "cache "

@@ -47,7 +47,11 @@ struct conf {
     double phase_change;       /* relative distance from the average that begins a new phase */
     enum conf_switch learn;    /* store what was counted */
     uint64_t profile_age_days; /* 0: counted samples are kept for ever */
-    enum conf_switch probe;    /* the interference probe */
+    enum conf_switch replace;  /* move running steps */
+    uint64_t replace_horizon_ms, replace_limit;
+    double regret; /* of speed, after a move */
+    uint64_t regret_ms;
+    enum conf_switch probe; /* the interference probe */
     uint64_t probe_every_ms, probe_time_ms;
 };
 

@@ -649,3 +649,9 @@ check_PROGRAMS += tests/unit/test_watchpoint
 tests_unit_test_watchpoint_SOURCES = tests/unit/test_watchpoint.c tests/unit/faulter.c tests/unit/faulter.h
 tests_unit_test_watchpoint_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_watchpoint_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_dio
+check_PROGRAMS += tests/unit/test_dio
+tests_unit_test_dio_SOURCES = tests/unit/test_dio.c tests/unit/noise.h
+tests_unit_test_dio_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_dio_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
