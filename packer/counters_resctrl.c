@@ -21,9 +21,11 @@
 #include "counters.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESCTRL "/sys/fs/resctrl"
 #define L3_MON RESCTRL "/info/L3_MON"
@@ -48,8 +50,9 @@ struct resctrl {
     bool has[EVENTS];
 };
 
-/* What a domain's file said last. */
-struct last {
+/* A domain's file of an event, and what it said last. */
+struct source {
+    int fd; /* open as long as the step lives; -1: it could not be opened */
     bool known;
     uint64_t value;
     double at_s; /* the step's elapsed time */
@@ -57,7 +60,7 @@ struct last {
 
 struct domain {
     char name[NAME_BYTES]; /* mon_L3_00 */
-    struct last last[EVENTS];
+    struct source source[EVENTS];
 };
 
 struct resctrl_step {
@@ -318,64 +321,78 @@ static int move_step(const struct resctrl *resctrl, const struct enforce_step *b
 
 /* ---- reading ---- */
 
-/* A domain's number. 0, or -1 and err with what is there instead. */
-static int read_value(const struct rootfs *root, const char *dir, const char *domain,
-                      const char *file, uint64_t *value, struct berth_error *err)
+/* The number in the file. 0, or -1 and err with what is there instead. */
+static int read_number(const struct source *source, uint64_t *value, struct berth_error *err)
 {
-    char path[ENFORCE_DIR_MAX + 2 * NAME_BYTES], *text, *end;
-    int rc = 0;
+    char text[64], *end;
+    ssize_t got = pread(source->fd, text, sizeof(text) - 1, 0);
 
-    snprintf(path, sizeof(path), "%s/mon_data/%s/%s", dir, domain, file);
-    text = rootfs_read(root, path);
-    if (!text)
-        return berth_error_set(err, "%.400s: %s", path, strerror(errno));
+    if (got < 0)
+        return berth_error_set(err, "%s", strerror(errno));
+    text[got] = '\0';
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (end == text || text[0] == '-' || errno || (*end && *end != '\n'))
-        rc = berth_error_set(err, "%.400s: '%.*s'", path, (int)strcspn(text, "\n"), text);
-    free(text);
-    return rc;
+        return berth_error_set(err, "'%.*s'", (int)strcspn(text, "\n"), text);
+    return 0;
 }
 
-/* Add what a domain counted since the last time. False where that is not known. */
-static bool add_count(struct last *last, uint64_t value, double at_s, double *bytes)
+/* Add what a domain counted since the last time. 0, or -1 and err: that is not known. */
+static int add_count(struct source *source, uint64_t value, double at_s, double *bytes,
+                     struct berth_error *err)
 {
-    double grown = (double)(value - last->value), passed_s = at_s - last->at_s;
-    bool known = last->known && grown <= MOST_BYTES_PER_S * (passed_s > 1 ? passed_s : 1);
+    double grown = (double)(value - source->value), passed_s = at_s - source->at_s;
+    bool sound = source->known && grown <= MOST_BYTES_PER_S * (passed_s > 1 ? passed_s : 1);
 
-    *last = (struct last){.known = true, .value = value, .at_s = at_s};
-    if (known)
-        *bytes += grown;
-    return known;
+    source->known = true;
+    source->value = value;
+    source->at_s = at_s;
+    if (!sound)
+        return berth_error_set(err, "began anew");
+    *bytes += grown;
+    return 0;
 }
 
-/* Sum up an event over all domains. False where one does not say; err is why. */
-static bool read_event(const struct rootfs *root, struct resctrl_step *step, enum event event,
-                       double at_s, double *sum, struct berth_error *err)
+/* Sum up an event over all domains. 0, or -1 and err: one does not say. */
+static int read_event(struct resctrl_step *step, enum event event, double at_s, double *sum,
+                      struct berth_error *err)
 {
-    bool known = step->domains > 0;
-    uint64_t value;
+    struct berth_error why;
+    uint64_t value = 0;
+    int rc = 0;
 
     *sum = 0;
     for (size_t d = 0; d < step->domains; d++) {
-        struct domain *domain = &step->domain[d];
+        struct source *source = &step->domain[d].source[event];
 
-        if (read_value(root, step->dir, domain->name, events[event].file, &value, err) < 0) {
-            known = false;
-        } else if (event == OCCUPANCY) {
+        if (read_number(source, &value, &why) == 0 &&
+            (event == OCCUPANCY || add_count(source, value, at_s, &step->bytes[event], &why) == 0))
             *sum += (double)value;
-        } else if (!add_count(&domain->last[event], value, at_s, &step->bytes[event])) {
-            berth_error_set(err, "%s of %s began anew", events[event].file, domain->name);
-            known = false;
-        }
+        else
+            rc = berth_error_set(err, "%.300s: %s of %.64s: %.100s", step->dir, events[event].file,
+                                 step->domain[d].name, why.text);
     }
     if (event != OCCUPANCY)
         *sum = step->bytes[event];
-    return known;
+    return rc;
 }
 
-/* The names of the group's domains, and where their counters stand. 0, or -1 and err. */
-static int list_domains(const struct resctrl *resctrl, struct resctrl_step *step, double at_s,
+/* Open the domain's files of the events that there are. */
+static void open_domain(const struct resctrl *resctrl, const struct resctrl_step *step,
+                        struct domain *domain, const char *name)
+{
+    char path[ENFORCE_DIR_MAX + 2 * NAME_BYTES];
+
+    snprintf(domain->name, sizeof(domain->name), "%s", name);
+    for (enum event e = 0; e < EVENTS; e++) {
+        snprintf(path, sizeof(path), "%s/mon_data/%s/%s", step->dir, name, events[e].file);
+        domain->source[e].fd =
+            resctrl->has[e] ? rootfs_openat(resctrl->node.root, path, O_RDONLY) : -1;
+    }
+}
+
+/* Open the files of the group's domains, and see where their counters stand. 0, or -1 and err. */
+static int open_domains(const struct resctrl *resctrl, struct resctrl_step *step, double at_s,
                         struct berth_error *err)
 {
     char path[ENFORCE_DIR_MAX + 16], **name;
@@ -389,13 +406,13 @@ static int list_domains(const struct resctrl *resctrl, struct resctrl_step *step
     step->domain = calloc(n + 1, sizeof(*step->domain));
     for (size_t i = 0; step->domain && i < n; i++)
         if (strncmp(name[i], "mon_L3_", strlen("mon_L3_")) == 0)
-            snprintf(step->domain[step->domains++].name, NAME_BYTES, "%s", name[i]);
+            open_domain(resctrl, step, &step->domain[step->domains++], name[i]);
     rootfs_list_free(name);
     if (step->domains == 0)
         return berth_error_set(err, "%.400s: no domain of a cache in it", path);
     for (enum event e = 0; e < EVENTS; e++)
         if (resctrl->has[e])
-            read_event(resctrl->node.root, step, e, at_s, &sum, NULL);
+            read_event(step, e, at_s, &sum, NULL);
     return 0;
 }
 
@@ -403,6 +420,10 @@ static int list_domains(const struct resctrl *resctrl, struct resctrl_step *step
 
 static void free_step(struct resctrl_step *step)
 {
+    for (size_t d = 0; d < step->domains; d++)
+        for (enum event e = 0; e < EVENTS; e++)
+            if (step->domain[d].source[e].fd >= 0)
+                close(step->domain[d].source[e].fd);
     free(step->domain);
     free(step);
 }
@@ -422,7 +443,7 @@ static int resctrl_attach(void *state, const struct counters_target *target, voi
         free_step(step);
         return -1;
     }
-    if (list_domains(resctrl, step, target->elapsed_s, err) < 0 ||
+    if (open_domains(resctrl, step, target->elapsed_s, err) < 0 ||
         move_step(resctrl, target->body, step, err) < 0) {
         rootfs_rmdir(resctrl->node.root, step->dir, NULL);
         free_step(step);
@@ -458,8 +479,7 @@ static int resctrl_read(void *state, void *opaque, const struct counters_target 
     if (check_there(resctrl, step, target, err) < 0)
         return -1;
     for (enum event e = 0; e < EVENTS; e++)
-        if (resctrl->has[e] &&
-            read_event(resctrl->node.root, step, e, target->elapsed_s, &sum, err)) {
+        if (resctrl->has[e] && read_event(step, e, target->elapsed_s, &sum, err) == 0) {
             counters_set(sample, events[e].counter, sum);
             any = true;
         }

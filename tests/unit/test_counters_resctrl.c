@@ -401,6 +401,7 @@ static void test_leaves_others_monitoring_alone(void **state)
     counters_resctrl.close(backend);
 }
 
+/* Once the group has been removed its tasks are in none, and its files are dead. */
 static void test_group_that_vanished(void **state)
 {
     struct tree *tree = *state;
@@ -410,10 +411,37 @@ static void test_group_that_vanished(void **state)
 
     new_group(tree, G);
     step = attach(tree, backend);
+    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n");
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
+    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
     tree_drop(tree, G);
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
-    assert_non_null(strstr(err.text, "No such file"));
+    assert_int_equal(sample.known, 0);
     counters_resctrl.detach(backend, step);
+    counters_resctrl.close(backend);
+}
+
+static void test_nothing_can_be_read(void **state)
+{
+    struct tree *tree = *state;
+    void *backend = open_backend(tree), *step;
+    struct counters_sample sample;
+    struct berth_error err = {""};
+
+    new_group(tree, G);
+    step = attach(tree, backend);
+    set_domain(tree, G, "mon_L3_01", "Error\n", "Error\n", "Error\n");
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
+    assert_int_equal(sample.known, 0);
+    assert_non_null(strstr(err.text, "mon_L3_01: 'Error'"));
+    detach(tree, backend, step, G);
+
+    new_group(tree, G);
+    tree_drop(tree, G "mon_data/mon_L3_00/mbm_total_bytes");
+    step = attach(tree, backend);
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
+    assert_int_equal(sample.known, 1u << COUNTER_BYTES_LOCAL | 1u << COUNTER_OCCUPANCY_BYTES);
+    detach(tree, backend, step, G);
     counters_resctrl.close(backend);
 }
 
@@ -493,6 +521,7 @@ int main(void)
                                        TEST(test_goes_into_the_control_group),
                                        TEST(test_leaves_others_monitoring_alone),
                                        TEST(test_group_that_vanished),
+                                       TEST(test_nothing_can_be_read),
                                        TEST(test_failure_leaves_nothing),
                                        TEST(test_no_rmid_is_free),
                                        TEST(test_sweeps_its_own_only)};
