@@ -67,6 +67,7 @@ libpacker_la_SOURCES = \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
+	packer/resctrl_group.c packer/resctrl_group.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/sample.c packer/sample.h \
 	packer/samples.c packer/samples.h \

@@ -94,6 +94,14 @@ static int task_pids(struct enforce *enforce, const struct enforce_step *step,
     return 0;
 }
 
+static int no_pids(struct enforce *enforce, const struct enforce_step *step,
+                   struct enforce_pids *list)
+{
+    (void)enforce, (void)step, (void)list;
+    return 0;
+}
+
+static const struct enforce_way way_of_others = {.name = "test", .pids = no_pids};
 static const struct enforce_way way = {.name = "test", .pids = task_pids};
 
 /* A node with two caches and one step, 7.0, whose process 100 has the threads 100 and 101. */
@@ -397,6 +405,8 @@ static void test_leaves_others_monitoring_alone(void **state)
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
     assert_int_equal(sample.known, 0);
     assert_non_null(strstr(err.text, "moved away"));
+    tree->enforce.way = &way_of_others; /* the task's number is somebody else's by now */
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
     detach(tree, backend, step, G);
     counters_resctrl.close(backend);
 }
