@@ -171,7 +171,7 @@ int profiles_each_demand(struct profiles *store, const char *key,
 
 /* ---- writing ---- */
 
-/* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 10 s for
+/* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 30 s for
  * others. */
 
 /* Store or replace what has the same key, shape, geometry and cache. */

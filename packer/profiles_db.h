@@ -31,6 +31,7 @@ struct profiles {
     sqlite3 *db; /* NULL: no file yet (reader) */
     int version; /* of its schema, once seen; 0: not yet */
     struct profiles_lookup lookup;
+    double busy_since_s; /* CLOCK_MONOTONIC */
     dev_t device;
     ino_t inode;
 };
