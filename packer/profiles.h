@@ -137,7 +137,7 @@ struct profile_query {
  * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
  * among these the same shape, then the same geometry, then the newest (of samples with
  * another shape the newest 16 are looked at). A reader (a store that is not writable) never waits
- * longer than 5 ms for a writer. */
+ * longer than 10 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_WAIT_S 5e-3
+#define READ_WAIT_S 10e-3
 #define WRITE_WAIT_S 30
 #define POLL_US 500      /* at least; three times as long at most */
 #define GIVE_WAY_US 2000 /* longer than a poll */
