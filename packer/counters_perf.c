@@ -19,15 +19,20 @@
 #include "perf_group.h"
 #include "perf_plan.h"
 
+#define STRAYS_MAX 64
+
 struct state {
     struct counters_node node;
     struct perf_hierarchy hierarchy;
     struct perf_plan plan;
     struct perf_events events; /* n 0: software events only */
     uint32_t can;
+    size_t strays; /* steps whose cgroups were busy when they were to be removed */
+    struct wire_step_id stray[STRAYS_MAX];
 };
 
 struct step {
+    struct wire_step_id id;
     struct perf_cgroup cgroup;
     int fd; /* the cgroup's directory */
     struct perf_set set;
@@ -197,6 +202,31 @@ static const struct cpus *cpus_of(const struct state *state, const struct counte
     return cpus_empty(&target->cpus) ? &state->node.topo->cpus : &target->cpus;
 }
 
+/* End a step's cgroup; what its last processes keep busy is tried again when another step begins or
+ * ends. */
+static void leave(struct state *state, const struct step *step)
+{
+    if (!perf_cgroup_leave(&step->cgroup, &state->hierarchy, state->node.root) &&
+        state->strays < STRAYS_MAX)
+        state->stray[state->strays++] = step->id;
+}
+
+/* Remove what could not be removed before; `begins` is a step that has its cgroup again. */
+static void tidy(struct state *state, const struct wire_step_id *begins)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < state->strays; i++) {
+        const struct wire_step_id id = state->stray[i];
+
+        if (begins && id.job == begins->job && id.step == begins->step)
+            continue;
+        if (!perf_cgroup_remove(&state->hierarchy, state->node.enforce, id))
+            state->stray[left++] = id;
+    }
+    state->strays = left;
+}
+
 static int perf_backend_attach(void *arg, const struct counters_target *target, void **out,
                                struct berth_error *err)
 {
@@ -206,6 +236,8 @@ static int perf_backend_attach(void *arg, const struct counters_target *target, 
 
     if (!step)
         return berth_error_set(err, "out of memory");
+    step->id = target->body->id;
+    tidy(state, &step->id);
     if (perf_cgroup_enter(&step->cgroup, &state->hierarchy, state->node.enforce, target->body,
                           err) < 0) {
         free(step);
@@ -221,7 +253,7 @@ static int perf_backend_attach(void *arg, const struct counters_target *target, 
     }
     if (step->fd >= 0)
         close(step->fd);
-    perf_cgroup_leave(&step->cgroup, &state->hierarchy, root);
+    leave(state, step);
     free(step);
     return -1;
 }
@@ -282,7 +314,8 @@ static void perf_backend_detach(void *arg, void *of)
 
     perf_set_close(&step->set);
     close(step->fd);
-    perf_cgroup_leave(&step->cgroup, &state->hierarchy, state->node.root);
+    tidy(state, NULL);
+    leave(state, step);
     free(step);
 }
 

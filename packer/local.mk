@@ -12,6 +12,7 @@ libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 
 libpacker_la_SOURCES = \
+	packer/address_source.c packer/address_source.h \
 	packer/admit.c packer/admit.h \
 	packer/answer.c packer/answer.h \
 	packer/busy.c packer/busy.h \
@@ -67,6 +68,8 @@ libpacker_la_SOURCES = \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
+	packer/resctrl_group.c packer/resctrl_group.h \
+	packer/reuse_sampler.c packer/reuse_sampler.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/sample.c packer/sample.h \
 	packer/samples.c packer/samples.h \

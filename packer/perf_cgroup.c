@@ -284,8 +284,8 @@ static int gather(struct enforce *enforce, const struct enforce_step *step, cons
     return moved < 0 ? -1 : 0;
 }
 
-/* Empty and remove a cgroup of berth's. */
-static void remove_own(const struct rootfs *root, const char *dir, const char *origin,
+/* Empty and remove a cgroup of berth's. False while it is busy. */
+static bool remove_own(const struct rootfs *root, const char *dir, const char *origin,
                        const char *mount)
 {
     size_t left = 1;
@@ -300,7 +300,7 @@ static void remove_own(const struct rootfs *root, const char *dir, const char *o
                 move_pid(root, list.pid[i], mount, NULL);
         free(list.pid);
     }
-    rootfs_rmdir(root, dir, NULL);
+    return rootfs_rmdir(root, dir, NULL) == 0;
 }
 
 /* ---- steps ---- */
@@ -345,11 +345,19 @@ int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *h
     return make_own(cgroup, hierarchy, enforce, step, err);
 }
 
-void perf_cgroup_leave(const struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
+bool perf_cgroup_leave(const struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
                        const struct rootfs *root)
 {
-    if (cgroup->own)
-        remove_own(root, cgroup->dir, cgroup->origin, hierarchy->mount);
+    return !cgroup->own || remove_own(root, cgroup->dir, cgroup->origin, hierarchy->mount);
+}
+
+bool perf_cgroup_remove(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
+                        struct wire_step_id id)
+{
+    char dir[PERF_CGROUP_MAX];
+
+    return own_dir(hierarchy, enforce->tree, id, dir) >= PERF_CGROUP_MAX ||
+           remove_own(enforce->root, dir, hierarchy->mount, hierarchy->mount);
 }
 
 static bool is_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
@@ -363,16 +371,14 @@ static bool is_known(struct wire_step_id id, const struct wire_step_id *known, s
 void perf_cgroup_sweep(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
                        const struct wire_step_id *known, size_t n)
 {
-    const struct rootfs *root = enforce->root;
-    char tree[PERF_CGROUP_MAX], dir[PERF_CGROUP_MAX], **name;
+    char tree[PERF_CGROUP_MAX], **name;
     struct wire_step_id id;
 
     tree_dir(hierarchy, enforce, tree);
-    name = rootfs_list(root, tree);
+    name = rootfs_list(enforce->root, tree);
     for (size_t i = 0; name && name[i]; i++)
-        if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n) &&
-            own_dir(hierarchy, enforce->tree, id, dir) < PERF_CGROUP_MAX)
-            remove_own(root, dir, hierarchy->mount, hierarchy->mount);
+        if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n))
+            perf_cgroup_remove(hierarchy, enforce, id);
     rootfs_list_free(name);
-    rootfs_rmdir(root, tree, NULL); /* stays while a known step stands in it */
+    rootfs_rmdir(enforce->root, tree, NULL); /* stays while a known step stands in it */
 }

@@ -53,10 +53,14 @@ int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *h
                       struct enforce *enforce, const struct enforce_step *step,
                       struct berth_error *err);
 
-/* Remove it, if it is berth's; who is still in it goes back to where he came from. A cgroup that is
- * busy with processes that exit is left to the sweep. */
-void perf_cgroup_leave(const struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
+/* Remove it, if it is berth's; who is still in it goes back to where he came from. False while it
+ * is busy with processes that exit: perf_cgroup_remove is to be tried later. */
+bool perf_cgroup_leave(const struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
                        const struct rootfs *root);
+
+/* Remove berth's cgroup of a step that is over; a missing one is fine. False while it is busy. */
+bool perf_cgroup_remove(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
+                        struct wire_step_id id);
 
 /* Remove berth's cgroups of steps that are not in known[n]. */
 void perf_cgroup_sweep(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,

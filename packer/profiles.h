@@ -137,7 +137,7 @@ struct profile_query {
  * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
  * among these the same shape, then the same geometry, then the newest (of samples with
  * another shape the newest 16 are looked at). A reader (a store that is not writable) never waits
- * longer than 5 ms for a writer. */
+ * longer than 10 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
 
@@ -171,7 +171,7 @@ int profiles_each_demand(struct profiles *store, const char *key,
 
 /* ---- writing ---- */
 
-/* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 10 s for
+/* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 30 s for
  * others. */
 
 /* Store or replace what has the same key, shape, geometry and cache. */

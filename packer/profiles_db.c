@@ -10,16 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define READ_WAIT_MS 5
-#define WRITE_WAIT_MS 10000
+#define READ_WAIT_S 10e-3
+#define WRITE_WAIT_S 30
+#define POLL_US 500      /* at least; three times as long at most */
+#define GIVE_WAY_US 2000 /* longer than a poll */
 
 /* Two columns for each of enum profile_rate. */
 #define RATE(name) name " REAL, " name "_error REAL, "
 #define RATE_COLUMNS                                                                               \
     RATE("misses")                                                                                 \
-    RATE("accesses") RATE("cycles") RATE("stalls") RATE("reads_remote") RATE("instructions_per_s") \
+    RATE("accesses")                                                                               \
+    RATE("cycles") RATE("stalls") RATE("reads_remote") RATE("instructions_per_s")                  \
         RATE("bytes_per_s") RATE("cpus") RATE("run_delay") RATE("lock_wait")                       \
             RATE("switches_per_s") RATE("occupancy_bytes") RATE("rss_bytes") RATE("intensity")
 
@@ -210,6 +214,29 @@ static void disconnect(struct profiles *store)
     store->version = 0;
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Called while the file is locked: 0 gives up. SQLite's own handler polls ever less often, and so
+ * may never meet the moment between two writes of somebody who writes a lot. */
+static int wait_for_others(void *arg, int calls)
+{
+    struct profiles *store = arg;
+    double now = now_s();
+
+    if (calls == 0)
+        store->busy_since_s = now;
+    if (now - store->busy_since_s > (store->writable ? WRITE_WAIT_S : READ_WAIT_S))
+        return 0;
+    usleep(POLL_US + (unsigned)(fmod(now, 1) * 1e9) % (2 * POLL_US));
+    return 1;
+}
+
 /* A reader, too, is opened for writing where it may: the rest of a write that was interrupted has
  * to be rolled back by whoever comes next. It is told to write nothing else. */
 static int connect_db(struct profiles *store, const struct stat *st, struct berth_error *err)
@@ -219,7 +246,7 @@ static int connect_db(struct profiles *store, const struct stat *st, struct bert
 
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(store->db, 1);
-        sqlite3_busy_timeout(store->db, store->writable ? WRITE_WAIT_MS : READ_WAIT_MS);
+        sqlite3_busy_handler(store->db, wait_for_others, store);
         if (!store->writable)
             rc = sqlite3_exec(store->db, "PRAGMA query_only = ON", NULL, NULL, NULL);
     }
@@ -294,8 +321,10 @@ int profiles_write(struct profiles *store,
         execute(store, "BEGIN IMMEDIATE", err) < 0)
         return -1;
     if (migrate(store, err) == 0 && body(store, arg, err) >= 0 &&
-        execute(store, "COMMIT", err) == 0)
+        execute(store, "COMMIT", err) == 0) {
+        usleep(GIVE_WAY_US); /* whoever waits comes next, before another write of this process */
         return 0;
+    }
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     return -1;
 }

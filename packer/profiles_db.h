@@ -3,7 +3,7 @@
  *
  * Its rollback journal, not the write-ahead log: a reader of the log has to write to the folder
  * (its shared-memory index), and a user's `berthctl profile list` may not. A reader then waits for
- * the few milliseconds of a commit, and at most 5: a step that comes just then is placed as
+ * the few milliseconds of a commit, and at most 10: a step that comes just then is placed as
  * unprofiled.
  *
  * The file may appear, be replaced or be removed while berthd runs: each use compares the path's
@@ -31,6 +31,7 @@ struct profiles {
     sqlite3 *db; /* NULL: no file yet (reader) */
     int version; /* of its schema, once seen; 0: not yet */
     struct profiles_lookup lookup;
+    double busy_since_s; /* CLOCK_MONOTONIC */
     dev_t device;
     ino_t inode;
 };

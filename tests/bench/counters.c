@@ -39,6 +39,7 @@ struct bench {
     struct counters_target *target; /* [steps] */
     struct counters_step **of;      /* [steps] */
     double *round_ms;               /* [rounds] */
+    uint32_t known;                 /* counters that some sample had */
 };
 
 static void die(const char *what, const char *why)
@@ -130,8 +131,18 @@ static double cpu_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static void measure(struct bench *bench)
 {
+    const double start_s = now_s();
+
     for (size_t round = 0; round < bench->options.rounds; round++) {
         struct counters_sample sample;
         double began;
@@ -139,10 +150,9 @@ static void measure(struct bench *bench)
         usleep((useconds_t)bench->options.pause_ms * 1000);
         began = cpu_ms();
         for (size_t i = 0; i < bench->options.steps; i++) {
-            memset(&sample, 0, sizeof(sample));
+            bench->target[i].elapsed_s = now_s() - start_s;
             counters_read(bench->counters, bench->of[i], &bench->target[i], &sample);
-            if (sample.known == 0)
-                die("a step", "nothing is known of it");
+            bench->known |= sample.known;
         }
         bench->round_ms[round] = cpu_ms() - began;
     }
@@ -158,20 +168,31 @@ static int compare(const void *a, const void *b)
 static void print(const struct bench *bench)
 {
     const struct options *options = &bench->options;
-    double *ms = bench->round_ms, median, p99;
+    double *ms = bench->round_ms, mean = 0, median, p99, first = bench->round_ms[0];
     struct counters_about about;
 
     for (size_t i = 0; counters_about(bench->counters, i, &about); i++)
         printf("%-9s %s: %s\n", about.name, about.used ? "used" : "not used", about.say);
+    for (size_t i = 0; i < options->rounds; i++)
+        mean += ms[i] / (double)options->rounds;
     qsort(ms, options->rounds, sizeof(*ms), compare);
     median = ms[options->rounds / 2];
     p99 = ms[(options->rounds * 99 + 99) / 100 - 1];
     printf("%zu steps of %zu processes, %zu busy, %s: %zu rounds\n", options->steps,
            options->processes, options->busy,
            options->wide ? "each on all CPUs" : "each on one CPU", options->rounds);
-    printf("a round: median %.3f ms, 99th percentile %.3f ms of CPU time (%.1f us a step)\n",
-           median, p99, median * 1e3 / (double)options->steps);
-    printf("once a second: %.3f %% of a core (99th percentile %.3f %%)\n", median / 10, p99 / 10);
+    printf("known:");
+    for (int c = 0; c < COUNTERS; c++)
+        if (bench->known & 1u << c)
+            printf(" %s", counter_info[c].name);
+    printf(
+        "\na round, CPU time: median %.3f ms, mean %.3f ms, 99th percentile %.3f ms; the first one "
+        "%.3f ms\n",
+        median, mean, p99, first);
+    printf(
+        "once a second: %.3f %% of a core by the median, %.3f %% by the mean, %.3f %% by the 99th "
+        "percentile\n",
+        median / 10, mean / 10, p99 / 10);
 }
 
 /* ---- ---- */

@@ -6,6 +6,7 @@ TESTS += tests/fuzz/replay
 check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = \
 	tests/fuzz/conf.c \
+	tests/fuzz/event_table.c \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/journal.c \
 	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
@@ -32,6 +33,12 @@ tests_fuzz_fuzz_cpus_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/names.c tests/f
 tests_fuzz_fuzz_cpus_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_cpus
 tests_fuzz_fuzz_cpus_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_cpus_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_event_table
+tests_fuzz_fuzz_event_table_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/event_table.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_event_table_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_event_table
+tests_fuzz_fuzz_event_table_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_event_table_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/journal.c tests/fuzz/fuzz.c

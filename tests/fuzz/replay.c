@@ -16,7 +16,7 @@
 static const struct fuzz_target *const targets[] = {
     &fuzz_wire_request,   &fuzz_wire_answer,  &fuzz_cpus,    &fuzz_step_name,
     &fuzz_lackey,         &fuzz_conf,         &fuzz_journal, &fuzz_machine_profile,
-    &fuzz_profile_demand, &fuzz_profile_text, &fuzz_samples};
+    &fuzz_profile_demand, &fuzz_profile_text, &fuzz_samples, &fuzz_event_table};
 
 /* What breaks parsers. */
 static const char *const token[] = {"0",

@@ -655,3 +655,15 @@ check_PROGRAMS += tests/unit/test_dio
 tests_unit_test_dio_SOURCES = tests/unit/test_dio.c tests/unit/noise.h
 tests_unit_test_dio_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_dio_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+TESTS += tests/unit/test_address_source
+check_PROGRAMS += tests/unit/test_address_source
+tests_unit_test_address_source_SOURCES = tests/unit/test_address_source.c
+tests_unit_test_address_source_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_address_source_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_reuse_sampler
+check_PROGRAMS += tests/unit/test_reuse_sampler
+tests_unit_test_reuse_sampler_SOURCES = tests/unit/test_reuse_sampler.c tests/unit/faulter.c tests/unit/faulter.h \
+	tests/unit/noise.h tests/unit/perf_box.c tests/unit/perf_box.h
+tests_unit_test_reuse_sampler_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_reuse_sampler_LDADD = libpacker.la $(CMOCKA_LIBS) -lm

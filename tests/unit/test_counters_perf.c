@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -217,6 +218,32 @@ static void test_left_behind(void **state)
     box_close(&box);
 }
 
+/* A cgroup that is busy when its step ends is removed when another one begins or ends. */
+static void test_busy(void **state)
+{
+    char inner[600];
+    struct box box;
+    void *step, *next;
+
+    (void)state;
+    if (!box_open(&box, "etc/events.conf"))
+        skip();
+    start(&box, false, false);
+    step = attach(&box);
+    snprintf(inner, sizeof(inner), "%s/900001.0/inner", box.tree);
+    assert_int_equal(mkdir(inner, 0755), 0);
+    counters_perf.detach(box.state, step);
+    assert_true(rootfs_exists(&box.root, inner));
+    assert_int_equal(rmdir(inner), 0);
+    box.step.id.step = 1;
+    next = attach(&box);
+    *strrchr(inner, '/') = '\0';
+    assert_false(rootfs_exists(&box.root, inner));
+    perf_box_stop(box.pid);
+    counters_perf.detach(box.state, next);
+    box_close(&box);
+}
+
 /* With no file left the step is not counted: not when it begins, and no longer when it moves. */
 static void test_too_many_files(void **state)
 {
@@ -301,10 +328,10 @@ static void test_not_permitted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),          cmocka_unit_test(test_first_wins),
-        cmocka_unit_test(test_follow),        cmocka_unit_test(test_left_behind),
-        cmocka_unit_test(test_wrong_table),   cmocka_unit_test(test_too_many_files),
-        cmocka_unit_test(test_not_permitted),
+        cmocka_unit_test(test_step),           cmocka_unit_test(test_first_wins),
+        cmocka_unit_test(test_follow),         cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_left_behind),    cmocka_unit_test(test_wrong_table),
+        cmocka_unit_test(test_too_many_files), cmocka_unit_test(test_not_permitted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,14 @@ static int task_pids(struct enforce *enforce, const struct enforce_step *step,
     return 0;
 }
 
+static int no_pids(struct enforce *enforce, const struct enforce_step *step,
+                   struct enforce_pids *list)
+{
+    (void)enforce, (void)step, (void)list;
+    return 0;
+}
+
+static const struct enforce_way way_of_others = {.name = "test", .pids = no_pids};
 static const struct enforce_way way = {.name = "test", .pids = task_pids};
 
 /* A node with two caches and one step, 7.0, whose process 100 has the threads 100 and 101. */
@@ -397,10 +405,13 @@ static void test_leaves_others_monitoring_alone(void **state)
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
     assert_int_equal(sample.known, 0);
     assert_non_null(strstr(err.text, "moved away"));
+    tree->enforce.way = &way_of_others; /* the task's number is somebody else's by now */
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
     detach(tree, backend, step, G);
     counters_resctrl.close(backend);
 }
 
+/* Once the group has been removed its tasks are in none, and its files are dead. */
 static void test_group_that_vanished(void **state)
 {
     struct tree *tree = *state;
@@ -410,10 +421,37 @@ static void test_group_that_vanished(void **state)
 
     new_group(tree, G);
     step = attach(tree, backend);
+    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n");
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
+    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
     tree_drop(tree, G);
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
-    assert_non_null(strstr(err.text, "No such file"));
+    assert_int_equal(sample.known, 0);
     counters_resctrl.detach(backend, step);
+    counters_resctrl.close(backend);
+}
+
+static void test_nothing_can_be_read(void **state)
+{
+    struct tree *tree = *state;
+    void *backend = open_backend(tree), *step;
+    struct counters_sample sample;
+    struct berth_error err = {""};
+
+    new_group(tree, G);
+    step = attach(tree, backend);
+    set_domain(tree, G, "mon_L3_01", "Error\n", "Error\n", "Error\n");
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
+    assert_int_equal(sample.known, 0);
+    assert_non_null(strstr(err.text, "mon_L3_01: 'Error'"));
+    detach(tree, backend, step, G);
+
+    new_group(tree, G);
+    tree_drop(tree, G "mon_data/mon_L3_00/mbm_total_bytes");
+    step = attach(tree, backend);
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
+    assert_int_equal(sample.known, 1u << COUNTER_BYTES_LOCAL | 1u << COUNTER_OCCUPANCY_BYTES);
+    detach(tree, backend, step, G);
     counters_resctrl.close(backend);
 }
 
@@ -493,6 +531,7 @@ int main(void)
                                        TEST(test_goes_into_the_control_group),
                                        TEST(test_leaves_others_monitoring_alone),
                                        TEST(test_group_that_vanished),
+                                       TEST(test_nothing_can_be_read),
                                        TEST(test_failure_leaves_nothing),
                                        TEST(test_no_rmid_is_free),
                                        TEST(test_sweeps_its_own_only)};

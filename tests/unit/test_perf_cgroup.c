@@ -350,8 +350,30 @@ static void test_vanished(void **state)
         skip();
     step_end_tasks(&box.run);
     enter(&box, &cgroup); /* a step without processes is none to count, and no error */
-    perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root);
-    perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root); /* and none to leave */
+    assert_true(perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root));
+    assert_true(perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root)); /* and none to leave */
+    assert_true(perf_cgroup_remove(&box.hierarchy, &box.enforce, box.step.id));
+    assert_false(rootfs_exists(&box.root, box.own));
+    box_close(&box);
+}
+
+/* Something in it is not berth's to remove: the cgroup stays, and goes when that has gone. */
+static void test_busy(void **state)
+{
+    struct perf_cgroup cgroup;
+    struct box box;
+    char inner[PERF_CGROUP_MAX + 8];
+
+    (void)state;
+    if (!box_open(&box, 1, STEP_QUIET))
+        skip();
+    enter(&box, &cgroup);
+    snprintf(inner, sizeof(inner), "%s/inner", cgroup.dir);
+    assert_int_equal(mkdir(inner, 0755), 0);
+    assert_false(perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root));
+    assert_false(perf_cgroup_remove(&box.hierarchy, &box.enforce, box.step.id));
+    assert_int_equal(rmdir(inner), 0);
+    assert_true(perf_cgroup_remove(&box.hierarchy, &box.enforce, box.step.id));
     assert_false(rootfs_exists(&box.root, box.own));
     box_close(&box);
 }
@@ -385,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_adopt),
         cmocka_unit_test(test_forking),
         cmocka_unit_test(test_vanished),
+        cmocka_unit_test(test_busy),
         cmocka_unit_test(test_sweep),
     };
 
