@@ -16,6 +16,12 @@ void phase_init(struct phase *phase, size_t rates, uint32_t watched, double chan
     phase->number = 1;
 }
 
+void phase_restart(struct phase *phase)
+{
+    memset(phase->rate, 0, sizeof(phase->rate));
+    phase->holds = false;
+}
+
 /* To which side is the window off the i-th average? 0: it is not. */
 static signed char side_of(const struct phase *phase, const struct phase_window *window, size_t i)
 {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "probing.h"
@@ -64,6 +65,9 @@ void classify_profile(struct packer *packer, struct step *step)
     step->profile.truncated = profile.truncated;
     step->profile.measured_at = profile.measured_at;
     step->profile.core_gbps = profile_core_gbps(&profile);
+    step->profile.ways = profile.llc_ways;
+    memcpy(step->profile.hits, profile.hits, sizeof(profile.hits));
+    step->profile.accesses = profile.accesses;
     if (!isnan(step->profile.core_gbps))
         step->profile.instructions_per_s = profile.instructions_per_s;
     snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
@@ -99,12 +103,16 @@ void classify_step(const struct packer *packer, struct step *step)
              threshold);
 }
 
-void classify_counted(struct packer *packer, struct step *step)
+bool classify_counted(struct packer *packer, struct step *step)
 {
-    double misses, error;
+    double misses, error, off;
 
-    if (step->profile.reference || !sample_rate(step, RATE_MISS_PMI, &misses, &error))
-        return;
+    if ((step->profile.reference && step->counts->phase.number == 1) ||
+        !sample_rate(step, RATE_MISS_PMI, &misses, &error))
+        return false;
+    off = fabs(misses - step->profile.miss_pmi);
+    if (step->profile.known && off <= CLASSIFY_CHANGE * step->profile.miss_pmi)
+        return false;
     step->profile.known = true;
     step->profile.miss_pmi = misses;
     step->profile.truncated = false;
@@ -112,6 +120,7 @@ void classify_counted(struct packer *packer, struct step *step)
     snprintf(step->profile.source, sizeof(step->profile.source), "%s, this run",
              counters_source(packer->counters));
     classify_step(packer, step);
+    return true;
 }
 
 double classify_rate(const struct packer *packer, const struct step *step)

@@ -16,9 +16,11 @@ int classify_sample(struct packer *packer, const struct step *step, enum profile
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 
-/* A window of counting has shown how the step behaves (its first, or the first of a new phase):
- * that is its profile unless the store has one of a run alone. */
-void classify_counted(struct packer *packer, struct step *step);
+/* A window of counting is over: the running average of its phase is the step's rate from now on,
+ * where it lies off the present one by more than CLASSIFY_CHANGE; but what the store has of a run
+ * alone holds until the program enters another phase. True when the rate has changed. */
+#define CLASSIFY_CHANGE 0.1
+bool classify_counted(struct packer *packer, struct step *step);
 
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */

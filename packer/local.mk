@@ -29,6 +29,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_dryrun.c \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
+	packer/forecast.c packer/forecast.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
 	packer/lock_program.c packer/lock_program.h \
@@ -67,6 +68,8 @@ libpacker_la_SOURCES = \
 	packer/reporter.c packer/reporter.h \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
+	packer/release.c packer/release.h \
+	packer/replace.c packer/replace.h \
 	packer/replay.c packer/replay.h \
 	packer/resctrl_group.c packer/resctrl_group.h \
 	packer/reuse_sampler.c packer/reuse_sampler.h \
@@ -109,6 +112,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_client.c \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
+	packer/ctl_release.c \
 	packer/ctl_input.c packer/ctl_input.h \
 	packer/ctl_matrix.c packer/ctl_matrix.h \
 	packer/ctl_model.c packer/ctl_models.h \

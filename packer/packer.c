@@ -5,6 +5,7 @@
 #include "learn.h"
 #include "probe.h"
 #include "probing.h"
+#include "replace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -116,6 +117,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             if (conf->learn == CONF_ON)
                 packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
             probing_open(packer);
+            packer->replace = replace_open();
             return 0;
         }
     }
@@ -127,6 +129,7 @@ void packer_close(struct packer *packer)
 {
     learn_close(packer->learner);
     probe_close(packer->probe);
+    replace_close(packer->replace);
     registry_free(&packer->steps);
     counters_close(packer->counters);
     pool_free(&packer->pool);

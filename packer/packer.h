@@ -26,10 +26,13 @@ struct packer {
     struct learner *learner; /* NULL: nothing is learned */
     struct probe *probe;     /* NULL: no interference probe */
     bool probing;            /* one is under way */
+    bool rates_changed;      /* of a step, since the last re-placement was considered */
+    struct replace *replace; /* replace.h */
     double typical;          /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
     struct registry steps;
     struct pool pool;
+    bool released;                          /* root wants new steps left alone (release.h) */
     char node[64];                          /* as the last registration called it */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
     void (*wake)(void *arg,

@@ -14,7 +14,9 @@
 #include "hold.h"
 #include "observe.h"
 #include "place.h"
+#include "release.h"
 #include "probing.h"
+#include "replace.h"
 #include "sample.h"
 #include "size.h"
 #include "store.h"
@@ -22,13 +24,15 @@
 /* ---- a step starts ---- */
 
 /* Why berth keeps off this step, or NULL. */
-static const char *reason_to_leave(const struct packer *packer, const struct step *step)
+static const char *reason_to_leave(const struct packer *packer, struct step *step)
 {
     if (step->request.options.mode == WIRE_MODE_OFF)
         return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
                                 : "did not opt in";
     if (step->request.bound_by_hand)
         return "bound by hand (--cpu-bind)";
+    if (release_inherit(packer, step))
+        return "released by root (berthctl release)";
     return place_unfit(packer, &step->body);
 }
 
@@ -179,12 +183,15 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 
 double pipeline_observe(struct packer *packer)
 {
-    return sample_due(packer);
+    double in_s = sample_due(packer);
+
+    replace_turn(packer);
+    return in_s;
 }
 
 /* ---- a step or a job ends ---- */
 
-/* The pool without those who are gone: others leave their cores first. */
+/* The pool without those who are gone or released: others leave their cores first. */
 static void make_room(struct packer *packer)
 {
     struct berth_error err;
@@ -210,7 +217,8 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
     step->exit_status = end ? end->exit_status : -1;
-    if (step_movable(step) && packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0)
+    if ((step_movable(step) || step->hold.away) &&
+        packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
     registry_end(&packer->steps, step);
     if (store_end(packer, id, &err) < 0)
@@ -238,6 +246,33 @@ void pipeline_job_end(struct packer *packer, uint32_t job)
             step_over(packer, step, NULL);
     }
     make_room(packer);
+}
+
+/* ---- root has had enough ---- */
+
+int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+{
+    if (release_steps(packer, id, err) < 0)
+        return -1;
+    make_room(packer);
+    return 0;
+}
+
+int pipeline_manage(struct packer *packer, struct berth_error *err)
+{
+    return release_end(packer, err);
+}
+
+/* ---- what needs no haste ---- */
+
+static bool anybody_away(const struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->hold.away)
+        return true;
+    return false;
 }
 
 /* Remove berth's cgroups, but for those of live steps if `keep_live`. */
@@ -273,7 +308,7 @@ void pipeline_sweep(struct packer *packer)
         step_over(packer, step, NULL);
         gone++;
     }
-    if (gone)
+    if (gone || anybody_away(packer))
         make_room(packer);
     clean(packer, true);
     if (store_compact(packer, false, &err) < 0)
@@ -331,7 +366,7 @@ void pipeline_undo(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         sample_end(packer, step);
-        if (step_movable(step))
+        if (step_movable(step) || step->hold.away)
             hold_restore(packer, step);
     }
     clean(packer, false);

@@ -17,6 +17,11 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 void pipeline_end(struct packer *packer, const struct wire_end *end);
 void pipeline_job_end(struct packer *packer, uint32_t job);
 
+/* Root wants these steps home and left alone (release.h), and new ones placed again. 0, or -1 and
+ * err with nothing done. A step that cannot be brought home at once is `away` until it can. */
+int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int pipeline_manage(struct packer *packer, struct berth_error *err);
+
 /* What needs no haste: look for steps that vanished without a word and for cgroups of ours that
  * could not be removed with their step. */
 void pipeline_sweep(struct packer *packer);

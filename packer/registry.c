@@ -9,13 +9,14 @@
 
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
                                                   "left", "failed", "ended"};
+const char *const step_released_name[STEP_RELEASES] = {"no", "step", "job"};
 const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
 
 #define TO(state) (1u << (state))
 static const unsigned edges[STEP_STATES] = {
     [STEP_NEW] = TO(STEP_PLACED) | TO(STEP_OBSERVED) | TO(STEP_LEFT) | TO(STEP_ENDED),
-    [STEP_PLACED] = TO(STEP_FAILED) | TO(STEP_ENDED),
-    [STEP_OBSERVED] = TO(STEP_ENDED),
+    [STEP_PLACED] = TO(STEP_FAILED) | TO(STEP_LEFT) | TO(STEP_ENDED),
+    [STEP_OBSERVED] = TO(STEP_LEFT) | TO(STEP_ENDED),
     [STEP_LEFT] = TO(STEP_ENDED),
     [STEP_FAILED] = TO(STEP_ENDED),
 };
@@ -78,7 +79,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     request->task = NULL;
     request->ntasks = 0;
     step->exit_status = -1;
-    step->profile.miss_pmi = NAN;
+    step->profile.miss_pmi = step->profile.accesses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = NAN;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};

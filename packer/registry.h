@@ -6,9 +6,11 @@
  *
  *     new -> placed | observed | left -> ended        placed -> failed -> ended
  *
+ *                                                  placed | observed -> left (released)
+ *
  * placed: berth decides where it stands. observed: decided, recorded, not touched. left: berth
- * keeps off (hand-bound, not opted in, ...). failed: could not be verified, put back, kept off from
- * then on. */
+ * keeps off (hand-bound, not opted in, released, ...). failed: could not be verified, put back,
+ * kept off from then on. */
 #ifndef BERTH_REGISTRY_H
 #define BERTH_REGISTRY_H
 
@@ -33,6 +35,10 @@ enum step_state {
 };
 extern const char *const step_state_name[STEP_STATES];
 
+/* Who said that berth shall keep off: nobody; root, of this step; of all steps of its job. */
+enum step_released { STEP_NOT_RELEASED, STEP_RELEASED, STEP_JOB_RELEASED, STEP_RELEASES };
+extern const char *const step_released_name[STEP_RELEASES];
+
 enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
 extern const char *const step_class_name[STEP_CLASSES];
 
@@ -45,6 +51,9 @@ struct step_profile {
     int64_t measured_at;
     double instructions_per_s; /* of one core alone, at full speed; NAN when not known */
     double core_gbps; /* what such a core reads from memory, 1e9 bytes/s; NAN when not known */
+    unsigned ways;    /* of its stack-distance profile; 0: not known */
+    double hits[PROFILE_WAYS_MAX]; /* [ways] per million instructions by LRU position, [0] MRU */
+    double accesses;               /* per million instructions; NAN not known */
 };
 
 struct step_class {
@@ -81,8 +90,18 @@ struct step_place {
 
 struct step_hold {
     bool verified;  /* read back as wanted */
+    bool away;      /* not berth's to place any more, and not yet seen at home again */
     uint64_t moves; /* times it was moved */
     char reason[384];
+};
+
+/* The last proposal to move the running step (replace.h). */
+struct step_replace {
+    uint64_t decisions;  /* that were about it */
+    double gain, cost_s; /* of the node: cores, core-seconds; NAN not known */
+    double bytes;        /* memory of the step that would follow */
+    struct cpus cpus;    /* where it would stand */
+    char verdict[64];    /* "": no proposal was about it */
 };
 
 struct step_use {
@@ -93,6 +112,7 @@ struct step_use {
 struct step {
     TAILQ_ENTRY(step) link;
     enum step_state state;
+    enum step_released released;  /* release.h */
     int64_t started_at, ended_at; /* unix seconds; 0 not yet */
     double started_mono_s, ended_mono_s;
     int exit_status; /* wait(2) status; -1 unknown */
@@ -105,6 +125,7 @@ struct step {
     struct step_size size;
     struct step_place place;
     struct step_hold hold;
+    struct step_replace replace;
     struct step_use use;
     struct step_counts *counts; /* sample.h; NULL: nothing is counted */
     struct enforce_step body;   /* cgroup, homes and tasks */

@@ -58,12 +58,12 @@ static void take_window(struct packer *packer, struct step *step, const struct c
 {
     struct step_counts *counts = step->counts;
     double seconds = now->at_s - counts->last.at_s;
-    bool alone, changed;
+    bool alone;
     struct phase_window window;
     struct rate *run;
 
     rates_window(&counts->last, now, &window);
-    changed = phase_add(&counts->phase, &window);
+    phase_add(&counts->phase, &window);
     for (size_t i = 0; i < RATES; i++)
         counts->scaling[i] = rates_scaling(now, i);
     if (counts->foreign_known && foreign_s) {
@@ -77,8 +77,7 @@ static void take_window(struct packer *packer, struct step *step, const struct c
             counts->instructions[!alone] += window.y[RATE_INSTRUCTIONS];
     }
     counts->windows++;
-    if (counts->windows == 1 || changed)
-        classify_counted(packer, step);
+    packer->rates_changed |= classify_counted(packer, step);
 }
 
 /* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
@@ -133,6 +132,12 @@ void sample_follow(struct packer *packer, struct step *step)
     target = target_of(step);
     counters_follow(packer->counters, step->counts->counters, &target);
     step->counts->foreign_known = false; /* this window was spent in two places */
+}
+
+void sample_moved(struct step *step)
+{
+    if (step->counts)
+        phase_restart(&step->counts->phase);
 }
 
 void sample_end(struct packer *packer, struct step *step)

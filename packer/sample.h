@@ -37,6 +37,10 @@ void sample_attach(struct packer *packer, struct step *step);
 /* Its CPUs have just changed. */
 void sample_follow(struct packer *packer, struct step *step);
 
+/* It was moved for its neighbours' sake: the averages begin anew, with the new place's first whole
+ * window. */
+void sample_moved(struct step *step);
+
 /* The step is over: what was learned goes to the store, nothing is counted any more. The averages
  * stay in step->counts for explain. */
 void sample_end(struct packer *packer, struct step *step);

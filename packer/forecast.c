@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* forecast - see forecast.h */
+#include "forecast.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../models/contend.h"
+#include "place.h"
+#include "sample.h"
+
+/* A step that uses less of its cores than that disturbs nobody. */
+#define AT_WORK 0.1
+
+struct forecast {
+    const struct packer *packer;
+    struct contend *contend;
+    size_t n;
+    const struct step **step; /* [n] those at work */
+};
+
+/* Who stands on the caches: a core in use each. */
+struct standing {
+    size_t n, room;
+    struct {
+        size_t llc, app;
+    } * core;
+};
+
+static double rate_of(const struct step *step, enum rate_id id, double scale)
+{
+    double mean, error;
+
+    return sample_rate(step, id, &mean, &error) ? mean * scale : NAN;
+}
+
+static bool at_work(const struct step *step)
+{
+    double cpu = rate_of(step, RATE_CPU, 1);
+
+    return step->state != STEP_NEW && !step_is_shell(step) &&
+           !(cpu < AT_WORK * (double)step->body.ntasks);
+}
+
+/* One core of the step, as the model takes it. */
+static struct app app_of(const struct step *step)
+{
+    const struct step_profile *profile = &step->profile;
+    struct app app = {.ipc = rate_of(step, RATE_IPC, 1),
+                      .llc_apki = rate_of(step, RATE_ACCESS_PMI, 1e-3),
+                      .llc_mpki = profile->known ? profile->miss_pmi / 1000 : NAN,
+                      .llc_demand_mpki = NAN,
+                      .llc_wb_apki = NAN,
+                      .mem_gbps = NAN,
+                      .mem_read_gbps = NAN,
+                      .mem_write_gbps = NAN,
+                      .cores = 1};
+
+    if (isnan(app.llc_apki))
+        app.llc_apki = profile->accesses / 1000;
+    if (app.llc_apki < app.llc_mpki)
+        app.llc_apki = app.llc_mpki;
+    if (profile->ways)
+        app.sdp = (struct app_sdp){profile->ways, profile->hits, profile->miss_pmi};
+    return app;
+}
+
+/* One of the node's caches, and its share of the memory's bandwidth where that is known. */
+static struct app_machine machine_of(const struct packer *packer)
+{
+    const struct topo *topo = packer->topo;
+    const struct topo_llc *llc = &topo->llc[0];
+    struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
+                                  .llc_ways = llc->ways,
+                                  .line_bytes = llc->line_bytes,
+                                  .dram_gbps = NAN,
+                                  .clock_ghz = NAN,
+                                  .own_prefetchers = true};
+
+    if (packer->machine && topo->nodes)
+        machine.dram_gbps =
+            machine_profile_local(packer->machine, 0, packer->machine->node[0].cores) *
+            (double)packer->machine->nodes / (double)topo->llcs;
+    return machine;
+}
+
+static int study(struct forecast *forecast)
+{
+    struct app_machine machine = machine_of(forecast->packer);
+    struct app *app = calloc(forecast->n + 1, sizeof(*app));
+
+    for (size_t i = 0; app && i < forecast->n; i++)
+        app[i] = app_of(forecast->step[i]);
+    if (app && forecast->n)
+        forecast->contend = contend_new(forecast->n, app, &machine, NULL);
+    free(app);
+    return forecast->contend ? 0 : -1;
+}
+
+struct forecast *forecast_new(const struct packer *packer)
+{
+    struct forecast *forecast = calloc(1, sizeof(*forecast));
+    const struct step *step;
+
+    if (!forecast)
+        return NULL;
+    forecast->packer = packer;
+    forecast->step = calloc(packer->steps.nlive + 1, sizeof(*forecast->step));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (forecast->step && at_work(step))
+        forecast->step[forecast->n++] = step;
+    if (forecast->step && study(forecast) == 0)
+        return forecast;
+    forecast_free(forecast);
+    return NULL;
+}
+
+void forecast_free(struct forecast *forecast)
+{
+    if (!forecast)
+        return;
+    contend_free(forecast->contend);
+    free(forecast->step);
+    free(forecast);
+}
+
+/* ---- a placement ---- */
+
+static int standing_add(struct standing *standing, size_t llc, size_t app)
+{
+    if (standing->n == standing->room) {
+        size_t room = standing->room ? 2 * standing->room : 256;
+        void *core = reallocarray(standing->core, room, sizeof(*standing->core));
+
+        if (!core)
+            return -1;
+        standing->core = core;
+        standing->room = room;
+    }
+    standing->core[standing->n].llc = llc;
+    standing->core[standing->n++].app = app;
+    return 0;
+}
+
+/* The cores of these CPUs, each once. */
+static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t app,
+                    struct standing *standing)
+{
+    long before = -1;
+
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || core == before)
+            continue;
+        if (standing_add(standing, topo->core[core].llc, app) < 0)
+            return -1;
+        before = core;
+    }
+    return 0;
+}
+
+static int collect(const struct forecast *forecast, const struct pool *pool, bool guest,
+                   struct standing *standing)
+{
+    for (size_t i = 0; i < forecast->n; i++) {
+        const struct step *step = forecast->step[i];
+        bool moves = step_movable(step) || (guest && step->state == STEP_OBSERVED);
+
+        for (size_t t = 0; t < step->body.ntasks; t++) {
+            struct cpus cpus = step->body.task[t].use;
+
+            if (moves)
+                place_image(forecast->packer, pool, &step->body.task[t].use, &cpus);
+            if (stand_on(forecast->packer->topo, &cpus, i, standing) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* The work of the cores on one cache. */
+static double cache_work(const struct forecast *forecast, const struct standing *standing,
+                         size_t llc)
+{
+    size_t member[CONTEND_GROUP_MAX], n = 0;
+    double slowdown[CONTEND_GROUP_MAX], work = 0;
+
+    for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
+        if (standing->core[i].llc == llc)
+            member[n++] = standing->core[i].app;
+    if (n == 0)
+        return 0;
+    if (n == 1 || contend_group(forecast->contend, n, member, slowdown) < 0)
+        return (double)n;
+    for (size_t i = 0; i < n; i++)
+        work += 1 / (1 + slowdown[i]);
+    return work;
+}
+
+double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    struct standing standing = {0};
+    double work = 0;
+
+    if (collect(forecast, pool, guest, &standing) < 0)
+        work = NAN;
+    for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
+        work += cache_work(forecast, &standing, llc);
+    free(standing.core);
+    return work;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* forecast - how much work the node will do under another placement, by models/contend.h: from what
+ * was counted of the steps and what the store knows of their programs. */
+#ifndef BERTH_FORECAST_H
+#define BERTH_FORECAST_H
+
+#include "packer.h"
+
+struct forecast;
+
+/* Study the live steps that are at work. NULL when out of memory, or when no model can be made. */
+struct forecast *forecast_new(const struct packer *packer);
+void forecast_free(struct forecast *forecast); /* NULL is fine */
+
+/* Cores' worth of work per second that the steps do under the permutation: each core in use by a
+ * step counts 1 / (1 + its slowdown beside the others on its cache). With `guest` observed steps
+ * stand where the permutation puts them, else at home. */
+double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest);
+
+#endif

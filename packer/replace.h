@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* replace - the stage that moves running steps (DIO): when counted rates have changed, the policy
+ * decides anew, contend (models/contend.h) predicts what that gains, and models/dio.h says whether
+ * it is done. What was done is watched: who became slower for it is put back.
+ *
+ * For steps in `observe` mode the same is decided and recorded, and nothing is touched. */
+#ifndef BERTH_REPLACE_H
+#define BERTH_REPLACE_H
+
+#include "packer.h"
+
+/* What a move of a step costs at least, core-seconds of one core: its caches are cold. */
+#define REPLACE_COLD_S 0.005
+/* Bytes of memory that follow a step in a second, where it moves to another NUMA node. */
+#define REPLACE_BYTES_S 1e9
+/* Windows after a move before its effect is judged. */
+#define REPLACE_WINDOWS 3
+
+struct replace;
+
+/* NULL when out of memory. */
+struct replace *replace_open(void);
+void replace_close(struct replace *replace); /* NULL is fine */
+
+/* Consider, after windows of counting have ended. */
+void replace_turn(struct packer *packer);
+
+#endif
