@@ -50,11 +50,22 @@ void hold_describe(const struct packer *packer, const struct pool *pool, struct 
     topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
 }
 
-/* Give each task its CPUs under the pool. Returns whether any of them changes. */
+static void target_home(struct step *step)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].cpus = step->body.task[i].home;
+}
+
+/* Give each task its CPUs under the pool, or its home where berth has no say any more. Returns
+ * whether there is anything to do. */
 static bool retarget(struct packer *packer, struct step *step)
 {
     bool changed = false;
 
+    if (step->hold.away) {
+        target_home(step);
+        return true;
+    }
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct enforce_task *task = &step->body.task[i];
         struct cpus image;
@@ -105,6 +116,8 @@ static void concern_of(const struct packer *packer, const struct pool *before,
 
 static bool concerns(const struct concern *concern, const struct step *step)
 {
+    if (step->hold.away)
+        return true;
     if (!step_movable(step) || concern->all || step == concern->fresh)
         return step_movable(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
@@ -160,6 +173,24 @@ static struct move *moves_next(struct moves *moves)
     return first;
 }
 
+/* What the next berthd finds of the step. */
+static void write_down(struct packer *packer, const struct step *step)
+{
+    struct berth_error err;
+
+    if (store_start(packer, step, &err) < 0)
+        log_error("%s", err.text);
+}
+
+/* It has left berth's care where it stood. What fails is tried again with the next change, and with
+ * the next sweep at the latest. */
+static void bring_home(struct packer *packer, struct step *step)
+{
+    hold_restore(packer, step);
+    if (!step->hold.away)
+        write_down(packer, step);
+}
+
 /* Move one step; a failure puts it back and ends berth's say over it. */
 static int move_step(struct packer *packer, const struct move *move)
 {
@@ -168,6 +199,10 @@ static int move_step(struct packer *packer, const struct move *move)
     struct berth_error err;
     char name[WIRE_STEP_NAME_MAX];
 
+    if (step->hold.away) {
+        bring_home(packer, step);
+        return 0;
+    }
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
         sample_follow(packer, step);
         step->hold.verified = hold_verifies(packer);
@@ -183,8 +218,7 @@ static int move_step(struct packer *packer, const struct move *move)
     step_go(step, STEP_FAILED);
     size_all(packer, step, "put back: all that Slurm gave");
     hold_restore(packer, step);
-    if (store_start(packer, step, &err) < 0) /* the next berthd shall not try again */
-        log_error("%s", err.text);
+    write_down(packer, step); /* the next berthd shall not try again */
     return -1;
 }
 
@@ -192,13 +226,14 @@ void hold_restore(struct packer *packer, struct step *step)
 {
     struct berth_error err;
 
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        step->body.task[i].cpus = step->body.task[i].home;
+    target_home(step);
     step->place.cpus = step->place.home;
     topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
-    step->hold.verified = packer->enforce.way->restore(&packer->enforce, &step->body, &err) == 0;
-    if (!step->hold.verified)
-        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    step->hold.away = packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0;
+    step->hold.verified = !step->hold.away;
+    if (step->hold.away)
+        log_error("step %u.%u: not home: %s", step->request.id.job, step->request.id.step,
+                  err.text);
     sample_follow(packer, step);
 }
 

@@ -23,7 +23,8 @@ void hold_describe(const struct packer *packer, const struct pool *pool, struct 
 /* Does this node's way read back what stands? dryrun touches nothing and verifies nothing. */
 bool hold_verifies(const struct packer *packer);
 
-/* Put one step back where Slurm had it. */
+/* Put one step back where Slurm had it. Where that fails it is `away`, and hold_change tries again.
+ */
 void hold_restore(struct packer *packer, struct step *step);
 
 #endif

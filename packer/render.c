@@ -34,6 +34,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "llcs", packer->topo->llcs);
     json_add_u64(node, "cores", packer->topo->cores);
     json_add_cpus(node, "pool", &pool);
+    json_add_bool(node, "released", packer->released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
     json_add_text(node, "policy", wire_policy_name[WIRE_POLICY_DI]);
@@ -90,6 +91,7 @@ struct json_object *render_step(struct packer *packer, struct step *step)
     json_add_u64(object, "job", step->request.id.job);
     json_add_u64(object, "step", step->request.id.step);
     json_add_text(object, "state", step_state_name[step->state]);
+    json_add_bool(object, "verified", step->hold.verified);
     json_add_u64(object, "uid", step->request.uid);
     add_command(object, step);
     json_add_u64(object, "tasks", step->body.ntasks);

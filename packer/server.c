@@ -18,6 +18,7 @@
 
 #include "json.h"
 #include "pipeline.h"
+#include "release.h"
 #include "render.h"
 #include "render_sample.h"
 #include "wire.h"
@@ -160,6 +161,27 @@ static void on_register(struct client *client, struct bufferevent *bev, struct w
     send_answer(bev, &answer);
 }
 
+/* The answer tells what has become of each step that was named. */
+static void on_release(struct client *client, struct bufferevent *bev,
+                       const struct wire_release *release)
+{
+    struct packer *packer = client->server->packer;
+    struct berth_error err;
+    struct step *step;
+    int rc =
+        release->end ? pipeline_manage(packer, &err) : pipeline_release(packer, release->id, &err);
+
+    if (rc < 0) {
+        send_error(bev, err.text);
+        return;
+    }
+    send_part(bev, "node", render_node(packer));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!release->end && step->released && release_means(release->id, step))
+        send_part(bev, "step", render_step(packer, step));
+    send_last(bev);
+}
+
 static void dispatch(struct client *client, struct bufferevent *bev, struct wire_request *request)
 {
     bool reads = request->op == WIRE_OP_STATUS || request->op == WIRE_OP_EXPLAIN ||
@@ -179,6 +201,9 @@ static void dispatch(struct client *client, struct bufferevent *bev, struct wire
     case WIRE_OP_JOB_END:
         pipeline_job_end(client->server->packer, request->id.job);
         break;
+    case WIRE_OP_RELEASE:
+        on_release(client, bev, &request->release);
+        return;
     case WIRE_OP_STATUS:
         on_status(client, bev);
         return;

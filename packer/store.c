@@ -14,6 +14,7 @@
 
 #include "json.h"
 #include "place.h"
+#include "release.h"
 #include "size_json.h"
 
 #define COMPACT_BYTES (1 << 20)
@@ -78,6 +79,8 @@ static struct json_object *start_entry(const struct step *step)
     json_add_u64(entry, "moves", step->hold.moves);
     json_add_text(entry, "state", step_state_name[step->state]);
     json_add_text(entry, "reason", step->hold.reason);
+    json_add_text(entry, "released", step_released_name[step->released]);
+    json_add_bool(entry, "away", step->hold.away);
     json_object_object_add(entry, "size", size_to_json(&step->size));
     json_object_object_add(entry, "body", body_to_json(&step->body));
     return entry;
@@ -98,6 +101,15 @@ static struct json_object *stand_entry(const struct pool *pool)
         json_object_array_add(pairs, pair);
     }
     json_object_object_add(entry, "stand", pairs);
+    return entry;
+}
+
+static struct json_object *release_entry(struct wire_step_id id)
+{
+    struct json_object *entry = entry_new("release");
+
+    json_add_u64(entry, "job", id.job);
+    json_add_u64(entry, "step", id.step);
     return entry;
 }
 
@@ -133,6 +145,16 @@ int store_stand(struct packer *packer, const struct pool *pool, struct berth_err
     return append(packer, stand_entry(pool), err);
 }
 
+int store_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+{
+    return append(packer, release_entry(id), err);
+}
+
+int store_manage(struct packer *packer, struct berth_error *err)
+{
+    return append(packer, entry_new("manage"), err);
+}
+
 int store_compact(struct packer *packer, bool now, struct berth_error *err)
 {
     struct json_object **entry;
@@ -142,9 +164,11 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
 
     if (!now && journal_size(packer->journal) < COMPACT_BYTES)
         return 0;
-    entry = calloc(packer->steps.nlive + 1, sizeof(struct json_object *));
+    entry = calloc(packer->steps.nlive + 2, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
+    if (packer->released)
+        entry[n++] = release_entry(RELEASE_ALL);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if ((entry[n] = start_entry(step)))
         n++;
@@ -219,7 +243,7 @@ static int body_from_json(struct json_object *entry, struct enforce_step *body,
 static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
 {
     struct json_object *size = NULL;
-    int state = STEP_PLACED;
+    int state = STEP_PLACED, released = STEP_NOT_RELEASED;
     int64_t started_at = 0;
 
     if (json_get_i64(entry, "started_at", JSON_OPTIONAL, &started_at, err) < 0 ||
@@ -229,11 +253,15 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
             0 ||
         json_get_text(entry, "reason", JSON_OPTIONAL, step->hold.reason, sizeof(step->hold.reason),
                       err) < 0 ||
+        json_get_word(entry, "released", JSON_OPTIONAL, step_released_name, STEP_RELEASES,
+                      &released, err) < 0 ||
+        json_get_bool(entry, "away", JSON_OPTIONAL, &step->hold.away, err) < 0 ||
         json_get_object(entry, "size", JSON_OPTIONAL, &size, err) < 0 ||
         (size && size_from_json(size, &step->size, err) < 0))
         return -1;
     step->started_at = started_at;
     step->state = (enum step_state)state;
+    step->released = (enum step_released)released;
     return body_from_json(entry, &step->body, err);
 }
 
@@ -326,6 +354,24 @@ static int load_stand(struct packer *packer, struct json_object *entry, struct b
     return 0;
 }
 
+static int load_release(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    struct wire_step_id id = {0};
+
+    if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
+        json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
+        return -1;
+    release_mark(packer, id);
+    return 0;
+}
+
+static int load_manage(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    (void)entry, (void)err;
+    release_unmark(packer);
+    return 0;
+}
+
 struct loading {
     struct packer *packer;
     struct berth_error *err;
@@ -334,13 +380,13 @@ struct loading {
 
 static int load_entry(struct json_object *entry, void *arg)
 {
-    static const char *const ops[] = {"start", "end", "stand"};
-    static int (*const load[])(struct packer *, struct json_object *,
-                               struct berth_error *) = {load_start, load_end, load_stand};
+    static const char *const ops[] = {"start", "end", "stand", "release", "manage"};
+    static int (*const load[])(struct packer *, struct json_object *, struct berth_error *) = {
+        load_start, load_end, load_stand, load_release, load_manage};
     struct loading *loading = arg;
     int op = 0;
 
-    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 3, &op, loading->err);
+    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 5, &op, loading->err);
     if (loading->rc == 0)
         loading->rc = load[op](loading->packer, entry, loading->err);
     return loading->rc;

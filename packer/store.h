@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* store - what the journal holds: a "start" per step with all that is needed to adopt it again, an
- * "end", and a "stand" with the permutation before each change of it. Also the pool markers, the
+ * "end", a "stand" with the permutation before each change of it, "release" and "manage". Also the pool markers, the
  * files by which the plugin knows a job of the pool. */
 #ifndef BERTH_STORE_H
 #define BERTH_STORE_H
@@ -10,6 +10,10 @@
 int store_start(struct packer *packer, const struct step *step, struct berth_error *err);
 int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
 int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
+
+/* That root has released what `id` names (release.h), or that he wants new steps managed again. */
+int store_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int store_manage(struct packer *packer, struct berth_error *err);
 
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
 int store_compact(struct packer *packer, bool now, struct berth_error *err);

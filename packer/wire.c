@@ -13,8 +13,8 @@ const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pai
                                                      "animal", "missrate",  "contend"};
 const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
 const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
-static const char *const op_name[WIRE_OPS] = {"register", "end",     "job_end",
-                                              "status",   "explain", "counters"};
+static const char *const op_name[WIRE_OPS] = {"register", "end",      "job_end", "status",
+                                              "explain",  "counters", "release"};
 
 void wire_options_init(struct wire_options *options)
 {
@@ -107,6 +107,21 @@ static void encode_end(struct json_object *object, const struct wire_end *end)
     json_add_u64(object, "maxrss_kib", end->maxrss_kib);
 }
 
+/* A whole job has no step, a whole node no job. */
+static void encode_id(struct json_object *object, struct wire_step_id id)
+{
+    if (id.job != UINT32_MAX)
+        json_add_u64(object, "job", id.job);
+    if (id.step != UINT32_MAX)
+        json_add_u64(object, "step", id.step);
+}
+
+static void encode_release(struct json_object *object, const struct wire_release *release)
+{
+    encode_id(object, release->id);
+    json_add_bool(object, "end", release->end);
+}
+
 char *wire_request_encode(const struct wire_request *request)
 {
     struct json_object *object = json_object_new_object();
@@ -117,10 +132,12 @@ char *wire_request_encode(const struct wire_request *request)
         encode_register(object, &request->reg);
     else if (request->op == WIRE_OP_END)
         encode_end(object, &request->end);
-    else if (request->op != WIRE_OP_STATUS && request->op != WIRE_OP_COUNTERS)
+    else if (request->op == WIRE_OP_RELEASE)
+        encode_release(object, &request->release);
+    else if (request->op == WIRE_OP_JOB_END)
         json_add_u64(object, "job", request->id.job);
-    if (request->op == WIRE_OP_EXPLAIN && request->id.step != UINT32_MAX)
-        json_add_u64(object, "step", request->id.step);
+    else if (request->op == WIRE_OP_EXPLAIN)
+        encode_id(object, request->id);
     return line_of(object);
 }
 
@@ -274,6 +291,21 @@ static int decode_end(struct json_object *object, struct wire_end *end, struct b
     return 0;
 }
 
+static int decode_release(struct json_object *object, struct wire_release *release,
+                          struct berth_error *err)
+{
+    *release = (struct wire_release){.id = {UINT32_MAX, UINT32_MAX}};
+    if (json_get_u32(object, "job", JSON_OPTIONAL, &release->id.job, err) < 0 ||
+        json_get_u32(object, "step", JSON_OPTIONAL, &release->id.step, err) < 0 ||
+        json_get_bool(object, "end", JSON_OPTIONAL, &release->end, err) < 0)
+        return -1;
+    if (release->id.job == UINT32_MAX && release->id.step != UINT32_MAX)
+        return berth_error_set(err, "job: missing, beside a step");
+    if (release->id.job != UINT32_MAX && release->end)
+        return berth_error_set(err, "job: what was released is taken back for the whole node only");
+    return 0;
+}
+
 /* Parse a line, which must be an object of our version. */
 static struct json_object *decode_line(const char *line, size_t length, struct berth_error *err)
 {
@@ -309,6 +341,8 @@ static int decode_body(struct json_object *object, struct wire_request *request,
     case WIRE_OP_JOB_END:
     case WIRE_OP_EXPLAIN:
         return decode_id(object, JSON_OPTIONAL, &request->id, err);
+    case WIRE_OP_RELEASE:
+        return decode_release(object, &request->release, err);
     default:
         return 0;
     }

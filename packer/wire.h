@@ -74,6 +74,7 @@ enum wire_op {
     WIRE_OP_STATUS,   /* berthctl: the node and every step */
     WIRE_OP_EXPLAIN,  /* berthctl: everything about one job's steps, or one step */
     WIRE_OP_COUNTERS, /* berthctl: what every step has counted until now */
+    WIRE_OP_RELEASE,  /* berthctl: steps go home and are left alone, or no more so (root) */
     WIRE_OPS
 };
 
@@ -113,11 +114,17 @@ struct wire_end {
     uint64_t maxrss_kib;     /* greatest resident set of one process; 0 unknown */
 };
 
+struct wire_release {
+    struct wire_step_id id; /* job UINT32_MAX: the whole node; step UINT32_MAX: the whole job */
+    bool end;               /* of all that was released: new steps are placed again */
+};
+
 struct wire_request {
     enum wire_op op;
     union {
         struct wire_register reg;
         struct wire_end end;
+        struct wire_release release;
         struct wire_step_id id; /* JOB_END, EXPLAIN: step UINT32_MAX means all steps of the job */
     };
 };
