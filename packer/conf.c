@@ -124,6 +124,8 @@ static const struct key keys[] = {
      "A step that is slower after a move by more than that, and more than chance, is put back."},
     {"regret_time", TYPE_TIME, "ms or s", "600s", 0, 86400e3, NULL, FIELD(regret_ms),
      "For how long a move that was put back is not tried again."},
+    {"memory_rate", TYPE_COUNT, "MB/s", "1000", 0, 1e6, NULL, FIELD(memory_rate),
+     "How fast a step's memory follows it to another NUMA node, at most. 0: it stays where it is."},
     {"probe", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(probe),
      "On nodes without cache counters, time memory accesses now and then on an idle core of a "
      "cache "

@@ -51,6 +51,7 @@ struct conf {
     uint64_t replace_horizon_ms, replace_limit;
     double regret; /* of speed, after a move */
     uint64_t regret_ms;
+    uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
     enum conf_switch probe; /* the interference probe */
     uint64_t probe_every_ms, probe_time_ms;
 };

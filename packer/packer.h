@@ -23,12 +23,13 @@ struct packer {
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
-    struct learner *learner; /* NULL: nothing is learned */
-    struct probe *probe;     /* NULL: no interference probe */
-    bool probing;            /* one is under way */
-    bool rates_changed;      /* of a step, since the last re-placement was considered */
-    struct replace *replace; /* replace.h */
-    double typical;          /* median intensity of the unprofiled steps; NAN: none is known */
+    struct learner *learner;    /* NULL: nothing is learned */
+    struct probe *probe;        /* NULL: no interference probe */
+    bool probing;               /* one is under way */
+    bool rates_changed;         /* of a step, since the last re-placement was considered */
+    struct replace *replace;    /* replace.h */
+    struct memory_mover *mover; /* NULL: memory does not follow */
+    double typical;             /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
     struct registry steps;
     struct pool pool;

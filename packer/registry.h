@@ -21,6 +21,7 @@
 
 #include "../models/numem.h"
 #include "enforce.h"
+#include "memory_move.h"
 #include "profiles.h"
 #include "wire.h"
 
@@ -126,6 +127,7 @@ struct step {
     struct step_place place;
     struct step_hold hold;
     struct step_replace replace;
+    struct step_memory memory;
     struct step_use use;
     struct step_counts *counts; /* sample.h; NULL: nothing is counted */
     struct enforce_step body;   /* cgroup, homes and tasks */
