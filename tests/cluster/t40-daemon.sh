@@ -91,3 +91,31 @@ t40_people_are_told_what_is_wrong() {
     ctl explain 999999 >/dev/null 2>&1 || rc=$?
     same "exit status for an unknown job" "$rc" 1
 }
+
+t40_release_brings_everybody_home() {
+    swapped
+    has "$(ctl release)" "new steps are left alone"
+    same "the turtle" "$(cpus_of a)" "$(slurm_cpus_of a)"
+    same "the devil" "$(cpus_of b)" "$(slurm_cpus_of b)"
+    same "state" "$(explained a .state)" left
+    same "berth's cgroups" "$(berth_cgroups)" ""
+    stop b
+    daemon_stop berthd KILL
+    berthd_start
+    start c --contention-aware=tag=devil
+    same "state of a new step, after a restart" "$(explained c .state)" left
+    stop c
+    ctl release --end >/dev/null
+    start d --contention-aware=tag=devil
+    same "state of a new step, after the end" "$(explained d .state)" placed
+    stop a d
+}
+
+t40_release_of_one_job() {
+    swapped
+    ctl release "$(id_of a)" >/dev/null
+    same "the turtle" "$(cpus_of a)" "$(slurm_cpus_of a)"
+    same "the devil" "$(cpus_of b)" "$(slurm_cpus_of b)"
+    same "states" "$(explained a .state) $(explained b .state)" "left placed"
+    stop a b
+}

@@ -23,6 +23,8 @@ static const char *const request_seeds[] = {
     "{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"exit_status\":null,\"user_s\":null}\n",
     "{\"version\":1,\"op\":\"job_end\",\"job\":1}\n",
     "{\"version\":1,\"op\":\"status\"}\n",
+    "{\"version\":1,\"op\":\"release\",\"job\":1,\"step\":0,\"end\":false}\n",
+    "{\"version\":1,\"op\":\"release\",\"end\":true}\n",
     "{\"version\":1,\"op\":\"counters\"}\n",
     "{\"version\":1,\"op\":\"explain\",\"job\":4711,\"step\":3}\n",
     NULL};

@@ -67,8 +67,11 @@ static int paper_apply(struct enforce *enforce, const struct enforce_step *step,
 static int paper_restore(struct enforce *enforce, const struct enforce_step *step,
                          struct berth_error *err)
 {
-    (void)err;
-    write_down(fixture_of(enforce), "restore", step, ENFORCE_HOME);
+    struct fixture *f = fixture_of(enforce);
+
+    write_down(f, "restore", step, ENFORCE_HOME);
+    if (step->id.job == f->stuck)
+        return berth_error_set(err, "the paper sticks");
     return 0;
 }
 

@@ -19,9 +19,9 @@
 #include "packer/packer.h"
 #include "packer/pipeline.h"
 
-#define TWO_BY_TWO "package:2 l3:2 core:2 pu:1"     /* 4 caches of 2 cores, CPU = core */
+#define TWO_BY_TWO "package:2 l3:2 core:2 pu:1"      /* 4 caches of 2 cores, CPU = core */
 #define FOURS_ON_TWO_NODES "numa:2 l3:1 core:4 pu:1" /* 2 memory nodes of 4 cores, CPU = core */
-#define TWO_BY_TWO_SMT "package:2 l3:2 core:2 pu:2" /* CPU = 2 * core, and + 1 */
+#define TWO_BY_TWO_SMT "package:2 l3:2 core:2 pu:2"  /* CPU = 2 * core, and + 1 */
 
 struct fixture {
     char dir[64];
@@ -30,6 +30,7 @@ struct fixture {
     struct enforce_way way; /* the paper's */
     char calls[4096];       /* "apply 1.0 2-3; restore 1.0 0-1; " */
     uint32_t fails;         /* applying this job's steps fails; 0: none's */
+    uint32_t stuck;         /* bringing this job's steps home fails; 0: none's */
     uint32_t dead;          /* this job has no process any more; 0: none */
 };
 

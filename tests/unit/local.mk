@@ -72,6 +72,12 @@ tests_unit_test_hold_SOURCES = tests/unit/test_hold.c tests/unit/fixture.c tests
 tests_unit_test_hold_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hold_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_release
+check_PROGRAMS += tests/unit/test_release
+tests_unit_test_release_SOURCES = tests/unit/test_release.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_release_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_release_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_json
 check_PROGRAMS += tests/unit/test_json
 tests_unit_test_json_SOURCES = tests/unit/test_json.c

@@ -157,6 +157,31 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
     tail -c 14 "$dir/out" | grep -q '?25h.*?1049l' || fail 'the terminal is not given back'
 fi
 
+# ---- release ----
+{ echo "$node"; step 4711.0 1 x | sed 's/"state":"placed"/"state":"left","verified":true/'; echo "$last"; } >"$dir/answer"
+ctl 0 release ''
+asked '{"version":1,"op":"release","end":false}'
+out_has '^4711.0 *left *CPUs 0-1$'
+out_has '^node n1: new steps are placed$'
+ctl 0 release 4711.0
+asked '{"version":1,"op":"release","job":4711,"step":0,"end":false}'
+ctl 0 release '--json 4711'
+asked '{"version":1,"op":"release","job":4711,"end":false}'
+out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*}\]}$'
+{ echo "$node" | sed 's/"steps":2/"released":true,"steps":2/'; step 4711.0 1 x; echo "$last"; } >"$dir/answer"
+ctl 1 release ''
+out_has 'not yet seen there: berthd tries again$'
+out_has '^node n1: new steps are left alone (berthctl release --end)$'
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+ctl 0 release --end
+asked '{"version":1,"op":"release","end":true}'
+ctl 2 release '--end 4711'
+err_has '^berthctl: release: --end is for the whole node: 4711'
+ctl 2 release '4711 4712'
+ctl 2 release x
+ctl 1 release '--socket /nowhere'
+err_has 'no answer at /nowhere'
+
 # ---- explain ----
 explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":SIZE,"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null},"bill":{"energy_j":null,"edp":null,"source":null}}}'
 task='{"id":1,"pid":77,"home":"0","cpus":"2"}'

@@ -39,8 +39,8 @@ static void test_edges(void **state)
     static const bool edge[STEP_STATES][STEP_STATES] = {
         [STEP_NEW] =
             {[STEP_PLACED] = true, [STEP_OBSERVED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
-        [STEP_PLACED] = {[STEP_FAILED] = true, [STEP_ENDED] = true},
-        [STEP_OBSERVED] = {[STEP_ENDED] = true},
+        [STEP_PLACED] = {[STEP_FAILED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
+        [STEP_OBSERVED] = {[STEP_LEFT] = true, [STEP_ENDED] = true},
         [STEP_LEFT] = {[STEP_ENDED] = true},
         [STEP_FAILED] = {[STEP_ENDED] = true},
     };

@@ -102,9 +102,10 @@ static void test_step(void **state)
     step = fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
     object = render_step(&f->packer, step);
-    assert_keys(object,
-                "id job step state uid command tasks class miss_pmi policy home cpus llc mems "
-                "elapsed_s user_s system_s");
+    assert_keys(
+        object,
+        "id job step state verified uid command tasks class miss_pmi policy home cpus llc mems "
+        "elapsed_s user_s system_s");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
     assert_field(object, "command", "\"prog\"");
@@ -174,7 +175,8 @@ static void test_explanation(void **state)
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.3\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
     json_object_put(object);
-    object = render_explanation(&f->packer, step, 65534); /* somebody else's neighbours have no name */
+    object =
+        render_explanation(&f->packer, step, 65534); /* somebody else's neighbours have no name */
     assert_field(object, "place.neighbours",
                  "[{\"id\":null,\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
     assert_field(object, "enforce.way", "\"dryrun\"");

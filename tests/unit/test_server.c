@@ -24,6 +24,7 @@
 #define STATUS "{\"version\":1,\"op\":\"status\"}\n"
 #define COUNTERS "{\"version\":1,\"op\":\"counters\"}\n"
 #define EXPLAIN "{\"version\":1,\"op\":\"explain\",\"job\":1}\n"
+#define RELEASE(job) "{\"version\":1,\"op\":\"release\",\"job\":" job "}\n"
 #define LAST "{\"version\":1,\"ok\":true,\"more\":false}\n"
 #define END "{\"version\":1,\"op\":\"end\",\"job\":7,\"step\":0}\n"
 #define DONE "{\"version\":1,\"ok\":true}\n"
@@ -263,6 +264,26 @@ static void test_register_and_end(void **state)
     close(fd);
 }
 
+static void test_release(void **state)
+{
+    struct stand *stand = *state;
+    int fd = dial(stand->f);
+    char *text;
+
+    say(fd, RELEASE("1"));
+    text = hear(fd, LAST);
+    assert_int_equal(count(text, "\"state\":\"left\""), 2); /* 1.0 and 1.1 */
+    assert_non_null(strstr(text, "\"released\":false"));
+    free(text);
+    assert_answer(fd, RELEASE("99"), "\n", "99: no such step runs here");
+    assert_answer(fd, "{\"version\":1,\"op\":\"release\"}\n", LAST, "\"released\":true");
+    assert_answer(fd, REGISTER, "\n", "\"managed\":false");
+    assert_answer(fd, "{\"version\":1,\"op\":\"release\",\"end\":true}\n", LAST,
+                  "\"released\":false");
+    assert_answer(fd, REGISTER, "\n", "\"managed\":true");
+    close(fd);
+}
+
 /* ---- somebody else ---- */
 
 /* In a child that is nobody: does the answer to request have `has`, and not `lacks`? */
@@ -302,7 +323,7 @@ static void test_others_see_their_own(void **state)
 
 static void test_others_change_nothing(void **state)
 {
-    static const char *const requests[] = {REGISTER, END,
+    static const char *const requests[] = {REGISTER, END, RELEASE("1"),
                                            "{\"version\":1,\"op\":\"job_end\",\"job\":2}\n",
                                            "{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":1}\n"};
     struct stand *stand = *state;
@@ -499,6 +520,7 @@ int main(void)
         test(test_explain),
         test(test_counters),
         test(test_register_and_end),
+        test(test_release),
         test(test_others_see_their_own),
         test(test_others_change_nothing),
         test(test_garbage),

@@ -165,6 +165,10 @@ static void test_others(void **state)
         {.op = WIRE_OP_EXPLAIN, .id = {7, UINT32_MAX}},
         {.op = WIRE_OP_EXPLAIN, .id = {7, 0}},
         {.op = WIRE_OP_EXPLAIN, .id = {7, WIRE_STEP_BATCH}},
+        {.op = WIRE_OP_RELEASE, .release = {.id = {UINT32_MAX, UINT32_MAX}}},
+        {.op = WIRE_OP_RELEASE, .release = {.id = {UINT32_MAX, UINT32_MAX}, .end = true}},
+        {.op = WIRE_OP_RELEASE, .release = {.id = {7, UINT32_MAX}}},
+        {.op = WIRE_OP_RELEASE, .release = {.id = {7, 0}}},
     };
 
     (void)state;
@@ -174,6 +178,8 @@ static void test_others(void **state)
         assert_int_equal(back.op, cases[i].op);
         if (back.op != WIRE_OP_STATUS && back.op != WIRE_OP_COUNTERS)
             assert_memory_equal(&back.id, &cases[i].id, sizeof(back.id));
+        if (back.op == WIRE_OP_RELEASE)
+            assert_int_equal(back.release.end, cases[i].release.end);
         wire_request_clear(&back);
     }
 }
@@ -210,6 +216,24 @@ static void assert_refused(const char *line, size_t length, const char *why)
 #define REGISTER                                                                                   \
     "\"version\":1,\"op\":\"register\",\"job\":1,\"step\":0,\"uid\":0,"                            \
     "\"options\":{\"mode\":\"auto\"},\"tasks\":[[0,5]]"
+
+static void test_release_fields(void **state)
+{
+    static const struct {
+        const char *rest, *why;
+    } cases[] = {{"\"step\":0", "job: missing"},
+                 {"\"job\":1,\"end\":true", "whole node only"},
+                 {"\"job\":\"1\"", "job: int"},
+                 {"\"job\":1,\"step\":-1", "step: negative"},
+                 {"\"end\":1", "end: bool"}};
+    char line[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(line, sizeof(line), "{\"version\":1,\"op\":\"release\",%s}", cases[i].rest);
+        assert_refused(line, strlen(line), cases[i].why);
+    }
+}
 
 static void test_minimal_register(void **state)
 {
@@ -517,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_register_too_long),
+        cmocka_unit_test(test_release_fields),
         cmocka_unit_test(test_minimal_register),
         cmocka_unit_test(test_register_fields),
         cmocka_unit_test(test_refused),
