@@ -33,6 +33,7 @@ libmodels_la_SOURCES = \
 	models/numem.c models/numem.h \
 	models/numem_check.c \
 	models/numem_constraint.c models/numem_constraint.h \
+	models/page_move.c models/page_move.h \
 	models/pain.c models/pain.h \
 	models/partition.c models/partition.h \
 	models/phase.c models/phase.h \

@@ -32,8 +32,7 @@ struct page_move {
 };
 
 struct page_move_price {
-    bool known;          /* gain and break_even_s are: traffic or stalled is known, and so is ratio
-                            or link_bytes_s */
+    bool known;          /* gain and break_even_s are: ratio is, and traffic or stalled */
     double moving_s;     /* how long it takes */
     double lost;         /* core-seconds */
     double gain;         /* cores: what near pages save of each second; NAN not known */

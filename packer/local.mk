@@ -40,7 +40,10 @@ libpacker_la_SOURCES = \
 	packer/machine_profile_read.c \
 	packer/machine_profile_write.c \
 	packer/machine_type.c packer/machine_type.h \
+	packer/memory_move.c packer/memory_move.h \
 	packer/memory_nodes.c packer/memory_nodes.h \
+	packer/memory_pages.c packer/memory_pages.h \
+	packer/memory_ranges.c packer/memory_ranges.h \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \

@@ -673,3 +673,21 @@ tests_unit_test_reuse_sampler_SOURCES = tests/unit/test_reuse_sampler.c tests/un
 	tests/unit/noise.h tests/unit/perf_box.c tests/unit/perf_box.h
 tests_unit_test_reuse_sampler_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_reuse_sampler_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_memory_pages
+check_PROGRAMS += tests/unit/test_memory_pages
+tests_unit_test_memory_pages_SOURCES = tests/unit/test_memory_pages.c tests/unit/numa_box.c tests/unit/numa_box.h
+tests_unit_test_memory_pages_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_memory_pages_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_memory_move
+check_PROGRAMS += tests/unit/test_memory_move
+tests_unit_test_memory_move_SOURCES = tests/unit/test_memory_move.c tests/unit/numa_box.c tests/unit/numa_box.h
+tests_unit_test_memory_move_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_memory_move_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_page_move
+check_PROGRAMS += tests/unit/test_page_move
+tests_unit_test_page_move_SOURCES = tests/unit/test_page_move.c
+tests_unit_test_page_move_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_page_move_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
