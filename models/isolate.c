@@ -3,122 +3,228 @@
 #include "isolate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "walk.h"
+#include "di_tree.h"
 
-struct placing {
-    const struct isolate_thread *thread;
-    size_t n, level;
-    double devil_miss_pmi;
-    struct walk *walk;
-    const size_t *order; /* [n] threads by descending miss rate */
-    size_t *core;        /* [n] */
-    bool *isolated;      /* [n] */
+struct ranked {
+    double miss_pmi;
+    size_t unit;  /* index in the caller's array */
+    size_t first; /* where its cores go in the caller's array */
 };
 
-static bool is_devil(const struct placing *placing, size_t i)
+struct placing {
+    const struct isolate_unit *unit;
+    size_t n, level;
+    double devil_miss_pmi;
+    struct di_tree *tree;
+    struct ranked *ranked; /* [n] by descending miss rate */
+    size_t *core;          /* [cores of all units] the caller's */
+    size_t *spot;          /* [cores of all units] of one group */
+    bool *isolated;        /* [n] the caller's */
+    size_t devils;         /* cores of devils that are not placed yet */
+};
+
+/* What is to be placed of a group. */
+struct group {
+    size_t number;
+    size_t cores, devils; /* of these, of devils */
+};
+
+static bool is_devil(const struct placing *p, size_t unit)
 {
-    return placing->thread[i].miss_pmi >= placing->devil_miss_pmi;
+    return p->unit[unit].unit.miss_pmi >= p->devil_miss_pmi;
 }
 
-/* Place those of the chosen that can be isolated, each in a domain that is then barred to devils.
- * Returns how many. */
-static long place_chosen(struct placing *placing)
+static bool belongs(const struct placing *p, const struct group *group, size_t unit)
 {
-    size_t devils = 0; /* not placed yet */
+    return p->unit[unit].prioritised && p->unit[unit].sensitive &&
+           p->unit[unit].group == group->number;
+}
+
+static struct group group_of(const struct placing *p, size_t number)
+{
+    struct group group = {.number = number};
+
+    for (size_t i = 0; i < p->n; i++) {
+        if (!belongs(p, &group, i))
+            continue;
+        group.cores += p->unit[i].unit.cores;
+        group.devils += is_devil(p, i) ? p->unit[i].unit.cores : 0;
+    }
+    return group;
+}
+
+/* The units of the group, spread over the domains above the spot that was found for all of them. */
+static void settle(struct placing *p, struct di_tree *tree, const struct group *group)
+{
+    di_tree_target(tree, p->level, group->cores, p->spot, true);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct ranked *ranked = &p->ranked[i];
+
+        if (!belongs(p, group, ranked->unit))
+            continue;
+        di_tree_place(tree, p->unit[ranked->unit].unit.cores, DI_TREE_TARGET,
+                      p->core + ranked->first);
+        p->isolated[ranked->unit] = true;
+    }
+    di_tree_target(tree, p->level, group->cores, p->spot, false);
+    p->devils -= group->devils;
+}
+
+/* Find the group domains of that kind and place it there, if the devils that are left still have
+ * room. 1 done, 0 no room, -1 out of memory. */
+static int try_kind(struct placing *p, const struct group *group, enum di_tree_kind kind)
+{
+    struct di_tree *probe, *next;
+    bool fits;
+
+    if (di_tree_room(p->tree, kind) < group->cores)
+        return 0;
+    probe = di_tree_copy(p->tree);
+    next = di_tree_copy(p->tree);
+    if (!probe || !next) {
+        di_tree_free(probe);
+        di_tree_free(next);
+        return -1;
+    }
+    di_tree_place(probe, group->cores, kind, p->spot);
+    if (kind == DI_TREE_OPEN)
+        di_tree_close(probe, p->level, group->cores, p->spot, false);
+    fits = di_tree_room(probe, DI_TREE_OPEN) >= p->devils - group->devils;
+    di_tree_free(probe);
+    if (!fits) {
+        di_tree_free(next);
+        return 0;
+    }
+    settle(p, next, group);
+    if (kind == DI_TREE_OPEN)
+        di_tree_close(next, p->level, group->cores, p->spot, group->devils == 0);
+    di_tree_free(p->tree);
+    p->tree = next;
+    return 1;
+}
+
+/* Place those of the chosen that can be isolated, each group once. Returns how many, or -1. */
+static long place_chosen(struct placing *p, bool *tried)
+{
     long count = 0;
 
-    for (size_t i = 0; i < placing->n; i++)
-        devils += is_devil(placing, i);
-    for (size_t i = 0; i < placing->n; i++) {
-        size_t chosen = placing->order[i], core;
+    for (size_t i = 0; i < p->n; i++) {
+        size_t unit = p->ranked[i].unit;
+        struct group group;
+        int done;
 
-        if (!placing->thread[chosen].prioritised || !placing->thread[chosen].sensitive)
+        if (tried[unit] || !p->unit[unit].prioritised || !p->unit[unit].sensitive)
             continue;
-        if (walk_devil_room(placing->walk) == 0)
-            break;
-        core = walk_choose(placing->walk, true);
-        if (walk_devil_room_beside(placing->walk, placing->level, core) <
-            devils - is_devil(placing, chosen))
-            break;
-        walk_take(placing->walk, core);
-        walk_bar(placing->walk, placing->level, core);
-        placing->core[chosen] = core;
-        placing->isolated[chosen] = true;
-        devils -= is_devil(placing, chosen);
-        count++;
+        group = group_of(p, p->unit[unit].group);
+        for (size_t j = 0; j < p->n; j++)
+            tried[j] = tried[j] || belongs(p, &group, j);
+        done = try_kind(p, &group, DI_TREE_OPEN);
+        if (done == 0 && group.devils == 0)
+            done = try_kind(p, &group, DI_TREE_SHELTER);
+        if (done < 0)
+            return -1;
+        count += done;
     }
     return count;
 }
 
-static void place_others(struct placing *placing)
+static void place_others(struct placing *p)
 {
-    for (size_t i = 0; i < placing->n; i++) {
-        size_t thread = placing->order[i];
+    for (size_t i = 0; i < p->n; i++) {
+        const struct ranked *ranked = &p->ranked[i];
+        bool devil = is_devil(p, ranked->unit);
 
-        if (placing->isolated[thread])
-            continue;
-        placing->core[thread] = walk_choose(placing->walk, is_devil(placing, thread));
-        walk_take(placing->walk, placing->core[thread]);
+        if (!p->isolated[ranked->unit])
+            di_tree_place(p->tree, p->unit[ranked->unit].unit.cores,
+                          devil ? DI_TREE_OPEN : DI_TREE_ANYWHERE, p->core + ranked->first);
     }
 }
 
-/* The threads by descending miss rate; the caller frees them. NULL with errno. */
-static size_t *rank(size_t n, const struct isolate_thread *thread)
+static int compare_rank(const void *a, const void *b)
 {
-    double *miss_pmi = calloc(n + 1, sizeof(*miss_pmi)); /* + 1: calloc(0) may be NULL */
-    size_t *order = calloc(n + 1, sizeof(*order));
+    const struct ranked *x = a, *y = b;
 
-    for (size_t i = 0; miss_pmi && i < n; i++)
-        miss_pmi[i] = thread[i].miss_pmi;
-    if (!miss_pmi || !order || walk_rank(n, miss_pmi, order) < 0) {
-        free(order);
-        order = NULL;
+    if (x->miss_pmi != y->miss_pmi)
+        return x->miss_pmi < y->miss_pmi ? 1 : -1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static void rank(struct placing *p)
+{
+    size_t first = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        p->ranked[i] = (struct ranked){p->unit[i].unit.miss_pmi, i, first};
+        first += p->unit[i].unit.cores;
+        p->devils += is_devil(p, i) ? p->unit[i].unit.cores : 0;
     }
-    free(miss_pmi);
-    return order;
+    qsort(p->ranked, p->n, sizeof(*p->ranked), compare_rank);
+}
+
+static bool input_is_sound(const struct di_machine *machine, size_t level, size_t n,
+                           const struct isolate_unit *unit)
+{
+    if (level + 2 > machine->depth || machine->level[machine->depth - 1].count == 0 ||
+        !di_machine_is_sound(machine))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (unit[i].unit.cores == 0 || !isfinite(unit[i].unit.miss_pmi) ||
+            unit[i].unit.miss_pmi < 0)
+            return false;
+    return true;
 }
 
 long isolate_place(const struct di_machine *machine, size_t level, double devil_miss_pmi, size_t n,
-                   const struct isolate_thread *thread, size_t *core, bool *isolated)
+                   const struct isolate_unit *unit, size_t *core, bool *isolated)
 {
-    struct placing placing = {.thread = thread,
-                              .n = n,
-                              .level = level,
-                              .devil_miss_pmi = devil_miss_pmi,
-                              .core = core,
-                              .isolated = isolated};
+    struct placing p = {.unit = unit,
+                        .n = n,
+                        .level = level,
+                        .devil_miss_pmi = devil_miss_pmi,
+                        .core = core,
+                        .isolated = isolated};
+    size_t cores = 1; /* + 1, here and below: calloc(0) may be NULL */
+    bool *tried;
     long count = -1;
-    size_t *order;
 
-    if (level + 2 > machine->depth) {
+    if (!input_is_sound(machine, level, n, unit)) {
         errno = EINVAL;
         return -1;
     }
-    order = rank(n, thread);
-    placing.order = order;
-    placing.walk = order ? walk_new(machine, machine->level[machine->depth - 2].count) : NULL;
-    if (placing.walk) {
-        for (size_t i = 0; i < n; i++)
-            isolated[i] = false;
-        count = place_chosen(&placing);
-        place_others(&placing);
+    for (size_t i = 0; i < n; i++) {
+        cores += unit[i].unit.cores;
+        isolated[i] = false;
     }
-    walk_free(placing.walk);
-    free(order);
+    tried = calloc(n + 1, sizeof(*tried));
+    p.ranked = calloc(n + 1, sizeof(*p.ranked));
+    p.spot = calloc(cores, sizeof(*p.spot));
+    p.tree = di_tree_new(machine);
+    if (tried && p.ranked && p.spot && p.tree) {
+        rank(&p);
+        count = place_chosen(&p, tried);
+        if (count >= 0)
+            place_others(&p);
+    }
+    di_tree_free(p.tree);
+    free(p.ranked);
+    free(p.spot);
+    free(tried);
     return count;
 }
 
 long isolate_place_best(const struct di_machine *machine, double devil_miss_pmi, size_t n,
-                        const struct isolate_thread *thread, size_t *core, bool *isolated,
+                        const struct isolate_unit *unit, size_t *core, bool *isolated,
                         size_t *level)
 {
     long most = -1;
 
     *level = 0;
     for (size_t i = 0; i + 2 <= machine->depth; i++) {
-        long count = isolate_place(machine, i, devil_miss_pmi, n, thread, core, isolated);
+        long count = isolate_place(machine, i, devil_miss_pmi, n, unit, core, isolated);
 
         if (count < 0)
             return -1;
@@ -127,5 +233,5 @@ long isolate_place_best(const struct di_machine *machine, double devil_miss_pmi,
             *level = i;
         }
     }
-    return isolate_place(machine, *level, devil_miss_pmi, n, thread, core, isolated);
+    return isolate_place(machine, *level, devil_miss_pmi, n, unit, core, isolated);
 }

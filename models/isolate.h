@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* isolate - DI for threads of which some are chosen to be isolated from contention: the prioritised
+/* isolate - DI for units of which some are chosen to be isolated from contention: the prioritised
  * mode of DIO (Blagodurov 2010, section 5.3).
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
@@ -11,29 +11,33 @@
 
 #include "di.h"
 
-struct isolate_thread {
-    double miss_pmi;  /* LLC misses per million instructions */
+/* A thread, or a task whose threads stay together. */
+struct isolate_unit {
+    struct di_unit unit;
+    size_t group;     /* isolated units of one number share their domain: those of a program */
     bool prioritised; /* chosen by its user */
     bool sensitive;   /* suffers from contention; devils do, by rule */
 };
 
-/* Place n threads; those that miss `devil_miss_pmi` and more are devils. A thread that is both
- * prioritised and sensitive gets a domain, an entity of level `level` of the machine, whose other
- * tenants are no devils: peaceful threads may still share it, so nothing is wasted. Isolated
- * threads are placed first, then devils, then the others, each by descending miss rate (of equal
- * ones, in their order) as DI places them. Isolation ends where the devils that are left would find
- * no core outside of the isolated domains: from there on, the chosen are placed as the others are.
+/* Place n units; those that miss `devil_miss_pmi` and more are devils. A group whose units are both
+ * prioritised and sensitive gets a domain, an entity of level `level` of the machine (as many as it
+ * needs), whose other tenants are no devils: peaceful units may still share it, so nothing is
+ * wasted. Isolated groups are placed first, then devils, then the others, each by descending miss
+ * rate (of equal ones, in their order) as DI places them; a group that has a domain is spread in it
+ * by the same rule. A group is not isolated, and placed as others are, where the devils that are
+ * left would find too few cores outside of the isolated domains; but one without a devil then
+ * shares the domain of isolated ones without a devil, if there is room.
  *
- * core[i] receives the core of thread i, isolated[i] whether it is isolated. Returns the number of
- * isolated threads; -1 with errno EINVAL (a machine of less than two levels or as di_place refuses
- * it, no such level above the cores, a miss rate that is negative or not finite) or ENOMEM. */
+ * core[] receives the cores as from di_place, isolated[i] whether unit i is isolated. Returns the
+ * number of isolated groups; -1 with errno EINVAL (no such level above the cores, or what di_place
+ * refuses) or ENOMEM. */
 long isolate_place(const struct di_machine *machine, size_t level, double devil_miss_pmi, size_t n,
-                   const struct isolate_thread *thread, size_t *core, bool *isolated);
+                   const struct isolate_unit *unit, size_t *core, bool *isolated);
 
-/* The same at the level where the most threads can be isolated; of equal ones the outermost, which
+/* The same at the level where the most groups can be isolated; of equal ones the outermost, which
  * isolates best. *level receives it. */
 long isolate_place_best(const struct di_machine *machine, double devil_miss_pmi, size_t n,
-                        const struct isolate_thread *thread, size_t *core, bool *isolated,
+                        const struct isolate_unit *unit, size_t *core, bool *isolated,
                         size_t *level);
 
 #endif

@@ -15,6 +15,7 @@ libmodels_la_SOURCES = \
 	models/contend.c models/contend.h \
 	models/contend_study.c models/contend_study.h \
 	models/di.c models/di.h \
+	models/di_tree.c models/di_tree.h \
 	models/dio.c models/dio.h \
 	models/dio_power.c models/dio_power.h \
 	models/dramon.c models/dramon.h \

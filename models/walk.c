@@ -220,16 +220,6 @@ void walk_bar(struct walk *walk, size_t level, size_t core)
     entity->room[DEVIL] = 0;
 }
 
-size_t walk_devil_room(const struct walk *walk)
-{
-    return walk->level[0].entity[0].room[DEVIL];
-}
-
-size_t walk_devil_room_beside(const struct walk *walk, size_t level, size_t core)
-{
-    return walk_devil_room(walk) - devil_room(walk, level + 1, core);
-}
-
 /* ---- ranks ---- */
 
 struct rank {

@@ -31,11 +31,6 @@ void walk_take(struct walk *walk, size_t core);
 /* Bar the entity of that level (as in di_machine) above the core to devils that come later. */
 void walk_bar(struct walk *walk, size_t level, size_t core);
 
-/* Free cores that are not barred to devils; and those of them outside of the entity of that level
- * above the core. */
-size_t walk_devil_room(const struct walk *walk);
-size_t walk_devil_room_beside(const struct walk *walk, size_t level, size_t core);
-
 /* Ranks for placement: order[] receives 0..n-1 by descending miss rate; equal ones keep their
  * order. 0, or -1 with errno EINVAL (a miss rate that is negative or not finite) or ENOMEM. */
 int walk_rank(size_t n, const double *miss_pmi, size_t *order);

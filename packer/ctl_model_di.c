@@ -201,17 +201,18 @@ struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_
 static const char *const domains[] = {"package", "cache"};
 enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
 
-static int read_wishes(const struct workload *load, struct isolate_thread *thread,
+static int read_wishes(const struct workload *load, struct isolate_unit *unit,
                        struct berth_error *err)
 {
     for (size_t i = 0; i < load->n; i++) {
         struct json_object *object = json_object_array_get_idx(load->list, i);
         struct berth_error why;
 
-        thread[i].miss_pmi = load->miss_pmi[i];
-        thread[i].sensitive = load->miss_pmi[i] >= load->devil_miss_pmi;
-        if (json_get_bool(object, "prioritised", JSON_OPTIONAL, &thread[i].prioritised, &why) < 0 ||
-            json_get_bool(object, "sensitive", JSON_OPTIONAL, &thread[i].sensitive, &why) < 0)
+        unit[i].unit = (struct di_unit){.miss_pmi = load->miss_pmi[i], .cores = 1};
+        unit[i].group = i;
+        unit[i].sensitive = load->miss_pmi[i] >= load->devil_miss_pmi;
+        if (json_get_bool(object, "prioritised", JSON_OPTIONAL, &unit[i].prioritised, &why) < 0 ||
+            json_get_bool(object, "sensitive", JSON_OPTIONAL, &unit[i].sensitive, &why) < 0)
             return berth_error_set(err, "threads[%zu].%.400s", i, why.text);
     }
     return 0;
@@ -220,17 +221,17 @@ static int read_wishes(const struct workload *load, struct isolate_thread *threa
 /* Place the threads in domains as asked; DOMAINS: in what serves them best, which *domain then
  * tells.
  */
-static long place_isolated(struct workload *load, const struct isolate_thread *thread,
-                           bool *isolated, int *domain)
+static long place_isolated(struct workload *load, const struct isolate_unit *unit, bool *isolated,
+                           int *domain)
 {
     const struct di_machine *machine = &load->regular.machine;
     size_t level = (size_t)*domain;
     long count;
 
     if (*domain < DOMAINS)
-        return isolate_place(machine, level, load->devil_miss_pmi, load->n, thread, load->core,
+        return isolate_place(machine, level, load->devil_miss_pmi, load->n, unit, load->core,
                              isolated);
-    count = isolate_place_best(machine, load->devil_miss_pmi, load->n, thread, load->core, isolated,
+    count = isolate_place_best(machine, load->devil_miss_pmi, load->n, unit, load->core, isolated,
                                &level);
     *domain = (int)level;
     return count;
@@ -255,7 +256,7 @@ static struct json_object *answer_isolated(struct workload *load, const bool *is
 struct json_object *ctl_model_isolate(struct json_object *input, struct berth_error *err)
 {
     struct json_object *output = NULL;
-    struct isolate_thread *thread = NULL;
+    struct isolate_unit *unit = NULL;
     bool *isolated = NULL;
     struct workload load;
     int domain = DOMAINS;
@@ -264,19 +265,19 @@ struct json_object *ctl_model_isolate(struct json_object *input, struct berth_er
         return NULL;
     if (workload_read(&load, input, err) < 0)
         goto out;
-    thread = calloc(load.n, sizeof(*thread));
+    unit = calloc(load.n, sizeof(*unit));
     isolated = calloc(load.n, sizeof(*isolated));
-    if (!thread || !isolated)
+    if (!unit || !isolated)
         berth_error_set(err, "threads: out of memory");
-    else if (read_wishes(&load, thread, err) == 0) {
-        if (place_isolated(&load, thread, isolated, &domain) < 0)
+    else if (read_wishes(&load, unit, err) == 0) {
+        if (place_isolated(&load, unit, isolated, &domain) < 0)
             berth_error_set(err, "threads: %s", strerror(errno));
         else
             output = answer_isolated(&load, isolated, domain);
     }
 out:
     workload_free(&load);
-    free(thread);
+    free(unit);
     free(isolated);
     return output;
 }

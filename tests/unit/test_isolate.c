@@ -20,10 +20,25 @@ enum { LEVEL_PACKAGE, LEVEL_CACHE };
 
 /* ---- hand-worked ---- */
 
+/* A unit of one core, a group of its own. */
+struct thread {
+    double miss_pmi;
+    bool prioritised, sensitive;
+};
+
+static void units_of(struct isolate_unit *unit, size_t n, const struct thread *thread)
+{
+    for (size_t i = 0; i < n; i++)
+        unit[i] = (struct isolate_unit){.unit = {thread[i].miss_pmi, 1},
+                                        .group = i,
+                                        .prioritised = thread[i].prioritised,
+                                        .sensitive = thread[i].sensitive};
+}
+
 struct hand {
     size_t arity[3];
     size_t level, n;
-    struct isolate_thread thread[8]; /* miss_pmi, prioritised, sensitive */
+    struct thread thread[8]; /* miss_pmi, prioritised, sensitive */
     size_t core[8];
     bool isolated[8];
 };
@@ -87,21 +102,100 @@ static void test_hand_worked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(hands) / sizeof(hands[0]); i++) {
         const struct hand *hand = &hands[i];
+        struct isolate_unit unit[8];
         struct machine machine;
         bool isolated[8];
         size_t core[8];
         long count = 0;
 
         machine_make(&machine, hand->arity);
+        units_of(unit, hand->n, hand->thread);
         for (size_t j = 0; j < hand->n; j++)
             count += hand->isolated[j];
         assert_int_equal(
-            isolate_place(&machine.di, hand->level, DEVIL, hand->n, hand->thread, core, isolated),
-            count);
+            isolate_place(&machine.di, hand->level, DEVIL, hand->n, unit, core, isolated), count);
         for (size_t j = 0; j < hand->n; j++) {
             assert_int_equal(core[j], hand->core[j]);
             assert_int_equal(isolated[j], hand->isolated[j]);
         }
+    }
+}
+
+/* ---- programs of several tasks ---- */
+
+struct team {
+    size_t level, n;
+    struct isolate_unit unit[6];
+    size_t core[8]; /* of the units, one after the other */
+    long count;
+};
+
+#define CHOSEN(miss, cores, group)                                                                 \
+    {                                                                                              \
+        {miss, cores}, group, true, true                                                           \
+    }
+#define OTHER(miss, cores, group)                                                                  \
+    {                                                                                              \
+        {miss, cores}, group, false, false                                                         \
+    }
+
+/* On two packages of two caches of two cores. */
+static const struct team teams[] = {
+    /* a program of two tasks has the first package, and is spread over its caches; two devils go
+     * to the other package; all caches then have one, and the turtle goes to the last */
+    {LEVEL_PACKAGE,
+     5,
+     {CHOSEN(9000, 1, 7), CHOSEN(9000, 1, 7), OTHER(8000, 1, 1), OTHER(7000, 1, 2),
+      OTHER(10, 1, 3)},
+     {0, 2, 4, 6, 7},
+     1},
+    /* one of two tasks of two cores fills the first package; three cores of devils fit into the
+     * second */
+    {LEVEL_PACKAGE,
+     4,
+     {CHOSEN(9000, 2, 7), CHOSEN(8000, 2, 7), OTHER(8500, 2, 1), OTHER(7000, 1, 2)},
+     {0, 1, 2, 3, 4, 5, 6},
+     1},
+    /* one core of devils too many: nobody is isolated, and all are placed by DI */
+    {LEVEL_PACKAGE,
+     4,
+     {CHOSEN(9000, 1, 7), OTHER(8500, 2, 1), OTHER(7000, 2, 2), OTHER(6000, 1, 3)},
+     {0, 4, 5, 2, 3, 6},
+     0},
+    /* two peaceful ones beside three cores of devils: the second shares the domain of the first */
+    {LEVEL_PACKAGE,
+     4,
+     {CHOSEN(100, 1, 7), CHOSEN(90, 1, 8), OTHER(8500, 2, 1), OTHER(7000, 1, 2)},
+     {0, 2, 4, 5, 6},
+     2},
+    /* but not that of an isolated devil */
+    {LEVEL_PACKAGE,
+     4,
+     {CHOSEN(9000, 1, 7), CHOSEN(90, 1, 8), OTHER(8500, 2, 1), OTHER(7000, 1, 2)},
+     {0, 2, 4, 5, 6},
+     1},
+};
+
+static void test_teams(void **state)
+{
+    static const size_t arity[] = {2, 2, 2};
+    struct machine machine;
+
+    (void)state;
+    machine_make(&machine, arity);
+    for (size_t i = 0; i < sizeof(teams) / sizeof(teams[0]); i++) {
+        const struct team *team = &teams[i];
+        size_t core[8], cores = 0;
+        bool isolated[6];
+
+        assert_int_equal(
+            isolate_place(&machine.di, team->level, DEVIL, team->n, team->unit, core, isolated),
+            team->count);
+        for (size_t j = 0; j < team->n; j++)
+            cores += team->unit[j].unit.cores;
+        for (size_t j = 0; j < cores; j++)
+            if (core[j] != team->core[j])
+                fail_msg("team %zu: core %zu is %zu, not %zu", i, j, core[j], team->core[j]);
     }
 }
 
@@ -130,18 +224,18 @@ static long most_isolated(const struct machine *machine, size_t level, size_t ch
 
 /* Nobody shares a core, no devil shares a domain with one who is isolated. */
 static void check(const struct machine *machine, size_t level, size_t n,
-                  const struct isolate_thread *thread, const size_t *core, const bool *isolated)
+                  const struct isolate_unit *unit, const size_t *core, const bool *isolated)
 {
     for (size_t i = 0; i < n; i++) {
         assert_true(core[i] < machine->level[2].count);
-        assert_true(!isolated[i] || (thread[i].prioritised && thread[i].sensitive));
+        assert_true(!isolated[i] || (unit[i].prioritised && unit[i].sensitive));
         for (size_t j = 0; j < n; j++) {
             if (i == j)
                 continue;
             assert_int_not_equal(core[i], core[j]);
             if (isolated[i] &&
                 domain_of(machine, level, core[i]) == domain_of(machine, level, core[j]))
-                assert_true(thread[j].miss_pmi < DEVIL);
+                assert_true(unit[j].unit.miss_pmi < DEVIL);
         }
     }
 }
@@ -155,7 +249,7 @@ static void test_any_machine(void **state)
         const size_t arity[] = {between(&seed, 1, 3), between(&seed, 1, 4), between(&seed, 1, 4)};
         size_t n = between(&seed, 0, arity[0] * arity[1] * arity[2]), level = between(&seed, 0, 1);
         size_t core[MACHINE_CORES], chosen = 0, others = 0;
-        struct isolate_thread thread[MACHINE_CORES];
+        struct isolate_unit unit[MACHINE_CORES];
         bool isolated[MACHINE_CORES];
         struct machine machine;
         long count;
@@ -164,20 +258,23 @@ static void test_any_machine(void **state)
         for (size_t i = 0; i < n; i++) {
             bool devil = between(&seed, 0, 2) == 0;
 
-            thread[i] = (struct isolate_thread){
-                (double)between(&seed, 0, 1999) + (devil ? DEVIL : 0), between(&seed, 0, 1), devil};
-            chosen += devil && thread[i].prioritised;
-            others += devil && !thread[i].prioritised;
+            const struct thread thread = {(double)between(&seed, 0, 1999) + (devil ? DEVIL : 0),
+                                          between(&seed, 0, 1), devil};
+
+            units_of(&unit[i], 1, &thread);
+            unit[i].group = i;
+            chosen += devil && thread.prioritised;
+            others += devil && !thread.prioritised;
         }
-        count = isolate_place(&machine.di, level, DEVIL, n, thread, core, isolated);
+        count = isolate_place(&machine.di, level, DEVIL, n, unit, core, isolated);
         assert_int_equal(count, most_isolated(&machine, level, chosen, others));
-        check(&machine, level, n, thread, core, isolated);
-        count = isolate_place_best(&machine.di, DEVIL, n, thread, core, isolated, &level);
+        check(&machine, level, n, unit, core, isolated);
+        count = isolate_place_best(&machine.di, DEVIL, n, unit, core, isolated, &level);
         assert_true(count >= most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
         assert_true(count >= most_isolated(&machine, LEVEL_CACHE, chosen, others));
         if (level == LEVEL_CACHE) /* then packages do not do */
             assert_true(count > most_isolated(&machine, LEVEL_PACKAGE, chosen, others));
-        check(&machine, level, n, thread, core, isolated);
+        check(&machine, level, n, unit, core, isolated);
     }
 }
 
@@ -189,22 +286,22 @@ static void test_is_di(void **state)
     (void)state;
     for (int round = 0; round < 500; round++) {
         const size_t arity[] = {between(&seed, 1, 2), between(&seed, 1, 3), between(&seed, 1, 3)};
-        size_t n = between(&seed, 0, 3 * arity[0] * arity[1] * arity[2]);
-        struct isolate_thread thread[MACHINE_CORES];
+        size_t n = between(&seed, 0, arity[0] * arity[1] * arity[2]), cores = 0;
+        struct isolate_unit unit[MACHINE_CORES];
         size_t got[MACHINE_CORES], want[MACHINE_CORES];
-        struct di_unit unit[MACHINE_CORES];
+        struct di_unit alone[MACHINE_CORES];
         bool isolated[MACHINE_CORES];
         struct machine machine;
 
         machine_make(&machine, arity);
         for (size_t i = 0; i < n; i++) {
-            thread[i] = (struct isolate_thread){(double)between(&seed, 0, 4000), false, true};
-            unit[i] = (struct di_unit){thread[i].miss_pmi, 1};
+            alone[i] = (struct di_unit){(double)between(&seed, 0, 4000), between(&seed, 1, 3)};
+            unit[i] = (struct isolate_unit){.unit = alone[i], .sensitive = true};
+            cores += alone[i].cores;
         }
-        assert_int_equal(di_place(&machine.di, n, unit, want), 0);
-        assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, n, thread, got, isolated),
-                         0);
-        for (size_t i = 0; i < n; i++)
+        assert_int_equal(di_place(&machine.di, n, alone, want), 0);
+        assert_int_equal(isolate_place(&machine.di, LEVEL_CACHE, DEVIL, n, unit, got, isolated), 0);
+        for (size_t i = 0; i < cores; i++)
             assert_int_equal(got[i], want[i]);
     }
 }
@@ -212,9 +309,10 @@ static void test_is_di(void **state)
 static void test_refusals(void **state)
 {
     static const size_t arity[] = {1, 1, 2};
-    static const struct isolate_thread fine = {1, false, false}, wrong[] = {{.miss_pmi = -1},
-                                                                            {.miss_pmi = NAN},
-                                                                            {.miss_pmi = INFINITY}};
+    static const struct isolate_unit fine = {.unit = {1, 1}}, wrong[] = {{.unit = {-1, 1}},
+                                                                         {.unit = {NAN, 1}},
+                                                                         {.unit = {INFINITY, 1}},
+                                                                         {.unit = {1, 0}}};
     const struct di_machine none = {0, NULL};
     struct machine machine;
     bool isolated;
@@ -228,7 +326,7 @@ static void test_refusals(void **state)
     errno = 0;
     assert_int_equal(isolate_place_best(&none, DEVIL, 1, &fine, &core, &isolated, &level), -1);
     assert_int_equal(errno, EINVAL);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         errno = 0;
         assert_int_equal(
             isolate_place(&machine.di, LEVEL_CACHE, DEVIL, 1, &wrong[i], &core, &isolated), -1);
@@ -240,9 +338,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hand_worked),
-        cmocka_unit_test(test_any_machine),
-        cmocka_unit_test(test_is_di),
+        cmocka_unit_test(test_hand_worked), cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_any_machine), cmocka_unit_test(test_is_di),
         cmocka_unit_test(test_refusals),
     };
 

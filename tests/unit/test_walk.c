@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_walk - bars, idle caches, rounds and ranks; what the walk is used for is tested in
- * test_dio_power and test_isolate. */
+ * test_dio_power. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -34,24 +34,14 @@ static void test_bars(void **state)
 
     (void)state;
     assert_non_null(walk);
-    assert_int_equal(walk_devil_room(walk), 8);
     assert_int_equal(place(walk, true), 0);
-    assert_int_equal(walk_devil_room(walk), 7);
-    assert_int_equal(walk_devil_room_beside(walk, LEVEL_CACHE, 0), 6);
-    assert_int_equal(walk_devil_room_beside(walk, LEVEL_PACKAGE, 0), 4);
     walk_bar(walk, LEVEL_CACHE, 0);
-    assert_int_equal(walk_devil_room(walk), 6);
     walk_bar(walk, LEVEL_PACKAGE, 0); /* around the barred cache */
-    assert_int_equal(walk_devil_room(walk), 4);
-    walk_bar(walk, LEVEL_CACHE, 2); /* and inside the barred package: no change */
-    assert_int_equal(walk_devil_room(walk), 4);
-    assert_int_equal(walk_devil_room_beside(walk, LEVEL_CACHE, 2), 4);
+    walk_bar(walk, LEVEL_CACHE, 2);   /* and inside the barred package: no change */
     assert_int_equal(place(walk, true), 4);
     assert_int_equal(place(walk, true), 6);
     assert_int_equal(place(walk, false), 2); /* the package with fewer threads */
-    assert_int_equal(walk_devil_room(walk), 2);
     walk_bar(walk, LEVEL_PACKAGE, 4);
-    assert_int_equal(walk_devil_room(walk), 0);
     assert_int_not_equal(place(walk, true), 0); /* no choice: as anybody */
     walk_free(walk);
 }
@@ -70,7 +60,6 @@ static void test_rounds(void **state)
     assert_int_equal(taken, 255);
     for (size_t i = 0; i < 4; i++)
         assert_in_range(place(walk, true), 0, 3);
-    assert_int_equal(walk_devil_room(walk), 0);
     walk_free(walk);
 }
 
@@ -81,7 +70,6 @@ static void test_idle(void **state)
 
     (void)state;
     assert_non_null(walk);
-    assert_int_equal(walk_devil_room(walk), 6);
     for (size_t i = 0; i < 12; i++)
         taken |= 1u << place(walk, false);
     assert_int_equal(taken, 63);

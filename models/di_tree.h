@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* di_tree - the walk of units down the memory hierarchy (Blagodurov 2010, Algorithm 2), as DI and
+ * its prioritised mode share it.
+ *
+ * At each level the child is taken where the whole unit fits into one cache, among those the one
+ * with the most room (as far as the unit needs it), among those the least filled, among those the
+ * first in the level's order, which is reversed when all entities of the level hold the same number
+ * of threads. Entities of a level can be closed to some units, or be where others have to go. */
+#ifndef MODELS_DI_TREE_H
+#define MODELS_DI_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "di.h"
+
+/* Where a unit may go. */
+enum di_tree_kind {
+    DI_TREE_ANYWHERE,
+    DI_TREE_OPEN,    /* not into what is closed */
+    DI_TREE_SHELTER, /* into shelters only */
+    DI_TREE_TARGET,  /* into targets only */
+    DI_TREE_KINDS
+};
+
+struct di_tree;
+
+/* An empty machine, which must be sound (di_machine_is_sound) and have a core. NULL with errno
+ * ENOMEM. Free with di_tree_free. */
+struct di_tree *di_tree_new(const struct di_machine *machine);
+struct di_tree *di_tree_copy(const struct di_tree *tree);
+void di_tree_free(struct di_tree *tree);
+
+/* Free cores where units of that kind may go. */
+size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind);
+
+/* Place a unit: core[cores] receives its cores, ascending. Where fewer cores are free than it
+ * takes, every core is free once more and counting goes on; where its kind has too little room, it
+ * goes anywhere. */
+void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, size_t *core);
+
+/* What becomes of the entities of that level (as in di_machine) above the cores: a target, or no
+ * more one; or closed, as a shelter or not. */
+void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
+                    bool target);
+void di_tree_close(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
+                   bool shelter);
+
+#endif
