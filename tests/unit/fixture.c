@@ -134,12 +134,12 @@ struct fixture *fixture_open(const char *topology)
 
 void fixture_restart(struct fixture *f)
 {
-    bool paper = f->packer.enforce.way == &f->way;
+    bool own = f->packer.enforce.way == &f->way;
 
     packer_close(&f->packer);
     open_packer(f);
-    if (paper)
-        fixture_paper(f);
+    if (own)
+        f->packer.enforce.way = &f->way;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -28,6 +28,7 @@ struct fixture {
     struct conf conf;
     struct packer packer;
     struct enforce_way way; /* the paper's */
+    void *owner;            /* whose it is, for a way of another test's own */
     char calls[4096];       /* "apply 1.0 2-3; restore 1.0 0-1; " */
     uint32_t fails;         /* applying this job's steps fails; 0: none's */
     uint32_t stuck;         /* bringing this job's steps home fails; 0: none's */

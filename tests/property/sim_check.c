@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sim_check - what must hold on the simulated node after every event, judged by its own books. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/journal.h"
+#include "packer/store.h"
+
+static bool say(char *why, const struct sim_step *step, const char *what, const struct cpus *cpus)
+{
+    char text[CPUS_TEXT_MAX] = "";
+
+    if (cpus)
+        cpus_format(cpus, text, sizeof(text));
+    snprintf(why, SIM_WHY, "step %u.%u: %s %.200s", step->id.job, step->id.step, what, text);
+    return false;
+}
+
+static const struct step *known(const struct sim *sim, const struct sim_step *step)
+{
+    return registry_find((struct registry *)&sim->f->packer.steps, step->id);
+}
+
+/* Is it berthd's to answer for? Not where it was never told, nor while it cannot bring it home. */
+static bool answers_for(const struct sim_step *step)
+{
+    return step->alive && step->told && !step->stuck;
+}
+
+/* The cores of these CPUs, as CPUs. */
+static void cores_of(const struct sim *sim, const struct cpus *cpus, struct cpus *cores)
+{
+    cpus_zero(cores);
+    cpus_foreach(cpu, cpus)
+        cpus_or(cores, &sim->f->packer.topo->core[topo_core_of_cpu(sim->f->packer.topo, cpu)].cpus);
+}
+
+/* What Slurm has given to living jobs with a step that berthd may move, as far as it knows. */
+static void pool_of(const struct sim *sim, struct cpus *pool)
+{
+    const struct step *step;
+
+    cpus_zero(pool);
+    TAILQ_FOREACH(step, &sim->f->packer.steps.live, link)
+    for (size_t i = 0; step_movable(step) && i < SIM_JOBS; i++)
+        if (sim->job[i].live && sim->job[i].id == step->request.id.job)
+            cpus_or(pool, &sim->job[i].cpus);
+}
+
+/* One step by itself: inside the pool or its own, never more than it had, never touched without
+ * having asked, and where berthd says it is. */
+static bool step_holds(const struct sim *sim, const struct sim_step *s, const struct cpus *pool,
+                       char *why)
+{
+    const struct step *step = known(sim, s);
+    struct cpus may = *pool;
+
+    cpus_or(&may, &s->home);
+    if (!step)
+        return say(why, s, "was forgotten", NULL);
+    if (step->state == STEP_OBSERVED && s->touched)
+        return say(why, s, "observed, and moved", NULL);
+    for (size_t i = 0; i < s->ntasks; i++) {
+        const struct sim_task *task = &s->task[i];
+
+        if (cpus_empty(&task->stand) || cpus_count(&task->stand) > cpus_count(&task->home))
+            return say(why, s, "more or less than Slurm gave:", &task->stand);
+        if (!cpus_subset(&task->stand, &may))
+            return say(why, s, "outside the pool:", &task->stand);
+        if (!cpus_equal(&task->stand, &step->body.task[i].cpus))
+            return say(why, s, "is not where berthd believes, but on", &task->stand);
+        if (!step_movable(step) && !cpus_equal(&task->stand, &task->home))
+            return say(why, s, "is not berth's and not at home, but on", &task->stand);
+    }
+    return true;
+}
+
+/* Whom Slurm kept apart stays apart, by CPUs and by cores. */
+static bool apart(const struct sim *sim, const struct sim_step *a, const struct sim_step *b,
+                  char *why)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "kept apart from %u.%u, and both are on", b->id.job, b->id.step);
+    for (size_t i = 0; i < a->ntasks; i++)
+        for (size_t j = 0; j < b->ntasks; j++) {
+            const struct sim_task *x = &a->task[i], *y = &b->task[j];
+            struct cpus home_x, home_y, stand_x, stand_y;
+
+            if (!cpus_intersect(&x->home, &y->home) && cpus_intersect(&x->stand, &y->stand))
+                return say(why, a, text, &x->stand);
+            cores_of(sim, &x->home, &home_x);
+            cores_of(sim, &y->home, &home_y);
+            cores_of(sim, &x->stand, &stand_x);
+            cores_of(sim, &y->stand, &stand_y);
+            if (!cpus_intersect(&home_x, &home_y) && cpus_intersect(&stand_x, &stand_y))
+                return say(why, a, text, &stand_x);
+        }
+    return true;
+}
+
+bool sim_holds(struct sim *sim, char *why)
+{
+    struct cpus pool;
+
+    pool_of(sim, &pool);
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        const struct sim_step *a = &sim->step[i];
+
+        if (!answers_for(a))
+            continue;
+        if (!step_holds(sim, a, &pool, why))
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (answers_for(&sim->step[j]) && !apart(sim, a, &sim->step[j], why))
+                return false;
+    }
+    return true;
+}
+
+bool sim_all_home(struct sim *sim, char *why)
+{
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        const struct sim_step *step = &sim->step[i];
+
+        if (step->own)
+            return say(why, step, "has a cgroup of berth's after the end", NULL);
+        for (size_t t = 0; step->alive && t < step->ntasks; t++)
+            if (!cpus_equal(&step->task[t].stand, &step->task[t].home))
+                return say(why, step, "was left on", &step->task[t].stand);
+    }
+    return true;
+}
+
+/* ---- the journal ---- */
+
+static bool same_tasks(const struct step *a, const struct step *b)
+{
+    for (size_t i = 0; i < a->body.ntasks; i++)
+        if (!cpus_equal(&a->body.task[i].home, &b->body.task[i].home) ||
+            !cpus_equal(&a->body.task[i].use, &b->body.task[i].use))
+            return false;
+    return a->body.ntasks == b->body.ntasks;
+}
+
+static bool same_step(const struct step *a, const struct step *b)
+{
+    return b && a->state == b->state && a->released == b->released &&
+           a->hold.away == b->hold.away && strcmp(a->hold.reason, b->hold.reason) == 0 &&
+           cpus_equal(&a->body.job_home, &b->body.job_home) &&
+           cpus_equal(&a->body.step_home, &b->body.step_home) && same_tasks(a, b);
+}
+
+static bool compare(const struct packer *now, struct packer *read, char *why)
+{
+    const struct step *step;
+
+    if (now->released != read->released || now->steps.nlive != read->steps.nlive) {
+        snprintf(why, SIM_WHY, "the journal has %zu steps%s, berthd has %zu%s", read->steps.nlive,
+                 read->released ? " and a release" : "", now->steps.nlive,
+                 now->released ? " and a release" : "");
+        return false;
+    }
+    TAILQ_FOREACH(step, &now->steps.live, link)
+    if (!same_step(step, registry_find(&read->steps, step->request.id))) {
+        snprintf(why, SIM_WHY, "the journal has another step %u.%u (%s)", step->request.id.job,
+                 step->request.id.step, step_state_name[step->state]);
+        return false;
+    }
+    for (size_t core = 0; core < now->pool.cores; core++)
+        if (now->pool.stand[core] != read->pool.stand[core]) {
+            snprintf(why, SIM_WHY, "the journal has core %zu on %zd, berthd on %zd", core,
+                     (ssize_t)read->pool.stand[core], (ssize_t)now->pool.stand[core]);
+            return false;
+        }
+    return true;
+}
+
+/* Read with the daemon's own journal, which stays as it is, into books of its own. */
+bool sim_journal_tells(struct sim *sim, char *why)
+{
+    struct packer read = sim->f->packer;
+    struct berth_error err = {""};
+    bool same = false;
+
+    registry_init(&read.steps, 0);
+    read.released = false;
+    if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || store_load(&read, &err) < 0)
+        snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
+    else
+        same = compare(&sim->f->packer, &read, why);
+    registry_free(&read.steps);
+    pool_free(&read.pool);
+    return same;
+}

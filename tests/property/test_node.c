@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_node - 100 000 random events on simulated nodes: jobs and steps of every kind come, move and
+ * go, calls fail, the disk is full, the daemon dies in the middle and another one takes over; after
+ * each event everything that must hold is checked (sim_check.c).
+ *
+ * Events come in episodes, each on a node of its own. An event is drawn by a generator that is
+ * seeded with (seed, episode, number): so the events of a failing episode can be left out one by
+ * one, and those that it takes to fail are printed.
+ *
+ *   BERTH_SEED=N    another seed (it is printed)
+ *   BERTH_EVENTS=N  so many events
+ *   BERTH_EPISODE=N this episode only, and tell what happens */
+#include "sim.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "packer/hold.h"
+#include "packer/place.h"
+#include "packer/release.h"
+
+#define EVENTS 100000
+#define EPISODE 400 /* events */
+#define JOURNAL_EVERY 8
+
+static const char *const topologies[] = {TWO_BY_TWO, TWO_BY_TWO_SMT, FOURS_ON_TWO_NODES,
+                                         "package:2 l3:1 core:6 pu:2",
+                                         "package:2 l3:3 core:4 pu:1"};
+#define TOPOLOGIES (sizeof(topologies) / sizeof(topologies[0]))
+
+struct run {
+    struct sim *sim;
+    uint64_t seed, episode;
+    bool tell;
+    bool disk_was_full; /* since the journal was last written anew */
+    char what[256];     /* the event */
+    uint64_t calls, failures, deaths;
+};
+
+static void tell(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tell(struct run *run, const char *format, ...)
+{
+    size_t used = strlen(run->what);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(run->what + used, sizeof(run->what) - used, format, args);
+    va_end(args);
+}
+
+/* ---- what the plugin does ---- */
+
+static bool marked(const struct sim *sim, uint32_t job)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/pool/%u", sim->f->dir, job);
+    return access(path, F_OK) == 0;
+}
+
+static void options(struct sim *sim, struct wire_register *request)
+{
+    static const char *const tags[] = {"low", "high", "stream", ""};
+
+    snprintf(request->options.tag, sizeof(request->options.tag), "%s", tags[sim_random(sim, 4)]);
+    if (sim_chance(sim, 12))
+        request->options.mode = WIRE_MODE_OFF;
+    else if (sim_chance(sim, 10))
+        request->options.mode = WIRE_MODE_OBSERVE;
+    request->bound_by_hand = sim_chance(sim, 4);
+    request->options.size = sim_chance(sim, 30);
+    request->options.isolate = sim_chance(sim, 10);
+    request->options.cores_max = sim_chance(sim, 20) ? 1 + (uint32_t)sim_random(sim, 4) : 0;
+}
+
+/* A step that did not opt in is told of only where its job is in the pool. */
+static void register_step(struct run *run, struct sim_job *job, struct sim_step *step)
+{
+    struct sim *sim = run->sim;
+    struct wire_register request =
+        fixture_request(step->id.job, step->id.step, "0", "0", step->ntasks, NULL);
+    struct wire_answer answer;
+
+    options(sim, &request);
+    request.restart = job->restart;
+    tell(run, "step %u.%u of %zu tasks, %s%s%s", step->id.job, step->id.step, step->ntasks,
+         wire_mode_name[request.options.mode], request.bound_by_hand ? ", by hand" : "",
+         request.options.size ? ", size" : "");
+    if (request.options.mode == WIRE_MODE_OFF && !marked(sim, step->id.job)) {
+        free(request.task);
+        return;
+    }
+    pipeline_start(&sim->f->packer, &request, &answer);
+    free(request.task);
+    step->told = answer.ok && !sim->dead;
+    if (!answer.ok)
+        tell(run, " (refused: %.100s)", answer.error);
+    wire_answer_clear(&answer);
+}
+
+static void say_end(struct sim *sim, struct wire_step_id id)
+{
+    pipeline_end(&sim->f->packer, &(struct wire_end){.id = id, .user_s = 1, .system_s = 1});
+}
+
+/* ---- events ---- */
+
+static void start_step(struct run *run, struct sim_job *job)
+{
+    bool batch = !job->has_batch && sim_chance(run->sim, 20);
+    struct sim_step *step;
+
+    job->has_batch |= batch;
+    step = sim_step_start(run->sim, job, batch ? WIRE_STEP_BATCH : job->next_step++,
+                          batch || sim_chance(run->sim, 25));
+    if (step)
+        register_step(run, job, step);
+}
+
+static void on_job(struct run *run)
+{
+    struct sim_job *job = sim_job_start(run->sim, sim_chance(run->sim, 6));
+
+    if (job)
+        start_step(run, job);
+}
+
+static void on_step(struct run *run)
+{
+    struct sim_job *job = sim_pick_job(run->sim);
+
+    if (job)
+        start_step(run, job);
+}
+
+/* Sometimes the word of it is lost. */
+static void on_step_end(struct run *run)
+{
+    struct sim_step *step = sim_pick_step(run->sim);
+
+    if (!step)
+        return;
+    tell(run, "end of %u.%u", step->id.job, step->id.step);
+    sim_step_end(step);
+    if (sim_chance(run->sim, 88))
+        say_end(run->sim, step->id);
+    else
+        tell(run, ", unheard");
+}
+
+static void end_steps(struct run *run, uint32_t job)
+{
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        struct sim_step *step = &run->sim->step[i];
+
+        if (!step->alive || step->id.job != job)
+            continue;
+        sim_step_end(step);
+        if (sim_chance(run->sim, 60))
+            say_end(run->sim, step->id);
+    }
+}
+
+static void on_job_end(struct run *run)
+{
+    struct sim_job *job = sim_pick_job(run->sim);
+
+    if (!job)
+        return;
+    tell(run, "end of job %u", job->id);
+    end_steps(run, job->id);
+    if (marked(run->sim, job->id))
+        pipeline_job_end(&run->sim->f->packer, job->id);
+    job->live = false;
+}
+
+/* Its steps die without a word, and begin again, under the same names, on other cores. */
+static void on_requeue(struct run *run)
+{
+    struct sim_job *job = sim_pick_job(run->sim), *again;
+
+    if (!job)
+        return;
+    for (size_t i = 0; i < SIM_STEPS; i++)
+        if (run->sim->step[i].alive && run->sim->step[i].id.job == job->id)
+            sim_step_end(&run->sim->step[i]);
+    if (marked(run->sim, job->id))
+        pipeline_job_end(&run->sim->f->packer, job->id);
+    job->live = false;
+    again = sim_job_start(run->sim, false);
+    if (!again)
+        return;
+    again->restart = job->restart + 1;
+    tell(run, "requeue of job %u: ", again->id = job->id);
+    start_step(run, again);
+}
+
+static void on_sweep(struct run *run)
+{
+    tell(run, "sweep");
+    pipeline_sweep(&run->sim->f->packer);
+}
+
+static void on_restart(struct run *run)
+{
+    tell(run, "restart");
+    sim_resume(run->sim);
+    run->disk_was_full = false;
+}
+
+/* As at a stop and a start. */
+static void on_undo(struct run *run)
+{
+    tell(run, "stop and start");
+    pipeline_undo(&run->sim->f->packer);
+    on_restart(run);
+}
+
+/* As a policy would: any permutation. */
+static void on_moves(struct run *run)
+{
+    struct packer *packer = &run->sim->f->packer;
+    size_t n = 0, *core = calloc(2 * packer->pool.cores, sizeof(*core)), *to = core;
+    struct berth_error err;
+    struct pool next;
+
+    assert_non_null(core);
+    to += packer->pool.cores;
+    for (size_t i = 0; i < packer->pool.cores; i++)
+        if (pool_has(&packer->pool, i))
+            core[n] = to[n] = i, n++;
+    for (size_t i = 0; i + 1 < n; i++) {
+        size_t j = i + sim_random(run->sim, n - i), swap = to[i];
+
+        to[i] = to[j], to[j] = swap;
+    }
+    tell(run, "moves of %zu cores", n);
+    assert_int_equal(pool_copy(&next, &packer->pool), 0);
+    assert_int_equal(pool_assign(&next, n, core, to), 0);
+    hold_change(packer, &next, NULL, 0, &err);
+    free(core);
+}
+
+static void on_release(struct run *run)
+{
+    struct sim_step *step = sim_pick_step(run->sim);
+    struct wire_step_id id = RELEASE_ALL;
+    struct berth_error err;
+
+    if (step && sim_chance(run->sim, 80))
+        id = step->id;
+    if (step && sim_chance(run->sim, 40))
+        id.step = UINT32_MAX;
+    tell(run, "release of %d.%d", (int)id.job, (int)id.step);
+    if (pipeline_release(&run->sim->f->packer, id, &err) < 0)
+        tell(run, " (%.100s)", err.text);
+}
+
+static void on_manage(struct run *run)
+{
+    struct berth_error err;
+
+    tell(run, "end of release");
+    pipeline_manage(&run->sim->f->packer, &err);
+}
+
+static const struct event {
+    unsigned weight;
+    void (*happens)(struct run *run);
+} events[] = {{18, on_job},    {30, on_step},   {26, on_step_end}, {12, on_job_end},
+              {3, on_requeue}, {5, on_sweep},   {2, on_restart},   {1, on_undo},
+              {9, on_moves},   {2, on_release}, {2, on_manage}};
+#define KINDS (sizeof(events) / sizeof(events[0]))
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What goes wrong during this event. */
+static bool faults(struct run *run)
+{
+    struct sim *sim = run->sim;
+    bool full = sim_chance(sim, 2);
+
+    sim->fail_apply = sim_chance(sim, 8) ? 1 + (unsigned)sim_random(sim, 100) : 0;
+    sim->fail_restore = sim_chance(sim, 3) ? 1 + (unsigned)sim_random(sim, 100) : 0;
+    sim_die_after(sim, sim_chance(sim, 6) ? (long)sim_random(sim, 5) : -1);
+    if (full)
+        limit_files(journal_size(sim->f->packer.journal) + sim_random(sim, 1500));
+    run->disk_was_full |= full;
+    return full;
+}
+
+static void one_event(struct run *run, uint64_t number)
+{
+    struct sim *sim = run->sim;
+    size_t total = 0, kind = 0, drawn;
+    bool full;
+
+    sim->random = (run->seed * 1000003u + run->episode) * 1000003u + number;
+    sim_random(sim, 1);
+    for (size_t i = 0; i < KINDS; i++)
+        total += events[i].weight;
+    drawn = sim_random(sim, total);
+    while (drawn >= events[kind].weight)
+        drawn -= events[kind++].weight;
+    run->what[0] = '\0';
+    full = faults(run);
+    events[kind].happens(run);
+    limit_files(RLIM_INFINITY);
+    sim->fail_apply = sim->fail_restore = 0;
+    if (sim->dead) {
+        tell(run, ", killed; ");
+        on_restart(run);
+    }
+    sim->calls_left = -1;
+    if (run->tell)
+        print_message("%6lu %s%s\n", (unsigned long)number, run->what, full ? " (disk full)" : "");
+}
+
+/* ---- episodes ---- */
+
+static struct sim *open_node(struct run *run)
+{
+    static const double saturates[] = {0, 6, 10, 10, 10};
+    const char *topology = topologies[run->episode % TOPOLOGIES];
+    struct sim *sim = sim_open(topology);
+
+    if (strcmp(topology, FOURS_ON_TWO_NODES) == 0)
+        fixture_machine(sim->f, 2, 4, saturates);
+    fixture_timed(sim->f, "stream", 50000, 2e9);
+    fixture_profile(sim->f, "high", 90000);
+    fixture_profile(sim->f, "low", 10);
+    return sim;
+}
+
+/* Everybody home, by a stop without faults; then nothing of berth's is left. */
+static bool closes_well(struct run *run, char *why)
+{
+    pipeline_sweep(&run->sim->f->packer);
+    if (!sim_holds(run->sim, why))
+        return false;
+    pipeline_undo(&run->sim->f->packer);
+    return sim_all_home(run->sim, why);
+}
+
+/* Play the episode's first `n` events but those in skip[]. The number of the event after which
+ * something did not hold, with why, or n: all is well. */
+static size_t play(struct run *run, size_t n, const bool *skip, char *why)
+{
+    size_t number = 0;
+    bool fine = true;
+
+    run->sim = open_node(run);
+    run->disk_was_full = false;
+    for (; fine && number < n; number++) {
+        if (skip && skip[number])
+            continue;
+        one_event(run, number);
+        fine = sim_holds(run->sim, why);
+        if (fine && !run->disk_was_full && number % JOURNAL_EVERY == 0)
+            fine = sim_journal_tells(run->sim, why);
+    }
+    if (fine && !closes_well(run, why))
+        fine = false;
+    run->calls += run->sim->applied;
+    run->failures += run->sim->failed;
+    run->deaths += run->sim->killed;
+    sim_close(run->sim);
+    return fine ? n : number - 1;
+}
+
+/* Leave out what it does not take to fail: halves, quarters, single events. */
+static void shrink(struct run *run, size_t n)
+{
+    bool *skip = calloc(n, sizeof(*skip)), *tried = calloc(n, sizeof(*tried));
+    char why[SIM_WHY];
+
+    assert_true(skip && tried);
+    run->tell = false;
+    for (size_t part = n / 2; part > 0; part /= 2)
+        for (size_t at = 0; at < n; at += part) {
+            memcpy(tried, skip, n * sizeof(*skip));
+            for (size_t i = at; i < at + part && i < n; i++)
+                tried[i] = true;
+            if (play(run, n, tried, why) < n)
+                memcpy(skip, tried, n * sizeof(*skip));
+        }
+    run->tell = true;
+    play(run, n, skip, why);
+    print_message("       %s\n", why);
+    free(skip);
+    free(tried);
+}
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void test_random_events(void **state)
+{
+    uint64_t count = number_of("BERTH_EVENTS", EVENTS),
+             only = number_of("BERTH_EPISODE", UINT64_MAX);
+    struct run run = {.seed = number_of("BERTH_SEED", 1), .tell = only != UINT64_MAX};
+    char why[SIM_WHY] = "";
+    size_t failed;
+
+    (void)state;
+    print_message("BERTH_SEED=%lu\n", (unsigned long)run.seed);
+    for (run.episode = 0; run.episode * EPISODE < count; run.episode++) {
+        if (run.tell && run.episode != only)
+            continue;
+        failed = play(&run, EPISODE, NULL, why);
+        if (failed == EPISODE)
+            continue;
+        print_message("BERTH_SEED=%lu BERTH_EPISODE=%lu, event %zu: %s: %s\nit takes:\n",
+                      (unsigned long)run.seed, (unsigned long)run.episode, failed, run.what, why);
+        shrink(&run, failed + 1);
+        fail();
+    }
+    print_message("%lu calls, %lu failed, %lu deaths\n", (unsigned long)run.calls,
+                  (unsigned long)run.failures, (unsigned long)run.deaths);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_events)};
+
+    signal(SIGXFSZ, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
