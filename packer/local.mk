@@ -40,6 +40,7 @@ libpacker_la_SOURCES = \
 	packer/machine_profile_read.c \
 	packer/machine_profile_write.c \
 	packer/machine_type.c packer/machine_type.h \
+	packer/memory_follow.c packer/memory_follow.h \
 	packer/memory_move.c packer/memory_move.h \
 	packer/memory_nodes.c packer/memory_nodes.h \
 	packer/memory_pages.c packer/memory_pages.h \

@@ -12,10 +12,11 @@
 
 /* What is known of a step's memory and its moves: `memory` of explain. */
 struct step_memory {
-    struct cpus bound; /* mem=bind: the nodes that its tasks were told; empty: not bound */
-    bool asked;        /* it has moved between nodes: what follows says something */
-    bool running;      /* pages are under way, or wait for their turn */
-    double bytes;      /* to move; NAN not known */
+    struct cpus bound;  /* mem=bind: the nodes that its tasks were told; empty: not bound */
+    struct cpus behind; /* nodes that it has left, where pages of it may still be */
+    bool asked;         /* it has moved between nodes: what follows says something */
+    bool running;       /* pages are under way, or wait for their turn */
+    double bytes;       /* to move; NAN not known */
     double moved, failed;
     double rate;         /* bytes per second at most; 0: memory does not follow */
     double gain;         /* cores that near pages save; NAN not known */

@@ -3,6 +3,7 @@
 #include "packer.h"
 
 #include "learn.h"
+#include "memory_follow.h"
 #include "probe.h"
 #include "probing.h"
 #include "replace.h"
@@ -118,6 +119,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
                 packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
             probing_open(packer);
             packer->replace = replace_open();
+            memory_open(packer);
             return 0;
         }
     }
@@ -127,6 +129,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
 
 void packer_close(struct packer *packer)
 {
+    memory_close(packer);
     learn_close(packer->learner);
     probe_close(packer->probe);
     replace_close(packer->replace);

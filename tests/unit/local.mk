@@ -691,3 +691,10 @@ check_PROGRAMS += tests/unit/test_page_move
 tests_unit_test_page_move_SOURCES = tests/unit/test_page_move.c
 tests_unit_test_page_move_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_page_move_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_memory_follow
+check_PROGRAMS += tests/unit/test_memory_follow
+tests_unit_test_memory_follow_SOURCES = tests/unit/test_memory_follow.c tests/unit/fixture.c tests/unit/fixture.h \
+	tests/unit/numa_box.c tests/unit/numa_box.h
+tests_unit_test_memory_follow_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_memory_follow_LDADD = libpacker.la $(CMOCKA_LIBS)

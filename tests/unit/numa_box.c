@@ -121,6 +121,21 @@ void numa_box_free(struct numa_box *box, int node, unsigned long free_kib)
     fclose(out);
 }
 
+/* 10 within a node, 21 between two, as one package's node and another's. */
+static void set_distances(const struct numa_box *box, int node)
+{
+    char path[160];
+    FILE *out;
+
+    snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%d/distance", box->dir, node);
+    out = fopen(path, "w");
+    assert_non_null(out);
+    for (int i = 0; i < box->nodes; i++)
+        fprintf(out, "%s%d", i ? " " : "", i == node ? 10 : 21);
+    fputc('\n', out);
+    fclose(out);
+}
+
 struct numa_box *numa_box_open(int nodes)
 {
     static const char *const folder[] = {"proc", "sys", "sys/devices", "sys/devices/system",
@@ -137,8 +152,10 @@ struct numa_box *numa_box_open(int nodes)
     }
     assert_int_equal(rootfs_open(&box->root, box->dir, &err), 0);
     box->nodes = nodes;
-    for (int i = 0; i < nodes; i++)
+    for (int i = 0; i < nodes; i++) {
         numa_box_free(box, i, 4 << 20);
+        set_distances(box, i);
+    }
     sem_init(&box->come, 0, 0);
     sem_init(&box->go, 0, 0);
     box->system =
