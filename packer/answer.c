@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isolation.h"
 #include "place.h"
 
 void answer_refuse(struct wire_answer *answer, const char *why)
@@ -49,21 +50,33 @@ static void add_memory(const struct packer *packer, const struct step *step,
     cpus_and(&answer->mems, &step->body.mems_home);
 }
 
-/* Why it stands there, and on how many of its cores; or why berth keeps off it. */
-static void add_note(const struct step *step, struct wire_answer *answer)
+static void append(struct wire_answer *answer, const char *text)
+{
+    size_t used = strlen(answer->note);
+
+    snprintf(answer->note + used, sizeof(answer->note) - used, "%s", text);
+}
+
+/* Why it stands there, on how many of its cores and in whose company; or why berth keeps off it. */
+static void add_note(const struct packer *packer, const struct step *step,
+                     struct wire_answer *answer)
 {
     const struct step_size *size = &step->size;
-    char reason[sizeof(answer->note)];
+    char text[256];
 
     if (step->hold.reason[0])
-        snprintf(reason, sizeof(reason), "%.255s", step->hold.reason);
+        snprintf(text, sizeof(text), "%.255s", step->hold.reason);
     else
-        place_reason(step, reason, sizeof(reason));
-    snprintf(answer->note, sizeof(answer->note), "%s", reason);
-    if (size->given < size->cores)
-        snprintf(answer->note, sizeof(answer->note), "%.160s; sized to %zu of %zu cores%s%s",
-                 reason, size->given, size->cores, size->modelled ? ", limited by " : "",
+        place_reason(step, text, sizeof(text));
+    append(answer, text);
+    if (size->given < size->cores) {
+        snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,
+                 size->modelled ? ", limited by " : "",
                  size->modelled ? numem_constraint_name(size->constraint) : "");
+        append(answer, text);
+    }
+    isolation_note(packer, step, text, sizeof(text));
+    append(answer, text);
 }
 
 void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer)
@@ -73,7 +86,7 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     memset(answer, 0, sizeof(*answer));
     answer->ok = true;
     answer->managed = step_movable(step);
-    add_note(step, answer);
+    add_note(packer, step, answer);
     if (!answer->managed)
         return;
     add_places(step, answer);

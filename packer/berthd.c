@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "admit.h"
 #include "packer.h"
 #include "pipeline.h"
 #include "probing.h"
@@ -99,7 +100,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     now->neutral_miss_pmi = next.neutral_miss_pmi;
     now->sweep_ms = next.sweep_ms;
     now->history = daemon->packer.steps.history = next.history;
-    memcpy(now->allow, next.allow, sizeof(now->allow));
+    admit_reload(now, &next);
     now->startup_ms = next.startup_ms;
     now->first_window_ms = next.first_window_ms;
     now->window_ms = next.window_ms;
@@ -167,6 +168,7 @@ static int init(struct daemon *daemon, struct berth_error *err)
     signal(SIGPIPE, SIG_IGN);
     umask(022);
     log_open(daemon->conf.log, daemon->conf.log_level);
+    admit_prepare(&daemon->conf);
     if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
         return -1;
     daemon->base = event_base_new();

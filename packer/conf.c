@@ -76,6 +76,15 @@ static const struct key keys[] = {
      "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose", 0, 0,
      option_words, FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be."},
+    {"isolate_users", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_users),
+     "Users, by name or number, who may ask for isolate (* is all), and so in the next three keys. "
+     "By default nobody: it is their neighbours who pay."},
+    {"isolate_groups", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_groups),
+     "Groups, by name or number, likewise."},
+    {"isolate_accounts", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_accounts),
+     "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
+     "change that."},
+    {"isolate_qos", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_qos), "Slurm QOS, likewise."},
     {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun touches "
      "nothing."},
@@ -195,7 +204,7 @@ static int set_text(const struct key *key, char *field, const char *value, struc
     return 0;
 }
 
-/* Each word must be known; the list is kept without its blanks. */
+/* Each word must be known, where the key has a list of them; ours is kept without its blanks. */
 static int set_words(const struct key *key, char *field, const char *value, struct berth_error *err)
 {
     size_t used = 0;
@@ -208,8 +217,10 @@ static int set_words(const struct key *key, char *field, const char *value, stru
         next = word + length;
         if (length == 0)
             break;
-        if (find_word(key->word, word, length) < 0)
+        if (key->word && find_word(key->word, word, length) < 0)
             return refuse_word(key, word, length, err);
+        if (word[0] == '#' || word[0] == ';')
+            return berth_error_set(err, "%s: a comment stands on a line of its own", key->name);
         if (used + length + 2 > key->size)
             return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
         used += (size_t)sprintf(field + used, "%s%.*s", used ? "," : "", (int)length, word);

@@ -195,6 +195,18 @@ static void add_neighbours(struct text *text, struct json_object *neighbours)
     }
 }
 
+/* What came of `isolate`, where its user asked for it. */
+static void add_isolation(struct text *text, struct json_object *isolate)
+{
+    if (!ctl_true(isolate, "asked"))
+        return;
+    if (ctl_true(isolate, "granted"))
+        fprintf(text->out, "; isolated in %s", ctl_text(isolate, "domain"));
+    else
+        fputs("; not isolated", text->out);
+    add_reason(text, isolate);
+}
+
 /* The reason says how the policy ranked it. */
 static void say_place(struct text *text, struct json_object *place)
 {
@@ -208,6 +220,7 @@ static void say_place(struct text *text, struct json_object *place)
     if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
         fprintf(text->out, " (%s was asked for)", asked);
     add_reason(text, place);
+    add_isolation(text, ctl_object(place, "isolate"));
     add_neighbours(text, ctl_object(place, "neighbours"));
 }
 

@@ -30,6 +30,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
 	packer/forecast.c packer/forecast.h \
+	packer/isolation.c packer/isolation.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
 	packer/lock_program.c packer/lock_program.h \

@@ -60,7 +60,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         berth_error_set(err, "out of memory");
         return NULL;
     }
-    admit_options(packer->conf.allow, &step->request.options, step->refused, sizeof(step->refused));
+    admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
     snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
     step->started_at = time(NULL);
     step->started_mono_s = packer_mono_s();

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../models/di.h"
+#include "../models/isolate.h"
 #include "classify.h"
+#include "isolation.h"
 
 #define NO_UNIT ((size_t)-1)
 
@@ -113,6 +114,8 @@ struct units {
     size_t *of_core;      /* [cores] unit, or NO_UNIT */
     struct di_unit *unit; /* [n] */
     struct step **first;  /* [n] its most intensive step */
+    struct step **asker;  /* [n] the one of its steps that is to be isolated; NULL: none */
+    bool *isolated;       /* [n] it is, where it goes */
     size_t n, cores;
     size_t *rank;      /* [n] 1: the most intensive */
     size_t *of_target; /* [cores] who is meant to stand there */
@@ -124,6 +127,8 @@ static void units_free(struct units *units)
     free(units->of_core);
     free(units->unit);
     free(units->first);
+    free(units->asker);
+    free(units->isolated);
     free(units->rank);
     free(units->of_target);
     free(units->from);
@@ -138,12 +143,14 @@ static int units_init(struct units *units, size_t cores)
     units->of_core = malloc(n * sizeof(*units->of_core));
     units->unit = calloc(n, sizeof(*units->unit));
     units->first = calloc(n, sizeof(*units->first));
+    units->asker = calloc(n, sizeof(*units->asker));
+    units->isolated = calloc(n, sizeof(*units->isolated));
     units->rank = malloc(n * sizeof(*units->rank));
     units->of_target = malloc(n * sizeof(*units->of_target));
     units->from = malloc(n * sizeof(*units->from));
     units->to = malloc(n * sizeof(*units->to));
-    if (!units->of_core || !units->unit || !units->first || !units->rank || !units->of_target ||
-        !units->from || !units->to) {
+    if (!units->of_core || !units->unit || !units->first || !units->asker || !units->isolated ||
+        !units->rank || !units->of_target || !units->from || !units->to) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -161,6 +168,8 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
             units->of_core[core] = a;
     if (classify_rate(packer, units->first[b]) > classify_rate(packer, units->first[a]))
         units->first[a] = units->first[b];
+    if (!units->asker[a])
+        units->asker[a] = units->asker[b];
     units->first[b] = NULL;
 }
 
@@ -186,6 +195,8 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
     if (!units->first[mine] ||
         classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
         units->first[mine] = step;
+    if (!units->asker[mine] && isolation_wanted(packer, step))
+        units->asker[mine] = step;
     return mine;
 }
 
@@ -248,6 +259,7 @@ static void units_finish(const struct packer *packer, struct units *units)
         number[unit] = n;
         used += units->unit[unit].cores;
         units->first[n] = units->first[unit];
+        units->asker[n] = units->asker[unit];
         units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
                                           .cores = units->unit[unit].cores};
         n++;
@@ -358,7 +370,8 @@ static void swap_targets(size_t *a, size_t *b, size_t count)
     }
 }
 
-/* Units of equal rate and size are equal: DI puts them anywhere among themselves. Who stands where
+/* Units of equal rate and size are equal, but for isolated ones: DI puts them anywhere among
+ * themselves. Who stands where
  * one of them is meant to stand is the one: a job that has all cores to itself is not shuffled, and
  * nobody moves for his equal. */
 static void keep_among_equals(const struct packer *packer, const struct pool *pool,
@@ -370,10 +383,10 @@ static void keep_among_equals(const struct packer *packer, const struct pool *po
     for (size_t u = 0; u < units->n; u_at += units->unit[u++].cores) {
         size_t count = units->unit[u].cores, v_at = 0;
 
-        if (stands_there(packer, pool, from + u_at, to + u_at, count))
+        if (units->isolated[u] || stands_there(packer, pool, from + u_at, to + u_at, count))
             continue;
         for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores)
-            if (units->unit[v].cores == count &&
+            if (!units->isolated[v] && units->unit[v].cores == count &&
                 units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
                 stands_there(packer, pool, from + u_at, to + v_at, count) &&
                 !stands_there(packer, pool, from + v_at, to + v_at, count)) {
@@ -381,6 +394,34 @@ static void keep_among_equals(const struct packer *packer, const struct pool *po
                 break;
             }
     }
+}
+
+/* DI's prioritised mode: all units of a step that is to be isolated are one group. */
+static int run_isolate(const struct packer *packer, const struct di_machine *machine,
+                       struct units *units)
+{
+    struct isolate_unit *unit = calloc(units->n, sizeof(*unit));
+    size_t level;
+    long count = -1;
+
+    for (size_t u = 0; unit && u < units->n; u++)
+        unit[u] = (struct isolate_unit){.unit = units->unit[u],
+                                        .group = (size_t)(uintptr_t)units->asker[u],
+                                        .prioritised = units->asker[u],
+                                        .sensitive = units->asker[u]};
+    if (unit)
+        count = isolate_place_best(machine, packer->conf.devil_miss_pmi, units->n, unit, units->to,
+                                   units->isolated, &level);
+    free(unit);
+    return count < 0 ? -1 : 0;
+}
+
+static bool anybody_asks(const struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++)
+        if (units->asker[u])
+            return true;
+    return false;
 }
 
 /* Run DI on the pool's part of the machine: fills units->to with topology cores. */
@@ -396,7 +437,8 @@ static int run_di(const struct packer *packer, const struct pool *pool, struct u
             cpus_or(&within, &packer->topo->core[core].cpus);
     if (topo_tree_build(&tree, packer->topo, &within, err) < 0)
         return -1;
-    rc = di_place(&tree.machine, units->n, units->unit, units->to);
+    rc = anybody_asks(units) ? run_isolate(packer, &tree.machine, units)
+                             : di_place(&tree.machine, units->n, units->unit, units->to);
     if (rc < 0)
         berth_error_set(err, "DI: %s", strerror(errno));
     for (size_t i = 0; rc == 0 && i < total; i++)
@@ -435,8 +477,7 @@ static const char *note_of(const struct step *step)
 
     if (step->place.policy_asked != WIRE_POLICY_DI)
         return "; the policy asked for is not in this version";
-    return o->isolate || o->edp ? "; isolate and edp are recorded, not acted on in this version"
-                                : "";
+    return o->edp ? "; edp is recorded, not acted on in this version" : "";
 }
 
 void place_reason(const struct step *step, char *text, size_t size)

@@ -14,7 +14,8 @@
  * (or NULL) all observed steps count as movable, as if they were. Changes only `pool`. */
 void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
 
-/* Decide anew by DI where everybody in `pool` stands; what DI leaves open (which of equal units,
+/* Decide anew by DI where everybody in `pool` stands (isolation.h: its prioritised mode, where
+ * somebody asks for it); what DI leaves open (which of equal units,
  * which core of a cache) is decided for staying. Fills the rank of the units' steps (of the guest
  * only, where there is one). 0, or -1 and err with pool unchanged. */
 int place_decide(struct packer *packer, struct step *guest, struct pool *pool,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "isolation.h"
 #include "json.h"
 #include "observe.h"
 #include "place.h"
@@ -222,6 +223,19 @@ static struct json_object *render_neighbours(struct packer *packer, const struct
     return list;
 }
 
+static struct json_object *render_isolation(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    struct isolation isolation;
+
+    isolation_of(packer, step, &isolation);
+    json_add_bool(object, "asked", isolation.asked);
+    json_add_bool(object, "granted", isolation.granted);
+    json_add_text(object, "domain", isolation.domain[0] ? isolation.domain : NULL);
+    json_add_text(object, "reason", isolation.reason[0] ? isolation.reason : NULL);
+    return object;
+}
+
 static struct json_object *render_place(struct packer *packer, const struct step *step,
                                         uid_t viewer)
 {
@@ -238,6 +252,7 @@ static struct json_object *render_place(struct packer *packer, const struct step
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
+    json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()
                                           : render_neighbours(packer, step, viewer));

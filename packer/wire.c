@@ -74,6 +74,16 @@ static struct json_object *encode_tasks(const struct wire_register *reg)
     return tasks;
 }
 
+/* An array of numbers; NULL where there is none. */
+static struct json_object *encode_groups(const struct wire_register *reg)
+{
+    struct json_object *groups = reg->ngroups ? json_object_new_array() : NULL;
+
+    for (size_t i = 0; i < reg->ngroups; i++)
+        json_object_array_add(groups, json_object_new_uint64(reg->group[i]));
+    return groups;
+}
+
 static void encode_register(struct json_object *object, const struct wire_register *reg)
 {
     json_add_u64(object, "job", reg->id.job);
@@ -90,6 +100,9 @@ static void encode_register(struct json_object *object, const struct wire_regist
     json_add_text(object, "exe", reg->exe);
     json_add_text(object, "hash", reg->hash);
     json_add_text(object, "shape", reg->shape);
+    json_add_text(object, "account", reg->account);
+    json_add_text(object, "qos", reg->qos);
+    json_object_object_add(object, "groups", encode_groups(reg));
     json_add_bool(object, "bound_by_hand", reg->bound_by_hand);
     json_add_bool(object, "user_omp_threads", reg->user_omp_threads);
     json_object_object_add(object, "options", encode_options(&reg->options));
@@ -228,6 +241,28 @@ static int decode_tasks(struct json_object *object, struct wire_register *reg,
     return 0;
 }
 
+static int decode_groups(struct json_object *object, struct wire_register *reg,
+                         struct berth_error *err)
+{
+    struct json_object *groups = NULL;
+
+    if (json_get_array(object, "groups", JSON_OPTIONAL, &groups, err) < 0)
+        return -1;
+    reg->ngroups = groups ? json_object_array_length(groups) : 0;
+    if (reg->ngroups > WIRE_GROUPS_MAX)
+        return berth_error_set(err, "groups: more than %d", WIRE_GROUPS_MAX);
+    for (size_t i = 0; i < reg->ngroups; i++) {
+        struct json_object *group = json_object_array_get_idx(groups, i);
+        int64_t number =
+            json_object_is_type(group, json_type_int) ? json_object_get_int64(group) : -1;
+
+        if (number < 0 || number > UINT32_MAX)
+            return berth_error_set(err, "groups: a number expected at %zu", i);
+        reg->group[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
 static int decode_id(struct json_object *object, enum json_need need_step, struct wire_step_id *id,
                      struct berth_error *err)
 {
@@ -266,6 +301,10 @@ static int decode_register(struct json_object *object, struct wire_register *reg
         json_get_text(object, "exe", JSON_OPTIONAL, reg->exe, sizeof(reg->exe), err) < 0 ||
         json_get_text(object, "hash", JSON_OPTIONAL, reg->hash, sizeof(reg->hash), err) < 0 ||
         json_get_text(object, "shape", JSON_OPTIONAL, reg->shape, sizeof(reg->shape), err) < 0 ||
+        json_get_text(object, "account", JSON_OPTIONAL, reg->account, sizeof(reg->account), err) <
+            0 ||
+        json_get_text(object, "qos", JSON_OPTIONAL, reg->qos, sizeof(reg->qos), err) < 0 ||
+        decode_groups(object, reg, err) < 0 ||
         json_get_bool(object, "bound_by_hand", JSON_OPTIONAL, &reg->bound_by_hand, err) < 0 ||
         json_get_bool(object, "user_omp_threads", JSON_OPTIONAL, &reg->user_omp_threads, err) < 0 ||
         json_get_object(object, "options", JSON_REQUIRED, &options, err) < 0 ||

@@ -26,6 +26,7 @@
 #define WIRE_STEP_INTERACTIVE 0xfffffffau
 #define WIRE_HASH_MAX 33  /* 32 hex digits and NUL */
 #define WIRE_SHAPE_MAX 64 /* wire_args_shape, with NUL */
+#define WIRE_GROUPS_MAX 64
 
 /* ---- what a user may ask for: --contention-aware=LIST ---- */
 
@@ -99,8 +100,11 @@ struct wire_register {
     char exe[PATH_MAX];         /* canonical path; "" unknown */
     char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
     char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
-    bool bound_by_hand;         /* the user gave --cpu-bind=map_... or mask_... */
-    bool user_omp_threads;      /* OMP_NUM_THREADS is the user's own */
+    char account[64], qos[64];  /* as the step's environment has them; "" unknown */
+    size_t ngroups;
+    uint32_t group[WIRE_GROUPS_MAX]; /* [ngroups] its user's other groups */
+    bool bound_by_hand;              /* the user gave --cpu-bind=map_... or mask_... */
+    bool user_omp_threads;           /* OMP_NUM_THREADS is the user's own */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     size_t ntasks;

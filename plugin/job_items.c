@@ -52,6 +52,19 @@ static void read_node(char *node, size_t size)
     node[size - 1] = '\0';
 }
 
+/* The groups that slurmctld found for the user, or the node; those beyond the first are left out.
+ */
+static void read_groups(spank_t spank, struct wire_register *reg)
+{
+    gid_t *gids = NULL;
+    int n = 0;
+
+    if (spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &gids, &n) != ESPANK_SUCCESS || !gids)
+        return;
+    for (int i = 0; i < n && reg->ngroups < WIRE_GROUPS_MAX; i++)
+        reg->group[reg->ngroups++] = gids[i];
+}
+
 int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
                    struct berth_error *err)
 {
@@ -72,8 +85,16 @@ int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
     reg->restart = read_number(spank, S_SLURM_RESTART_COUNT);
     read_text(spank, S_JOB_ALLOC_CORES, reg->job_cores, sizeof(reg->job_cores));
     read_text(spank, S_STEP_ALLOC_CORES, reg->step_cores, sizeof(reg->step_cores));
+    read_groups(spank, reg);
     read_node(reg->node, sizeof(reg->node));
     return 0;
+}
+
+static void read_env(char **env, const char *name, char *text, size_t size)
+{
+    const char *value = env_find(env, name);
+
+    snprintf(text, size, "%s", value && strlen(value) < size ? value : "");
 }
 
 static uint32_t env_number(char **env, const char *name)
@@ -131,6 +152,8 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
     reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
+    read_env(env, "SLURM_JOB_ACCOUNT", reg->account, sizeof(reg->account));
+    read_env(env, "SLURM_JOB_QOS", reg->qos, sizeof(reg->qos));
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
         read_exe(reg, argv[0], env_find(env, "PATH"));

@@ -131,6 +131,10 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     case S_STEP_ALLOC_CORES:
         *va_arg(args, char **) = host->step_cores;
         break;
+    case S_JOB_SUPPLEMENTARY_GIDS:
+        *va_arg(args, gid_t **) = host->groups;
+        *va_arg(args, int *) = host->ngroups;
+        break;
     case S_TASK_ID:
     case S_TASK_PID:
     case S_TASK_EXIT_STATUS:

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "packer/cpus.h"
+#include "packer/wire.h"
 
 #define HOST_TASKS_MAX 8
 #define HOST_ENV_MAX 16
@@ -39,6 +39,8 @@ struct host {
     char *argv[3];
     char *env[HOST_ENV_MAX]; /* the job's environment, ends at NULL; spank_setenv adds to it */
     char *job_cores, *step_cores;
+    gid_t groups[WIRE_GROUPS_MAX + 1]; /* [ngroups] */
+    int ngroups;
 
     int fail_item; /* this item always fails; -1 none */
     int fail_call; /* the call of this number (from 0, any spank_* function) fails; -1 none */

@@ -345,6 +345,10 @@ static void test_requests(void **state)
     bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
     bench.host.env[2] = (char *)"SLURM_ARRAY_JOB_ID=4700";
     bench.host.env[3] = (char *)"SLURM_ARRAY_TASK_ID=11";
+    bench.host.env[4] = (char *)"SLURM_JOB_ACCOUNT=physics";
+    bench.host.env[5] = (char *)"SLURM_JOB_QOS=high";
+    for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
+        bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
     host_run_step(&bench.host);
     unsetenv("SLURMD_NODENAME");
     assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
@@ -364,6 +368,10 @@ static void test_requests(void **state)
     assert_int_equal(wire_program_hash(exe, hash), 0);
     assert_string_equal(reg->hash, hash);
     assert_string_equal(reg->shape, "-n#");
+    assert_string_equal(reg->account, "physics");
+    assert_string_equal(reg->qos, "high");
+    assert_int_equal(reg->ngroups, WIRE_GROUPS_MAX);
+    assert_int_equal(reg->group[WIRE_GROUPS_MAX - 1], 100 + WIRE_GROUPS_MAX - 1);
     assert_true(reg->bound_by_hand);
     assert_false(reg->user_omp_threads);
     assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);

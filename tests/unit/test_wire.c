@@ -48,6 +48,10 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .exe = "/home/\303\244 \"b\"\\\n/prog",
                                 .hash = "0123456789abcdef0123456789abcdef",
                                 .shape = "-n # --in=/.mtx",
+                                .account = "physics",
+                                .qos = "high",
+                                .ngroups = 2,
+                                .group = {0, UINT32_MAX},
                                 .bound_by_hand = true,
                                 .user_omp_threads = true,
                                 .ntasks = ntasks,
@@ -101,6 +105,10 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_string_equal(a->exe, b->exe);
     assert_string_equal(a->hash, b->hash);
     assert_string_equal(a->shape, b->shape);
+    assert_string_equal(a->account, b->account);
+    assert_string_equal(a->qos, b->qos);
+    assert_int_equal(a->ngroups, b->ngroups);
+    assert_memory_equal(a->group, b->group, sizeof(a->group));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_same_options(&a->options, &b->options);
@@ -280,6 +288,16 @@ static void test_register_fields(void **state)
         {"\"shape\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
          "shape: longer"},
         {"\"shape\":1", "shape: string expected"},
+        {"\"account\":1", "account: string expected"},
+        {"\"qos\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
+         "qos: longer"},
+        {"\"groups\":7", "groups: array"},
+        {"\"groups\":[0,-1]", "groups: a number expected at 1"},
+        {"\"groups\":[\"wheel\"]", "groups: a number expected at 0"},
+        {"\"groups\":[4294967296]", "groups: a number expected at 0"},
+        {"\"groups\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+         "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]",
+         "groups: more than 64"},
         {"\"bound_by_hand\":1", "bound_by_hand: boolean"},
         {"\"user_omp_threads\":\"no\"", "user_omp_threads: boolean"},
         {"\"options\":null", "options: missing"},
