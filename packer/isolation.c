@@ -140,6 +140,9 @@ void isolation_of(const struct packer *packer, const struct step *step, struct i
         snprintf(isolation->reason, sizeof(isolation->reason), "berth does not place it");
     else if (!is_sensitive(step, why, sizeof(why)))
         snprintf(isolation->reason, sizeof(isolation->reason), "not sensitive: %s", why);
+    else if (step->state == STEP_OBSERVED)
+        snprintf(isolation->reason, sizeof(isolation->reason), "sensitive (%s), but only observed",
+                 why);
     else
         judge_place(packer, step, why, isolation);
 }

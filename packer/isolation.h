@@ -26,8 +26,7 @@ struct isolation {
  */
 bool isolation_wanted(const struct packer *packer, const struct step *step);
 
-/* What came of it, where everybody stands now (for a step that is observed: where it would stand).
- */
+/* What came of it, where everybody stands now. */
 void isolation_of(const struct packer *packer, const struct step *step,
                   struct isolation *isolation);
 

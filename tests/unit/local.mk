@@ -698,3 +698,9 @@ tests_unit_test_memory_follow_SOURCES = tests/unit/test_memory_follow.c tests/un
 	tests/unit/numa_box.c tests/unit/numa_box.h
 tests_unit_test_memory_follow_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_memory_follow_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_isolation
+check_PROGRAMS += tests/unit/test_isolation
+tests_unit_test_isolation_SOURCES = tests/unit/test_isolation.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_isolation_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_isolation_LDADD = libpacker.la $(CMOCKA_LIBS)

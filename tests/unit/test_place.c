@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/di.h"
+#include "packer/classify.h"
 #include "packer/place.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
@@ -452,12 +453,17 @@ static void put_anything(struct fixture *f)
 
         snprintf(job, sizeof(job), "%zu-%zu", 2 * from, 2 * (from + cores) - 1);
         for (uint32_t step = 0; step < steps; step++) {
+            struct step *put;
+
             random_run(home[0], from, cores);
             random_run(home[1], from, cores);
-            fixture_put(f, (uint32_t)from, random() % 5 ? step : WIRE_STEP_BATCH - step, job,
-                        (double)(random() % 50),
-                        random() % 2 ? ONE(home[0]) : (const char *const[]){home[0], home[1], NULL})
-                ->state = random() % 5 ? STEP_PLACED : STEP_LEFT;
+            put = fixture_put(f, (uint32_t)from, random() % 5 ? step : WIRE_STEP_BATCH - step, job,
+                              (double)(random() % 50 * 100),
+                              random() % 2 ? ONE(home[0])
+                                           : (const char *const[]){home[0], home[1], NULL});
+            put->state = random() % 5 ? STEP_PLACED : STEP_LEFT;
+            classify_step(&f->packer, put);
+            put->request.options.isolate = random() % 3 == 0;
         }
         from += cores;
     }
