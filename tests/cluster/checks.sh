@@ -34,14 +34,16 @@ has() {
 
 # soon WHAT WANTED COMMAND..: within seconds the command prints this.
 soon() {
-    local what=$1 wanted=$2 got='' i
+    local what=$1 wanted=$2
     shift 2
-    for ((i = 0; i < 250; i++)); do
-        got=$("$@" 2>&1) || true
-        [ "$got" = "$wanted" ] && return 0
-        sleep 0.02
-    done
-    fail "$what: is '$got', should be '$wanted'"
+    wait_for 5 becomes "$wanted" "$@" || fail "$what: is '$("$@" 2>&1)', should be '$wanted'"
+}
+
+becomes() {
+    local wanted=$1 got
+    shift
+    got=$("$@" 2>&1) || true
+    [ "$got" = "$wanted" ]
 }
 
 # ---- steps ----
@@ -50,7 +52,7 @@ soon() {
 start() {
     local name=$1
     shift
-    timeout 90 srun -n1 "$@" "$STAND" "$name" >"$CLUSTER/out/$name.srun" 2>&1 &
+    timeout $((90 * CLUSTER_PATIENCE)) srun -n1 "$@" "$STAND" "$name" >"$CLUSTER/out/$name.srun" 2>&1 &
     echo $! >"$CLUSTER/out/$name.client"
     wait_for 20 started_or_over "$name" || true
     [ -s "$CLUSTER/out/$name.id" ] || fail "step $name did not start: $(cat "$CLUSTER/out/$name.srun")"
@@ -82,7 +84,12 @@ first_cpus_of() {
 
 # The cpuset that a task of a step is in, as the kernel has it: cpuset_of NAME [PROCID]
 cpuset_of() {
-    cat "$CLUSTER_CGROUPS/cpuset$(sed -n 's/.*:cpuset://p' "/proc/$(cat "$CLUSTER/out/$1.${2:-0}.pid")/cgroup")/cpuset.cpus"
+    local file=/proc/$(cat "$CLUSTER/out/$1.${2:-0}.pid")/cgroup
+    if [ "$CLUSTER_CGROUP" = v2 ]; then
+        cat "$CLUSTER_CGROUPS$(sed -n 's/^0:://p' "$file")/cpuset.cpus.effective"
+    else
+        cat "$CLUSTER_CGROUPS/cpuset$(sed -n 's/.*:cpuset://p' "$file")/cpuset.cpus"
+    fi
 }
 
 id_of() {
@@ -148,7 +155,7 @@ machine() {
 }
 
 berth_cgroups() {
-    find "$CLUSTER_CGROUPS/cpuset/berth_$CLUSTER_NODE" -mindepth 1 -type d 2>/dev/null
+    find "$(cpuset_root)/berth_$CLUSTER_NODE" -mindepth 1 -type d 2>/dev/null
 }
 
 pool_markers() {

@@ -8,7 +8,8 @@
 # unprivileged user can then run them, wherever the tree lies.
 #
 # The node claims two CPUs and berthd is told that each has a package of its own: then DI has something to choose on
-# the smallest machine.
+# the smallest machine. The guests of tests/vm have a real topology, and set CLUSTER_SHAPE and CLUSTER_TOPOLOGY. cgroup v2 is
+# used where it is mounted with the cpuset controller, else v1.
 #
 #   cluster_missing         prints why a cluster cannot run here; fails where it can
 #   cluster_up BUILD        starts everything and arms the traps; $CLUSTER is the folder, $CLUSTER_NODE the node
@@ -20,14 +21,22 @@
 
 CLUSTER_CGROUPS=${CLUSTER_CGROUPS:-/sys/fs/cgroup}
 CLUSTER_KEEP=${CLUSTER_KEEP:-} # "yes" leaves the folder with its logs behind
+CLUSTER_SHAPE=${CLUSTER_SHAPE-1x2} # of the node: packages x cores
+CLUSTER_TOPOLOGY=${CLUSTER_TOPOLOGY-package:2 l3:1 core:1 pu:1} # what berthd is told; empty: the machine's own
+CLUSTER_CONSTRAIN=${CLUSTER_CONSTRAIN:-yes} # ConstrainCores
+CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machine of its own anything may take
+CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
+CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
+
+grep -qs cpuset "$CLUSTER_CGROUPS/cgroup.controllers" && CLUSTER_CGROUP=v2 || CLUSTER_CGROUP=v1
 
 # wait_for SECONDS COMMAND..: until it succeeds.
 wait_for() {
-    local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+    local end=$((${EPOCHREALTIME/[.,]/} + $1 * CLUSTER_PATIENCE * 1000000))
     shift
     until "$@" >/dev/null 2>&1; do
         ((${EPOCHREALTIME/[.,]/} < end)) || return 1
-        sleep 0.02
+        sleep "$CLUSTER_PAUSE"
     done
 }
 
@@ -77,6 +86,34 @@ daemon_failed() {
     return 1
 }
 
+# ---- cgroups ----
+
+cpuset_root() {
+    [ "$CLUSTER_CGROUP" = v2 ] && echo "$CLUSTER_CGROUPS" || echo "$CLUSTER_CGROUPS/cpuset"
+}
+
+# This node's own, those of all hierarchies.
+cluster_cgroups() {
+    if [ "$CLUSTER_CGROUP" = v2 ]; then
+        compgen -G "$CLUSTER_CGROUPS/system.slice/${CLUSTER_NODE}_slurmstepd.scope"
+    else
+        compgen -G "$CLUSTER_CGROUPS/*/slurm_$CLUSTER_NODE"
+    fi
+    compgen -G "$CLUSTER_CGROUPS/*/berth_$CLUSTER_NODE"
+    compgen -G "$CLUSTER_CGROUPS/berth_$CLUSTER_NODE"
+}
+
+# Where systemd is not, nobody makes what Slurm expects of it.
+cgroup2_prepare() {
+    local dir controller
+    mkdir -p "$CLUSTER_CGROUPS/system.slice"
+    for dir in "$CLUSTER_CGROUPS" "$CLUSTER_CGROUPS/system.slice"; do
+        for controller in cpuset cpu memory pids; do
+            echo "+$controller" >"$dir/cgroup.subtree_control"
+        done
+    done
+}
+
 # ---- what is needed ----
 
 cluster_missing() {
@@ -86,12 +123,12 @@ cluster_missing() {
         command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages)"; return 0; }
     done
     [ "$(nproc)" -ge 2 ] || { echo "only one CPU"; return 0; }
-    for tool in cpuset freezer; do
+    [ "$CLUSTER_CGROUP" = v2 ] || for tool in cpuset freezer; do
         [ -e "$CLUSTER_CGROUPS/$tool/cgroup.procs" ] ||
             { echo "no cgroup v1 hierarchy $CLUSTER_CGROUPS/$tool"; return 0; }
     done
-    mkdir "$CLUSTER_CGROUPS/cpuset/probe$$" 2>/dev/null || { echo "no cgroup can be made in $CLUSTER_CGROUPS/cpuset"; return 0; }
-    rmdir "$CLUSTER_CGROUPS/cpuset/probe$$"
+    mkdir "$(cpuset_root)/probe$$" 2>/dev/null || { echo "no cgroup can be made in $(cpuset_root)"; return 0; }
+    rmdir "$(cpuset_root)/probe$$"
     return 1
 }
 
@@ -110,7 +147,7 @@ free_ports() {
 }
 
 slurm_conf() {
-    local ports
+    local ports packages=${CLUSTER_SHAPE%x*} cores=${CLUSTER_SHAPE#*x}
     mapfile -t ports < <(free_ports 2)
     cat >"$CLUSTER/etc/slurm.conf" <<END
 ClusterName=berth
@@ -144,17 +181,18 @@ MailProg=/bin/true
 MpiDefault=none
 PropagateResourceLimits=NONE
 SlurmdParameters=config_overrides
-NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=2 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
+NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 END
     cat >"$CLUSTER/etc/cgroup.conf" <<END
-CgroupPlugin=cgroup/v1
+CgroupPlugin=cgroup/$CLUSTER_CGROUP
 CgroupMountpoint=$CLUSTER_CGROUPS
 CgroupAutomount=no
-ConstrainCores=yes
+ConstrainCores=$CLUSTER_CONSTRAIN
 ConstrainRAMSpace=no
 ConstrainDevices=no
 END
+    [ "$CLUSTER_CGROUP" = v1 ] || echo IgnoreSystemd=yes >>"$CLUSTER/etc/cgroup.conf"
 }
 
 # Written beside and moved into place: a step that starts meanwhile never reads half a file.
@@ -164,7 +202,7 @@ plugin_off() {
 }
 
 plugin_on() {
-    echo "optional $CLUSTER/lib/spank_berth.so socket=$CLUSTER/run/berthd.sock $*" >"$CLUSTER/etc/plugstack.new"
+    echo "optional $CLUSTER/lib/spank_berth.so socket=$CLUSTER/run/berthd.sock $CLUSTER_PLUGIN $*" >"$CLUSTER/etc/plugstack.new"
     mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
 }
 
@@ -176,7 +214,7 @@ berthd_conf() {
         [profile_db]=$CLUSTER/berth/profiles.db
         [machine_profile]=$CLUSTER/berth/machine.json
         [cgroup_root]=$CLUSTER_CGROUPS
-        [topology]="package:2 l3:1 core:1 pu:1"
+        [topology]=$CLUSTER_TOPOLOGY
         [cgroup_name]=berth_$CLUSTER_NODE
         [sweep]=1s
         [log_level]=debug
@@ -213,6 +251,7 @@ node_is() {
 
 slurm_start() {
     slurm_conf
+    [ "$CLUSTER_CGROUP" = v1 ] || cgroup2_prepare
     daemon_start slurmctld slurmctld -D -i
     daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"
     wait_for 20 node_is idle && return 0
@@ -225,7 +264,7 @@ cluster_folders() {
     local name
     CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/berth.XXXXXX") || return 1
     CLUSTER_NODE=berth$$
-    export CLUSTER CLUSTER_NODE SLURM_CONF=$CLUSTER/etc/slurm.conf
+    export CLUSTER CLUSTER_NODE CLUSTER_PATIENCE CLUSTER_PAUSE SLURM_CONF=$CLUSTER/etc/slurm.conf
     mkdir "$CLUSTER"/{etc,log,run,state,spool,munge,bin,lib,berth,out}
     chmod 755 "$CLUSTER"
     chmod 700 "$CLUSTER/munge"
@@ -259,18 +298,19 @@ cluster_up() {
 
 # Steps outlive slurmd: whatever is left in this node's own cgroups is ours to kill.
 cluster_kill_left() {
-    local procs
-    mapfile -t procs < <(find "$CLUSTER_CGROUPS/freezer/slurm_$CLUSTER_NODE" -name cgroup.procs -exec cat {} + 2>/dev/null)
+    local procs top=freezer/slurm_$CLUSTER_NODE
+    [ "$CLUSTER_CGROUP" = v1 ] || top=system.slice/${CLUSTER_NODE}_slurmstepd.scope
+    mapfile -t procs < <(find "$CLUSTER_CGROUPS/$top" -name cgroup.procs -exec cat {} + 2>/dev/null)
     [ ${#procs[@]} = 0 ] || kill -KILL "${procs[@]}" 2>/dev/null
     return 0
 }
 
 cluster_remove_cgroups() {
     local dir
-    for dir in "$CLUSTER_CGROUPS"/*/{slurm,berth}_"$CLUSTER_NODE"; do
-        [ -d "$dir" ] && find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
-    done
-    ! compgen -G "$CLUSTER_CGROUPS/*/*_$CLUSTER_NODE" >/dev/null
+    while read -r dir; do
+        find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
+    done < <(cluster_cgroups)
+    [ -z "$(cluster_cgroups)" ]
 }
 
 cancel_all() {

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Guests under emulation, by commands of their own: tests/vm/pmu counts hardware events for real. Not part of `make check`.
-dist_noinst_SCRIPTS += tests/vm/pmu
-EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c
+# Guests under emulation, by commands of their own, not part of `make check`: tests/vm/run is a suite on machines with several
+# packages (part of tests/run), tests/vm/pmu counts hardware events for real.
+dist_noinst_SCRIPTS += tests/vm/guest tests/vm/image tests/vm/pmu tests/vm/run
+EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c \
+	tests/vm/suite/t10-machine.sh \
+	tests/vm/suite/t20-placing.sh
