@@ -31,6 +31,7 @@ struct packer {
     struct memory_mover *mover; /* NULL: memory does not follow */
     double typical;             /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
+    bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct registry steps;
     struct pool pool;
     bool released;                          /* root wants new steps left alone (release.h) */

@@ -142,6 +142,20 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
     return rc;
 }
 
+/* It runs where Slurm put it, whether berth likes it or not: others leave its cores. */
+static void keep_off(struct packer *packer, struct step *step, const char *why)
+{
+    struct berth_error err;
+
+    snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %.300s", why);
+    step_go(step, STEP_LEFT);
+    size_all(packer, step, "left alone: all that Slurm gave");
+    if (place_all(packer, step, &err) < 0 || store_start(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    hold_describe(packer, &packer->pool, step);
+    store_mark(packer, step->request.id.job);
+}
+
 /* A step is out of the books, with nothing known of how it ended. */
 static void forget(struct packer *packer, struct wire_step_id id)
 {
@@ -170,7 +184,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     size_step(packer, step);
     if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
-        forget(packer, step->request.id);
+        keep_off(packer, step, err.text);
         answer_refuse(answer, err.text);
         return;
     }
@@ -311,7 +325,7 @@ void pipeline_sweep(struct packer *packer)
     if (gone || anybody_away(packer))
         make_room(packer);
     clean(packer, true);
-    if (store_compact(packer, false, &err) < 0)
+    if (store_compact(packer, packer->stale, &err) < 0)
         log_error("%s", err.text);
 }
 

@@ -119,6 +119,7 @@ static int append(struct packer *packer, struct json_object *entry, struct berth
     int rc = journal_append(packer->journal, entry, err);
 
     json_object_put(entry);
+    packer->stale |= rc < 0;
     return rc;
 }
 
@@ -177,6 +178,7 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
     while (n)
         json_object_put(entry[--n]);
     free(entry);
+    packer->stale = rc < 0;
     return rc;
 }
 

@@ -325,7 +325,7 @@ void sim_die_after(struct sim *sim, long calls)
     sim->calls_left = calls;
 }
 
-void sim_resume(struct sim *sim)
+void sim_resume(struct sim *sim, bool stale)
 {
     struct berth_error err = {""};
     char path[128];
@@ -343,4 +343,6 @@ void sim_resume(struct sim *sim)
     fixture_restart(sim->f);
     if (pipeline_resume(&sim->f->packer, &err) < 0)
         fail_msg("%s", err.text);
+    for (size_t i = 0; stale && i < SIM_STEPS; i++)
+        sim->step[i].told &= registry_find(&sim->f->packer.steps, sim->step[i].id) != NULL;
 }

@@ -75,8 +75,9 @@ struct sim_step *sim_pick_step(struct sim *sim);                    /* any live 
 /* It dies at its n-th call from now, or lives on when there are fewer. */
 void sim_die_after(struct sim *sim, long calls);
 
-/* Another one takes over, after a death that is real or, else, now. */
-void sim_resume(struct sim *sim);
+/* Another one takes over, after a death that is real or, else, now. Whom the journal does not tell
+ * of because it could not be written (`stale`) is not known any more. */
+void sim_resume(struct sim *sim, bool stale);
 
 /* ---- what must hold ---- */
 

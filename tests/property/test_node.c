@@ -97,7 +97,7 @@ static void register_step(struct run *run, struct sim_job *job, struct sim_step 
     }
     pipeline_start(&sim->f->packer, &request, &answer);
     free(request.task);
-    step->told = answer.ok && !sim->dead;
+    step->told = !sim->dead;
     if (!answer.ok)
         tell(run, " (refused: %.100s)", answer.error);
     wire_answer_clear(&answer);
@@ -109,34 +109,6 @@ static void say_end(struct sim *sim, struct wire_step_id id)
 }
 
 /* ---- events ---- */
-
-static void start_step(struct run *run, struct sim_job *job)
-{
-    bool batch = !job->has_batch && sim_chance(run->sim, 20);
-    struct sim_step *step;
-
-    job->has_batch |= batch;
-    step = sim_step_start(run->sim, job, batch ? WIRE_STEP_BATCH : job->next_step++,
-                          batch || sim_chance(run->sim, 25));
-    if (step)
-        register_step(run, job, step);
-}
-
-static void on_job(struct run *run)
-{
-    struct sim_job *job = sim_job_start(run->sim, sim_chance(run->sim, 6));
-
-    if (job)
-        start_step(run, job);
-}
-
-static void on_step(struct run *run)
-{
-    struct sim_job *job = sim_pick_job(run->sim);
-
-    if (job)
-        start_step(run, job);
-}
 
 /* Sometimes the word of it is lost. */
 static void on_step_end(struct run *run)
@@ -179,12 +151,44 @@ static void on_job_end(struct run *run)
     job->live = false;
 }
 
-/* Its steps die without a word, and begin again, under the same names, on other cores. */
+static void start_step(struct run *run, struct sim_job *job)
+{
+    bool batch = !job->has_batch && sim_chance(run->sim, 20);
+    struct sim_step *step;
+
+    job->has_batch |= batch;
+    step = sim_step_start(run->sim, job, batch ? WIRE_STEP_BATCH : job->next_step++,
+                          batch || sim_chance(run->sim, 25));
+    if (step)
+        register_step(run, job, step);
+}
+
+/* Where the node is full, a job ends instead. */
+static void on_job(struct run *run)
+{
+    struct sim_job *job = sim_job_start(run->sim, sim_chance(run->sim, 6));
+
+    if (job)
+        start_step(run, job);
+    else
+        on_job_end(run);
+}
+
+static void on_step(struct run *run)
+{
+    struct sim_job *job = sim_pick_job(run->sim);
+
+    if (job)
+        start_step(run, job);
+}
+
+/* Its steps die without a word, and begin again, under the same names, on other cores. (Not with a
+ * journal that could not be written: the next daemon would take them for the old ones.) */
 static void on_requeue(struct run *run)
 {
     struct sim_job *job = sim_pick_job(run->sim), *again;
 
-    if (!job)
+    if (!job || run->disk_was_full)
         return;
     for (size_t i = 0; i < SIM_STEPS; i++)
         if (run->sim->step[i].alive && run->sim->step[i].id.job == job->id)
@@ -204,12 +208,23 @@ static void on_sweep(struct run *run)
 {
     tell(run, "sweep");
     pipeline_sweep(&run->sim->f->packer);
+    run->disk_was_full = run->sim->f->packer.stale;
+}
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 static void on_restart(struct run *run)
 {
     tell(run, "restart");
-    sim_resume(run->sim);
+    limit_files(RLIM_INFINITY);
+    sim_resume(run->sim, run->disk_was_full);
     run->disk_was_full = false;
 }
 
@@ -252,7 +267,7 @@ static void on_release(struct run *run)
     struct wire_step_id id = RELEASE_ALL;
     struct berth_error err;
 
-    if (step && sim_chance(run->sim, 80))
+    if (step && sim_chance(run->sim, 95))
         id = step->id;
     if (step && sim_chance(run->sim, 40))
         id.step = UINT32_MAX;
@@ -272,19 +287,10 @@ static void on_manage(struct run *run)
 static const struct event {
     unsigned weight;
     void (*happens)(struct run *run);
-} events[] = {{18, on_job},    {30, on_step},   {26, on_step_end}, {12, on_job_end},
+} events[] = {{14, on_job},    {50, on_step},   {22, on_step_end}, {5, on_job_end},
               {3, on_requeue}, {5, on_sweep},   {2, on_restart},   {1, on_undo},
-              {9, on_moves},   {2, on_release}, {2, on_manage}};
+              {9, on_moves},   {2, on_release}, {6, on_manage}};
 #define KINDS (sizeof(events) / sizeof(events[0]))
-
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
 
 /* What goes wrong during this event. */
 static bool faults(struct run *run)

@@ -733,10 +733,11 @@ static void test_full_disk_refuses(void **state)
         if (answer.ok)
             break;
         assert_non_null(strstr(answer.error, "journal"));
-        assert_int_equal(f->packer.steps.nlive, 1);
+        assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 0})->state,
+                         STEP_LEFT);
         assert_stand(&f->packer.pool, "0 - - - - - - -");
         assert_at(a, "0");
-        assert_false(marked(f, 2));
+        assert_true(marked(f, 2)); /* so that its end is told */
         assert_null(strstr(f->calls, "apply"));
         refused++;
     }
@@ -749,6 +750,34 @@ static void test_full_disk_refuses(void **state)
 }
 
 /* Cores that are about to be given away are vacated all the same. */
+/* A step that cannot be journaled runs all the same: who stands on its cores leaves them. */
+static void test_full_disk_makes_room(void **state)
+{
+    struct wire_register request = fixture_request(2, 1, "2-3", "2", 1, "low");
+    struct fixture *f = *state;
+    struct wire_answer answer;
+    struct step *a;
+
+    fixture_paper(f);
+    a = fixture_run(f, 1, "0", "low");
+
+    fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
+    assert_at(a, "2");
+    limit_files(journal_size(f->packer.journal));
+    pipeline_start(&f->packer, &request, &answer);
+    limit_files(RLIM_INFINITY);
+    assert_false(answer.ok);
+    assert_at(a, "3");
+    assert_false(pool_has(&f->packer.pool, 2));
+    assert_int_equal(pool_count(&f->packer.pool), 2);
+    assert_true(f->packer.stale);
+    pipeline_sweep(&f->packer); /* there is room again */
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 1})->state,
+                     STEP_LEFT);
+}
+
 static void test_full_disk_still_vacates(void **state)
 {
     struct fixture *f = *state;
@@ -820,6 +849,7 @@ int main(void)
         test(test_undo),
         test(test_sweep),
         test(test_full_disk_refuses),
+        test(test_full_disk_makes_room),
         test(test_full_disk_still_vacates),
         test(test_journal_stays_small),
     };
