@@ -366,7 +366,9 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     store_mark_all(packer);
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);
-    return store_compact(packer, true, err);
+    if (store_compact(packer, true, err) < 0) /* the old one is whole; the next sweep tries again */
+        log_error("%s", err->text);
+    return 0;
 }
 
 void pipeline_undo(struct packer *packer)
