@@ -33,11 +33,10 @@ static bool is_sensitive(const struct step *step, char *why, size_t size)
     return lost >= ISOLATION_SENSITIVE;
 }
 
-bool isolation_wanted(const struct packer *packer, const struct step *step)
+bool isolation_wanted(const struct step *step)
 {
     char why[96];
 
-    (void)packer;
     return step->request.options.isolate && is_sensitive(step, why, sizeof(why));
 }
 

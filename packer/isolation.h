@@ -24,7 +24,7 @@ struct isolation {
 
 /* Is the step to be isolated, where there is room: did its user ask, may he, and is it sensitive?
  */
-bool isolation_wanted(const struct packer *packer, const struct step *step);
+bool isolation_wanted(const struct step *step);
 
 /* What came of it, where everybody stands now. */
 void isolation_of(const struct packer *packer, const struct step *step,

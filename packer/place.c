@@ -195,7 +195,7 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
     if (!units->first[mine] ||
         classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
         units->first[mine] = step;
-    if (!units->asker[mine] && isolation_wanted(packer, step))
+    if (!units->asker[mine] && isolation_wanted(step))
         units->asker[mine] = step;
     return mine;
 }

@@ -15,4 +15,5 @@ EXTRA_DIST += README.md \
 	tests/cluster/t40-daemon.sh \
 	tests/cluster/t50-size.sh \
 	tests/cluster/t60-counters.sh \
+	tests/cluster/t70-isolate.sh \
 	tests/fixtures/machines/two-cores.json

@@ -151,16 +151,16 @@ static void test_sensitive(void **state)
     put(f, 2, "1", 8000);
     put(f, 3, "4", 7000);
     put(f, 4, "5", 6000);
-    assert_false(isolation_wanted(&f->packer, a));
+    assert_false(isolation_wanted(a));
     assert_granted(f, a, "");
     assert_reason(f, a, "not sensitive: a turtle");
     give_hits(a, 530); /* S = 16 / 17 of them */
-    assert_false(isolation_wanted(&f->packer, a));
+    assert_false(isolation_wanted(a));
     assert_reason(f, a, "499 hits");
     give_hits(a, 540);
-    assert_true(isolation_wanted(&f->packer, a));
+    assert_true(isolation_wanted(a));
     a->request.options.isolate = false;
-    assert_false(isolation_wanted(&f->packer, a));
+    assert_false(isolation_wanted(a));
 }
 
 static void test_rabbit(void **state)
@@ -265,7 +265,7 @@ static void test_observed(void **state)
     put(f, 2, "1", 8000);
     a->state = STEP_OBSERVED;
     decide(f);
-    assert_true(isolation_wanted(&f->packer, a));
+    assert_true(isolation_wanted(a));
     assert_granted(f, a, "");
     assert_reason(f, a, "only observed");
 }
