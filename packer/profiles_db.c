@@ -23,9 +23,10 @@
 #define RATE_COLUMNS                                                                               \
     RATE("misses")                                                                                 \
     RATE("accesses")                                                                               \
-    RATE("cycles") RATE("stalls") RATE("reads_remote") RATE("instructions_per_s")                  \
-        RATE("bytes_per_s") RATE("cpus") RATE("run_delay") RATE("lock_wait")                       \
-            RATE("switches_per_s") RATE("occupancy_bytes") RATE("rss_bytes") RATE("intensity")
+    RATE("cycles")                                                                                 \
+    RATE("stalls") RATE("reads_remote") RATE("instructions_per_s") RATE("bytes_per_s")             \
+        RATE("cpus") RATE("run_delay") RATE("lock_wait") RATE("switches_per_s")                    \
+            RATE("occupancy_bytes") RATE("rss_bytes") RATE("intensity")
 
 /* The SQL that brings the schema from version i to i + 1, for every version there ever was. */
 static const char *const migration[PROFILES_SCHEMA] = {
