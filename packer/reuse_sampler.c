@@ -59,6 +59,7 @@ struct reuse_sampler {
     struct reuse_means means;
     int epoll;
     LIST_HEAD(, reuse_step) steps;
+    uint64_t attached; /* of them */
 };
 
 static uint64_t now_ns(void)
@@ -306,7 +307,7 @@ static void take_samples(struct reuse_step *step, struct source *source)
             continue;
         reuse_sampler_poll(step);
         offer(step, &sample);
-        step->next_ns = now + means->pause_ns;
+        step->next_ns = now + means->pause_ns * (1 + step->sampler->attached / REUSE_STEPS);
     }
 }
 
@@ -350,6 +351,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
         return -1;
     }
     LIST_INSERT_HEAD(&sampler->steps, fresh, link);
+    sampler->attached++;
     *step = fresh;
     return 0;
 }
@@ -369,6 +371,7 @@ void reuse_sampler_detach(struct reuse_step *step)
     reuse_sampler_forget(step);
     close_sources(step);
     LIST_REMOVE(step, link);
+    step->sampler->attached--;
     free(step);
 }
 
