@@ -102,9 +102,8 @@ static const struct key keys[] = {
      "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
      "a little longer."},
     {"reuse_sampling", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(reuse_sampling),
-     "Estimate how a step uses the last-level cache from a few of its accesses (Intel's PEBS or "
-     "AMD's IBS), which debug registers watch; a debugger of the step may find none free. Not "
-     "tested on such hardware."},
+     "Estimate a step's stack-distance profile from sampled accesses (PEBS, IBS) and debug "
+     "registers, which a debugger may then find taken. Not tested on such hardware."},
     {"startup", TYPE_TIME, "ms or s", "1s", 0, 3600e3, NULL, FIELD(startup_ms),
      "How long a step starts up: that time is in no profile."},
     {"first_window", TYPE_TIME, "ms or s", "500ms", 10, 3600e3, NULL, FIELD(first_window_ms),
