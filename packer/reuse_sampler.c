@@ -103,7 +103,8 @@ int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *n
     const struct topo *topo = node->topo;
     struct reuse_means means = {.inner_lines = topo->l2_bytes / LINE,
                                 .reach = topo->llc[0].size_bytes / LINE * REUSE_REACH,
-                                .pause_ns = 1000000000 / REUSE_RATE};
+                                .pause_ns = 1000000000 / REUSE_RATE,
+                                .stale_ns = REUSE_STALE_NS};
 
     if (address_source_find(&means.source, node->root, err) < 0)
         return -1;
@@ -303,7 +304,7 @@ static void take_samples(struct reuse_step *step, struct source *source)
     while ((size = perf_ring_next(&source->ring, record, sizeof(record))) > 0) {
         now = now_ns();
         if (!address_sample_read(&sample, &means->source, record, size) || now < step->next_ns ||
-            now > sample.time_ns + REUSE_STALE_NS)
+            now > sample.time_ns + means->stale_ns)
             continue;
         reuse_sampler_poll(step);
         offer(step, &sample);

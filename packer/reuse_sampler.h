@@ -57,6 +57,7 @@ struct reuse_means {
     uint64_t inner_lines; /* of the second-level cache */
     uint64_t reach;       /* longest distance that is waited for, in accesses */
     uint64_t pause_ns;    /* between two new watches of a step */
+    uint64_t stale_ns;    /* an older sample is not watched */
 };
 
 /* Can it be done on this node? 0, and say tells how; or -1 and err: why not, for doctor. Nothing
