@@ -77,7 +77,7 @@ static const struct key keys[] = {
      option_words, FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be."},
     {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
-     "How a placement is made to hold; auto takes the first that this node can do, dryrun touches "
+     "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},
     {"log", TYPE_CHOICE, "", "stderr", 0, 0, target_words, FIELD(log), "Where the log goes."},
     {"log_level", TYPE_CHOICE, "", "info", 0, 0, level_words, FIELD(log_level),

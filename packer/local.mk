@@ -69,6 +69,7 @@ libpacker_la_SOURCES = \
 	packer/render_sample.c packer/render_sample.h \
 	packer/replay.c packer/replay.h \
 	packer/resctrl_group.c packer/resctrl_group.h \
+	packer/reuse.c packer/reuse.h \
 	packer/reuse_sampler.c packer/reuse_sampler.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/sample.c packer/sample.h \

@@ -5,6 +5,7 @@
 #include "learn.h"
 #include "probe.h"
 #include "probing.h"
+#include "reuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -116,6 +117,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             if (conf->learn == CONF_ON)
                 packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
             probing_open(packer);
+            reuse_open(packer);
             return 0;
         }
     }
@@ -128,6 +130,7 @@ void packer_close(struct packer *packer)
     learn_close(packer->learner);
     probe_close(packer->probe);
     registry_free(&packer->steps);
+    reuse_sampler_close(packer->reuse);
     counters_close(packer->counters);
     pool_free(&packer->pool);
     if (packer->journal)

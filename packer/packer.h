@@ -23,10 +23,11 @@ struct packer {
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
-    struct learner *learner; /* NULL: nothing is learned */
-    struct probe *probe;     /* NULL: no interference probe */
-    bool probing;            /* one is under way */
-    double typical;          /* median intensity of the unprofiled steps; NAN: none is known */
+    struct learner *learner;     /* NULL: nothing is learned */
+    struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
+    struct probe *probe;         /* NULL: no interference probe */
+    bool probing;                /* one is under way */
+    double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
     struct registry steps;
     struct pool pool;
