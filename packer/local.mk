@@ -29,6 +29,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_dryrun.c \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
+	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
 	packer/lock_program.c packer/lock_program.h \
