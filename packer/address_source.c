@@ -13,8 +13,9 @@
 
 #define DEVICES "/sys/bus/event_source/devices/"
 
-#define PEBS_RATE 20             /* samples a second and CPU: each may be watched */
-#define IBS_RATE 200             /* of which few are of the last-level cache */
+/* Samples a second and CPU: each wakes berthd. Of IBS's few are of the last-level cache. */
+#define PEBS_RATE 5
+#define IBS_RATE 20
 #define IBS_COUNT_OPS (1u << 19) /* micro-operations, not cycles (format/cnt_ctl) */
 
 /* MEM_LOAD_RETIRED:L2_MISS, before Skylake MEM_LOAD_UOPS_RETIRED:L2_MISS: the same number from

@@ -18,9 +18,10 @@
 #include "packer.h"
 #include "pipeline.h"
 #include "probing.h"
+#include "reuse.h"
 #include "server.h"
 
-enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, EVENTS };
+enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, EVENTS };
 
 struct daemon {
     const char *conf_path;
@@ -76,9 +77,9 @@ static bool fixed_differ(const struct conf *a, const struct conf *b)
            a->enforcement != b->enforcement || strcmp(a->counters, b->counters) ||
            strcmp(a->counters_replay, b->counters_replay) ||
            strcmp(a->event_table, b->event_table) || a->lock_time != b->lock_time ||
-           a->learn != b->learn || a->profile_age_days != b->profile_age_days ||
-           a->probe != b->probe || a->probe_every_ms != b->probe_every_ms ||
-           a->probe_time_ms != b->probe_time_ms;
+           a->learn != b->learn || a->reuse_sampling != b->reuse_sampling ||
+           a->profile_age_days != b->profile_age_days || a->probe != b->probe ||
+           a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms;
 }
 
 static void on_reload(evutil_socket_t sig, short what, void *arg)
@@ -94,7 +95,8 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     }
     if (fixed_differ(now, &next))
         log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
-                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age "
+                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
+                 "reuse_sampling "
                  "and probe change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
@@ -135,6 +137,12 @@ static void on_observe(evutil_socket_t fd, short what, void *arg)
     (void)fd, (void)what;
     if (in_s >= 0)
         wake(daemon, in_s);
+}
+
+static void on_reuse(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    reuse_sampler_ready(((struct daemon *)arg)->packer.reuse);
 }
 
 /* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
@@ -192,6 +200,12 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
             return berth_error_set(err, "no signal handlers");
     if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE])
         return berth_error_set(err, "no timers");
+    if (daemon->packer.reuse) {
+        daemon->event[REUSE] = event_new(base, reuse_sampler_fd(daemon->packer.reuse),
+                                         EV_READ | EV_PERSIST, on_reuse, daemon);
+        if (!daemon->event[REUSE] || event_add(daemon->event[REUSE], NULL) < 0)
+            return berth_error_set(err, "reuse sampling cannot be waited for");
+    }
     daemon->packer.wake = wake;
     daemon->packer.wake_arg = daemon;
     on_sweep(-1, 0, daemon);

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conf - see conf.h.
  *
- * Everything about a key stands once, in keys[]. inih splits the lines; it counts them too, but
- * tells its handler nothing about them and cuts long ones, so its reader here does both. The file
- * decides what root does, so it is opened once, without waiting (a FIFO), and its owner and mode
- * are checked on the open descriptor. */
+ * Everything about a key stands once, in keys[]. */
 #include "conf.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <ini.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "ini_file.h"
 #include "wire.h"
 
 enum type {
@@ -86,7 +79,7 @@ static const struct key keys[] = {
      "change that."},
     {"isolate_qos", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_qos), "Slurm QOS, likewise."},
     {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
-     "How a placement is made to hold; auto takes the first that this node can do, dryrun touches "
+     "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},
     {"log", TYPE_CHOICE, "", "stderr", 0, 0, target_words, FIELD(log), "Where the log goes."},
     {"log_level", TYPE_CHOICE, "", "info", 0, 0, level_words, FIELD(log_level),
@@ -110,6 +103,9 @@ static const struct key keys[] = {
     {"lock_time", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(lock_time),
      "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
      "a little longer."},
+    {"reuse_sampling", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(reuse_sampling),
+     "Estimate a step's stack-distance profile from sampled accesses (PEBS, IBS) and debug "
+     "registers, which a debugger may then find taken. Not tested on such hardware."},
     {"startup", TYPE_TIME, "ms or s", "1s", 0, 3600e3, NULL, FIELD(startup_ms),
      "How long a step starts up: that time is in no profile."},
     {"first_window", TYPE_TIME, "ms or s", "500ms", 10, 3600e3, NULL, FIELD(first_window_ms),
@@ -303,123 +299,36 @@ void conf_init(struct conf *conf)
 /* ---- the file ---- */
 
 struct reading {
-    struct conf conf; /* what is read, handed over only when all is well */
-    FILE *file;
-    const char *path;
-    char *line; /* getline's */
-    size_t line_size;
-    unsigned number;     /* of the line in hand */
+    struct conf conf;    /* what is read, handed over only when all is well */
     unsigned seen[KEYS]; /* the line where each key was set; 0 not yet */
-    bool failed;
-    struct berth_error why; /* the first error, with FILE:LINE */
 };
 
-static int refuse(struct reading *reading, const char *why)
-{
-    if (!reading->failed)
-        berth_error_set(&reading->why, "%s:%u: %s", reading->path, reading->number, why);
-    reading->failed = true;
-    return 0; /* inih's "error" */
-}
-
-/* inih's reader: the next line, or NULL at the end or at a line that inih would cut. */
-static char *next_line(char *text, int size, void *arg)
+static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error *err)
 {
     struct reading *reading = arg;
-    ssize_t length;
-
-    if (reading->failed)
-        return NULL;
-    length = getline(&reading->line, &reading->line_size, reading->file);
-    reading->number++;
-    if (length < 0) {
-        if (ferror(reading->file))
-            refuse(reading, strerror(errno));
-        return NULL;
-    }
-    if (length >= size || strlen(reading->line) != (size_t)length) {
-        refuse(reading, "the line is too long or has a NUL in it");
-        return NULL;
-    }
-    return memcpy(text, reading->line, (size_t)length + 1);
-}
-
-/* inih's handler: one KEY = VALUE. */
-static int take_pair(void *arg, const char *section, const char *name, const char *value)
-{
-    struct reading *reading = arg;
-    struct berth_error err;
     size_t i = 0;
 
-    while (i < KEYS && strcmp(keys[i].name, name) != 0)
+    while (i < KEYS && strcmp(keys[i].name, pair->name) != 0)
         i++;
-    if (section[0])
-        berth_error_set(&err, "section [%s]: berth.conf has no sections", section);
-    else if (i == KEYS)
-        berth_error_set(&err, "unknown key '%s' (berth.conf(5) lists them)", name);
-    else if (reading->seen[i])
-        berth_error_set(&err, "%s: set before, in line %u", name, reading->seen[i]);
-    else if (set_key(&reading->conf, &keys[i], value, &err) == 0) {
-        reading->seen[i] = reading->number;
-        return 1;
-    }
-    return refuse(reading, err.text);
-}
-
-/* Open a file that may be trusted with what root does. The descriptor, or -1 and err. */
-static int open_trusted(const char *path, struct berth_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        berth_error_set(err, "%s: not a regular file", path);
-    else if (st.st_uid != 0 && st.st_uid != geteuid())
-        berth_error_set(err, "%s: owned by user %u: must be owned by root", path, st.st_uid);
-    else if (st.st_mode & (S_IWGRP | S_IWOTH))
-        berth_error_set(err, "%s: mode %04o: must not be writable by group or others", path,
-                        st.st_mode & 07777);
-    else
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-static int parse(struct reading *reading, struct conf *conf, struct berth_error *err)
-{
-    int line = ini_parse_stream(next_line, reading, take_pair, reading);
-
-    if (line < 0)
-        return berth_error_set(err, "%s: out of memory", reading->path);
-    if (line > 0 && !reading->failed) { /* no '=', or an unclosed '[': the handler never saw it */
-        reading->number = (unsigned)line;
-        refuse(reading, "KEY = VALUE expected");
-    }
-    if (reading->failed)
-        return berth_error_set(err, "%s", reading->why.text);
-    *conf = reading->conf;
-    return 0;
+    if (pair->section[0])
+        return berth_error_set(err, "section [%s]: berth.conf has no sections", pair->section);
+    if (i == KEYS)
+        return berth_error_set(err, "unknown key '%s' (berth.conf(5) lists them)", pair->name);
+    if (reading->seen[i])
+        return berth_error_set(err, "%s: set before, in line %u", pair->name, reading->seen[i]);
+    reading->seen[i] = pair->line;
+    return set_key(&reading->conf, &keys[i], pair->value, err);
 }
 
 int conf_read(struct conf *conf, const char *path, struct berth_error *err)
 {
-    struct reading reading = {.conf = *conf, .path = path};
-    int fd = open_trusted(path, err), rc = -1;
+    struct reading reading = {.conf = *conf};
+    int fd = ini_file_open(path, true, err); /* it decides what root does */
 
-    if (fd < 0)
+    if (fd < 0 || ini_file_read(fd, path, "KEY = VALUE", take_pair, &reading, err) < 0)
         return -1;
-    reading.file = fdopen(fd, "re");
-    if (!reading.file) {
-        close(fd);
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
-    }
-    rc = parse(&reading, conf, err);
-    free(reading.line);
-    fclose(reading.file);
-    return rc;
+    *conf = reading.conf;
+    return 0;
 }
 
 /* ---- printing ---- */

@@ -41,9 +41,10 @@ struct conf {
     uint64_t sweep_ms;       /* how often steps that vanished without a word are looked for */
     uint64_t history;        /* ended steps remembered for explain */
     char counters[64];       /* backends that may be used, comma separated */
-    char counters_replay[PATH_MAX]; /* "" or a file of samples, played instead */
-    char event_table[PATH_MAX];     /* hardware events by micro-architecture */
-    enum conf_switch lock_time;     /* count waiting for futexes, by eBPF */
+    char counters_replay[PATH_MAX];  /* "" or a file of samples, played instead */
+    char event_table[PATH_MAX];      /* hardware events by micro-architecture */
+    enum conf_switch lock_time;      /* count waiting for futexes, by eBPF */
+    enum conf_switch reuse_sampling; /* stack distances by sampled addresses */
     uint64_t startup_ms, first_window_ms, window_ms;
     double phase_change;       /* relative distance from the average that begins a new phase */
     enum conf_switch learn;    /* store what was counted */

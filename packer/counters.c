@@ -219,6 +219,14 @@ void counters_detach(struct counters *counters, struct counters_step *step)
     free(step);
 }
 
+int counters_cgroup(const struct counters_step *step)
+{
+    for (size_t i = 0; step && i < BACKENDS; i++)
+        if (step->attached[i] && backends[i]->cgroup)
+            return backends[i]->cgroup(step->of[i]);
+    return -1;
+}
+
 void counters_sweep(struct counters *counters, const struct wire_step_id *known, size_t n)
 {
     for (size_t i = 0; i < BACKENDS; i++)

@@ -131,6 +131,9 @@ struct counters_backend {
     /* The step is over: nothing of it is left. Its processes may have gone long ago. */
     void (*detach)(void *state, void *step);
 
+    /* The descriptor of the step's cgroup in the perf_event hierarchy, borrowed. May be NULL. */
+    int (*cgroup)(void *step);
+
     /* Remove what a berthd before this one has left for steps that are not in known[n]. May be
      * NULL. */
     void (*sweep)(void *state, const struct wire_step_id *known, size_t n);
@@ -173,6 +176,8 @@ void counters_follow(struct counters *counters, struct counters_step *step,
 void counters_read(struct counters *counters, struct counters_step *step,
                    const struct counters_target *target, struct counters_sample *sample);
 void counters_detach(struct counters *counters, struct counters_step *step); /* NULL is fine */
+/* The descriptor of the step's perf_event cgroup, borrowed; -1: perf does not follow it. */
+int counters_cgroup(const struct counters_step *step);
 void counters_sweep(struct counters *counters, const struct wire_step_id *known, size_t n);
 
 #endif

@@ -326,6 +326,11 @@ static void perf_backend_sweep(void *arg, const struct wire_step_id *known, size
     perf_cgroup_sweep(&state->hierarchy, state->node.enforce, known, n);
 }
 
+static int perf_cgroup_fd(void *step)
+{
+    return ((struct step *)step)->fd;
+}
+
 const struct counters_backend counters_perf = {.name = "perf",
                                                .open = perf_backend_open,
                                                .close = perf_backend_close,
@@ -333,4 +338,5 @@ const struct counters_backend counters_perf = {.name = "perf",
                                                .follow = perf_backend_follow,
                                                .read = perf_backend_read,
                                                .detach = perf_backend_detach,
+                                               .cgroup = perf_cgroup_fd,
                                                .sweep = perf_backend_sweep};

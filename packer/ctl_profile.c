@@ -319,11 +319,10 @@ static const char *untimed(const struct tracer_time *time, int status)
  * known what took that time. 0, or 1 after saying that it was interrupted. */
 static int measure_speed(const struct profile_args *args, char *path,
                          const struct tracer_result *result, off_t input, double limit_s,
-                         struct profile *profile)
+                         struct profile *profile, struct tracer_time *time)
 {
     const char *why = NULL;
     char *typed = args->command[0];
-    struct tracer_time time = {0};
     struct berth_error err;
 
     if (args->no_timing)
@@ -334,22 +333,22 @@ static int measure_speed(const struct profile_args *args, char *path,
         why = "its input cannot be read twice";
     args->command[0] = path;
     if (!why)
-        why = tracer_time(&time, args->command, limit_s, &err) < 0 ? err.text
-                                                                   : untimed(&time, result->status);
+        why = tracer_time(time, args->command, limit_s, &err) < 0 ? err.text
+                                                                  : untimed(time, result->status);
     args->command[0] = typed;
-    if (time.signal)
-        return ctl_fail("profile", "stopped by SIG%s: nothing stored", sigabbrev_np(time.signal));
+    if (time->signal)
+        return ctl_fail("profile", "stopped by SIG%s: nothing stored", sigabbrev_np(time->signal));
     if (why)
         fprintf(stderr, "berthctl: profile: instructions per second not known: %s\n", why);
     else
-        profile->instructions_per_s = (double)result->seen.instructions / time.cpu_s;
+        profile->instructions_per_s = (double)result->seen.instructions / time->cpu_s;
     return 0;
 }
 
 /* Run the command in the simulated caches and fill the profile. 0, or 1 after saying why not. */
 static int measure(const struct profile_args *args, char *path,
                    const struct cachesim_geometry *geometry, struct profile *profile,
-                   struct tracer_result *result)
+                   struct tracer_result *result, struct tracer_time *timed)
 {
     struct progress progress = start_progress(args);
     struct tracer_want want = {.command = args->command,
@@ -379,7 +378,7 @@ static int measure(const struct profile_args *args, char *path,
     say_how_it_ended(args, result);
     fill_profile(profile, result, geometry);
     return measure_speed(args, path, result, input, difftime(time(NULL), began) + TIMED_MARGIN_S,
-                         profile);
+                         profile, timed);
 }
 
 /* Standard error of the miss rate that comes from sampling, per million instructions. */
@@ -400,10 +399,27 @@ static void add_run(struct json_object *object, const struct tracer_result *resu
         json_add_u64(object, "processes", result->processes);
 }
 
+/* Which share of the memory was on each NUMA node. */
+static void add_nodes(struct json_object *object, const struct memory_nodes *memory)
+{
+    struct json_object *shares;
+    double all = 0;
+
+    for (size_t i = 0; i < memory->n; i++)
+        all += memory->bytes[i];
+    if (all <= 0)
+        return;
+    shares = json_object_new_array();
+    for (size_t i = 0; i < memory->n; i++)
+        json_object_array_add(shares, json_object_new_double(memory->bytes[i] / all));
+    json_object_object_add(object, "node_share", shares);
+}
+
 /* Store the profile and show it; it is shown even when it cannot be stored, for it took a while to
  * measure. */
 static int finish(const struct profile_args *args, const struct conf *conf, struct profiles *store,
-                  const struct profile *profile, const struct tracer_result *result)
+                  const struct profile *profile, const struct tracer_result *result,
+                  const struct tracer_time *timed)
 {
     struct json_object *object;
     struct berth_error err;
@@ -412,12 +428,12 @@ static int finish(const struct profile_args *args, const struct conf *conf, stru
     if (args->json) {
         object = profile_json(profile, conf->devil_miss_pmi);
         add_run(object, result, args->sample);
+        add_nodes(object, &timed->memory);
         rc = ctl_print_json(object);
     } else {
         profile_print(profile, conf->devil_miss_pmi, stderr);
         if (args->sample > 1)
-            fprintf(stderr, "  sampled       one of %u sets: miss rate +- %.2g (95 %%)\n",
-                    args->sample, INTERVAL_95 * sampling_error(result, args->sample));
+            fprintf(stderr, "  sampled       one of %u sets of the cache\n", args->sample);
     }
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }
@@ -428,6 +444,7 @@ static int run(const struct profile_args *args)
 {
     struct profile profile = {0};
     struct tracer_result result;
+    struct tracer_time timed = {0};
     struct cachesim_geometry geometry;
     struct profiles *store = NULL;
     struct berth_error err;
@@ -443,8 +460,8 @@ static int run(const struct profile_args *args)
         return ctl_fail("profile", "%s", err.text);
     join_command(args->command, profile.command, sizeof(profile.command));
     wire_args_shape(INT_MAX, args->command, profile.shape);
-    if (measure(args, path, &geometry, &profile, &result) == 0)
-        rc = finish(args, &conf, store, &profile, &result);
+    if (measure(args, path, &geometry, &profile, &result, &timed) == 0)
+        rc = finish(args, &conf, store, &profile, &result, &timed);
     profiles_close(store);
     return rc;
 }

@@ -112,11 +112,38 @@ static bool tag_valid(const char *tag)
            strspn(tag, letters) == length;
 }
 
-/* Take one option. 0, or the exit status after saying what is wrong. */
-static int take_option(struct profile_args *args, int option, const char *value, const char *typed)
+/* Take one of the options that are numbers. */
+static int take_number(struct profile_args *args, int option, const char *value)
 {
     uint64_t number;
 
+    switch (option) {
+    case 'l':
+        return parse_count(value, &args->limit) == 0 && args->limit > 0
+                   ? 0
+                   : ctl_usage("profile", "--limit '%s': a number above 0, such as 20M", value);
+    case 's':
+        args->skip_given = true;
+        return parse_count(value, &args->skip) == 0
+                   ? 0
+                   : ctl_usage("profile", "--skip '%s': a number, such as 5M", value);
+    case 'S':
+        args->limit_s_given = true;
+        if (parse_count(value, &number) < 0 || number > SECONDS_MAX)
+            return ctl_usage("profile", "--seconds '%s': 0 to %d", value, SECONDS_MAX);
+        args->limit_s = (double)number;
+        return 0;
+    default: /* 'N' */
+        if (parse_count(value, &number) < 0 || number == 0 || number > SAMPLE_MAX)
+            return ctl_usage("profile", "--sample '%s': 1 to %d", value, SAMPLE_MAX);
+        args->sample = (uint32_t)number;
+        return 0;
+    }
+}
+
+/* Take one option. 0, or the exit status after saying what is wrong. */
+static int take_option(struct profile_args *args, int option, const char *value, const char *typed)
+{
     switch (option) {
     case 't':
         args->tag = value;
@@ -125,28 +152,13 @@ static int take_option(struct profile_args *args, int option, const char *value,
                    : ctl_usage("profile", "--tag '%s': 1 to 63 letters, digits, '.', '_', '-'",
                                value);
     case 'l':
-        return parse_count(value, &args->limit) == 0 && args->limit > 0
-                   ? 0
-                   : ctl_usage("profile", "--limit '%s': a number above 0, such as 20M", value);
+    case 's':
     case 'S':
-        args->limit_s_given = true;
-        if (parse_count(value, &number) < 0 || number > SECONDS_MAX)
-            return ctl_usage("profile", "--seconds '%s': 0 to %d", value, SECONDS_MAX);
-        args->limit_s = (double)number;
-        return 0;
     case 'N':
-        if (parse_count(value, &number) < 0 || number == 0 || number > SAMPLE_MAX)
-            return ctl_usage("profile", "--sample '%s': 1 to %d", value, SAMPLE_MAX);
-        args->sample = (uint32_t)number;
-        return 0;
+        return take_number(args, option, value);
     case 'y':
         args->lackey = true;
         return 0;
-    case 's':
-        args->skip_given = true;
-        return parse_count(value, &args->skip) == 0
-                   ? 0
-                   : ctl_usage("profile", "--skip '%s': a number, such as 5M", value);
     case 'c':
         return parse_llc(value, args) == 0
                    ? 0

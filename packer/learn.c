@@ -17,6 +17,7 @@
 #include "sample.h"
 
 #define RETRY_S 30
+#define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
 #define CLOSE_WAIT_S 2
 #define AGE_EVERY_S 86400
 
@@ -84,18 +85,19 @@ static int write_batch(struct learner *learner, const struct batch *batch, struc
     return rc < 0 ? -1 : 0;
 }
 
-/* Wait for something to write, after a failure for RETRY_S at least. False: the end, and nothing
- * to write. The mutex is held. */
+/* Wait for something to write, and SETTLE_S for more; after a failure RETRY_S. False: the end, and
+ * nothing to write. The mutex is held. */
 static bool wait_for_work(struct learner *learner, bool failed)
 {
     struct timespec until;
     int rc = 0;
 
+    while (!learner->stopping && !failed && STAILQ_EMPTY(&learner->queue.entries))
+        pthread_cond_wait(&learner->changed, &learner->mutex);
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += RETRY_S;
-    while (!learner->stopping && rc == 0 && (failed || STAILQ_EMPTY(&learner->queue.entries)))
-        rc = failed ? pthread_cond_timedwait(&learner->changed, &learner->mutex, &until)
-                    : pthread_cond_wait(&learner->changed, &learner->mutex);
+    until.tv_sec += failed ? RETRY_S : SETTLE_S;
+    while (!learner->stopping && rc == 0)
+        rc = pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
     return !STAILQ_EMPTY(&learner->queue.entries);
 }
 

@@ -31,6 +31,7 @@ libpacker_la_SOURCES = \
 	packer/hold.c packer/hold.h \
 	packer/forecast.c packer/forecast.h \
 	packer/isolation.c packer/isolation.h \
+	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
 	packer/learn.c packer/learn.h \
 	packer/lock_program.c packer/lock_program.h \
@@ -77,6 +78,7 @@ libpacker_la_SOURCES = \
 	packer/replace.c packer/replace.h \
 	packer/replay.c packer/replay.h \
 	packer/resctrl_group.c packer/resctrl_group.h \
+	packer/reuse.c packer/reuse.h \
 	packer/reuse_sampler.c packer/reuse_sampler.h \
 	packer/rootfs.c packer/rootfs.h \
 	packer/sample.c packer/sample.h \

@@ -7,6 +7,7 @@
 #include "probe.h"
 #include "probing.h"
 #include "replace.h"
+#include "reuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -120,6 +121,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             probing_open(packer);
             packer->replace = replace_open();
             memory_open(packer);
+            reuse_open(packer);
             return 0;
         }
     }
@@ -134,6 +136,7 @@ void packer_close(struct packer *packer)
     probe_close(packer->probe);
     replace_close(packer->replace);
     registry_free(&packer->steps);
+    reuse_sampler_close(packer->reuse);
     counters_close(packer->counters);
     pool_free(&packer->pool);
     if (packer->journal)

@@ -23,13 +23,14 @@ struct packer {
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
-    struct learner *learner;    /* NULL: nothing is learned */
-    struct probe *probe;        /* NULL: no interference probe */
-    bool probing;               /* one is under way */
-    bool rates_changed;         /* of a step, since the last re-placement was considered */
-    struct replace *replace;    /* replace.h */
-    struct memory_mover *mover; /* NULL: memory does not follow */
-    double typical;             /* median intensity of the unprofiled steps; NAN: none is known */
+    struct learner *learner;     /* NULL: nothing is learned */
+    struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
+    struct probe *probe;         /* NULL: no interference probe */
+    bool probing;                /* one is under way */
+    bool rates_changed;          /* of a step, since the last re-placement was considered */
+    struct replace *replace;     /* replace.h */
+    struct memory_mover *mover;  /* NULL: memory does not follow */
+    double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct registry steps;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_events - see perf_events.h.
- *
- * inih splits the lines and joins continued ones; as in conf.c its reader counts them and refuses
- * those that inih would cut. */
+/* perf_events - see perf_events.h */
 #include "perf_events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <ini.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "ini_file.h"
 
 #define GENERIC "generic"
 #define SECTION_MAX 48 /* inih cuts longer ones */
@@ -31,50 +26,6 @@ struct perf_table {
 };
 
 /* ---- the file ---- */
-
-struct reading {
-    struct perf_table *table;
-    FILE *file;
-    const char *path;
-    char *line; /* getline's */
-    size_t line_size;
-    unsigned number; /* of the line in hand */
-    bool continued;  /* the line in hand begins with a blank */
-    bool failed;
-    struct berth_error why; /* the first error, with FILE:LINE */
-};
-
-static int refuse(struct reading *reading, const char *why)
-{
-    if (!reading->failed)
-        berth_error_set(&reading->why, "%s:%u: %s", reading->path, reading->number, why);
-    reading->failed = true;
-    return 0; /* inih's "error" */
-}
-
-/* inih's reader: the next line, or NULL at the end or at a line that inih would cut. */
-static char *next_line(char *text, int size, void *arg)
-{
-    struct reading *reading = arg;
-    ssize_t length;
-
-    if (reading->failed)
-        return NULL;
-    length = getline(&reading->line, &reading->line_size, reading->file);
-    reading->number++;
-    if (length < 0) {
-        if (ferror(reading->file))
-            refuse(reading, strerror(errno));
-        return NULL;
-    }
-    if (length >= size || strlen(reading->line) != (size_t)length) {
-        refuse(reading, "the line is too long or has a NUL in it (a line that begins with blanks "
-                        "continues the one before)");
-        return NULL;
-    }
-    reading->continued = reading->line[0] == ' ' || reading->line[0] == '\t';
-    return memcpy(text, reading->line, (size_t)length + 1);
-}
 
 /* The section of these words; a new one at the end where there is none. NULL when out of memory. */
 static struct section *section_of(struct perf_table *table, const char *words)
@@ -124,89 +75,51 @@ static bool is_event(const char *term, bool first, void *arg)
 }
 
 /* Keep a value, or a line that continues it. */
-static int take_value(struct reading *reading, char **value, const char *text)
+static int take_value(char **value, const char *text, struct berth_error *err)
 {
     char *joined;
     bool good;
 
     if (asprintf(&joined, "%s%s%s", *value ? *value : "", *value ? " " : "", text) < 0)
-        return refuse(reading, "out of memory");
+        return berth_error_set(err, "out of memory");
     free(*value);
     *value = joined;
     /* What continues begins with '+' or '|': so each line is whole in itself. */
     each_term(joined, is_event, &good);
-    return good ? 1 : refuse(reading, "EVENT + EVENT | EVENT ... expected");
+    return good ? 0 : berth_error_set(err, "EVENT + EVENT | EVENT ... expected");
 }
 
-/* inih's handler: one COUNTER = EVENTS. */
-static int take_pair(void *arg, const char *section, const char *name, const char *text)
+static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error *err)
 {
-    struct reading *reading = arg;
-    int counter = counter_by_name(name);
+    int counter = counter_by_name(pair->name);
     struct section *into;
 
-    if (!section[0])
-        return refuse(reading, "a [SECTION] expected first: the names of its core PMUs");
-    if (strlen(section) >= SECTION_MAX)
-        return refuse(reading, "the section's line is too long");
+    if (!pair->section[0])
+        return berth_error_set(err, "a [SECTION] expected first: the names of its core PMUs");
+    if (strlen(pair->section) >= SECTION_MAX)
+        return berth_error_set(err, "the section's line is too long");
     if (counter < 0 || counter_info[counter].gauge)
-        return refuse(reading, "no such counter (etc/events.conf lists them)");
-    into = section_of(reading->table, section);
+        return berth_error_set(err, "no such counter (etc/events.conf lists them)");
+    into = section_of(arg, pair->section);
     if (!into)
-        return refuse(reading, "out of memory");
-    if (into->value[counter] && !reading->continued)
-        return refuse(reading, "set before in this section");
-    return take_value(reading, &into->value[counter], text);
-}
-
-static int parse(struct reading *reading, struct berth_error *err)
-{
-    int line = ini_parse_stream(next_line, reading, take_pair, reading);
-
-    if (line < 0)
-        return berth_error_set(err, "%s: out of memory", reading->path);
-    if (line > 0 && !reading->failed) { /* no '=', or an unclosed '[': the handler never saw it */
-        reading->number = (unsigned)line;
-        refuse(reading, "COUNTER = EVENTS expected");
-    }
-    return reading->failed ? berth_error_set(err, "%s", reading->why.text) : 0;
-}
-
-static FILE *open_table(const char *path, struct berth_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    FILE *file = NULL;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        berth_error_set(err, "%s: not a regular file", path);
-    else if (!(file = fdopen(fd, "re")))
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-    if (!file && fd >= 0)
-        close(fd);
-    return file;
+        return berth_error_set(err, "out of memory");
+    if (into->value[counter] && !pair->continued)
+        return berth_error_set(err, "set before in this section");
+    return take_value(&into->value[counter], pair->value, err);
 }
 
 int perf_table_read(struct perf_table **table, const char *path, struct berth_error *err)
 {
-    struct reading reading = {.path = path, .table = calloc(1, sizeof(**table))};
-    int rc = -1;
+    struct perf_table *read = calloc(1, sizeof(*read));
+    int fd =
+        read ? ini_file_open(path, false, err) : berth_error_set(err, "%s: out of memory", path);
 
-    if (!reading.table)
-        return berth_error_set(err, "%s: out of memory", path);
-    reading.file = open_table(path, err);
-    if (reading.file) {
-        rc = parse(&reading, err);
-        free(reading.line);
-        fclose(reading.file);
+    if (fd < 0 || ini_file_read(fd, path, "COUNTER = EVENTS", take_pair, read, err) < 0) {
+        perf_table_free(read);
+        return -1;
     }
-    if (rc < 0)
-        perf_table_free(reading.table);
-    else
-        *table = reading.table;
-    return rc;
+    *table = read;
+    return 0;
 }
 
 void perf_table_free(struct perf_table *table)

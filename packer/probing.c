@@ -78,8 +78,9 @@ static void take_estimates(struct packer *packer)
 
 bool probing_rank(const struct packer *packer, const struct step *step, double *miss_pmi)
 {
-    if (!ranks(step) || isnan(packer->typical))
-        return false;
+    if (!ranks(step) || isnan(packer->typical) ||
+        fabs(step->probe.intensity - packer->typical) <= step->probe.error)
+        return false; /* nobody knows that it is not typical */
     *miss_pmi = probe_rank(step->probe.intensity, packer->typical, packer->conf.neutral_miss_pmi,
                            packer->conf.devil_miss_pmi);
     return true;

@@ -22,7 +22,8 @@ struct probing_wait probing_turn(struct packer *packer);
 void probing_start(struct packer *packer, struct step *step);
 void probing_end(struct packer *packer, struct step *step);
 
-/* The rank of a step without a miss rate by its intensity: false when too few probes know it. */
+/* The rank of a step without a miss rate by its intensity: false when too few probes know it, or it
+ * does not differ from the typical one by more than its error. */
 bool probing_rank(const struct packer *packer, const struct step *step, double *miss_pmi);
 
 #endif

@@ -18,15 +18,6 @@
 #define POLL_US 500      /* at least; three times as long at most */
 #define GIVE_WAY_US 2000 /* longer than a poll */
 
-/* Two columns for each of enum profile_rate. */
-#define RATE(name) name " REAL, " name "_error REAL, "
-#define RATE_COLUMNS                                                                               \
-    RATE("misses")                                                                                 \
-    RATE("accesses")                                                                               \
-    RATE("cycles") RATE("stalls") RATE("reads_remote") RATE("instructions_per_s")                  \
-        RATE("bytes_per_s") RATE("cpus") RATE("run_delay") RATE("lock_wait")                       \
-            RATE("switches_per_s") RATE("occupancy_bytes") RATE("rss_bytes") RATE("intensity")
-
 /* The SQL that brings the schema from version i to i + 1, for every version there ever was. */
 static const char *const migration[PROFILES_SCHEMA] = {
     "CREATE TABLE profile ("
@@ -57,7 +48,15 @@ static const char *const migration[PROFILES_SCHEMA] = {
     " co_run INTEGER NOT NULL, source TEXT NOT NULL, command TEXT NOT NULL,"
     " llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL, windows REAL NOT NULL,"
     " seconds REAL NOT NULL, instructions REAL NOT NULL, runs INTEGER NOT NULL,"
-    " measured_at INTEGER NOT NULL, " RATE_COLUMNS
+    " measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"
+    " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"
+    " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"
+    " instructions_per_s REAL, instructions_per_s_error REAL,"
+    " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"
+    " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"
+    " switches_per_s REAL, switches_per_s_error REAL,"
+    " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"
+    " intensity REAL, intensity_error REAL,"
     " PRIMARY KEY (key, shape, geometry, machine, co_run, source));"
     "CREATE INDEX sample_newest ON sample (key, co_run, measured_at, machine)",
 };

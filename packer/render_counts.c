@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "json.h"
+#include "reuse.h"
 #include "sample.h"
 
 static struct json_object *estimate(double mean, double error)
@@ -55,6 +56,25 @@ static struct json_object *rss_by_node(const struct counters_sample *sample)
     return list;
 }
 
+/* Its online stack-distance profile; NULL where there is none. */
+static struct json_object *online_sdp(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object, *hits;
+    struct reuse_sdp sdp;
+
+    if (reuse_sdp(packer, step, &sdp) < 0)
+        return NULL;
+    object = json_object_new_object();
+    hits = json_object_new_array();
+    for (size_t i = 0; i < sdp.ways; i++)
+        json_object_array_add(hits, json_object_new_double(sdp.hits[i]));
+    json_object_object_add(object, "hits", hits);
+    json_add_measure(object, "misses", sdp.misses);
+    json_add_measure(object, "misses_error", sdp.misses_error);
+    json_add_u64(object, "samples", sdp.samples);
+    return object;
+}
+
 static struct json_object *used_backends(const struct packer *packer)
 {
     struct json_object *list = json_object_new_array();
@@ -81,6 +101,7 @@ struct json_object *render_counts(const struct packer *packer, const struct step
     json_object_object_add(object, "rates", phase_rates(step));
     json_object_object_add(object, "alone", run_rates(counts, false));
     json_object_object_add(object, "beside", run_rates(counts, true));
+    json_object_object_add(object, "sdp", online_sdp(packer, step));
     json_add_measure(object, "threads",
                      counters_know(last, COUNTER_THREADS) ? last->value[COUNTER_THREADS] : NAN);
     json_object_object_add(object, "rss_node", last->nodes ? rss_by_node(last) : NULL);

@@ -59,6 +59,7 @@ struct reuse_sampler {
     struct reuse_means means;
     int epoll;
     LIST_HEAD(, reuse_step) steps;
+    uint64_t attached; /* of them */
 };
 
 static uint64_t now_ns(void)
@@ -102,7 +103,8 @@ int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *n
     const struct topo *topo = node->topo;
     struct reuse_means means = {.inner_lines = topo->l2_bytes / LINE,
                                 .reach = topo->llc[0].size_bytes / LINE * REUSE_REACH,
-                                .pause_ns = 1000000000 / REUSE_RATE};
+                                .pause_ns = 1000000000 / REUSE_RATE,
+                                .stale_ns = REUSE_STALE_NS};
 
     if (address_source_find(&means.source, node->root, err) < 0)
         return -1;
@@ -302,11 +304,11 @@ static void take_samples(struct reuse_step *step, struct source *source)
     while ((size = perf_ring_next(&source->ring, record, sizeof(record))) > 0) {
         now = now_ns();
         if (!address_sample_read(&sample, &means->source, record, size) || now < step->next_ns ||
-            now > sample.time_ns + REUSE_STALE_NS)
+            now > sample.time_ns + means->stale_ns)
             continue;
         reuse_sampler_poll(step);
         offer(step, &sample);
-        step->next_ns = now + means->pause_ns;
+        step->next_ns = now + means->pause_ns * (1 + step->sampler->attached / REUSE_STEPS);
     }
 }
 
@@ -350,6 +352,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
         return -1;
     }
     LIST_INSERT_HEAD(&sampler->steps, fresh, link);
+    sampler->attached++;
     *step = fresh;
     return 0;
 }
@@ -369,6 +372,7 @@ void reuse_sampler_detach(struct reuse_step *step)
     reuse_sampler_forget(step);
     close_sources(step);
     LIST_REMOVE(step, link);
+    step->sampler->attached--;
     free(step);
 }
 

@@ -7,10 +7,10 @@
  * touches it again, the thread's second-level misses in between are the reuse distance in accesses
  * to the last-level cache, for models/statstack. A touch before as many misses as the second-level
  * cache has lines is served by that, and the watch goes on. There are few registers, and a watch
- * may last for ever: the k-th sample offered to a busy one takes it with odds of 1/k (RDX, section
- * 4: reservoir sampling), so that a watch of any length has its chance; and one that lasts
- * longer than REUSE_REACH times the lines of the last-level cache is given up. What was cut short
- * counts as censored.
+ * may last for ever: the k-th sample offered to a busy one takes it with odds of 1/k (RDX calls it
+ * reservoir sampling), so that a watch of any length has its chance; and one that lasts longer than
+ * REUSE_REACH times the lines of the last-level cache is given up. What was cut short counts as
+ * censored.
  *
  * RDX sets the register in the signal handler of the sample. Here nobody's process is interrupted,
  * so samples must be waited for (reuse_sampler_fd): one that is older than REUSE_STALE_NS is not
@@ -20,9 +20,11 @@
  * watched, and code. The distances of a thread are in its own accesses: with several threads on a
  * cache, ask for the thread's share of it.
  *
- * Bounded: at most REUSE_WATCHES at once and so many new ones a second, each of REUSE_TRAPS traps
- * at the most, on at most REUSE_CPUS of the step's CPUs. All of it are file descriptors: nothing is
- * left armed after the step, or after berthd. */
+ * Bounded: at most REUSE_WATCHES at once and REUSE_RATE new ones a second, of REUSE_TRAPS traps at
+ * the most, sampled on at most REUSE_CPUS of the step's CPUs. That is 40 traps a second of a step,
+ * 0.05 % of one core, and 80 new watches a second of a node, 0.6 % of one (as measured, see
+ * watchpoint.h). All of it are file descriptors: nothing is left armed after the step, or after
+ * berthd. */
 #ifndef BERTH_REUSE_SAMPLER_H
 #define BERTH_REUSE_SAMPLER_H
 
@@ -38,6 +40,7 @@
 #define REUSE_WATCHES 4 /* of a step: as many as x86 has registers for one thread */
 #define REUSE_TRAPS 4   /* of a watch */
 #define REUSE_RATE 10   /* new watches of a step, per second: 40 traps */
+#define REUSE_STEPS 8   /* with more of them each gets fewer watches: 80 a second of a node */
 #define REUSE_CPUS 4    /* on which a step is sampled */
 #define REUSE_KEPT 2048 /* newest distances of a step that are kept */
 #define REUSE_LEAST 30  /* distances below which there is no profile */
@@ -54,6 +57,7 @@ struct reuse_means {
     uint64_t inner_lines; /* of the second-level cache */
     uint64_t reach;       /* longest distance that is waited for, in accesses */
     uint64_t pause_ns;    /* between two new watches of a step */
+    uint64_t stale_ns;    /* an older sample is not watched */
 };
 
 /* Can it be done on this node? 0, and say tells how; or -1 and err: why not, for doctor. Nothing

@@ -10,6 +10,7 @@
 #include "busy.h"
 #include "classify.h"
 #include "learn.h"
+#include "reuse.h"
 
 /* ---- what a step is for the counters ---- */
 
@@ -76,6 +77,7 @@ static void take_window(struct packer *packer, struct step *step, const struct c
         if (window.y[RATE_INSTRUCTIONS] > 0)
             counts->instructions[!alone] += window.y[RATE_INSTRUCTIONS];
     }
+    reuse_window(step, changed);
     counts->windows++;
     packer->rates_changed |= classify_counted(packer, step);
 }
@@ -97,7 +99,9 @@ static void read_step(struct packer *packer, struct step *step, const struct bus
         foreign_s = busy_sum(busy, &foreign);
     }
     counters_read(packer->counters, counts->counters, &target, &now);
-    if (!first)
+    if (first)
+        reuse_attach(packer, step);
+    else
         take_window(packer, step, &now, busy ? &foreign_s : NULL);
     counts->last = now;
     counts->foreign_s = foreign_s;
@@ -131,6 +135,7 @@ void sample_follow(struct packer *packer, struct step *step)
         return;
     target = target_of(step);
     counters_follow(packer->counters, step->counts->counters, &target);
+    reuse_follow(step);
     step->counts->foreign_known = false; /* this window was spent in two places */
 }
 
@@ -147,6 +152,7 @@ void sample_end(struct packer *packer, struct step *step)
     if (!counts || !counts->counters)
         return;
     learn_step(packer, step);
+    reuse_end(step);
     counters_detach(packer->counters, counts->counters);
     counts->counters = NULL;
     counts->due_s = INFINITY;

@@ -15,6 +15,7 @@
 /* What is counted of one step. */
 struct step_counts {
     struct counters_step *counters; /* NULL until the start-up is over */
+    struct reuse_step *reuse;       /* reuse.h; NULL: not sampled */
     double due_s;                   /* when it is read next */
     struct counters_sample last;    /* the reading that the present window began with */
     double foreign_s;   /* busy time of the CPUs beside its own on its caches, at that time */

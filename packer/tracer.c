@@ -24,6 +24,8 @@
 #define NAP_MS 2
 #define GRACE_S 1.0 /* from the polite signal to SIGKILL */
 #define EXEC_FAILED 127
+#define LOOK_S 0.02  /* to the second look at the memory of what is timed; later ones are rarer */
+#define DEPTH_MAX 16 /* of children of children that are looked at */
 
 struct run {
     const struct tracer_want *want;
@@ -306,21 +308,49 @@ int tracer_run(struct tracer_result *result, const struct tracer_want *want,
 
 /* ---- at full speed ---- */
 
+/* Add where the memory of a process and its children is. */
+static void look_at(struct memory_nodes *memory, const struct rootfs *root, int pid, int depth)
+{
+    char path[64], *children, *next;
+
+    memory_nodes_of_process(memory, root, (pid_t)pid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+    children = depth < DEPTH_MAX ? rootfs_read(root, path) : NULL;
+    for (char *at = children; at; at = next) {
+        long child = strtol(at, &next, 10);
+
+        if (next == at || child <= 0 || child > INT_MAX)
+            break;
+        look_at(memory, root, (int)child, depth + 1);
+    }
+    free(children);
+}
+
 /* Wait for the command and its children. */
 static void wait_all(struct run *run, double limit_s, struct tracer_time *time)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+    double look_s = 0, elapsed_s;
+    struct rootfs root;
+    int looks = rootfs_open(&root, "/", NULL) == 0;
 
     for (;;) {
         reap(run);
         if (run->ended && any_child() == 0)
-            return;
+            break;
+        elapsed_s = now_s() - run->started_s;
         time->signal = asked_to_stop;
-        time->late = now_s() - run->started_s > limit_s;
+        time->late = elapsed_s > limit_s;
         if (time->signal || time->late)
-            return;
+            break;
+        if (looks && !run->ended && elapsed_s > look_s) {
+            look_at(&time->memory, &root, run->pid, 0);
+            look_s = 1.5 * elapsed_s + LOOK_S;
+        }
         nanosleep(&nap, NULL);
     }
+    if (looks)
+        rootfs_close(&root);
 }
 
 int tracer_time(struct tracer_time *time, char *const *command, double limit_s,

@@ -10,6 +10,7 @@
 
 #include "cachesim.h"
 #include "error.h"
+#include "memory_nodes.h"
 #include "tracer_area.h"
 
 struct tracer_result {
@@ -51,7 +52,8 @@ struct tracer_time {
     double cpu_s; /* user and system, of the command and all its children */
     int signal;   /* as in tracer_result */
     int status;
-    bool late; /* it was stopped at the limit */
+    bool late;                  /* it was stopped at the limit */
+    struct memory_nodes memory; /* of all its processes, added up over some looks at them */
 };
 
 /* Run the command as it is, all of it on one CPU, its output thrown away, until it and all its

@@ -4,10 +4,10 @@
 
 # counting KEY=VALUE..: berthd starts again with short windows, and learns.
 counting() {
+    daemon_stop berthd # which stores what it has learned
     rm -f "$CLUSTER/berth/profiles.db"
     berthd_conf startup=100ms first_window=200ms window=200ms counters=perf,resctrl,software \
         "event_table=$TESTS/../etc/events.conf" learn=on "$@"
-    daemon_stop berthd
     berthd_start
 }
 
