@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory_follow.h"
 #include "place.h"
 #include "sample.h"
+#include "share.h"
 #include "size.h"
 #include "store.h"
 
@@ -118,7 +120,7 @@ static bool concerns(const struct concern *concern, const struct step *step)
 {
     if (step->hold.away)
         return true;
-    if (!step_movable(step) || concern->all || step == concern->fresh)
+    if (!step_movable(step) || concern->all || step == concern->fresh || step->share.due)
         return step_movable(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
@@ -140,6 +142,7 @@ static struct moves *moves_collect(struct packer *packer, const struct concern *
         if (!concerns(concern, step))
             continue;
         union_of_tasks(step, &from);
+        step->share.due = false;
         if (!retarget(packer, step) && !concern->all)
             continue;
         hold_describe(packer, &packer->pool, step);
@@ -191,6 +194,17 @@ static void bring_home(struct packer *packer, struct step *step)
         write_down(packer, step);
 }
 
+/* Its counters and its memory follow it. */
+static void moved_on(struct packer *packer, struct step *step, const struct cpus *from)
+{
+    struct cpus left, now;
+
+    topo_nodes_of(packer->topo, from, &left);
+    topo_nodes_of(packer->topo, &step->place.cpus, &now);
+    memory_follow(packer, step, &left, &now);
+    sample_follow(packer, step);
+}
+
 /* Move one step; a failure puts it back and ends berth's say over it. */
 static int move_step(struct packer *packer, const struct move *move)
 {
@@ -204,7 +218,7 @@ static int move_step(struct packer *packer, const struct move *move)
         return 0;
     }
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
-        sample_follow(packer, step);
+        moved_on(packer, step, &move->from);
         step->hold.verified = hold_verifies(packer);
         step->hold.moves += moves;
         packer->moves += moves;
@@ -263,6 +277,7 @@ static void leave_failed(struct packer *packer, struct concern *concern)
 
     concern->all = pool_copy(&before, &packer->pool) < 0; /* without a memory of it: everybody */
     place_sync(packer, NULL, &packer->pool);
+    share_cores(packer, &packer->pool);
     if (store_stand(packer, &packer->pool, &err) < 0)
         log_error("%s", err.text);
     if (concern->all)

@@ -12,12 +12,14 @@
 #include "answer.h"
 #include "classify.h"
 #include "hold.h"
+#include "memory_follow.h"
 #include "observe.h"
 #include "place.h"
 #include "release.h"
 #include "probing.h"
 #include "replace.h"
 #include "sample.h"
+#include "share.h"
 #include "size.h"
 #include "store.h"
 
@@ -69,8 +71,9 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         registry_drop(&packer->steps, step);
         return NULL;
     }
+    size_all(packer, step, "");
     for (size_t i = 0; i < step->body.ntasks; i++)
-        step->body.task[i].cpus = step->body.task[i].use = step->body.task[i].home;
+        step->body.task[i].cpus = step->body.task[i].home;
     return step;
 }
 
@@ -122,6 +125,7 @@ static int place_all(struct packer *packer, struct step *step, struct berth_erro
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
     place_sync(packer, NULL, &next);
+    share_cores(packer, &next);
     if (step_movable(step) && place_decide(packer, NULL, &next, err) < 0) {
         pool_free(&next);
         return -1;
@@ -190,6 +194,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     }
     store_mark(packer, step->request.id.job);
     sample_attach(packer, step);
+    memory_told(step);
     answer_fill(packer, step, answer);
 }
 
@@ -216,6 +221,7 @@ static void make_room(struct packer *packer)
         return;
     }
     place_sync(packer, NULL, &next);
+    share_cores(packer, &next);
     hold_change(packer, &next, NULL, HOLD_MUST, &err);
 }
 
@@ -227,6 +233,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
 
     sample_end(packer, step);
     probing_end(packer, step);
+    memory_ended(packer, step);
     observe_end(packer, step, end);
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
@@ -279,16 +286,6 @@ int pipeline_manage(struct packer *packer, struct berth_error *err)
 
 /* ---- what needs no haste ---- */
 
-static bool anybody_away(const struct packer *packer)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->hold.away)
-        return true;
-    return false;
-}
-
 /* Remove berth's cgroups, but for those of live steps if `keep_live`. */
 static void clean(struct packer *packer, bool keep_live)
 {
@@ -312,7 +309,6 @@ void pipeline_sweep(struct packer *packer)
 {
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
     struct berth_error err;
-    size_t gone = 0;
 
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
@@ -320,10 +316,8 @@ void pipeline_sweep(struct packer *packer)
             continue;
         log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
         step_over(packer, step, NULL);
-        gone++;
     }
-    if (gone || anybody_away(packer))
-        make_room(packer);
+    make_room(packer); /* for whom Slurm put beside a job of the pool, too */
     clean(packer, true);
     if (store_compact(packer, packer->stale, &err) < 0)
         log_error("%s", err.text);
@@ -346,6 +340,7 @@ static void adopt(struct packer *packer)
         hold_describe(packer, &packer->pool, step);
         step->hold.verified = hold_verifies(packer);
         step->place.adopted = true;
+        memory_told(step);
         sample_attach(packer, step);
     }
 }
@@ -361,6 +356,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
     place_sync(packer, NULL, &next);
+    share_cores(packer, &next);
     if (hold_change(packer, &next, NULL, HOLD_ALL | HOLD_MUST, err) < 0)
         return -1;
     store_mark_all(packer);

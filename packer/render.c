@@ -7,6 +7,7 @@
 
 #include "isolation.h"
 #include "json.h"
+#include "memory_follow.h"
 #include "observe.h"
 #include "place.h"
 #include "render_counts.h"
@@ -280,6 +281,49 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     return object;
 }
 
+/* The last proposal to move it while it runs; null where there was none. */
+static struct json_object *render_replace(const struct packer *packer, const struct step *step)
+{
+    const struct step_replace *replace = &step->replace;
+    struct json_object *object;
+
+    if (!replace->decisions)
+        return NULL;
+    object = json_object_new_object();
+    json_add_u64(object, "decisions", replace->decisions);
+    json_add_cpus(object, "cpus", &replace->cpus);
+    json_object_object_add(object, "llc", llcs_of(packer, &replace->cpus));
+    json_object_object_add(object, "gain_cores",
+                           isfinite(replace->gain) ? json_object_new_double(replace->gain) : NULL);
+    json_add_measure(object, "cost_core_s", replace->cost_s);
+    json_add_measure(object, "memory_bytes", replace->bytes);
+    json_add_text(object, "verdict", replace->verdict);
+    json_add_text(object, "source", "model");
+    return object;
+}
+
+/* How its memory follows it; null where it has not left a NUMA node. */
+static struct json_object *render_memory(const struct packer *packer, struct step *step)
+{
+    const struct step_memory *memory = &step->memory;
+    struct json_object *object;
+
+    if (!memory->asked)
+        return NULL;
+    memory_progress(packer, step);
+    object = json_object_new_object();
+    json_add_bool(object, "running", memory->running);
+    json_add_measure(object, "bytes", memory->bytes);
+    json_add_measure(object, "moved_bytes", memory->moved);
+    json_add_measure(object, "failed_bytes", memory->failed);
+    json_add_measure(object, "rate_bytes_s", memory->rate);
+    json_add_measure(object, "gain_cores", memory->gain);
+    json_add_measure(object, "lost_core_s", memory->lost);
+    json_add_measure(object, "break_even_s", memory->break_even_s);
+    json_add_text(object, "reason", memory->why[0] ? memory->why : NULL);
+    return object;
+}
+
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -329,6 +373,8 @@ struct json_object *render_explanation(struct packer *packer, struct step *step,
     json_object_object_add(object, "size", render_size(packer, step));
     json_object_object_add(object, "place", render_place(packer, step, viewer));
     json_object_object_add(object, "enforce", render_enforce(packer, step));
+    json_object_object_add(object, "replace", render_replace(packer, step));
+    json_object_object_add(object, "memory", render_memory(packer, step));
     json_object_object_add(object, "observe", render_observe(packer, step));
     json_object_object_add(object, "bill", render_bill());
     return object;

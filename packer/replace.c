@@ -11,6 +11,7 @@
 #include "../models/dio.h"
 #include "forecast.h"
 #include "hold.h"
+#include "memory_follow.h"
 #include "place.h"
 #include "sample.h"
 
@@ -105,28 +106,40 @@ static bool moves_in(const struct packer *packer, const struct pool *next, const
     return false;
 }
 
-/* Bytes of the step that would lie on nodes where it does not stand any more. */
-static double left_behind(const struct packer *packer, const struct pool *next,
-                          const struct step *step)
+/* The NUMA nodes of where it stands under the two permutations. */
+static void nodes_of(const struct packer *packer, const struct pool *next, const struct step *step,
+                     struct cpus *now, struct cpus *then)
 {
-    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
-    struct cpus cpus, nodes;
-    double bytes = 0;
+    struct cpus cpus;
 
-    if (!last)
-        return 0;
+    image_of(packer, &packer->pool, step, &cpus);
+    topo_nodes_of(packer->topo, &cpus, now);
     image_of(packer, next, step, &cpus);
-    topo_nodes_of(packer->topo, &cpus, &nodes);
-    for (size_t i = 0; i < last->nodes; i++)
-        if (!cpus_has(&nodes, i))
-            bytes += last->rss_node[i];
-    return bytes;
+    topo_nodes_of(packer->topo, &cpus, then);
+}
+
+/* What it costs that the step's memory follows, and what is lost if it does not pay to: far pages.
+ */
+static double memory_cost(const struct packer *packer, const struct pool *next,
+                          const struct step *step, double horizon_s)
+{
+    struct page_move_price price;
+    struct cpus now, then;
+
+    nodes_of(packer, next, step, &now, &then);
+    if (cpus_subset(&now, &then))
+        return 0;
+    price = memory_price(packer, step, &now, &then);
+    if (isnan(price.gain)) /* what far pages cost is not known */
+        return price.lost;
+    return fmin(price.lost, price.gain * horizon_s);
 }
 
 /* Core-seconds that the proposal costs, and how many steps it moves. */
 static void price(const struct packer *packer, const struct pool *next, bool guest,
                   struct dio_proposal *proposal)
 {
+    double horizon_s = (double)packer->conf.replace_horizon_ms / 1000;
     const struct step *step;
     struct cpus cpus;
 
@@ -137,7 +150,7 @@ static void price(const struct packer *packer, const struct pool *next, bool gue
         image_of(packer, next, step, &cpus);
         proposal->moves++;
         proposal->cost_s += REPLACE_COLD_S * (double)cpus_count(&cpus);
-        proposal->cost_s += left_behind(packer, next, step) / REPLACE_BYTES_S;
+        proposal->cost_s += memory_cost(packer, next, step, horizon_s);
     }
 }
 
@@ -155,6 +168,7 @@ static const char *const verdict_text[DIO_VERDICTS] = {
 static void tell(struct packer *packer, const struct pool *next, bool guest,
                  const struct dio_proposal *proposal, const char *verdict)
 {
+    struct cpus now, then;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -164,7 +178,8 @@ static void tell(struct packer *packer, const struct pool *next, bool guest,
         step->replace.decisions++;
         step->replace.gain = proposal->gain;
         step->replace.cost_s = proposal->cost_s;
-        step->replace.bytes = left_behind(packer, next, step);
+        nodes_of(packer, next, step, &now, &then);
+        step->replace.bytes = memory_bytes(packer, step, &now, &then);
         image_of(packer, next, step, &step->replace.cpus);
         snprintf(step->replace.verdict, sizeof(step->replace.verdict), "%s", verdict);
     }

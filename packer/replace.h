@@ -11,8 +11,6 @@
 
 /* What a move of a step costs at least, core-seconds of one core: its caches are cold. */
 #define REPLACE_COLD_S 0.005
-/* Bytes of memory that follow a step in a second, where it moves to another NUMA node. */
-#define REPLACE_BYTES_S 1e9
 /* Windows after a move before its effect is judged. */
 #define REPLACE_WINDOWS 3
 

@@ -59,12 +59,12 @@ static void take_window(struct packer *packer, struct step *step, const struct c
 {
     struct step_counts *counts = step->counts;
     double seconds = now->at_s - counts->last.at_s;
-    bool alone;
+    bool alone, changed;
     struct phase_window window;
     struct rate *run;
 
     rates_window(&counts->last, now, &window);
-    phase_add(&counts->phase, &window);
+    changed = phase_add(&counts->phase, &window);
     for (size_t i = 0; i < RATES; i++)
         counts->scaling[i] = rates_scaling(now, i);
     if (counts->foreign_known && foreign_s) {

@@ -704,3 +704,9 @@ check_PROGRAMS += tests/unit/test_isolation
 tests_unit_test_isolation_SOURCES = tests/unit/test_isolation.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_isolation_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_isolation_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_replace
+check_PROGRAMS += tests/unit/test_replace
+tests_unit_test_replace_SOURCES = tests/unit/test_replace.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_replace_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_replace_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
