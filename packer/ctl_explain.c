@@ -329,6 +329,32 @@ static void say_observe(struct text *text, struct json_object *observe)
     add_counts(text, ctl_object(observe, "counts"));
 }
 
+static void say_replace(struct text *text, struct json_object *replace)
+{
+    double bytes = ctl_number(replace, "memory_bytes");
+
+    fprintf(text->out, "%s", ctl_text(replace, "verdict"));
+    fprintf(text->out, "; cores %s", ctl_text(replace, "cpus"));
+    add_measure(text, "gain", ctl_number(replace, "gain_cores"), 3, "cores");
+    add_measure(text, "cost", ctl_number(replace, "cost_core_s"), 3, "core-seconds");
+    if (bytes > 0)
+        add_measure(text, "memory that would follow", bytes / (1 << 20), 1, "MiB");
+    fputs(" (predicted)", text->out);
+}
+
+static void say_memory(struct text *text, struct json_object *memory)
+{
+    double moved = ctl_number(memory, "moved_bytes");
+
+    fprintf(text->out, "%s", ctl_true(memory, "running") ? "pages are under way" : "it has moved");
+    add_measure(text, "to move", ctl_number(memory, "bytes") / (1 << 20), 1, "MiB");
+    add_measure(text, "moved", moved / (1 << 20), 1, "MiB");
+    add_measure(text, "gain", ctl_number(memory, "gain_cores"), 3, "cores");
+    add_measure(text, "cost", ctl_number(memory, "lost_core_s"), 3, "core-seconds");
+    if (given(ctl_text(memory, "reason")))
+        fprintf(text->out, "; %s", ctl_text(memory, "reason"));
+}
+
 static void say_bill(struct text *text, struct json_object *bill)
 {
     double energy = ctl_number(bill, "energy_j");
@@ -374,8 +400,9 @@ static void say_head(struct json_object *step)
 static void explain_step(struct json_object *step, size_t columns)
 {
     static void (*const say[])(struct text *, struct json_object *) = {
-        say_size, say_place, say_enforce, say_observe, say_bill};
-    static const char *const stage[] = {"size", "place", "enforce", "observe", "bill"};
+        say_size, say_place, say_enforce, say_replace, say_memory, say_observe, say_bill};
+    static const char *const stage[] = {"size",   "place",   "enforce", "replace",
+                                        "memory", "observe", "bill"};
     struct json_object *class = ctl_object(step, "class"), *request = ctl_object(step, "request");
     struct text text;
 
@@ -391,6 +418,8 @@ static void explain_step(struct json_object *step, size_t columns)
     add_reason(&text, class);
     text_close(&text, "class", columns);
     for (size_t i = 0; i < sizeof(say) / sizeof(say[0]); i++) {
+        if (!ctl_object(step, stage[i])) /* there was none */
+            continue;
         text_open(&text);
         say[i](&text, ctl_object(step, stage[i]));
         text_close(&text, stage[i], columns);
