@@ -60,19 +60,19 @@ struct pacer {
 };
 
 /* Wait until the last chunk's share of time has passed; false when nothing is to follow. */
-static bool pace(void *arg, const struct memory_progress *progress)
+static bool pace(void *arg, const struct memory_progress *progress, double wait_s)
 {
     struct pacer *pacer = arg;
     struct memory_mover *mover = pacer->mover;
     struct memory_progress *before = &pacer->entry->progress;
-    double until, whole;
+    double share_s, until, whole;
     struct timespec wake;
     bool go_on;
     int rc = 0;
 
     pthread_mutex_lock(&mover->mutex);
-    until = pacer->began_s +
-            (progress->moved + progress->failed - before->moved - before->failed) / mover->rate;
+    share_s = (progress->moved + progress->failed - before->moved - before->failed) / mover->rate;
+    until = pacer->began_s + fmax(share_s, wait_s);
     *before = *progress;
     wake.tv_nsec = (long)(modf(until, &whole) * 1e9);
     wake.tv_sec = (time_t)whole;

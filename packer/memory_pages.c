@@ -24,10 +24,11 @@ enum end { GO_ON, GONE, STOP }; /* the process has ended; the job has */
 struct work {
     const struct memory_system *system;
     const struct memory_job *job;
-    bool (*pace)(void *arg, const struct memory_progress *progress);
+    memory_pace *pace;
     void *arg;
     struct memory_progress *progress;
     size_t page_bytes, chunks;
+    bool hidden;                          /* there were pages that move_pages does not see */
     const struct memory_process *process; /* in hand */
     int pagemap;
     uint64_t first;  /* page that entry[0] is of */
@@ -56,12 +57,12 @@ static enum end stop(struct work *work, const char *why)
     return STOP;
 }
 
-/* move_pages(2) has failed as a whole. */
+/* move_pages(2) has failed as a whole. EINVAL is a process that is about to end. */
 static enum end refused(struct work *work)
 {
     char why[160];
 
-    if (errno == ESRCH)
+    if (errno == ESRCH || errno == EINVAL)
         return GONE;
     snprintf(why, sizeof(why), "move_pages: %s", strerror(errno));
     return stop(work, errno == ENOMEM ? "the nodes it moved to have no free memory" : why);
@@ -122,7 +123,8 @@ static int is_present(struct work *work, uint64_t address)
     return work->entry[page - work->first] & PRESENT ? 1 : 0;
 }
 
-/* Take the next pages of the range in hand, from *address on. */
+/* Take the next pages of the range in hand, from *address on. Chunks end on multiples of their
+ * size, so that no transparent huge page is of two: it moves as a whole. */
 static enum end collect(struct work *work, const struct memory_range *range, uint64_t *address)
 {
     size_t most = MEMORY_CHUNK_BYTES / range->page_bytes;
@@ -134,6 +136,8 @@ static enum end collect(struct work *work, const struct memory_range *range, uin
 
         if (present < 0)
             return GONE;
+        if (work->n && *address % MEMORY_CHUNK_BYTES == 0)
+            return GO_ON;
         if (present)
             work->page[work->n++] = (void *)(uintptr_t)*address; /* of another process */
     }
@@ -155,6 +159,8 @@ static enum end sort_out(struct work *work, const struct memory_range *range, bo
             work->node[kept++] = target(work, range, work->status[i]);
         } else if (!first && work->status[i] >= 0) {
             work->progress->moved += (double)range->page_bytes;
+        } else if (first && work->status[i] < 0) {
+            work->hidden = true;
         }
     }
     work->n = kept;
@@ -189,7 +195,7 @@ static enum end move_range(struct work *work, const struct memory_range *range)
     enum end end = GO_ON;
 
     while (end == GO_ON && address < range->end && progress->moved + progress->failed < until) {
-        if (!work->pace(work->arg, progress))
+        if (!work->pace(work->arg, progress, 0))
             return STOP;
         end = collect(work, range, &address);
         if (end == GO_ON)
@@ -286,7 +292,7 @@ static double room_on(const struct work *work, size_t node)
 
 static enum end check_room(struct work *work)
 {
-    double room = 0;
+    double room = 0, left = work->progress->bytes - work->progress->moved - work->progress->failed;
     char why[160];
 
     cpus_foreach(node, &work->job->to)
@@ -297,10 +303,10 @@ static enum end check_room(struct work *work)
             return GO_ON;
         room += more;
     }
-    if (room >= work->progress->bytes)
+    if (room >= left)
         return GO_ON;
     snprintf(why, sizeof(why), "the nodes it moved to have room for %.0f MiB of %.0f",
-             room / (1 << 20), work->progress->bytes / (1 << 20));
+             room / (1 << 20), left / (1 << 20));
     return stop(work, why);
 }
 
@@ -322,27 +328,45 @@ static void sum_up(struct work *work, const struct memory_ranges *ranges)
     work->progress->bytes += greatest;
 }
 
-static void move_all(struct work *work, struct memory_ranges *ranges)
+static enum end one_pass(struct work *work, struct memory_ranges *ranges)
 {
+    const struct memory_job *job = work->job;
     enum end end = GO_ON;
 
-    for (size_t p = 0; p < work->job->n; p++)
-        if (find_ranges(work, &work->job->process[p], &ranges[p]) < 0)
-            end = stop(work, "out of memory");
+    work->hidden = false;
+    work->progress->bytes = work->progress->moved + work->progress->failed;
+    for (size_t p = 0; p < job->n; p++) {
+        ranges[p].n = 0;
+        if (find_ranges(work, &job->process[p], &ranges[p]) < 0)
+            return stop(work, "out of memory");
+    }
     sum_up(work, ranges);
-    if (end == GO_ON)
-        end = check_room(work);
-    for (size_t p = 0; end != STOP && p < work->job->n; p++)
-        end = move_process(work, &work->job->process[p], &ranges[p]);
-    if (end != STOP) /* what the maps said was of another moment */
-        work->progress->bytes = work->progress->moved + work->progress->failed;
-    if (!work->progress->why[0] && work->progress->failed > 0)
+    if (check_room(work) == STOP)
+        return STOP;
+    for (size_t p = 0; end != STOP && p < job->n; p++)
+        end = move_process(work, &job->process[p], &ranges[p]);
+    return end == STOP ? STOP : GO_ON;
+}
+
+static void move_all(struct work *work, struct memory_ranges *ranges)
+{
+    struct memory_progress *progress = work->progress;
+    enum end end = one_pass(work, ranges);
+
+    for (int pass = 1; end == GO_ON && work->hidden && pass < MEMORY_PASSES; pass++) {
+        if (!work->pace(work->arg, progress, MEMORY_PASS_S))
+            return;
+        progress->failed = 0; /* they get another chance, too */
+        end = one_pass(work, ranges);
+    }
+    if (end == GO_ON) /* what the maps said was of another moment */
+        progress->bytes = progress->moved + progress->failed;
+    if (!progress->why[0] && progress->failed > 0)
         stop(work, "some pages are in use by the kernel or by other processes");
 }
 
 void memory_pages_move(const struct memory_system *system, const struct memory_job *job,
-                       bool (*pace)(void *arg, const struct memory_progress *progress), void *arg,
-                       struct memory_progress *progress)
+                       memory_pace *pace, void *arg, struct memory_progress *progress)
 {
     struct work *work = calloc(1, sizeof(*work));
     struct memory_ranges *ranges = calloc(job->n + 1, sizeof(*ranges));

@@ -6,7 +6,9 @@
  * set_mempolicy, mbind or mem=interleave|bind) stays where that put it. A few pages at a time are
  * looked for (/proc/PID/pagemap: most of a great reservation is empty), asked for their node,
  * moved, and asked again; what is still elsewhere (a page in use at that moment, or the second page
- * of a huge one) is tried twice more. The target has to be in the process's cpuset.
+ * of a huge one) is tried twice more. Pages that automatic NUMA balancing has made inaccessible, to
+ * see who touches them, are hidden from move_pages in Linux 6.1 to 6.5: then all is done once more,
+ * a little later. The target has to be in the process's cpuset.
  *
  * The race it lives with: a process may end, or exchange its memory by execve, between any two
  * calls. The open pagemap stays the first memory's, and reads as empty when that is gone. */
@@ -24,6 +26,8 @@
 
 #define MEMORY_CHUNK_BYTES ((size_t)4 << 20) /* that are moved in one go; or one greater page */
 #define MEMORY_TRIES 3
+#define MEMORY_PASSES 10
+#define MEMORY_PASS_S 1 /* between two of them */
 
 /* The kernel, or a test's. */
 struct memory_system {
@@ -58,9 +62,10 @@ struct memory_progress {
 };
 
 /* Move what is to be moved. `pace` (with its arg) is called before each chunk with what was done so
- * far, and may wait; false ends it all. Returns when everything was tried, progress filled in. */
+ * far, and waits for wait_s at least; false ends it all. Returns when everything was tried,
+ * progress filled in. */
+typedef bool memory_pace(void *arg, const struct memory_progress *progress, double wait_s);
 void memory_pages_move(const struct memory_system *system, const struct memory_job *job,
-                       bool (*pace)(void *arg, const struct memory_progress *progress), void *arg,
-                       struct memory_progress *progress);
+                       memory_pace *pace, void *arg, struct memory_progress *progress);
 
 #endif

@@ -40,8 +40,9 @@ static void query(struct numa_box *box, pid_t pid, size_t count, void *const *pa
     box->queries++;
     for (size_t i = 0; i < count; i++) {
         const struct box_page *found = find(box, pid, (uintptr_t)page[i]);
+        bool hidden = box->hidden && (uintptr_t)page[i] / 4096 % 3 == 0;
 
-        status[i] = found && found->node >= 0 ? found->node : -ENOENT;
+        status[i] = found && found->node >= 0 && !hidden ? found->node : -ENOENT;
     }
 }
 

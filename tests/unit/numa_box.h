@@ -30,6 +30,7 @@ struct numa_box {
     unsigned queries, moves; /* calls */
     unsigned fail_at;        /* this move fails as a whole ... */
     int fail_with;           /* ... with this errno */
+    bool hidden;             /* every third page is seen by nobody */
     bool gated;              /* each move says `come` and waits for `go` */
     sem_t come, go;
 };

@@ -30,15 +30,18 @@ static struct cpus nodes_of(const char *text)
 struct pacer {
     unsigned calls, last; /* no chunk after so many; 0: no end */
     struct numa_box *box;
+    bool shows; /* a pause makes the hidden pages visible */
     pid_t ends; /* this process ends at the second call; 0 none */
 };
 
-static bool pace(void *arg, const struct memory_progress *progress)
+static bool pace(void *arg, const struct memory_progress *progress, double wait_s)
 {
     struct pacer *pacer = arg;
 
     assert_true(progress->moved + progress->failed <= progress->bytes);
     pacer->calls++;
+    if (wait_s > 0 && pacer->shows)
+        pacer->box->hidden = false;
     if (pacer->ends && pacer->calls == 2)
         numa_box_end(pacer->box, pacer->ends);
     return pacer->calls != pacer->last;
@@ -96,7 +99,7 @@ static void test_all(void **state)
     progress = go(box, "0", "1", "1", NULL, NULL);
     assert_done(&progress, 3005);
     assert_int_equal(numa_box_count(box, 10, 1), 3005);
-    assert_int_equal(box->moves, 4);
+    assert_int_equal(box->moves, 10); /* 36 MiB, and the heap */
 }
 
 /* What stays where it is. */
@@ -247,18 +250,18 @@ static void test_huge(void **state)
 {
     struct numa_box *box = *state;
     struct memory_progress progress;
-    struct box_page *page =
-        numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 1536});
+    struct box_page *page = numa_box_map(
+        box, (struct box_map){.pid = 10, .start = HEAP + (1 << 20), .pages = 256 + 1536});
 
-    for (unsigned i = 0; i < 1536; i++)
-        page[i].folio = 1 + i / 512; /* transparent ones: page by page, but they move whole */
+    for (unsigned i = 0; i < 1536; i++) /* transparent ones: page by page, but they move whole */
+        page[256 + i].folio = 1 + i / 512;
     numa_box_map(box, (struct box_map){.pid = 10,
                                        .start = 0x40000000,
                                        .pages = 5,
                                        .page_kib = 2048,
                                        .path = "/anon_hugepage (deleted)"});
     progress = go(box, "0", "1", "1", NULL, NULL);
-    assert_done(&progress, 1536 + 5 * 512);
+    assert_done(&progress, 256 + 1536 + 5 * 512);
     assert_int_equal(numa_box_count(box, 10, 0), 0);
 }
 
@@ -287,6 +290,24 @@ static void test_refused(void **state)
         numa_box_close(box);
     }
     (void)state;
+}
+
+/* NUMA balancing hides every third page for a while, or for good. */
+static void test_hidden(void **state)
+{
+    struct numa_box *box = *state;
+    struct pacer pacer = {.box = box};
+    struct memory_progress progress;
+
+    numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 9});
+    box->hidden = true;
+    progress = go(box, "0", "1", "1", NULL, &pacer);
+    assert_done(&progress, 6);
+    assert_int_equal(pacer.calls, 2 * MEMORY_PASSES - 1);
+    pacer.shows = true;
+    progress = go(box, "0", "1", "1", NULL, &pacer);
+    assert_done(&progress, 3);
+    assert_int_equal(numa_box_count(box, 10, 1), 9);
 }
 
 static void test_room(void **state)
@@ -393,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
         cmocka_unit_test_setup_teardown(test_huge, setup, teardown),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test_setup_teardown(test_hidden, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),
         cmocka_unit_test_setup_teardown(test_given_up, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ends, setup, teardown),

@@ -5,3 +5,9 @@ dist_noinst_SCRIPTS += tests/vm/guest tests/vm/image tests/vm/pmu tests/vm/run
 EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c \
 	tests/vm/suite/t10-machine.sh \
 	tests/vm/suite/t20-placing.sh
+
+# What the suite runs in a guest of two NUMA nodes.
+check_PROGRAMS += tests/vm/movemem
+tests_vm_movemem_SOURCES = tests/vm/movemem.c
+tests_vm_movemem_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_vm_movemem_LDADD = libpacker.la
