@@ -46,3 +46,9 @@ tests_bench_probe_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_probe_LDADD = libpacker.la
 tests_fixtures_programs_graded_SOURCES = tests/fixtures/programs/graded.c
 tests_fixtures_programs_graded_CFLAGS = -O2
+
+# What counting and re-placing many steps costs.
+noinst_PROGRAMS += tests/bench/replace
+tests_bench_replace_SOURCES = tests/bench/replace.c
+tests_bench_replace_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_replace_LDADD = libpacker.la -lm

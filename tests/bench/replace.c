@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* replace [STEPS [ROUNDS]] - what berthd's counting and re-placement cost with STEPS (200) steps on
+ * a node of 192 cores and 24 caches, over ROUNDS (60) windows.
+ *
+ * The whole pipeline in this process, its counters played from a recording of 40 programs that miss
+ * from 10 to 30000 times per million instructions; enforcement=dryrun, for this machine has not 192
+ * cores. A steady round reads every step and finds nothing new; a deciding round finds a rate
+ * changed, decides anew where everybody stands, and predicts what that gains. Timed is the CPU time
+ * of this thread. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/pipeline.h"
+#include "packer/sample.h"
+
+#define CORES 192
+#define PROGRAMS 40
+
+static char folder[] = "/tmp/berth-bench.XXXXXX";
+static struct packer packer;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "replace: %s: %s\n", what, why);
+    exit(1);
+}
+
+static double cpu_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Each program at one second and at two: steady rates. */
+static void write_recording(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        die(path, strerror(errno));
+    fprintf(file, "step,at,instructions,cycles,llc_accesses,llc_misses,bytes,cpu_ns\n");
+    for (int i = 0; i < PROGRAMS; i++)
+        for (int at = 1; at <= 2; at++) {
+            double misses = exp(log(10) + log(3000) * i / (PROGRAMS - 1)); /* per 10^6 */
+            double instructions = 4e9 / (1 + misses / 3000);
+
+            fprintf(file, "p%d,%d,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n", i, at, at * instructions,
+                    at * 3e9, at * instructions * misses * 2e-6, at * instructions * misses * 1e-6,
+                    at * instructions * misses * 64e-6, at * 1e9);
+        }
+    fclose(file);
+}
+
+static void open_node(void)
+{
+    struct berth_error err;
+    struct conf conf;
+    char marks[64];
+
+    if (!mkdtemp(folder))
+        die(folder, strerror(errno));
+    conf_init(&conf);
+    conf.enforcement = CONF_ENFORCE_DRYRUN;
+    conf.learn = CONF_OFF;
+    conf.replace_limit = 600;
+    snprintf(conf.socket, sizeof(conf.socket), "%s/berthd.sock", folder);
+    snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", folder);
+    snprintf(conf.profile_db, sizeof(conf.profile_db), "%s/profiles.db", folder);
+    snprintf(conf.machine_profile, sizeof(conf.machine_profile), "%s/machine.json", folder);
+    snprintf(conf.counters_replay, sizeof(conf.counters_replay), "%s/samples.csv", folder);
+    snprintf(conf.topology, sizeof(conf.topology), "package:2 l3:12 core:8 pu:1");
+    write_recording(conf.counters_replay);
+    snprintf(marks, sizeof(marks), "%s/pool", folder);
+    mkdir(marks, 0755);
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    if (packer_open(&packer, &conf, &err) < 0)
+        die("packer", err.text);
+}
+
+static void start(uint32_t job)
+{
+    struct wire_register request = {.id.job = job, .cpus_per_task = 1, .ntasks = 1};
+    struct wire_answer answer = {0};
+
+    request.task = calloc(1, sizeof(*request.task));
+    if (!request.task)
+        die("start", strerror(errno));
+    request.task->pid = 4194304 + (pid_t)job; /* above the kernel's greatest */
+    wire_options_init(&request.options);
+    request.options.mode = WIRE_MODE_AUTO;
+    snprintf(request.options.tag, sizeof(request.options.tag), "p%u", job * 7 % PROGRAMS);
+    snprintf(request.node, sizeof(request.node), "bench");
+    snprintf(request.job_cores, sizeof(request.job_cores), "%u", job % CORES);
+    snprintf(request.step_cores, sizeof(request.step_cores), "%u", job % CORES);
+    pipeline_start(&packer, &request, &answer);
+    if (!answer.ok)
+        die("registration", answer.error);
+    wire_answer_clear(&answer);
+}
+
+/* Every step is so old, and its window over. */
+static double round_ms(double age_s, bool decide)
+{
+    struct step *step;
+    double began;
+
+    TAILQ_FOREACH(step, &packer.steps.live, link)
+    {
+        step->started_mono_s = packer_mono_s() - age_s;
+        step->counts->due_s = 0;
+    }
+    packer.rates_changed |= decide;
+    began = cpu_ms();
+    pipeline_observe(&packer);
+    return cpu_ms() - began;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void report(const char *what, double *ms, size_t n)
+{
+    qsort(ms, n, sizeof(*ms), compare);
+    printf(
+        "%s: median %.3f ms of CPU time, worst %.3f ms of %zu; once a second %.3f %% of a core\n",
+        what, ms[n / 2], ms[n - 1], n, ms[n / 2] / 10);
+}
+
+int main(int argc, char **argv)
+{
+    long steps = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 60;
+    double *steady, *deciding, age = 1;
+
+    if (steps < 1 || rounds < 1 || argc > 3) {
+        fprintf(stderr, "usage: replace [STEPS [ROUNDS]]\n");
+        return 2;
+    }
+    steady = calloc((size_t)rounds, sizeof(*steady));
+    deciding = calloc((size_t)rounds, sizeof(*deciding));
+    if (!steady || !deciding)
+        die("start", strerror(errno));
+    open_node();
+    for (long job = 1; job <= steps; job++)
+        start((uint32_t)job);
+    packer.conf.replace_horizon_ms = 0; /* no proposal pays: there is one each time */
+    for (int i = 0; i < 3; i++)
+        round_ms(age++, false);
+    for (long i = 0; i < rounds; i++)
+        deciding[i] = round_ms(age++, true);
+    packer.conf.replace_horizon_ms = 60000;
+    for (int i = 0; i < 30; i++) /* until everybody stands where he shall */
+        round_ms(age++, true);
+    printf("%ld steps, %llu moves before it is steady\n", steps, (unsigned long long)packer.moves);
+    for (long i = 0; i < rounds; i++)
+        steady[i] = round_ms(age++, false);
+    report("steady round", steady, (size_t)rounds);
+    report("deciding round", deciding, (size_t)rounds);
+    packer_close(&packer);
+    return 0;
+}
