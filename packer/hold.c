@@ -236,6 +236,16 @@ static int move_step(struct packer *packer, const struct move *move)
     return -1;
 }
 
+int hold_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
+{
+    const struct enforce_way *way = packer->enforce.way;
+
+    if (way->restore(&packer->enforce, &step->body, err) == 0)
+        return 0;
+    log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step, err->text);
+    return way->restore(&packer->enforce, &step->body, err);
+}
+
 void hold_restore(struct packer *packer, struct step *step)
 {
     struct berth_error err;
@@ -243,7 +253,7 @@ void hold_restore(struct packer *packer, struct step *step)
     target_home(step);
     step->place.cpus = step->place.home;
     topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
-    step->hold.away = packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0;
+    step->hold.away = hold_go_home(packer, step, &err) < 0;
     step->hold.verified = !step->hold.away;
     if (step->hold.away)
         log_error("step %u.%u: not home: %s", step->request.id.job, step->request.id.step,

@@ -23,6 +23,9 @@ void hold_describe(const struct packer *packer, const struct pool *pool, struct 
 /* Does this node's way read back what stands? dryrun touches nothing and verifies nothing. */
 bool hold_verifies(const struct packer *packer);
 
+/* Make one step stand where Slurm had it, in two attempts. 0, or -1 and err. */
+int hold_go_home(struct packer *packer, const struct step *step, struct berth_error *err);
+
 /* Put one step back where Slurm had it. Where that fails it is `away`, and hold_change tries again.
  */
 void hold_restore(struct packer *packer, struct step *step);

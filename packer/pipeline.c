@@ -238,8 +238,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
     step->exit_status = end ? end->exit_status : -1;
-    if ((step_movable(step) || step->hold.away) &&
-        packer->enforce.way->restore(&packer->enforce, &step->body, &err) < 0)
+    if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
     registry_end(&packer->steps, step);
     if (store_end(packer, id, &err) < 0)

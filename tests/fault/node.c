@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node - see node.h */
+#include "node.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "packer/profiles.h"
+#include "trace.h"
+
+#define CPUSET "/sys/fs/cgroup/cpuset"
+#define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
+
+const char *node_missing(void)
+{
+    cpu_set_t set;
+
+    if (geteuid() != 0)
+        return "not root";
+    if (access(CPUSET "/cpuset.cpus", W_OK) < 0)
+        return "no cpusets of cgroup v1";
+    if (sched_getaffinity(0, sizeof(set), &set) < 0 || !CPU_ISSET(0, &set) || !CPU_ISSET(1, &set))
+        return "no CPUs 0 and 1";
+    return NULL;
+}
+
+/* ---- Slurm's part ---- */
+
+static void make_cpuset(const char *dir, const char *cpus)
+{
+    char path[512];
+
+    if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+        fail_msg("%s: %s", dir, strerror(errno));
+    snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
+    file_write(path, "0");
+    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
+    file_write(path, cpus);
+}
+
+static void start_step(struct node *node, size_t i)
+{
+    unsigned cpu = (unsigned)i;
+    char dir[200], text[8];
+
+    snprintf(text, sizeof(text), "%u", cpu);
+    snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", node->name);
+    make_cpuset(dir, "0-1");
+    strcat(dir, "/uid_0");
+    make_cpuset(dir, "0-1");
+    snprintf(dir + strlen(dir), 32, "/job_%u", NODE_JOB(i));
+    make_cpuset(dir, text);
+    snprintf(node->step[i].leaf, sizeof(node->step[i].leaf), "%s/step_0", dir);
+    make_cpuset(node->step[i].leaf, text);
+    step_start(&node->step[i].run, node->step[i].leaf, 1, &cpu, STEP_QUIET);
+}
+
+static void put_profile(struct profiles *store, const char *tag, double misses)
+{
+    struct profile profile = {.misses = misses,
+                              .accesses = misses,
+                              .source = "valgrind",
+                              .llc_ways = 16,
+                              .line_bytes = 64,
+                              .llc_bytes = 1 << 25,
+                              .instructions = 1000000};
+    struct berth_error err = {""};
+
+    profile_key_tag(profile.key, tag);
+    if (profiles_put(store, &profile, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void write_files(struct node *node)
+{
+    struct profiles *store = NULL;
+    struct berth_error err = {""};
+    char text[1024], path[96];
+
+    snprintf(path, sizeof(path), "%s/profiles.db", node->dir);
+    if (profiles_open(&store, path, true, &err) < 0)
+        fail_msg("%s", err.text);
+    put_profile(store, "low", 10);
+    put_profile(store, "high", 20000);
+    profiles_close(store);
+    snprintf(text, sizeof(text),
+             "socket = %s\nstate_dir = %s/state\nprofile_db = %s\nmachine_profile = %s/machine\n"
+             "topology = package:2 l3:1 core:1 pu:1\ncgroup_name = berth_%s\nsweep = 1000s\n"
+             "counters = software\nlearn = off\nenforcement = cgroup1\n",
+             node->socket, node->dir, path, node->dir, node->name);
+    file_write(node->conf, text);
+}
+
+struct node *node_open(const char *berthd)
+{
+    struct node *node = calloc(1, sizeof(*node));
+
+    assert_non_null(node);
+    node->berthd = berthd;
+    node->fd = -1;
+    snprintf(node->name, sizeof(node->name), "fault%d", (int)getpid());
+    strcpy(node->dir, "/tmp/berth-fault-XXXXXX");
+    assert_non_null(mkdtemp(node->dir));
+    snprintf(node->conf, sizeof(node->conf), "%s/berth.conf", node->dir);
+    snprintf(node->socket, sizeof(node->socket), "%s/berthd.sock", node->dir);
+    write_files(node);
+    for (size_t i = 0; i < NODE_STEPS; i++)
+        start_step(node, i);
+    return node;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path) < 0 ? 0 : 0;
+}
+
+static int remove_cgroup(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)ftw;
+    if (type == FTW_DP)
+        rmdir(path);
+    return 0;
+}
+
+void node_close(struct node *node)
+{
+    char dir[128];
+
+    node_kill(node);
+    for (size_t i = 0; i < NODE_STEPS; i++)
+        step_stop(&node->step[i].run);
+    snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", node->name);
+    nftw(dir, remove_cgroup, 8, FTW_DEPTH | FTW_PHYS);
+    snprintf(dir, sizeof(dir), CPUSET "/berth_%s", node->name);
+    nftw(dir, remove_cgroup, 8, FTW_DEPTH | FTW_PHYS);
+    nftw(node->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(node);
+}
+
+/* ---- the daemon ---- */
+
+void node_hang_up(struct node *node)
+{
+    if (node->fd >= 0)
+        close(node->fd);
+    node->fd = -1;
+}
+
+bool node_up(struct node *node)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (node->fd >= 0)
+        return true;
+    memcpy(address.sun_path, node->socket, strlen(node->socket) + 1);
+    node->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(node->fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return true;
+    node_hang_up(node);
+    return false;
+}
+
+bool node_start(struct node *node, bool traced)
+{
+    char path[128];
+    int status;
+
+    node_hang_up(node);
+    unlink(node->socket);
+    snprintf(path, sizeof(path), "%s/log", node->dir);
+    node->daemon = fork();
+    assert_true(node->daemon >= 0);
+    if (node->daemon == 0) {
+        int log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+
+        dup2(log, STDERR_FILENO);
+        if (!traced || trace_me() == 0)
+            execl(node->berthd, node->berthd, "-c", node->conf, NULL);
+        _exit(127);
+    }
+    if (traced)
+        return waitpid(node->daemon, &status, 0) == node->daemon && WIFSTOPPED(status);
+    for (int i = 0; i < PATIENCE_MS && !node_up(node); i++) {
+        if (waitpid(node->daemon, &status, WNOHANG) == node->daemon) {
+            node->daemon = 0;
+            return false;
+        }
+        usleep(1000);
+    }
+    return node->fd >= 0;
+}
+
+void node_kill(struct node *node)
+{
+    node_hang_up(node);
+    if (node->daemon > 0) {
+        kill(node->daemon, SIGKILL);
+        waitpid(node->daemon, NULL, 0);
+    }
+    node->daemon = 0;
+}
+
+int node_stop(struct node *node)
+{
+    int status = -1;
+
+    node_hang_up(node);
+    if (node->daemon <= 0)
+        return -1;
+    kill(node->daemon, SIGTERM);
+    for (int i = 0; i < PATIENCE_MS && node->daemon > 0; i++) {
+        if (waitpid(node->daemon, &status, WNOHANG) == node->daemon)
+            node->daemon = 0;
+        else
+            usleep(1000);
+    }
+    if (node->daemon > 0) {
+        node_kill(node);
+        return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void node_reset(struct node *node)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "%s/state", node->dir);
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    snprintf(path, sizeof(path), "%s/log", node->dir);
+    unlink(path);
+}
+
+/* ---- a conversation ---- */
+
+bool node_say(struct node *node, const char *text)
+{
+    return node_up(node) &&
+           send(node->fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
+}
+
+/* The last line of an answer has no "more", or says that there are no more. */
+static bool is_whole(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length > 0 && text[length - 1] == '\n' &&
+           (strstr(text, "\"more\":false") || !strstr(text, "\"more\":true"));
+}
+
+bool node_answered(struct node *node)
+{
+    char text[16384];
+    ssize_t got =
+        node->fd < 0 ? -1 : recv(node->fd, text, sizeof(text) - 1, MSG_PEEK | MSG_DONTWAIT);
+
+    text[got > 0 ? got : 0] = '\0';
+    return is_whole(text);
+}
+
+struct json_object *node_answer(struct node *node)
+{
+    struct json_object *lines = json_object_new_array();
+    char text[16384], *line, *rest;
+
+    for (int i = 0; i < PATIENCE_MS && !node_answered(node); i++) {
+        struct pollfd wait = {.fd = node->fd, .events = POLLIN};
+
+        poll(&wait, 1, 100);
+        if (wait.revents & POLLHUP)
+            break;
+        usleep(1000);
+    }
+    if (node_answered(node)) {
+        text[recv(node->fd, text, sizeof(text) - 1, 0)] = '\0';
+        for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            json_object_array_add(lines, json_tokener_parse(line));
+        return lines;
+    }
+    json_object_put(lines);
+    return NULL;
+}
+
+void node_registration(const struct node *node, size_t i, char *text, size_t size)
+{
+    snprintf(text, size,
+             "{\"version\":1,\"op\":\"register\",\"job\":%u,\"step\":0,\"uid\":0,\"node\":\"%s\","
+             "\"job_cores\":\"%zu\",\"step_cores\":\"%zu\",\"options\":{\"mode\":\"auto\","
+             "\"tag\":\"%s\"},\"tasks\":[[0,%d]]}\n",
+             NODE_JOB(i), node->name, i, i, i ? "high" : "low", (int)node->step[i].run.task[0]);
+}
+
+/* ---- what holds ---- */
+
+/* Fold the affinity of each thread of a process into *set. How many threads had another one. */
+static size_t fold(pid_t pid, cpu_set_t *set, bool *first)
+{
+    char path[64];
+    struct dirent *entry;
+    size_t others = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    dir = opendir(path);
+    while (dir && (entry = readdir(dir))) {
+        cpu_set_t one;
+
+        if (entry->d_name[0] == '.' ||
+            sched_getaffinity(atoi(entry->d_name), sizeof(one), &one) < 0)
+            continue;
+        if (*first)
+            *set = one;
+        others += !CPU_EQUAL(set, &one);
+        *first = false;
+    }
+    if (dir)
+        closedir(dir);
+    return others;
+}
+
+int node_cpu_of(const struct node *node, size_t i, char *why)
+{
+    const struct step_processes *run = &node->step[i].run;
+    bool first = true;
+    cpu_set_t set;
+    size_t others = fold(run->task[0], &set, &first) + fold(run->child[0], &set, &first);
+
+    if (!first && others == 0 && CPU_COUNT(&set) == 1)
+        return CPU_ISSET(1, &set) ? 1 : 0;
+    snprintf(why, NODE_WHY, "step %zu: %zu threads differ, the first has %d CPUs", i, others,
+             first ? 0 : CPU_COUNT(&set));
+    return -1;
+}
+
+static struct json_object *field(struct json_object *object, const char *key)
+{
+    return json_object_object_get(object, key);
+}
+
+/* Where berthd says that step i stands; its home when it does not know it. */
+static int believed(struct json_object *lines, size_t i, bool *sure)
+{
+    for (size_t l = 0; l < json_object_array_length(lines); l++) {
+        struct json_object *step = field(json_object_array_get_idx(lines, l), "step");
+
+        if (!step || (unsigned)json_object_get_int64(field(step, "job")) != NODE_JOB(i))
+            continue;
+        *sure = json_object_get_boolean(field(step, "verified"));
+        return json_object_get_int(field(step, "cpus"));
+    }
+    return (int)i;
+}
+
+bool node_holds(struct node *node, char *why)
+{
+    struct json_object *lines = NULL;
+    int cpu[NODE_STEPS];
+    bool fine = true, sure = true;
+
+    if (node_say(node, "{\"version\":1,\"op\":\"status\"}\n"))
+        lines = node_answer(node);
+    if (!lines) {
+        snprintf(why, NODE_WHY, "berthd does not answer");
+        return false;
+    }
+    for (size_t i = 0; fine && i < NODE_STEPS; i++) {
+        int says = believed(lines, i, &sure);
+
+        cpu[i] = node_cpu_of(node, i, why);
+        fine = cpu[i] >= 0;
+        if (fine && (cpu[i] != says || !sure)) {
+            snprintf(why, NODE_WHY, "step %zu is on %d, and berthd says %d%s", i, cpu[i], says,
+                     sure ? "" : ", not verified");
+            fine = false;
+        }
+    }
+    if (fine && cpu[0] == cpu[1]) {
+        snprintf(why, NODE_WHY, "both steps are on CPU %d", cpu[0]);
+        fine = false;
+    }
+    json_object_put(lines);
+    return fine;
+}
+
+static bool in_leaf(const struct node *node, size_t i, pid_t pid, char *why)
+{
+    char path[512];
+
+    step_cpuset(pid, path, sizeof(path));
+    if (strcmp(path, node->step[i].leaf + strlen(CPUSET)) == 0)
+        return true;
+    snprintf(why, NODE_WHY, "step %zu: process %d is in %.200s", i, (int)pid, path);
+    return false;
+}
+
+static bool step_is_home(const struct node *node, size_t i, char *why)
+{
+    const struct step_processes *run = &node->step[i].run;
+    char path[512], text[64];
+    int cpu = node_cpu_of(node, i, why);
+
+    if (cpu >= 0 && (size_t)cpu != i)
+        snprintf(why, NODE_WHY, "step %zu was left on %d", i, cpu);
+    if (cpu < 0 || (size_t)cpu != i || !in_leaf(node, i, run->task[0], why) ||
+        !in_leaf(node, i, run->child[0], why))
+        return false;
+    snprintf(path, sizeof(path), "%s/cpuset.cpus", node->step[i].leaf);
+    file_read(path, text, sizeof(text));
+    if ((size_t)atoi(text) == i)
+        return true;
+    snprintf(why, NODE_WHY, "step %zu: Slurm's cpuset has %.60s", i, text);
+    return false;
+}
+
+bool node_is_clean(struct node *node, char *why)
+{
+    char path[128];
+
+    for (size_t i = 0; i < NODE_STEPS; i++)
+        if (!step_is_home(node, i, why))
+            return false;
+    snprintf(path, sizeof(path), CPUSET "/berth_%s", node->name);
+    if (access(path, F_OK) == 0) {
+        snprintf(why, NODE_WHY, "%s is left", path);
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/pool", node->dir);
+    if (access(path, F_OK) == 0) {
+        snprintf(why, NODE_WHY, "%s is left", path);
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/state/journal.bad", node->dir);
+    if (access(path, F_OK) == 0) {
+        snprintf(why, NODE_WHY, "the journal could not be read");
+        return false;
+    }
+    return true;
+}
