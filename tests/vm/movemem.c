@@ -4,7 +4,7 @@
  *
  * usage: movemem [MIB]: as root; MIB (64) of each process. A line for each case, with what the
  * mover says and what numa_maps says. Exit status 0: all as it must be, 1 not, 77 there are no two
- * nodes.
+ * nodes. movemem MIB COMMAND..: holds so much memory while the command runs; ends with its status.
  */
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -168,6 +168,21 @@ static bool try(const struct rootfs *root, enum kind kind, size_t size)
     return good;
 }
 
+static int hold(size_t size, char **command)
+{
+    pid_t pid;
+    int status;
+
+    take_memory(PRIVATE, size);
+    pid = fork();
+    if (pid == 0) {
+        execvp(command[0], command);
+        _exit(127);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                           : 1;
+}
+
 int main(int argc, char **argv)
 {
     size_t size = (argc > 1 ? strtoul(argv[1], NULL, 10) : 64) * MIB;
@@ -175,6 +190,8 @@ int main(int argc, char **argv)
     bool good = true;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 2)
+        return hold(size, argv + 2);
     if (rootfs_open(&root, "/", NULL) < 0)
         return 2;
     if (!rootfs_exists(&root, "/sys/devices/system/node/node1") || geteuid() != 0) {
