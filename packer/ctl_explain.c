@@ -207,6 +207,20 @@ static void add_isolation(struct text *text, struct json_object *isolate)
     add_reason(text, isolate);
 }
 
+/* Cores that Slurm gave to several jobs. */
+static void add_share(struct text *text, struct json_object *share)
+{
+    double others = ctl_number(share, "others"), cores = ctl_number(share, "cores");
+
+    if (isnan(others))
+        return;
+    fprintf(text->out, "; Slurm gave cores of it to %.0f other%s too: ", others, plural(others));
+    if (isnan(cores))
+        fputs("they share them", text->out);
+    else
+        fprintf(text->out, "its part is %.0f core%s", cores, plural(cores));
+}
+
 /* The reason says how the policy ranked it. */
 static void say_place(struct text *text, struct json_object *place)
 {
@@ -220,6 +234,7 @@ static void say_place(struct text *text, struct json_object *place)
     if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
         fprintf(text->out, " (%s was asked for)", asked);
     add_reason(text, place);
+    add_share(text, ctl_object(place, "share"));
     add_isolation(text, ctl_object(place, "isolate"));
     add_neighbours(text, ctl_object(place, "neighbours"));
 }

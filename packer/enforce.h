@@ -25,9 +25,10 @@
  * task they descend from. */
 struct enforce_task {
     pid_t pid;
-    struct cpus home; /* where Slurm put it: affinity within the step's cpuset at registration */
-    struct cpus use;  /* those of them that it uses: all, or what sizing left it */
-    struct cpus cpus; /* where it shall run: where these stand now */
+    struct cpus home;  /* where Slurm put it: affinity within the step's cpuset at registration */
+    struct cpus sized; /* those of them that sizing left it */
+    struct cpus use;   /* what it uses: these, or its part where jobs share cores (share.h) */
+    struct cpus cpus;  /* where it shall run: where these stand now */
 };
 
 /* One step as a way sees it. */
@@ -50,6 +51,8 @@ struct enforce_pids {
     size_t n, room;
     pid_t *pid; /* [n] */
 };
+
+typedef void enforce_visit_job(uint32_t job, const struct cpus *cpus, void *arg);
 
 struct enforce_way {
     const char *name; /* "cgroup1", ... */
@@ -86,6 +89,10 @@ struct enforce_way {
 
 struct enforce {
     const struct enforce_way *way;
+
+    /* Call visit with each of Slurm's jobs on the node and the CPUs that Slurm gave it, as far as
+     * it confines them. NULL: nobody can tell. */
+    void (*jobs)(struct enforce *enforce, const char *node, enforce_visit_job *visit, void *arg);
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
@@ -188,3 +195,9 @@ int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, 
                       struct enforce_pids *list);
 
 #endif
+/* `jobs` of the two cgroup versions. */
+void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_visit_job *visit,
+                          void *arg);
+void enforce_jobs_cgroup2(struct enforce *enforce, const char *node, enforce_visit_job *visit,
+                          void *arg);
+

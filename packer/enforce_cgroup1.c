@@ -517,4 +517,5 @@ const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
                                             .apply = cgroup1_apply,
                                             .restore = cgroup1_restore,
                                             .clean = cgroup1_clean,
-                                            .pids = cgroup1_pids};
+                                            .pids = cgroup1_pids,
+                                            .jobs = enforce_jobs_cgroup1};

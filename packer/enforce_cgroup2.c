@@ -271,4 +271,5 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
                                             .clean = cgroup2_clean,
-                                            .pids = cgroup2_pids};
+                                            .pids = cgroup2_pids,
+                                            .jobs = enforce_jobs_cgroup2};

@@ -27,6 +27,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_cgroup1.c \
 	packer/enforce_cgroup2.c \
 	packer/enforce_dryrun.c \
+	packer/enforce_jobs.c \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
 	packer/forecast.c packer/forecast.h \
@@ -84,6 +85,7 @@ libpacker_la_SOURCES = \
 	packer/sample.c packer/sample.h \
 	packer/samples.c packer/samples.h \
 	packer/server.c packer/server.h \
+	packer/share.c packer/share.h \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \
 	packer/size_model.c packer/size_model.h \

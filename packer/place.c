@@ -86,8 +86,37 @@ static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted,
     }
 }
 
+struct strangers {
+    const struct packer *packer;
+    const struct step *guest;
+    bool *wanted;
+};
+
+/* Nobody else of the pool is put on the cores of a job that no step of berth's is of, even where
+ * Slurm lets jobs share them. */
+static void leave_stranger(uint32_t job, const struct cpus *cpus, void *arg)
+{
+    const struct strangers *strangers = arg;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &strangers->packer->steps.live, link)
+    if (step->request.id.job == job && counts_as_movable(step, strangers->guest))
+        return;
+    mark(strangers->packer->topo, cpus, strangers->wanted, false);
+}
+
+static void visit_jobs(const struct packer *packer, struct strangers *strangers)
+{
+    const struct step *any = TAILQ_FIRST(&packer->steps.live);
+    struct enforce enforce = packer->enforce;
+
+    if (enforce.way->jobs && any) /* all of them are on this node */
+        enforce.way->jobs(&enforce, any->request.node, leave_stranger, strangers);
+}
+
 void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool)
 {
+    struct strangers strangers = {packer, guest, NULL};
     bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
     const struct step *step;
 
@@ -99,6 +128,8 @@ void place_sync(const struct packer *packer, const struct step *guest, struct po
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (!counts_as_movable(step, guest))
         mark(packer->topo, &step->body.step_home, wanted, false);
+    strangers.wanted = wanted;
+    visit_jobs(packer, &strangers);
     for (size_t core = 0; core < pool->cores; core++)
         if (wanted[core])
             pool_join(pool, core);

@@ -80,6 +80,13 @@ struct step_size {
     char reason[256];
 };
 
+/* Cores that Slurm gave to several jobs (share.h). */
+struct step_share {
+    size_t others; /* groups of steps of other jobs that have cores in common with it */
+    size_t cores;  /* its part of them; 0: not divided */
+    bool due;      /* the tasks' `use` has changed, and they have not followed */
+};
+
 struct step_place {
     enum wire_policy policy, policy_asked;
     size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
@@ -124,6 +131,7 @@ struct step {
     struct step_probe probe;
     struct step_class class;
     struct step_size size;
+    struct step_share share;
     struct step_place place;
     struct step_hold hold;
     struct step_replace replace;

@@ -237,6 +237,20 @@ static struct json_object *render_isolation(const struct packer *packer, const s
     return object;
 }
 
+/* Null where Slurm gave its cores to no other job. */
+static struct json_object *render_share(const struct step *step)
+{
+    struct json_object *object;
+
+    if (step->share.others == 0)
+        return NULL;
+    object = json_object_new_object();
+    json_add_u64(object, "others", step->share.others);
+    json_add_measure(object, "cores",
+                     step->share.cores ? (double)step->share.cores : NAN);
+    return object;
+}
+
 static struct json_object *render_place(struct packer *packer, const struct step *step,
                                         uid_t viewer)
 {
@@ -254,6 +268,7 @@ static struct json_object *render_place(struct packer *packer, const struct step
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
+    json_object_object_add(object, "share", render_share(step));
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()
                                           : render_neighbours(packer, step, viewer));

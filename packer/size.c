@@ -58,7 +58,7 @@ void size_all(const struct packer *packer, struct step *step, const char *reason
     struct cpus home;
 
     for (size_t i = 0; i < step->body.ntasks; i++)
-        step->body.task[i].use = step->body.task[i].home;
+        step->body.task[i].use = step->body.task[i].sized = step->body.task[i].home;
     union_of(step, false, &home);
     step->size = (struct step_size){.gbps = NAN, .gbps_all = NAN};
     step->size.cores = step->size.given = count_cores(packer->topo, &home, NULL);
@@ -146,8 +146,12 @@ static void deal(struct sizing *s, unsigned total)
                 total--;
             }
     }
-    for (size_t i = 0; i < n; i++)
-        cpus_and(&body->task[i].use, &s->picked);
+    for (size_t i = 0; i < n; i++) {
+        struct enforce_task *task = &body->task[i];
+
+        cpus_and(&task->use, &s->picked);
+        task->sized = task->use;
+    }
 }
 
 /* So many threads fit on the CPUs of each task; tasks may share theirs. */

@@ -51,8 +51,8 @@ static struct json_object *body_to_json(const struct enforce_step *body)
     json_add_cpus(object, "mems_home", &body->mems_home);
     for (size_t i = 0; i < body->ntasks; i++) {
         add_list(homes, &body->task[i].home);
-        add_list(uses, &body->task[i].use);
-        sized |= !cpus_equal(&body->task[i].use, &body->task[i].home);
+        add_list(uses, &body->task[i].sized);
+        sized |= !cpus_equal(&body->task[i].sized, &body->task[i].home);
     }
     json_object_object_add(object, "homes", homes);
     if (sized)
@@ -217,11 +217,12 @@ static int tasks_from(struct json_object *homes, struct json_object *uses,
 
         if (list_from(homes, i, "homes", &task->home, err) < 0)
             return -1;
-        task->cpus = task->use = task->home;
-        if (uses && list_from(uses, i, "uses", &task->use, err) < 0)
+        task->cpus = task->sized = task->home;
+        if (uses && list_from(uses, i, "uses", &task->sized, err) < 0)
             return -1;
-        if (uses && (cpus_empty(&task->use) || !cpus_subset(&task->use, &task->home)))
+        if (uses && (cpus_empty(&task->sized) || !cpus_subset(&task->sized, &task->home)))
             return berth_error_set(err, "uses: not of its home at %zu", i);
+        task->use = task->sized;
     }
     return 0;
 }

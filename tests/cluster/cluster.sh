@@ -183,6 +183,7 @@ PropagateResourceLimits=NONE
 SlurmdParameters=config_overrides
 NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+PartitionName=shared Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:2
 END
     cat >"$CLUSTER/etc/cgroup.conf" <<END
 CgroupPlugin=cgroup/$CLUSTER_CGROUP

@@ -271,7 +271,8 @@ struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const c
     put->profile.miss_pmi = miss_pmi;
     put->body.job_home = cpus_of(job_cpus);
     for (size_t i = 0; i < ntasks; i++) {
-        put->body.task[i].home = put->body.task[i].use = put->body.task[i].cpus = cpus_of(homes[i]);
+        put->body.task[i].home = put->body.task[i].sized = cpus_of(homes[i]);
+        put->body.task[i].use = put->body.task[i].cpus = put->body.task[i].home;
         cpus_or(&put->body.step_home, &put->body.task[i].home);
     }
     assert_int_equal(step_go(put, STEP_PLACED), 0);

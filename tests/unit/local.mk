@@ -710,3 +710,9 @@ check_PROGRAMS += tests/unit/test_replace
 tests_unit_test_replace_SOURCES = tests/unit/test_replace.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_replace_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_replace_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_share
+check_PROGRAMS += tests/unit/test_share
+tests_unit_test_share_SOURCES = tests/unit/test_share.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_share_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_share_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -153,7 +153,7 @@ static void test_size(void **state)
     struct fixture *f = *state;
     struct step *step = put(f, 1);
 
-    step->body.task[1].use = cpus_of("3");
+    step->body.task[1].sized = cpus_of("3");
     step->size.cores = 3;
     step->size.given = 2;
     strcpy(step->size.reason, "so");
