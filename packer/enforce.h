@@ -85,14 +85,14 @@ struct enforce_way {
      * with errno. */
     int (*pids)(struct enforce *enforce, const struct enforce_step *step,
                 struct enforce_pids *list);
-};
-
-struct enforce {
-    const struct enforce_way *way;
 
     /* Call visit with each of Slurm's jobs on the node and the CPUs that Slurm gave it, as far as
      * it confines them. NULL: nobody can tell. */
     void (*jobs)(struct enforce *enforce, const char *node, enforce_visit_job *visit, void *arg);
+};
+
+struct enforce {
+    const struct enforce_way *way;
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
@@ -190,14 +190,14 @@ int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *f
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
 
-/* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */
-int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
-                      struct enforce_pids *list);
-
-#endif
 /* `jobs` of the two cgroup versions. */
 void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_visit_job *visit,
                           void *arg);
 void enforce_jobs_cgroup2(struct enforce *enforce, const char *node, enforce_visit_job *visit,
                           void *arg);
 
+/* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */
+int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      struct enforce_pids *list);
+
+#endif
