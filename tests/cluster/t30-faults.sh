@@ -88,3 +88,38 @@ t30_a_batch_job_with_require_does_not_drain_the_node() {
     [ ! -e "$CLUSTER/out/ran" ] || fail "the step ran"
     soon "node" idle node_state
 }
+
+# killed_in_a_launch N: berthd dies before its N-th system call while a second step is launched. Then every step runs on the core
+# that berthd says it runs on, no two on one, and when berthd is stopped all are at home.
+killed_in_a_launch() {
+    start a --contention-aware=tag=turtle
+    "$BUILD/tests/fault/killat" "$(daemon_pid berthd)" "$1" >"$CLUSTER/out/killat" < <(sleep 5) &
+    local killer=$!
+    wait_for 5 grep -q watching "$CLUSTER/out/killat" || fail "killat does not watch"
+    start b --contention-aware=tag=devil
+    wait "$killer" || true
+    daemon_stop berthd KILL || true # it is dead already
+    berthd_start
+    soon "cores, killed before call $1" "0 1" both_cpus
+    daemon_stop berthd
+    soon "the turtle, killed before call $1" "$(slurm_cpus_of a)" cpus_of a
+    soon "the devil, killed before call $1" "$(slurm_cpus_of b)" cpus_of b
+    same "berth's cgroups" "$(berth_cgroups)" ""
+    stop a b
+    berthd_start
+}
+
+both_cpus() {
+    echo "$(cpus_of a) $(cpus_of b)" | tr ' ' '\n' | sort | xargs
+}
+
+t30_berthd_is_killed_at_any_point_of_a_launch() {
+    local n
+    [ -x "$BUILD/tests/fault/killat" ] || skip "tests/fault/killat is not built"
+    knows turtle 10
+    knows devil 20000
+    for n in 20 150 300 450 600 750; do
+        killed_in_a_launch "$n"
+        rm -f "$CLUSTER"/out/a* "$CLUSTER"/out/b*
+    done
+}

@@ -9,3 +9,6 @@ tests_fault_test_fault_SOURCES = \
 	tests/unit/steps.c tests/unit/steps.h
 tests_fault_test_fault_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_fault_test_fault_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+check_PROGRAMS += tests/fault/killat
+tests_fault_killat_SOURCES = tests/fault/killat.c tests/fault/trace.c tests/fault/trace.h
