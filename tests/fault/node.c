@@ -73,6 +73,51 @@ static void start_step(struct node *node, size_t i)
     step_start(&node->step[i].run, node->step[i].leaf, 1, &cpu, STEP_QUIET);
 }
 
+void node_end_tasks(struct node *node, size_t i)
+{
+    step_end_tasks(&node->step[i].run);
+    node->step[i].gone = true;
+}
+
+/* What is in use cannot be removed yet: its processes are moved by berthd just now, or exit. */
+static void remove_leaf(const char *leaf)
+{
+    for (int i = 0; i < 1000 && rmdir(leaf) < 0 && errno == EBUSY; i++)
+        usleep(1000);
+}
+
+void node_end_step(struct node *node, size_t i)
+{
+    node_end_tasks(node, i);
+    step_stop(&node->step[i].run);
+    remove_leaf(node->step[i].leaf);
+}
+
+void node_revive(struct node *node)
+{
+    for (size_t i = 0; i < NODE_STEPS; i++) {
+        if (!node->step[i].gone)
+            continue;
+        step_stop(&node->step[i].run);
+        node->step[i].gone = false;
+        start_step(node, i);
+    }
+}
+
+void node_rewrite(struct node *node, size_t i, const char *cpus)
+{
+    char path[512], cgroup[256];
+    int fd;
+
+    step_cpuset(node->step[i].run.task[0], cgroup, sizeof(cgroup));
+    snprintf(path, sizeof(path), CPUSET "%s/cpuset.cpus", cgroup);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, cpus, strlen(cpus)) < 0)
+        errno = 0; /* the kernel may refuse: EBUSY, EACCES */
+    if (fd >= 0)
+        close(fd);
+}
+
 static void put_profile(struct profiles *store, const char *tag, double misses)
 {
     struct profile profile = {.misses = misses,
@@ -385,6 +430,9 @@ bool node_holds(struct node *node, char *why)
     for (size_t i = 0; fine && i < NODE_STEPS; i++) {
         int says = believed(lines, i, &sure);
 
+        cpu[i] = -1;
+        if (node->step[i].gone)
+            continue;
         cpu[i] = node_cpu_of(node, i, why);
         fine = cpu[i] >= 0;
         if (fine && (cpu[i] != says || !sure)) {
@@ -393,7 +441,7 @@ bool node_holds(struct node *node, char *why)
             fine = false;
         }
     }
-    if (fine && cpu[0] == cpu[1]) {
+    if (fine && cpu[0] >= 0 && cpu[0] == cpu[1]) {
         snprintf(why, NODE_WHY, "both steps are on CPU %d", cpu[0]);
         fine = false;
     }
@@ -436,7 +484,7 @@ bool node_is_clean(struct node *node, char *why)
     char path[128];
 
     for (size_t i = 0; i < NODE_STEPS; i++)
-        if (!step_is_home(node, i, why))
+        if (!node->step[i].gone && !step_is_home(node, i, why))
             return false;
     snprintf(path, sizeof(path), CPUSET "/berth_%s", node->name);
     if (access(path, F_OK) == 0) {

@@ -20,6 +20,7 @@ struct node {
     struct node_step {
         struct step_processes run;
         char leaf[256]; /* full path of Slurm's cgroup */
+        bool gone;      /* it has ended */
     } step[NODE_STEPS];
     pid_t daemon; /* 0: none runs */
     int fd;       /* to it; -1 */
@@ -49,6 +50,15 @@ struct json_object *node_answer(struct node *node);
 
 /* The registration of step i. */
 void node_registration(const struct node *node, size_t i, char *text, size_t size);
+
+/* Step i ends, as Slurm ends it: its tasks, then its slurmstepd, then its cgroup. Or only the
+ * tasks. node_revive starts it again. */
+void node_end_tasks(struct node *node, size_t i);
+void node_end_step(struct node *node, size_t i);
+void node_revive(struct node *node);
+
+/* Somebody writes into the cpuset of step i, where it stands. */
+void node_rewrite(struct node *node, size_t i, const char *cpus);
 
 /* ---- what holds ---- */
 

@@ -245,6 +245,69 @@ static void test_killed(void **state)
     assert_int_equal(sweep->failures, 0);
 }
 
+/* ---- what others do meanwhile ---- */
+
+static void first_ends(void *node)
+{
+    node_end_step(node, 0);
+}
+
+static void second_ends(void *node)
+{
+    node_end_step(node, 1);
+}
+
+static void first_has_no_tasks(void *node)
+{
+    node_end_tasks(node, 0);
+}
+
+static void first_is_widened(void *node)
+{
+    node_rewrite(node, 0, "0-1");
+}
+
+static void second_is_sent_back(void *node)
+{
+    node_rewrite(node, 1, "1");
+}
+
+static void sweep_meddle(struct sweep *sweep, const struct scenario *scenario,
+                         void (*meddle)(void *node), const char *name)
+{
+    struct trace_result result = {.meddled = true};
+    char what[64];
+
+    for (long at = 1; result.meddled; at += 3 * stride()) {
+        snprintf(what, sizeof(what), "%s before call %ld", name, at);
+        result =
+            run(sweep, scenario, &(struct trace_plan){.meddle_at = at, .meddle = meddle}, what);
+        node_revive(sweep->node);
+    }
+    print_message("%-9s %s before each %ld. of %ld system calls\n", scenario->name, name,
+                  3 * stride(), result.calls);
+}
+
+static void test_meddling(void **state)
+{
+    static const struct {
+        void (*meddle)(void *node);
+        const char *name;
+    } ways[] = {{first_ends, "the first step ends"},
+                {second_ends, "the second step ends"},
+                {first_has_no_tasks, "the first step's tasks end"},
+                {first_is_widened, "the first step's cpuset is widened"},
+                {second_is_sent_back, "the second step's cpuset is set to its home"}};
+    struct sweep *sweep = *state;
+
+    if (!sweep->node)
+        skip();
+    for (const struct scenario *scenario = scenarios; scenario < scenarios + 3; scenario++)
+        for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+            sweep_meddle(sweep, scenario, ways[i].meddle, ways[i].name);
+    assert_int_equal(sweep->failures, 0);
+}
+
 static void test_failing_calls(void **state)
 {
     static const struct {
@@ -294,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_meddling, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failing_calls, setup, teardown)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

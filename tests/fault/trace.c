@@ -158,9 +158,13 @@ int trace_me(void)
 
 /* A call begins. Returns whether the watching is over. */
 static bool on_entry(pid_t pid, const struct trace_plan *plan, struct trace_result *result,
-                     const struct __ptrace_syscall_info *info, long *of_kind)
+                     const struct __ptrace_syscall_info *info, long *of_kind, void *arg)
 {
     result->calls++;
+    if (plan->meddle_at == result->calls) {
+        plan->meddle(arg);
+        result->meddled = true;
+    }
     if (plan->kill_at == result->calls) {
         kill(pid, SIGKILL);
         waitpid(pid, &result->status, __WALL);
@@ -204,7 +208,7 @@ struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, bool (*d
                 ptrace(PTRACE_DETACH, pid, NULL, NULL);
                 return result;
             }
-            if (on_entry(pid, plan, &result, &info, &of_kind))
+            if (on_entry(pid, plan, &result, &info, &of_kind, arg))
                 return result;
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace - a program's system calls, watched one by one with ptrace(2): it is killed before a chosen
- * one, or a chosen one does not happen and fails. */
+ * one, or something happens to its world before it, or a chosen one does not happen and fails. */
 #ifndef BERTH_TESTS_TRACE_H
 #define BERTH_TESTS_TRACE_H
 
@@ -21,17 +21,19 @@ enum trace_kind {
 extern const char *const trace_kind_name[TRACE_KINDS];
 
 struct trace_plan {
-    long kill_at; /* killed before its n-th system call, from 1; 0: not */
+    long kill_at;   /* killed before its n-th system call, from 1; 0: not */
+    long meddle_at; /* before its n-th system call something happens; 0: nothing */
+    void (*meddle)(void *arg);
     long fail_at; /* the n-th call of this kind fails, from 1; 0: none */
     enum trace_kind fail_kind;
     int fail_errno;
 };
 
 struct trace_result {
-    long calls;  /* system calls begun */
-    bool killed; /* as planned */
-    bool failed; /* as planned */
-    bool ended;  /* by itself: status is of waitpid(2) */
+    long calls;           /* system calls begun */
+    bool killed, meddled; /* as planned */
+    bool failed;          /* as planned */
+    bool ended;           /* by itself: status is of waitpid(2) */
     int status;
 };
 
