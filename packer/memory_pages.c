@@ -14,9 +14,10 @@
 #include "memory_ranges.h"
 #include "proc_usage.h"
 
-#define PRESENT ((uint64_t)1 << 63) /* in /proc/PID/pagemap */
-#define ENTRIES 8192                /* of pagemap, read in one go */
-#define CHUNK 1024                  /* pages */
+#define PRESENT ((uint64_t)1 << 63)  /* in /proc/PID/pagemap */
+#define ENTRIES 8192                 /* of pagemap, read in one go */
+#define CHUNK 1024                   /* pages */
+#define LOOK_UP_BYTES (256ULL << 20) /* of nothing, until it is asked whether to go on */
 
 enum end { GO_ON, GONE, STOP }; /* the process has ended; the job has */
 
@@ -123,24 +124,33 @@ static int is_present(struct work *work, uint64_t address)
     return work->entry[page - work->first] & PRESENT ? 1 : 0;
 }
 
-/* Take the next pages of the range in hand, from *address on. Chunks end on multiples of their
- * size, so that no transparent huge page is of two: it moves as a whole. */
-static enum end collect(struct work *work, const struct memory_range *range, uint64_t *address)
+/* Is it time to move what was collected so far, or at least to look up? Chunks end on multiples of
+ * their size, so that no transparent huge page is of two: it moves as a whole. */
+static bool is_chunk(const struct work *work, const struct memory_range *range, uint64_t address,
+                     double wanted)
 {
     size_t most = MEMORY_CHUNK_BYTES / range->page_bytes;
 
-    most = most > CHUNK ? CHUNK : most < 1 ? 1 : most;
+    if (work->n == 0)
+        return address % LOOK_UP_BYTES == 0;
+    return work->n >= most || work->n == CHUNK || address % MEMORY_CHUNK_BYTES == 0 ||
+           (double)(work->n * range->page_bytes) >= wanted;
+}
+
+/* Take the next pages of the range in hand, from *address on; not many more bytes than wanted. */
+static enum end collect(struct work *work, const struct memory_range *range, double wanted,
+                        uint64_t *address)
+{
     work->n = 0;
-    for (; *address < range->end && work->n < most; *address += range->page_bytes) {
+    do {
         int present = is_present(work, *address);
 
         if (present < 0)
             return GONE;
-        if (work->n && *address % MEMORY_CHUNK_BYTES == 0)
-            return GO_ON;
         if (present)
             work->page[work->n++] = (void *)(uintptr_t)*address; /* of another process */
-    }
+        *address += range->page_bytes;
+    } while (*address < range->end && !is_chunk(work, range, *address, wanted));
     return GO_ON;
 }
 
@@ -186,6 +196,11 @@ static enum end move_chunk(struct work *work, const struct memory_range *range)
     return end;
 }
 
+static double left(const struct memory_progress *progress, double until)
+{
+    return until - progress->moved - progress->failed;
+}
+
 /* The rest of a range is left alone when as much as its map named has been tried. */
 static enum end move_range(struct work *work, const struct memory_range *range)
 {
@@ -194,10 +209,10 @@ static enum end move_range(struct work *work, const struct memory_range *range)
     uint64_t address = range->start;
     enum end end = GO_ON;
 
-    while (end == GO_ON && address < range->end && progress->moved + progress->failed < until) {
+    while (end == GO_ON && address < range->end && left(progress, until) > 0) {
         if (!work->pace(work->arg, progress, 0))
             return STOP;
-        end = collect(work, range, &address);
+        end = collect(work, range, left(progress, until), &address);
         if (end == GO_ON)
             end = move_chunk(work, range);
     }

@@ -91,6 +91,15 @@ static size_t page_size(const char *line, size_t otherwise)
     return at ? (size_t)strtoull(at + strlen(name), NULL, 10) * 1024 : otherwise;
 }
 
+/* A great reservation (the shadow memory of a sanitizer) with next to nothing in it: to find that
+ * would take minutes. */
+static bool is_desert(const struct memory_range *range)
+{
+    double size = (double)(range->end - range->start);
+
+    return size > MEMORY_DESERT_BYTES && range->bytes < size / 4096;
+}
+
 static int add(struct memory_ranges *ranges, const struct memory_range *range)
 {
     if (ranges->n == ranges->room) {
@@ -136,7 +145,7 @@ int memory_ranges_add(struct memory_ranges *ranges, const char *maps, const char
             continue;
         range.bytes =
             pages_on(line, range.shared ? leave_shared : leave) * (double)range.page_bytes;
-        if (range.bytes > 0 && add(ranges, &range) < 0)
+        if (range.bytes > 0 && !is_desert(&range) && add(ranges, &range) < 0)
             return -1;
     }
     return 0;

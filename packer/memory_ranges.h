@@ -14,6 +14,8 @@
 
 #include "cpus.h"
 
+#define MEMORY_DESERT_BYTES (64.0 * (1 << 30))
+
 struct memory_range {
     uint64_t start, end;
     size_t page_bytes;
@@ -30,7 +32,8 @@ struct memory_ranges {
 
 /* Add the mappings with pages on a node of `leave`, or, where processes share them, of
  * `leave_shared`. Left out: read-only mappings of files, the kernel's own ([vdso]), those under a
- * policy other than default and local. 0, or -1 with ENOMEM. */
+ * policy other than default and local, and those greater than MEMORY_DESERT_BYTES with less than
+ * one page in 4096 to be moved. 0, or -1 with ENOMEM. */
 int memory_ranges_add(struct memory_ranges *ranges, const char *maps, const char *numa_maps,
                       size_t page_bytes, const struct cpus *leave, const struct cpus *leave_shared);
 

@@ -102,6 +102,33 @@ static void test_all(void **state)
     assert_int_equal(box->moves, 10); /* 36 MiB, and the heap */
 }
 
+/* Memory that was only reserved: its end is not looked at, one can be given up meanwhile, and what
+ * would take too long is not looked at at all. */
+static void test_reserved(void **state)
+{
+    struct numa_box *box = *state;
+    struct pacer pacer = {0};
+    struct memory_progress progress;
+    struct box_map map = {.pid = 10, .start = HEAP, .pages = 1 << 23, .every = 1 << 23};
+
+    numa_box_map(box, map);
+    progress = go(box, "0", "1", "1", NULL, &pacer);
+    assert_done(&progress, 1);
+    assert_int_equal(pacer.calls, 1);
+    box->page[0].node = -1; /* numa_maps and pagemap say otherwise */
+    pacer = (struct pacer){.last = 100};
+    progress = go(box, "0", "1", "1", NULL, &pacer);
+    assert_int_equal(pacer.calls, 100);
+    assert_float_equal(progress.moved, 0, 0);
+
+    numa_box_start(box, 11, 50);
+    map.pid = 11;
+    map.pages = map.every = (size_t)1 << 28; /* a terabyte */
+    numa_box_map(box, map);
+    progress = go(box, "0", "1", "0", "1", NULL);
+    assert_done(&progress, 0);
+}
+
 /* What stays where it is. */
 static void test_kinds(void **state)
 {
@@ -405,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reserved, setup, teardown),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
