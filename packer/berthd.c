@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "admit.h"
+#include "offline.h"
 #include "packer.h"
 #include "pipeline.h"
 #include "probing.h"
@@ -173,6 +174,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 
 static int init(struct daemon *daemon, struct berth_error *err)
 {
+    if (offline_read(&daemon->packer))
+        offline_leave(&daemon->packer);
     signal(SIGPIPE, SIG_IGN);
     umask(022);
     log_open(daemon->conf.log, daemon->conf.log_level);
@@ -290,3 +293,4 @@ int main(int argc, char **argv)
     stop(&daemon);
     return status;
 }
+    offline_read(&daemon.packer);

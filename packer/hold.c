@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "memory_follow.h"
+#include "offline.h"
 #include "place.h"
 #include "sample.h"
 #include "share.h"
@@ -239,11 +240,20 @@ static int move_step(struct packer *packer, const struct move *move)
 int hold_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
 {
     const struct enforce_way *way = packer->enforce.way;
+    struct enforce_task *task = calloc(step->body.ntasks, sizeof(*task));
+    struct enforce_step rest = step->body;
+    int rc;
 
-    if (way->restore(&packer->enforce, &step->body, err) == 0)
-        return 0;
-    log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step, err->text);
-    return way->restore(&packer->enforce, &step->body, err);
+    if (task)
+        offline_rest(packer, &step->body, &rest, task);
+    rc = way->restore(&packer->enforce, &rest, err);
+    if (rc < 0) {
+        log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step,
+                 err->text);
+        rc = way->restore(&packer->enforce, &rest, err);
+    }
+    free(task);
+    return rc;
 }
 
 void hold_restore(struct packer *packer, struct step *step)

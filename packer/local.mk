@@ -50,6 +50,7 @@ libpacker_la_SOURCES = \
 	packer/memory_ranges.c packer/memory_ranges.h \
 	packer/observe.c packer/observe.h \
 	packer/packer.c packer/packer.h \
+	packer/offline.c packer/offline.h \
 	packer/pipeline.c packer/pipeline.h \
 	packer/perf_cgroup.c packer/perf_cgroup.h \
 	packer/perf_events.c packer/perf_events.h \

@@ -37,6 +37,7 @@ struct packer {
     struct pool pool;
     bool released;                          /* root wants new steps left alone (release.h) */
     char node[64];                          /* as the last registration called it */
+    struct cpus offline;                    /* CPUs that are off (offline.h) */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
     void (*wake)(void *arg,
                  double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */

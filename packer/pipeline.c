@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "memory_follow.h"
 #include "observe.h"
+#include "offline.h"
 #include "place.h"
 #include "release.h"
 #include "probing.h"
@@ -383,3 +384,4 @@ void pipeline_undo(struct packer *packer)
     clean(packer, false);
     store_mark_none(packer);
 }
+    offline_leave(packer);

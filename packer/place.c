@@ -34,6 +34,8 @@ const char *place_unfit(const struct packer *packer, const struct enforce_step *
 
             if (core < 0)
                 return "it runs on CPUs that the topology does not know";
+            if (cpus_intersect(&packer->topo->core[core].cpus, &packer->offline))
+                return "one of its cores is switched off";
             if (!core_whole(packer->topo, (size_t)core, &body->job_home))
                 return "its job shares a core with another job, or has cores of another kind";
         }
@@ -128,6 +130,7 @@ void place_sync(const struct packer *packer, const struct step *guest, struct po
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (!counts_as_movable(step, guest))
         mark(packer->topo, &step->body.step_home, wanted, false);
+    mark(packer->topo, &packer->offline, wanted, false);
     strangers.wanted = wanted;
     visit_jobs(packer, &strangers);
     for (size_t core = 0; core < pool->cores; core++)

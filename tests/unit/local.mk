@@ -78,6 +78,12 @@ tests_unit_test_release_SOURCES = tests/unit/test_release.c tests/unit/fixture.c
 tests_unit_test_release_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_release_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_offline
+check_PROGRAMS += tests/unit/test_offline
+tests_unit_test_offline_SOURCES = tests/unit/test_offline.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_offline_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_offline_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_json
 check_PROGRAMS += tests/unit/test_json
 tests_unit_test_json_SOURCES = tests/unit/test_json.c
