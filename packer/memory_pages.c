@@ -374,8 +374,10 @@ static void move_all(struct work *work, struct memory_ranges *ranges)
         progress->failed = 0; /* they get another chance, too */
         end = one_pass(work, ranges);
     }
-    if (end == GO_ON) /* what the maps said was of another moment */
+    if (end == GO_ON && !work->hidden) /* what the maps said was of another moment */
         progress->bytes = progress->moved + progress->failed;
+    else if (end == GO_ON && left(progress, progress->bytes) > 0)
+        stop(work, "NUMA balancing hides some pages until they are used");
     if (!progress->why[0] && progress->failed > 0)
         stop(work, "some pages are in use by the kernel or by other processes");
 }

@@ -24,6 +24,7 @@
 #include "packer/memory_nodes.h"
 
 #define MIB (1 << 20)
+#define BALANCING "/proc/sys/kernel/numa_balancing"
 
 enum kind { PRIVATE, HUGE, SHARED, FORKED, BOUND, INTERLEAVED, ENDING, KINDS };
 
@@ -187,6 +188,7 @@ int main(int argc, char **argv)
 {
     size_t size = (argc > 1 ? strtoul(argv[1], NULL, 10) : 64) * MIB;
     struct rootfs root;
+    char *balancing;
     bool good = true;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -198,8 +200,14 @@ int main(int argc, char **argv)
         puts("movemem: skipped: it needs two NUMA nodes, and root");
         return 77;
     }
+    balancing = rootfs_read(&root, BALANCING); /* it moves pages, too, and hides others */
+    if (balancing)
+        rootfs_write(&root, BALANCING, "0", NULL);
     for (enum kind kind = 0; kind < KINDS; kind++)
         good = try(&root, kind, size) && good;
+    if (balancing)
+        rootfs_write(&root, BALANCING, balancing, NULL);
+    free(balancing);
     rootfs_close(&root);
     return good ? 0 : 1;
 }
