@@ -22,7 +22,7 @@
 #include "reuse.h"
 #include "server.h"
 
-enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, EVENTS };
+enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, WATCH, EVENTS };
 
 struct daemon {
     const char *conf_path;
@@ -146,6 +146,12 @@ static void on_reuse(evutil_socket_t fd, short what, void *arg)
     reuse_sampler_ready(((struct daemon *)arg)->packer.reuse);
 }
 
+static void on_watch(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    pipeline_rewritten(&((struct daemon *)arg)->packer);
+}
+
 /* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
 static void on_probe(evutil_socket_t fd, short what, void *arg)
 {
@@ -168,14 +174,14 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     struct timeval next = seconds((double)ms / 1000);
 
     (void)fd, (void)what;
+    if (offline_read(&daemon->packer))
+        offline_leave(&daemon->packer);
     pipeline_sweep(&daemon->packer);
     event_add(daemon->event[SWEEP], &next);
 }
 
 static int init(struct daemon *daemon, struct berth_error *err)
 {
-    if (offline_read(&daemon->packer))
-        offline_leave(&daemon->packer);
     signal(SIGPIPE, SIG_IGN);
     umask(022);
     log_open(daemon->conf.log, daemon->conf.log_level);
@@ -208,6 +214,12 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
                                          EV_READ | EV_PERSIST, on_reuse, daemon);
         if (!daemon->event[REUSE] || event_add(daemon->event[REUSE], NULL) < 0)
             return berth_error_set(err, "reuse sampling cannot be waited for");
+    }
+    if (daemon->packer.watch) {
+        daemon->event[WATCH] = event_new(base, job_watch_fd(daemon->packer.watch),
+                                         EV_READ | EV_PERSIST, on_watch, daemon);
+        if (!daemon->event[WATCH] || event_add(daemon->event[WATCH], NULL) < 0)
+            return berth_error_set(err, "job lists cannot be waited for");
     }
     daemon->packer.wake = wake;
     daemon->packer.wake_arg = daemon;
@@ -284,6 +296,7 @@ int main(int argc, char **argv)
     }
     if (init(&daemon, &err) < 0)
         return fail("start", err.text);
+    offline_read(&daemon.packer);
     if (pipeline_resume(&daemon.packer, &err) < 0)
         status = fail("journal", err.text);
     else if (listen_on(&daemon, &err) < 0)
@@ -293,4 +306,3 @@ int main(int argc, char **argv)
     stop(&daemon);
     return status;
 }
-    offline_read(&daemon.packer);

@@ -81,6 +81,10 @@ struct enforce_way {
     int (*clean)(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                  struct berth_error *err);
 
+    /* The path of the list that Slurm writes again when a step of the job starts, and that apply()
+     * has changed: the job's other steps want a new apply() then. NULL: there is none such. */
+    void (*job_list)(const struct enforce *enforce, const struct enforce_step *step, char *path);
+
     /* Add all processes of the step to list, without slurmstepd; a vanished step has none. 0, or -1
      * with errno. */
     int (*pids)(struct enforce *enforce, const struct enforce_step *step,
@@ -151,6 +155,12 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
 /* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
                        struct berth_error *err);
+
+/* The homes of a step that has no cpuset of Slurm's: only its tasks' affinities say what Slurm
+ * gave, and they say nothing when they are what slurmstepd itself, their parent, has. 0, or -1 and
+ * err. */
+int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
+                            struct berth_error *err);
 
 /* Lists of processes: add one; add those of a cgroup (a vanished one has none), slurmstepd left out
  * where a step is given; add those that descend from the step's tasks. 0, or -1 with errno. */

@@ -157,28 +157,16 @@ static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error 
     return rc;
 }
 
-/* Without Slurm's cpusets only the tasks' affinities say what Slurm gave, and they say nothing when
- * they are what slurmstepd itself, their parent, has. */
 static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
                              struct berth_error *err)
 {
-    pid_t parent = enforce_parent(enforce->root, step->task[0].pid);
     char top[ENFORCE_DIR_MAX];
-    struct cpus all;
 
     leaf_dir(enforce, step, top);
-    if (parent < 0 || enforce_get_affinity(parent, &all) < 0)
-        return berth_error_set(err, "task %d: cannot read its parent's affinity: %s",
-                               (int)step->task[0].pid, strerror(errno));
     if (check_in_root(enforce, step->task[0].pid, err) < 0 ||
-        enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0 ||
-        enforce_read_homes(step, &all, err) < 0)
+        enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0)
         return -1;
-    enforce_union(step, ENFORCE_HOME, &step->step_home);
-    step->job_home = step->step_home;
-    if (cpus_subset(&all, &step->step_home))
-        return berth_error_set(err, "Slurm does not constrain cores here");
-    return 0;
+    return enforce_read_unconfined(enforce, step, err);
 }
 
 static int cgroup1_locate(struct enforce *enforce, const char *node, struct enforce_step *step,

@@ -7,7 +7,10 @@
  * and `user` and its task_N are pinned to them. A cgroup whose list lies outside its parent's
  * silently gets the parent's: so parents are widened first, and what counts is
  * cpuset.cpus.effective. Slurm writes the job's list again when a new step of the job starts:
- * apply() of the others mends that. */
+ * apply() of the others mends that.
+ *
+ * Without ConstrainCores Slurm leaves all lists empty, which means the parent's. Then only `user`
+ * and what is below it get a list, and lose it again. */
 #include "enforce.h"
 
 #include <errno.h>
@@ -88,13 +91,14 @@ static int find_step(struct enforce *enforce, const char *node, struct enforce_s
                            enforce->cgroup_root);
 }
 
-/* A cgroup's list, which is the parent's where it has none. */
-static int read_home(struct enforce *enforce, const char *dir, struct cpus *cpus,
-                     struct berth_error *err)
+/* Has Slurm given the job no list of its own? */
+static bool unconfined(struct enforce *enforce, const struct enforce_step *step)
 {
-    if (enforce_read_cpus(enforce->root, dir, CPUS, cpus, err) < 0)
-        return -1;
-    return cpus_empty(cpus) ? enforce_read_cpus(enforce->root, dir, EFFECTIVE, cpus, err) : 0;
+    char job[ENFORCE_DIR_MAX];
+    struct cpus cpus;
+
+    job_dir(enforce, step, job);
+    return enforce_read_cpus(enforce->root, job, CPUS, &cpus, NULL) == 0 && cpus_empty(&cpus);
 }
 
 static int cgroup2_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
@@ -102,13 +106,18 @@ static int cgroup2_locate(struct enforce *enforce, const char *node, struct enfo
 {
     char job[ENFORCE_DIR_MAX], user[ENFORCE_DIR_MAX];
 
+    if (step->ntasks == 0)
+        return berth_error_set(err, "the step has no tasks");
     if (find_step(enforce, node, step, err) < 0)
         return -1;
     job_dir(enforce, step, job);
     step_dir(enforce, step, "/user", user);
-    if (read_home(enforce, job, &step->job_home, err) < 0 ||
-        enforce_read_cpus(enforce->root, user, EFFECTIVE, &step->step_home, err) < 0 ||
-        enforce_read_cpus(enforce->root, user, "cpuset.mems.effective", &step->mems_home, err) < 0)
+    if (enforce_read_cpus(enforce->root, user, "cpuset.mems.effective", &step->mems_home, err) < 0)
+        return -1;
+    if (unconfined(enforce, step))
+        return enforce_read_unconfined(enforce, step, err);
+    if (enforce_read_cpus(enforce->root, job, CPUS, &step->job_home, err) < 0 ||
+        enforce_read_cpus(enforce->root, user, EFFECTIVE, &step->step_home, err) < 0)
         return -1;
     return enforce_read_homes(step, &step->step_home, err);
 }
@@ -135,13 +144,16 @@ static int add_step_cpus(struct enforce *enforce, const char *dir, void *arg)
     return 0;
 }
 
-/* Give the job Slurm's allocation, what its steps stand on now, and want. */
+/* Give the job Slurm's allocation, what its steps stand on now, and want; unless it follows the
+ * parent anyway. */
 static int set_job(struct enforce *enforce, const struct enforce_step *step,
                    const struct cpus *want, struct berth_error *err)
 {
     struct cpus cpus = step->job_home;
     char job[ENFORCE_DIR_MAX];
 
+    if (unconfined(enforce, step))
+        return 0;
     job_dir(enforce, step, job);
     cpus_or(&cpus, want);
     enforce_each_dir(enforce, job, "step_", add_step_cpus, &cpus);
@@ -232,16 +244,25 @@ static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *ste
     return verify(enforce, step, &want, err);
 }
 
+static void cgroup2_job_list(const struct enforce *enforce, const struct enforce_step *step,
+                             char *path)
+{
+    job_dir(enforce, step, path);
+    strncat(path, "/" CPUS, ENFORCE_DIR_MAX - strlen(path) - 1);
+}
+
 static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
     const struct cpus *home = &step->step_home;
     char user[ENFORCE_DIR_MAX], job[ENFORCE_DIR_MAX];
+    struct cpus none;
     int rc = 0;
 
     if (!step->leaf[0]) /* never located */
         return 0;
-    if (pin(enforce, step, ENFORCE_HOME, home, err) < 0 ||
+    cpus_zero(&none);
+    if (pin(enforce, step, ENFORCE_HOME, unconfined(enforce, step) ? &none : home, err) < 0 ||
         enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 ||
         set_step(enforce, step, home, err) < 0)
         rc = -1;
@@ -271,5 +292,6 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
                                             .clean = cgroup2_clean,
+                                            .job_list = cgroup2_job_list,
                                             .pids = cgroup2_pids,
                                             .jobs = enforce_jobs_cgroup2};

@@ -352,6 +352,24 @@ int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
     return 0;
 }
 
+int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
+                            struct berth_error *err)
+{
+    pid_t parent = enforce_parent(enforce->root, step->task[0].pid);
+    struct cpus all;
+
+    if (parent < 0 || enforce_get_affinity(parent, &all) < 0)
+        return berth_error_set(err, "task %d: cannot read its parent's affinity: %s",
+                               (int)step->task[0].pid, strerror(errno));
+    if (enforce_read_homes(step, &all, err) < 0)
+        return -1;
+    enforce_union(step, ENFORCE_HOME, &step->step_home);
+    step->job_home = step->step_home;
+    if (cpus_subset(&all, &step->step_home))
+        return berth_error_set(err, "Slurm does not constrain cores here");
+    return 0;
+}
+
 /* ---- what they have used ---- */
 
 int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,

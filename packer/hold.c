@@ -11,6 +11,7 @@
 
 #include "memory_follow.h"
 #include "offline.h"
+#include "job_watch.h"
 #include "place.h"
 #include "sample.h"
 #include "share.h"
@@ -105,6 +106,7 @@ static int moves_add(struct moves *moves, struct step *step, const struct cpus *
 struct concern {
     struct cpus cpus;         /* homes of who shall stand elsewhere than before */
     const struct step *fresh; /* not yet under the pool at all */
+    uint32_t job;             /* whose list Slurm has written again; 0: none */
     bool all;
 };
 
@@ -117,11 +119,21 @@ static void concern_of(const struct packer *packer, const struct pool *before,
             cpus_or(cpus, &packer->topo->core[core].cpus);
 }
 
-static bool concerns(const struct concern *concern, const struct step *step)
+/* Has the start of a step of its job undone what was applied to this one? */
+static bool rewritten(const struct packer *packer, const struct concern *concern,
+                      const struct step *step)
+{
+    return concern->job == step->request.id.job && concern->fresh != step &&
+           packer->enforce.way->job_list;
+}
+
+static bool concerns(const struct packer *packer, const struct concern *concern,
+                     const struct step *step)
 {
     if (step->hold.away)
         return true;
-    if (!step_movable(step) || concern->all || step == concern->fresh || step->share.due)
+    if (!step_movable(step) || concern->all || step == concern->fresh || step->share.due ||
+        rewritten(packer, concern, step))
         return step_movable(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
@@ -140,11 +152,11 @@ static struct moves *moves_collect(struct packer *packer, const struct concern *
     {
         struct cpus from;
 
-        if (!concerns(concern, step))
+        if (!concerns(packer, concern, step))
             continue;
         union_of_tasks(step, &from);
         step->share.due = false;
-        if (!retarget(packer, step) && !concern->all)
+        if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
             continue;
         hold_describe(packer, &packer->pool, step);
         if (!moves || moves_add(moves, step, &from) < 0)
@@ -206,6 +218,20 @@ static void moved_on(struct packer *packer, struct step *step, const struct cpus
     sample_follow(packer, step);
 }
 
+/* To be told when Slurm undoes it. */
+static void watch_job(struct packer *packer, const struct step *step)
+{
+    const struct enforce_way *way = packer->enforce.way;
+    char path[ENFORCE_DIR_MAX];
+    struct berth_error err;
+
+    if (!packer->watch || !way->job_list)
+        return;
+    way->job_list(&packer->enforce, &step->body, path);
+    if (job_watch_add(packer->watch, step->request.id.job, path, &err) < 0)
+        log_warn("%s", err.text);
+}
+
 /* Move one step; a failure puts it back and ends berth's say over it. */
 static int move_step(struct packer *packer, const struct move *move)
 {
@@ -220,6 +246,7 @@ static int move_step(struct packer *packer, const struct move *move)
     }
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
         moved_on(packer, step, &move->from);
+        watch_job(packer, step);
         step->hold.verified = hold_verifies(packer);
         step->hold.moves += moves;
         packer->moves += moves;
@@ -309,7 +336,8 @@ static void leave_failed(struct packer *packer, struct concern *concern)
 int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
                 struct berth_error *err)
 {
-    struct concern concern = {.fresh = fresh, .all = flags & HOLD_ALL};
+    struct concern concern = {
+        .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & HOLD_ALL};
 
     concern_of(packer, &packer->pool, next, &concern.cpus);
     if (!cpus_empty(&concern.cpus) && store_stand(packer, next, err) < 0) {
@@ -324,4 +352,13 @@ int hold_change(struct packer *packer, struct pool *next, const struct step *fre
     while (move_all(packer, &concern) > 0)
         leave_failed(packer, &concern);
     return 0;
+}
+
+void hold_again(struct packer *packer, uint32_t job)
+{
+    struct concern concern = {.job = job};
+
+    cpus_zero(&concern.cpus);
+    while (move_all(packer, &concern) > 0)
+        leave_failed(packer, &concern);
 }

@@ -17,6 +17,9 @@ enum hold_flags { HOLD_ALL = 1, HOLD_MUST = 2 };
 int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
                 struct berth_error *err);
 
+/* Slurm has written the list of this job again: its steps stand where they stood, once more. */
+void hold_again(struct packer *packer, uint32_t job);
+
 /* Where a step's tasks stand under the pool, filled into place. */
 void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step);
 

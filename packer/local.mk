@@ -30,6 +30,7 @@ libpacker_la_SOURCES = \
 	packer/enforce_jobs.c \
 	packer/enforce_tasks.c \
 	packer/hold.c packer/hold.h \
+	packer/job_watch.c packer/job_watch.h \
 	packer/forecast.c packer/forecast.h \
 	packer/isolation.c packer/isolation.h \
 	packer/ini_file.c packer/ini_file.h \
@@ -49,8 +50,8 @@ libpacker_la_SOURCES = \
 	packer/memory_pages.c packer/memory_pages.h \
 	packer/memory_ranges.c packer/memory_ranges.h \
 	packer/observe.c packer/observe.h \
-	packer/packer.c packer/packer.h \
 	packer/offline.c packer/offline.h \
+	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
 	packer/perf_cgroup.c packer/perf_cgroup.h \
 	packer/perf_events.c packer/perf_events.h \

@@ -94,6 +94,15 @@ static int open_counters(struct packer *packer, struct berth_error *err)
     return 0;
 }
 
+/* Without it Slurm's writing is noticed when the new step is registered. */
+static void open_watch(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
+        log_warn("%s", err.text);
+}
+
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
     static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
@@ -122,6 +131,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             packer->replace = replace_open();
             memory_open(packer);
             reuse_open(packer);
+            open_watch(packer);
             return 0;
         }
     }
@@ -137,6 +147,7 @@ void packer_close(struct packer *packer)
     replace_close(packer->replace);
     registry_free(&packer->steps);
     reuse_sampler_close(packer->reuse);
+    job_watch_close(packer->watch);
     counters_close(packer->counters);
     pool_free(&packer->pool);
     if (packer->journal)

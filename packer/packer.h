@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "enforce.h"
 #include "journal.h"
+#include "job_watch.h"
 #include "machine_profile.h"
 #include "pool.h"
 #include "profiles.h"
@@ -33,11 +34,12 @@ struct packer {
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
+    struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */
     struct registry steps;
     struct pool pool;
+    struct cpus offline;                    /* CPUs that are off (offline.h) */
     bool released;                          /* root wants new steps left alone (release.h) */
     char node[64];                          /* as the last registration called it */
-    struct cpus offline;                    /* CPUs that are off (offline.h) */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
     void (*wake)(void *arg,
                  double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */

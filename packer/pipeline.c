@@ -52,6 +52,23 @@ static void preset_homes(struct step *step)
         body->task[i].home = body->step_home;
 }
 
+/* The job's list may have been widened by berth for earlier steps of the job: what they found
+ * counts.
+ */
+static void keep_job_home(const struct packer *packer, struct step *fresh)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (step == fresh || step->request.id.job != fresh->request.id.job || !step_movable(step))
+            continue;
+        cpus_and(&fresh->body.job_home, &step->body.job_home);
+        cpus_or(&fresh->body.job_home, &fresh->body.step_home);
+        return;
+    }
+}
+
 /* Registry: the step with its cgroup and homes; NULL and err when it cannot be found on the node.
  */
 static struct step *stage_register(struct packer *packer, struct wire_register *request,
@@ -72,6 +89,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         registry_drop(&packer->steps, step);
         return NULL;
     }
+    keep_job_home(packer, step);
     size_all(packer, step, "");
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].cpus = step->body.task[i].home;
@@ -209,6 +227,14 @@ double pipeline_observe(struct packer *packer)
     return in_s;
 }
 
+void pipeline_rewritten(struct packer *packer)
+{
+    uint32_t job;
+
+    while (job_watch_next(packer->watch, &job))
+        hold_again(packer, job);
+}
+
 /* ---- a step or a job ends ---- */
 
 /* The pool without those who are gone or released: others leave their cores first. */
@@ -224,6 +250,18 @@ static void make_room(struct packer *packer)
     place_sync(packer, NULL, &next);
     share_cores(packer, &next);
     hold_change(packer, &next, NULL, HOLD_MUST, &err);
+}
+
+/* A job with no live step is not watched. */
+static void unwatch(struct packer *packer, uint32_t job)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->request.id.job == job)
+        return;
+    if (packer->watch)
+        job_watch_drop(packer->watch, job);
 }
 
 /* Take a live step out of everything; its last own cgroup goes with it. */
@@ -242,6 +280,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
     registry_end(&packer->steps, step);
+    unwatch(packer, id.job);
     if (store_end(packer, id, &err) < 0)
         log_error("%s", err.text);
     store_mark(packer, id.job);
@@ -351,6 +390,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 
     if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
         return -1;
+    offline_leave(packer);
     pipeline_sweep(packer);
     adopt(packer);
     if (pool_copy(&next, &packer->pool) < 0)
@@ -384,4 +424,3 @@ void pipeline_undo(struct packer *packer)
     clean(packer, false);
     store_mark_none(packer);
 }
-    offline_leave(packer);

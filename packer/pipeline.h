@@ -26,6 +26,9 @@ int pipeline_manage(struct packer *packer, struct berth_error *err);
  * could not be removed with their step. */
 void pipeline_sweep(struct packer *packer);
 
+/* Slurm has written job lists again (packer->watch can be read): who was moved stands again. */
+void pipeline_rewritten(struct packer *packer);
+
 /* Read what the steps do, where a window of counting is over. Seconds until the next one is, or <
  * 0: none; packer->wake tells of one that comes sooner. */
 double pipeline_observe(struct packer *packer);

@@ -66,23 +66,29 @@ tests_unit_test_pipeline_SOURCES = tests/unit/test_pipeline.c tests/unit/fixture
 tests_unit_test_pipeline_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_pipeline_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_job_watch
+check_PROGRAMS += tests/unit/test_job_watch
+tests_unit_test_job_watch_SOURCES = tests/unit/test_job_watch.c
+tests_unit_test_job_watch_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_job_watch_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_hold
 check_PROGRAMS += tests/unit/test_hold
 tests_unit_test_hold_SOURCES = tests/unit/test_hold.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_hold_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hold_LDADD = libpacker.la $(CMOCKA_LIBS)
 
-TESTS += tests/unit/test_release
-check_PROGRAMS += tests/unit/test_release
-tests_unit_test_release_SOURCES = tests/unit/test_release.c tests/unit/fixture.c tests/unit/fixture.h
-tests_unit_test_release_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_release_LDADD = libpacker.la $(CMOCKA_LIBS)
-
 TESTS += tests/unit/test_offline
 check_PROGRAMS += tests/unit/test_offline
 tests_unit_test_offline_SOURCES = tests/unit/test_offline.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_offline_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_offline_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_release
+check_PROGRAMS += tests/unit/test_release
+tests_unit_test_release_SOURCES = tests/unit/test_release.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_release_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_release_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_json
 check_PROGRAMS += tests/unit/test_json
@@ -722,3 +728,9 @@ check_PROGRAMS += tests/unit/test_share
 tests_unit_test_share_SOURCES = tests/unit/test_share.c tests/unit/fixture.c tests/unit/fixture.h
 tests_unit_test_share_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_share_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_enforce_jobs
+check_PROGRAMS += tests/unit/test_enforce_jobs
+tests_unit_test_enforce_jobs_SOURCES = tests/unit/test_enforce_jobs.c
+tests_unit_test_enforce_jobs_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_enforce_jobs_LDADD = libpacker.la $(CMOCKA_LIBS)
