@@ -102,6 +102,27 @@ static bool apart(const struct sim *sim, const struct sim_step *a, const struct 
     return true;
 }
 
+/* Everybody's homes and places, for who has to find out why. */
+void sim_print(const struct sim *sim)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &sim->f->packer.steps.live, link)
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        char home[CPUS_TEXT_MAX], use[CPUS_TEXT_MAX], cpus[CPUS_TEXT_MAX];
+
+        cpus_format(&step->body.task[i].home, home, sizeof(home));
+        cpus_format(&step->body.task[i].use, use, sizeof(use));
+        cpus_format(&step->body.task[i].cpus, cpus, sizeof(cpus));
+        print_message("       %u.%u task %zu, %s: at home on %s, uses %s, is to be on %s\n",
+                      step->request.id.job, step->request.id.step, i, step_state_name[step->state],
+                      home, use, cpus);
+    }
+    for (size_t core = 0; core < sim->f->packer.pool.cores; core++)
+        if (pool_has(&sim->f->packer.pool, core))
+            print_message("       core %zu stands on %zu\n", core, sim->f->packer.pool.stand[core]);
+}
+
 bool sim_holds(struct sim *sim, char *why)
 {
     struct cpus pool;
@@ -137,21 +158,26 @@ bool sim_all_home(struct sim *sim, char *why)
 
 /* ---- the journal ---- */
 
-static bool same_tasks(const struct step *a, const struct step *b)
+/* What differs; NULL: nothing. */
+static const char *difference(const struct step *a, const struct step *b)
 {
+    if (!b)
+        return "is missing";
+    if (a->state != b->state || a->released != b->released || a->hold.away != b->hold.away)
+        return "is in another state";
+    if (strcmp(a->hold.reason, b->hold.reason) != 0)
+        return "has another reason";
+    if (!cpus_equal(&a->body.job_home, &b->body.job_home) ||
+        !cpus_equal(&a->body.step_home, &b->body.step_home))
+        return "has another home";
+    if (a->body.ntasks != b->body.ntasks)
+        return "has other tasks";
     for (size_t i = 0; i < a->body.ntasks; i++)
-        if (!cpus_equal(&a->body.task[i].home, &b->body.task[i].home) ||
-            !cpus_equal(&a->body.task[i].use, &b->body.task[i].use))
-            return false;
-    return a->body.ntasks == b->body.ntasks;
-}
-
-static bool same_step(const struct step *a, const struct step *b)
-{
-    return b && a->state == b->state && a->released == b->released &&
-           a->hold.away == b->hold.away && strcmp(a->hold.reason, b->hold.reason) == 0 &&
-           cpus_equal(&a->body.job_home, &b->body.job_home) &&
-           cpus_equal(&a->body.step_home, &b->body.step_home) && same_tasks(a, b);
+        if (!cpus_equal(&a->body.task[i].home, &b->body.task[i].home))
+            return "has a task with another home";
+        else if (!cpus_equal(&a->body.task[i].sized, &b->body.task[i].sized))
+            return "has a task that was sized otherwise";
+    return NULL;
 }
 
 static bool compare(const struct packer *now, struct packer *read, char *why)
@@ -165,9 +191,10 @@ static bool compare(const struct packer *now, struct packer *read, char *why)
         return false;
     }
     TAILQ_FOREACH(step, &now->steps.live, link)
-    if (!same_step(step, registry_find(&read->steps, step->request.id))) {
-        snprintf(why, SIM_WHY, "the journal has another step %u.%u (%s)", step->request.id.job,
-                 step->request.id.step, step_state_name[step->state]);
+    if (difference(step, registry_find(&read->steps, step->request.id))) {
+        snprintf(why, SIM_WHY, "step %u.%u (%s) %s in the journal", step->request.id.job,
+                 step->request.id.step, step_state_name[step->state],
+                 difference(step, registry_find(&read->steps, step->request.id)));
         return false;
     }
     for (size_t core = 0; core < now->pool.cores; core++)
