@@ -3,6 +3,7 @@
 #include "place.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "../models/isolate.h"
 #include "classify.h"
 #include "isolation.h"
+#include "memory_follow.h"
 
 #define NO_UNIT ((size_t)-1)
 
@@ -458,6 +460,57 @@ static bool anybody_asks(const struct units *units)
     return false;
 }
 
+/* Does the memory policy of the unit's step let it stand on these cores? */
+static bool may_stand(const struct packer *packer, const struct step *step, const size_t *target,
+                      size_t count)
+{
+    struct cpus cpus = {0}, nodes;
+
+    for (size_t i = 0; i < count; i++)
+        cpus_or(&cpus, &packer->topo->core[target[i]].cpus);
+    topo_nodes_of(packer->topo, &cpus, &nodes);
+    return memory_move_allowed(step, &nodes);
+}
+
+/* The unit of u's size that is nearest to it in rate, and with which it can exchange targets: where
+ * its cores begin. NO_UNIT: there is none. */
+static size_t partner(const struct packer *packer, const struct units *units, size_t u, size_t u_at)
+{
+    size_t count = units->unit[u].cores, best = NO_UNIT, v_at = 0;
+    double best_off = INFINITY;
+
+    for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores) {
+        double off = fabs(units->unit[v].miss_pmi - units->unit[u].miss_pmi);
+
+        if (v == u || units->unit[v].cores != count || off >= best_off ||
+            !may_stand(packer, units->first[u], units->to + v_at, count) ||
+            !may_stand(packer, units->first[v], units->to + u_at, count))
+            continue;
+        best = v_at;
+        best_off = off;
+    }
+    return best;
+}
+
+/* A step whose memory is bound to some nodes stays inside them: it exchanges its place with the
+ * unit that is most like it. False where there is none. */
+static bool keep_bound(const struct packer *packer, struct units *units)
+{
+    size_t u_at = 0;
+
+    for (size_t u = 0; u < units->n; u_at += units->unit[u++].cores) {
+        size_t count = units->unit[u].cores, v_at;
+
+        if (may_stand(packer, units->first[u], units->to + u_at, count))
+            continue;
+        v_at = partner(packer, units, u, u_at);
+        if (v_at == NO_UNIT)
+            return false;
+        swap_targets(units->to + u_at, units->to + v_at, count);
+    }
+    return true;
+}
+
 /* Run DI on the pool's part of the machine: fills units->to with topology cores. */
 static int run_di(const struct packer *packer, const struct pool *pool, struct units *units,
                   size_t total, struct berth_error *err)
@@ -558,8 +611,9 @@ int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
     for (size_t u = 0; u < units.n; u++)
         total += units.unit[u].cores;
     rc = total ? run_di(packer, pool, &units, total, err) : 0;
-    if (rc == 0 && total) {
+    if (rc == 0 && total)
         keep_among_equals(packer, pool, &units);
+    if (rc == 0 && total && keep_bound(packer, &units)) { /* else everybody stays */
         for (size_t u = 0; u < units.n; start += units.unit[u++].cores)
             match_own(packer, pool, &units, start, units.unit[u].cores);
         keep_within_cache(packer, pool, &units, total);

@@ -164,6 +164,16 @@ static const char *const verdict_text[DIO_VERDICTS] = {
     [DIO_BANNED] = "stays: this was tried, and was slower",
 };
 
+/* Why a proposal is not worth its cost, in words. */
+static const char *text_of(enum dio_verdict verdict, const struct dio_proposal *proposal)
+{
+    if (verdict == DIO_NO_GAIN && isnan(proposal->gain))
+        return "stays: the gain is not known";
+    if (verdict == DIO_NO_GAIN && isnan(proposal->cost_s))
+        return "stays: how much memory would follow is not known";
+    return verdict_text[verdict];
+}
+
 /* Tell every step that the proposal moves. */
 static void tell(struct packer *packer, const struct pool *next, bool guest,
                  const struct dio_proposal *proposal, const char *verdict)
@@ -359,7 +369,7 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
         move(packer, &next, &proposal);
         return;
     }
-    tell(packer, &next, false, &proposal, verdict_text[verdict]);
+    tell(packer, &next, false, &proposal, text_of(verdict, &proposal));
     pool_free(&next);
 }
 

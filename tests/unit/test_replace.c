@@ -11,6 +11,15 @@
 #include "packer/replace.h"
 #include "packer/sample.h"
 
+static void write_sample(FILE *file, const char *step, int at, double work, double instructions,
+                         double accesses, double misses)
+{
+    fprintf(file,
+            "{\"version\":1,\"step\":\"%s\",\"at\":%d,\"instructions\":%.0f,\"cycles\":%.0f,"
+            "\"llc_accesses\":%.0f,\"llc_misses\":%.0f,\"cpu_ns\":%.0f,\"rss_node\":[4096,0]}\n",
+            step, at, work * instructions, at * 3e9, work * accesses, work * misses, at * 1e9);
+}
+
 /* Instructions, accesses and misses of a second: devils miss 30000 times per million instructions,
  * turtles 10; "tired" is a devil that does half as much from the 12th second on. */
 static void write_recording(const char *path)
@@ -18,16 +27,10 @@ static void write_recording(const char *path)
     FILE *file = fopen(path, "w");
 
     assert_non_null(file);
-    fprintf(file, "step,at,instructions,cycles,llc_accesses,llc_misses,cpu_ns\n");
     for (int at = 1; at <= 60; at++) {
-        double tired = at <= 12 ? at : 12 + (at - 12) * 0.5;
-
-        fprintf(file, "devil,%d,%.0f,%.0f,%.0f,%.0f,%.0f\n", at, at * 1e9, at * 3e9, at * 40e6,
-                at * 30e6, at * 1e9);
-        fprintf(file, "turtle,%d,%.0f,%.0f,%.0f,%.0f,%.0f\n", at, at * 4e9, at * 3e9, at * 400e3,
-                at * 40e3, at * 1e9);
-        fprintf(file, "tired,%d,%.0f,%.0f,%.0f,%.0f,%.0f\n", at, tired * 1e9, at * 3e9,
-                tired * 40e6, tired * 30e6, at * 1e9);
+        write_sample(file, "devil", at, at, 1e9, 40e6, 30e6);
+        write_sample(file, "turtle", at, at, 4e9, 400e3, 40e3);
+        write_sample(file, "tired", at, at <= 12 ? at : 12 + (at - 12) * 0.5, 1e9, 40e6, 30e6);
     }
     fclose(file);
 }
@@ -36,7 +39,7 @@ static int open_replay(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
-    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
     write_recording(f->conf.counters_replay);
     fixture_restart(f);
     fixture_paper(f);
@@ -209,6 +212,33 @@ static void test_others_come_and_go(void **state)
     assert_int_equal(pool_count(&f->packer.pool), 0);
 }
 
+/* A step that is bound to its memory node stays on it: its equal goes. */
+static void test_bound(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_close(f);
+    f = *state = fixture_open("numa:2 l3:1 core:2 pu:1");
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    fixture_restart(f);
+    fixture_paper(f);
+    for (uint32_t job = 1; job <= 4; job++) {
+        char cpu[] = {(char)('0' + job - 1), '\0'};
+        struct wire_register request =
+            fixture_request(job, 0, cpu, cpu, 1, job <= 2 ? "devil" : "turtle");
+
+        if (job == 2)
+            request.options.mem = WIRE_MEM_BIND;
+        fixture_start(f, request);
+    }
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_spread(f);
+    assert_int_equal(llc_of(f, 2), 0);
+    assert_int_equal(llc_of(f, 1), 1);
+}
+
 /* Devils apart do more work than devils together; an idle one disturbs nobody. */
 static void test_forecast(void **state)
 {
@@ -244,6 +274,7 @@ int main(void)
         CASE(test_observed_are_told),
         CASE(test_others_come_and_go),
         CASE(test_forecast),
+        CASE(test_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
