@@ -262,6 +262,44 @@ static void test_apply_again(void **state)
     expect(box, SCOPE "/job_7/step_0/user", "1");
 }
 
+/* ConstrainCores=no: all lists are empty, and only the tasks' affinities say what Slurm gave. */
+static void test_without_slurms_lists(void **state)
+{
+    struct box *box = *state;
+    struct cpus zero = list("0");
+    struct berth_error err = {""};
+
+    NEED_TWO_CPUS();
+    put(box, SCOPE "/job_7", "cpuset.cpus", "\n");
+    put(box, SCOPE "/job_7/step_0/user", "cpuset.cpus", "\n");
+    start(box);
+    assert_true(cpus_equal(&box->step.job_home, &zero));
+    assert_true(cpus_equal(&box->step.step_home, &zero));
+    assert_true(cpus_equal(&box->task[1].home, &zero));
+    assert_int_equal(apply(box, "1", "1", &err), 0);
+    expect(box, SCOPE "/job_7", "");
+    expect(box, SCOPE "/job_7/step_0", "");
+    expect(box, SCOPE "/job_7/step_0/user", "1");
+    assert_true(step_runs_on(box->run.task[0], "1"));
+    assert_int_equal(enforce_cgroup2.restore(&box->enforce, &box->step, &err), 0);
+    expect(box, SCOPE "/job_7", "");
+    expect(box, SCOPE "/job_7/step_0/user", "");
+    assert_true(step_runs_on(box->run.task[0], "0"));
+    assert_true(step_runs_on(box->run.child[0], "0"));
+}
+
+static void test_the_list_that_slurm_writes(void **state)
+{
+    struct box *box = *state;
+    char path[ENFORCE_DIR_MAX], want[PATH_MAX];
+
+    NEED_TWO_CPUS();
+    start(box);
+    enforce_cgroup2.job_list(&box->enforce, &box->step, path);
+    path_of(box, want, SCOPE "/job_7", "cpuset.cpus");
+    assert_string_equal(path, want);
+}
+
 /* The kernel gives the parent's CPUs where a list and its parent's have nothing in common: that is
  * seen. */
 static void test_an_effective_list_that_differs(void **state)
@@ -313,6 +351,8 @@ int main(void)
         TEST(test_a_step_with_a_list_of_its_own),
         TEST(test_the_jobs_other_steps),
         TEST(test_apply_again),
+        TEST(test_without_slurms_lists),
+        TEST(test_the_list_that_slurm_writes),
         TEST(test_an_effective_list_that_differs),
         TEST(test_a_step_that_vanished),
     };

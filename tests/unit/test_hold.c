@@ -118,6 +118,44 @@ static void test_fresh(void **state)
     assert_cpus(&fresh->place.cpus, "1");
 }
 
+static void paper_job_list(const struct enforce *enforce, const struct enforce_step *step,
+                           char *path)
+{
+    (void)enforce, (void)step;
+    strcpy(path, "/nothing/there");
+}
+
+/* Where Slurm writes a job's list at each new step, the job's other moved steps are applied again.
+ */
+static void test_slurm_writes_the_job_again(void **state)
+{
+    struct fixture *f = *state;
+    struct step *fresh;
+    struct berth_error err;
+    struct pool next;
+
+    f->way.job_list = paper_job_list;
+    fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    fixture_put(f, 2, 0, "2-3", 1, ONE("2"));
+    assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
+    fresh = fixture_put(f, 1, 1, "0-1", 1, ONE("1"));
+    fixture_forget(f);
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_string_equal(f->calls, "apply 1.0 2; ");
+
+    fixture_forget(f);
+    hold_again(&f->packer, 2);
+    assert_string_equal(f->calls, "apply 2.0 0; ");
+    fixture_forget(f);
+    hold_again(&f->packer, 7);
+    assert_string_equal(f->calls, "");
+    f->fails = 1;
+    hold_again(&f->packer, 1);
+    assert_int_equal(f->packer.failures, 2); /* both of its steps */
+    assert_stand(&f->packer.pool, "- - 2 3 - - - -");
+}
+
 static void test_all(void **state)
 {
     struct fixture *f = *state;
@@ -247,6 +285,7 @@ int main(void)
         test(test_own_cores_do_not_block),
         test(test_tasks_exchange),
         test(test_fresh),
+        test(test_slurm_writes_the_job_again),
         test(test_all),
         test(test_failure),
         test(test_all_fail),

@@ -184,6 +184,24 @@ static void test_later_step(void **state)
     assert_at(later, "0");
 }
 
+/* What a later step finds may have been widened by berth; what the job's first step found counts.
+ */
+static void test_later_step_knows_the_jobs_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct step *later;
+
+    fixture_start(f, fixture_request(1, 0, "0-2", "0", 1, "turtle"));
+    later = fixture_start(f, fixture_request(1, 1, "0-2,5", "1", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-2");
+    later = fixture_start(f, fixture_request(1, 2, "0-1", "1", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-1"); /* Slurm took one back */
+    later = fixture_start(f, fixture_request(1, 3, "0-3", "3", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-3"); /* and gave another */
+    later = fixture_start(f, fixture_request(2, 0, "4-5", "4", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "4-5");
+}
+
 /* The same, and DI wants the later step at home. */
 static void test_later_step_stays_home(void **state)
 {
@@ -824,6 +842,7 @@ int main(void)
         test(test_job_end_vacates),
         test(test_job_lives_on),
         test(test_later_step),
+        test(test_later_step_knows_the_jobs_cores),
         test(test_later_step_stays_home),
         test(test_observe),
         test(test_off_step_takes_its_cores),

@@ -38,6 +38,11 @@ t30_later_steps_of_a_moved_job_start() {
     local place
     exchanged compute_job
     place=$(cpus_of c1)
+    if [ "$CLUSTER_CGROUP" = v2 ]; then # as Slurm does at the start of a step, here of one that berth never hears of
+        slurm_cpus_of c1 >"$(job_list c1)"
+        sleep 1
+        on c1 "$place"
+    fi
     touch "$CLUSTER/out/go"
     running c2 || fail "the second step did not start: $(cat "$CLUSTER/out/j.batch")"
     on c2 "$place" # it shares what its job has, wherever that stands
@@ -64,15 +69,16 @@ t30_a_killed_berthd_finds_its_steps_and_a_stopped_one_puts_them_back() {
     for name in m1 m2 c1; do
         soon "$name" "$(slurm_cpus_of $name)" cpus_of $name
         same "cpuset of $name" "$(cpuset_of $name)" "$(slurm_cpus_of $name)"
-        same "cpuset of the job of $name" "$(job_cpuset $name)" "$(slurm_cpus_of $name)"
+        same "cpuset of the job of $name" "$(cat "$(job_list $name)")" "$(slurm_cpus_of $name)"
     done
     same "berth's cgroups" "$(berth_cgroups)" ""
     stop m1 m2 c1
 }
 
-# The list of a step's job, as it is in the file that Slurm writes.
-job_cpuset() {
-    cat "$(cpuset_root)"/*/*"$CLUSTER_NODE"*/job_"$(job_of "$1")"/cpuset.cpus "$(cpuset_root)"/*"$CLUSTER_NODE"/uid_*/job_"$(job_of "$1")"/cpuset.cpus 2>/dev/null
+# The list of a step's job: the file that Slurm writes.
+job_list() {
+    compgen -G "$(cpuset_root)/*$CLUSTER_NODE*/uid_*/job_$(job_of "$1")/cpuset.cpus" ||
+        compgen -G "$(cpuset_root)/system.slice/*$CLUSTER_NODE*/job_$(job_of "$1")/cpuset.cpus"
 }
 
 # A stranger waits for the cores that the moved step stands on: by his first instruction it must be gone from them.
