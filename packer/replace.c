@@ -118,6 +118,14 @@ static void nodes_of(const struct packer *packer, const struct pool *next, const
     topo_nodes_of(packer->topo, &cpus, then);
 }
 
+/* Bytes resident when it was read last; 0: nobody counts them. */
+static double resident(const struct step *step)
+{
+    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
+
+    return last && counters_know(last, COUNTER_RSS_BYTES) ? last->value[COUNTER_RSS_BYTES] : 0;
+}
+
 /* What it costs that the step's memory follows, and what is lost if it does not pay to: far pages.
  */
 static double memory_cost(const struct packer *packer, const struct pool *next,
@@ -130,6 +138,8 @@ static double memory_cost(const struct packer *packer, const struct pool *next,
     if (cpus_subset(&now, &then))
         return 0;
     price = memory_price(packer, step, &now, &then);
+    if (isnan(price.lost)) /* not known where its memory lies: all of it, if that much is known */
+        return resident(step) / PAGE_MOVE_COPY_BYTES_S;
     if (isnan(price.gain)) /* what far pages cost is not known */
         return price.lost;
     return fmin(price.lost, price.gain * horizon_s);
@@ -169,8 +179,6 @@ static const char *text_of(enum dio_verdict verdict, const struct dio_proposal *
 {
     if (verdict == DIO_NO_GAIN && isnan(proposal->gain))
         return "stays: the gain is not known";
-    if (verdict == DIO_NO_GAIN && isnan(proposal->cost_s))
-        return "stays: how much memory would follow is not known";
     return verdict_text[verdict];
 }
 
