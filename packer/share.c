@@ -211,8 +211,15 @@ static void deal_rest(struct sharing *s, size_t party)
     }
 }
 
-/* Has each step of the party a core of its own in its claim's part? Steps of a job that overlap by
- * a third one only could be left without. */
+/* The CPUs of a part. */
+static void part_of(const struct topo *topo, const struct claim *claim, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    cpus_foreach(core, &claim->part) cpus_or(cpus, &topo->core[core].cpus);
+}
+
+/* Has each task of the party CPUs of its own in its claim's part? Others it does not get: it would
+ * meet tasks there that Slurm kept apart from it. */
 static bool serves_all(const struct sharing *s, size_t party)
 {
     const struct step *step;
@@ -221,13 +228,14 @@ static bool serves_all(const struct sharing *s, size_t party)
     TAILQ_FOREACH(step, &s->packer->steps.live, link)
     {
         size_t claim = s->of_step[i++];
-        struct cpus cores;
+        struct cpus part;
 
         if (claim == NOBODY || s->claim[claim].party != party)
             continue;
-        cores_of(s->packer->topo, step, &cores);
-        if (!cpus_intersect(&cores, &s->claim[claim].part))
-            return false;
+        part_of(s->packer->topo, &s->claim[claim], &part);
+        for (size_t t = 0; t < step->body.ntasks; t++)
+            if (!cpus_intersect(&step->body.task[t].sized, &part))
+                return false;
     }
     return true;
 }
@@ -259,44 +267,19 @@ static size_t count_others(const struct sharing *s, const struct claim *claim)
 
 /* ---- and what comes of it for the steps ---- */
 
-/* The CPUs of a part that are the step's; none where nothing was divided. */
-static void part_of(const struct topo *topo, const struct step *step, const struct claim *claim,
-                    struct cpus *cpus)
-{
-    struct cpus own = {0};
-
-    cpus_zero(cpus);
-    if (!claim)
-        return;
-    cpus_foreach(core, &claim->part) cpus_or(cpus, &topo->core[core].cpus);
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(&own, &step->body.task[i].sized);
-    cpus_and(cpus, &own);
-}
-
-/* What a task uses of its step's part: its own CPUs in it; without any, so many of the others. */
-static void use_of(const struct enforce_task *task, const struct cpus *part, struct cpus *use)
-{
-    *use = task->sized;
-    if (cpus_empty(part))
-        return;
-    cpus_and(use, part);
-    if (!cpus_empty(use))
-        return;
-    cpus_foreach(cpu, part) if (cpus_count(use) < cpus_count(&task->sized)) cpus_add(use, cpu);
-}
-
 static void tell(struct sharing *s, struct step *step, const struct claim *claim)
 {
     bool other_use = false;
-    struct cpus part;
+    struct cpus part = {0};
 
-    part_of(s->packer->topo, step, claim, &part);
+    if (claim)
+        part_of(s->packer->topo, claim, &part);
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct enforce_task *task = &step->body.task[i];
-        struct cpus use;
+        struct cpus use = task->sized;
 
-        use_of(task, &part, &use);
+        if (!cpus_empty(&part))
+            cpus_and(&use, &part);
         other_use = other_use || !cpus_equal(&use, &task->use);
         task->use = use;
     }

@@ -11,10 +11,10 @@
 #include "packer.h"
 
 /* Divide cores of `pool` that live steps of several jobs hold, in proportion to what each needs
- * (the cores it was seen to use, where it leaves some idle, else those it has), at least one core
- * each. Where there are fewer cores than steps, or not all of the cores are in the pool, they are
- * shared as Slurm meant it. Writes the tasks' `use`, step->share, and share.due of whom it changes
- * for. */
+ * (the cores it was seen to use, where it leaves some idle, else those it has), with a core of its
+ * own for each task at least. Where there are too few cores for that, or not all of them are in the
+ * pool, they are shared as Slurm meant it. Writes the tasks' `use`, step->share, and share.due of
+ * whom it changes for. */
 void share_cores(struct packer *packer, const struct pool *pool);
 
 #endif

@@ -137,23 +137,24 @@ static void test_bridge(void **state)
     assert_false(cpus_intersect(&c->body.task[0].use, &ab->body.task[0].use));
 }
 
-/* Tasks without a core in their step's part use as many others of it as they have. */
+/* Every task keeps a core of its own: where that cannot be, all is shared as Slurm meant it. */
 static void test_tasks(void **state)
 {
     struct fixture *f = *state;
-    struct step *a =
-        fixture_put(f, 1, 0, "0-3", 10, (const char *const[]){"0", "1", "2", "3", NULL});
-    struct step *b =
-        fixture_put(f, 2, 0, "0-3", 10, (const char *const[]){"0", "1", "2", "3", NULL});
+    struct step *a = fixture_put(f, 1, 0, "0-3", 10, (const char *const[]){"0-1", "2-3", NULL});
+    struct step *b = put(f, 2, 0, "0-3");
+    struct step *c = fixture_put(f, 3, 0, "4-5", 10, (const char *const[]){"4", "5", NULL});
+    struct step *d = fixture_put(f, 4, 0, "4-5", 10, (const char *const[]){"4", "5", NULL});
 
     share(f);
     assert_cpus(&a->body.task[0].use, "0");
-    assert_cpus(&a->body.task[1].use, "0");
-    assert_cpus(&a->body.task[2].use, "2");
-    assert_cpus(&a->body.task[3].use, "0");
-    for (size_t i = 0; i < 4; i++)
-        for (size_t j = 0; j < 4; j++)
-            assert_false(cpus_intersect(&a->body.task[i].use, &b->body.task[j].use));
+    assert_cpus(&a->body.task[1].use, "2");
+    assert_use(b, "1,3");
+    assert_cpus(&c->body.task[0].use, "4");
+    assert_cpus(&c->body.task[1].use, "5");
+    assert_cpus(&d->body.task[0].use, "4");
+    assert_int_equal(d->share.others, 1);
+    assert_int_equal(d->share.cores, 0);
 }
 
 /* A batch script waits for its steps: they have the part. Later it has it itself. */
