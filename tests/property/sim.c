@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/store.h"
+#include "packer/offline.h"
 
 /* ---- numbers (splitmix64) ---- */
 
@@ -190,6 +190,7 @@ struct sim *sim_open(const char *topology)
     sim->f->way.pids = sim_pids;
     sim->f->packer.enforce.way = &sim->f->way;
     sim->calls_left = -1;
+    sim_all_cpus(sim, &sim->online);
     return sim;
 }
 
@@ -202,7 +203,7 @@ void sim_close(struct sim *sim)
 
 /* ---- Slurm ---- */
 
-static void all_cpus(const struct sim *sim, struct cpus *cpus)
+void sim_all_cpus(const struct sim *sim, struct cpus *cpus)
 {
     cpus_zero(cpus);
     for (size_t i = 0; i < sim->f->packer.topo->cores; i++)
@@ -235,7 +236,7 @@ struct sim_job *sim_job_start(struct sim *sim, bool shared)
     struct sim_job *job = NULL;
     struct cpus free_cpus;
 
-    all_cpus(sim, &free_cpus);
+    sim_all_cpus(sim, &free_cpus);
     for (size_t i = 0; i < SIM_JOBS; i++) {
         if (!sim->job[i].live)
             job = &sim->job[i];
@@ -341,6 +342,7 @@ void sim_resume(struct sim *sim, bool stale)
     sim->dead = false;
     sim->calls_left = -1;
     fixture_restart(sim->f);
+    offline_set(&sim->f->packer, &sim->online);
     if (pipeline_resume(&sim->f->packer, &err) < 0)
         fail_msg("%s", err.text);
     for (size_t i = 0; stale && i < SIM_STEPS; i++)

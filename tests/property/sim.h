@@ -38,6 +38,7 @@ struct sim {
     struct fixture *f;
     uint64_t random; /* state of the generator */
     uint32_t next_job;
+    struct cpus online;
     struct sim_job job[SIM_JOBS];
     struct sim_step step[SIM_STEPS];
     unsigned fail_apply, fail_restore; /* per cent */
@@ -52,6 +53,9 @@ struct sim {
  * what was left behind, or NULL. */
 struct sim *sim_open(const char *topology);
 void sim_close(struct sim *sim);
+
+/* All CPUs of the machine, switched on or not. */
+void sim_all_cpus(const struct sim *sim, struct cpus *cpus);
 
 /* A number below n (n > 0). */
 size_t sim_random(struct sim *sim, size_t n);
@@ -83,6 +87,7 @@ void sim_resume(struct sim *sim, bool stale);
 
 /* false and why[SIM_WHY]: the books show what must not be. */
 bool sim_holds(struct sim *sim, char *why);
+void sim_print(const struct sim *sim);
 /* The same after everybody was sent home. */
 bool sim_all_home(struct sim *sim, char *why);
 /* A daemon that starts now would know what this one knows. */

@@ -72,18 +72,31 @@ static bool step_holds(const struct sim *sim, const struct sim_step *s, const st
             return say(why, s, "outside the pool:", &task->stand);
         if (!cpus_equal(&task->stand, &step->body.task[i].cpus))
             return say(why, s, "is not where berthd believes, but on", &task->stand);
+        if (step_movable(step) && cpus_intersect(&task->stand, &sim->f->packer.offline))
+            return say(why, s, "is on CPUs that are off:", &task->stand);
         if (!step_movable(step) && !cpus_equal(&task->stand, &task->home))
             return say(why, s, "is not berth's and not at home, but on", &task->stand);
     }
     return true;
 }
 
-/* Whom Slurm kept apart stays apart, by CPUs and by cores. */
+/* Has it only a part of cores on which Slurm put other jobs, too (share.h)? */
+static bool has_part(const struct sim *sim, const struct sim_step *step)
+{
+    const struct step *its = known(sim, step);
+
+    return its && its->share.cores > 0;
+}
+
+/* Whom Slurm kept apart stays apart, by CPUs and by cores: tasks of two steps, but steps as a whole
+ * where they overlap and have to make do with a part of their cores. */
 static bool apart(const struct sim *sim, const struct sim_step *a, const struct sim_step *b,
                   char *why)
 {
     char text[64];
 
+    if (cpus_intersect(&a->home, &b->home) && (has_part(sim, a) || has_part(sim, b)))
+        return true;
     snprintf(text, sizeof(text), "kept apart from %u.%u, and both are on", b->id.job, b->id.step);
     for (size_t i = 0; i < a->ntasks; i++)
         for (size_t j = 0; j < b->ntasks; j++) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "packer/hold.h"
+#include "packer/offline.h"
 #include "packer/place.h"
 #include "packer/release.h"
 
@@ -208,7 +209,8 @@ static void on_sweep(struct run *run)
 {
     tell(run, "sweep");
     pipeline_sweep(&run->sim->f->packer);
-    run->disk_was_full = run->sim->f->packer.stale;
+    if (!run->sim->dead)
+        run->disk_was_full = run->sim->f->packer.stale;
 }
 
 static void limit_files(rlim_t bytes)
@@ -284,12 +286,28 @@ static void on_manage(struct run *run)
     pipeline_manage(&run->sim->f->packer, &err);
 }
 
+/* A core is switched off, or all are on again; berthd sees it with its next sweep. */
+static void on_switch(struct run *run)
+{
+    struct packer *packer = &run->sim->f->packer;
+    size_t core = sim_random(run->sim, packer->topo->cores);
+
+    sim_all_cpus(run->sim, &run->sim->online);
+    if (sim_chance(run->sim, 50))
+        cpus_andnot(&run->sim->online, &packer->topo->core[core].cpus);
+    tell(run, "core %zu %s", core,
+         cpus_intersect(&run->sim->online, &packer->topo->core[core].cpus) ? "on" : "off");
+    if (offline_set(packer, &run->sim->online))
+        offline_leave(packer);
+    on_sweep(run);
+}
+
 static const struct event {
     unsigned weight;
     void (*happens)(struct run *run);
 } events[] = {{14, on_job},    {50, on_step},   {22, on_step_end}, {5, on_job_end},
               {3, on_requeue}, {5, on_sweep},   {2, on_restart},   {1, on_undo},
-              {9, on_moves},   {2, on_release}, {6, on_manage}};
+              {9, on_moves},   {2, on_release}, {6, on_manage},    {2, on_switch}};
 #define KINDS (sizeof(events) / sizeof(events[0]))
 
 /* What goes wrong during this event. */
@@ -379,6 +397,8 @@ static size_t play(struct run *run, size_t n, const bool *skip, char *why)
     }
     if (fine && !closes_well(run, why))
         fine = false;
+    if (!fine && run->tell)
+        sim_print(run->sim);
     run->calls += run->sim->applied;
     run->failures += run->sim->failed;
     run->deaths += run->sim->killed;
