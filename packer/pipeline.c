@@ -349,6 +349,8 @@ void pipeline_sweep(struct packer *packer)
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
     struct berth_error err;
 
+    if (packer->stale && store_compact(packer, true, &err) < 0) /* before anything is changed */
+        log_error("%s", err.text);
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
         if (enforce_step_alive(&packer->enforce, &step->body))
