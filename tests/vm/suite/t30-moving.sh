@@ -106,10 +106,9 @@ pending() {
 
 # Threads and processes that come into being all the time, one that has narrowed itself, and later ones: all are moved.
 t30_what_is_born_meanwhile_is_moved_too() {
-    local i
     program=("$BUILD/tests/vm/restless")
     exchanged compute
-    for i in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5; do
         all_inside "$moved" "$(slurm_cpus_of c1)"
         sleep 0.3
     done
