@@ -28,6 +28,7 @@ struct packer {
     struct probe *probe;         /* NULL: no interference probe */
     bool probing;                /* one is under way */
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
+    double size_patience_s;      /* for how long a launch may wait for its size */
     struct journal *journal;
     struct registry steps;
     struct pool pool;
