@@ -32,6 +32,7 @@ struct packer {
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
+    double size_patience_s;      /* for how long a launch may wait for its size */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */

@@ -214,6 +214,7 @@ static void find_bounds(struct sizing *s)
     s->bounds.least = lesser(o->cores_min > tasks ? o->cores_min : tasks, s->bounds.most);
     find_needed(s);
     s->bounds.needed = s->needed;
+    s->bounds.patience_s = s->packer->size_patience_s;
 }
 
 /* Without a model: the upper limit alone, from all nodes alike. */

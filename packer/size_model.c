@@ -13,7 +13,6 @@
 
 #include "../models/nucore.h"
 
-#define PATIENCE_S 0.01 /* a step that starts waits for this */
 #define SPREAD_MAX 0.05 /* runs that are further apart say nothing about what is equal */
 
 struct size_model {
@@ -224,12 +223,12 @@ static bool time_is_up(void *until_s)
 }
 
 /* What NuCore's status means here: 0, or -1 and err. */
-static int judge(enum nucore_status status, struct berth_error *err)
+static int judge(enum nucore_status status, double patience_s, struct berth_error *err)
 {
     if (status == NUCORE_INFEASIBLE)
         return berth_error_set(err, "no count of cores fits the machine profile's alpha and beta");
     if (status == NUCORE_UNKNOWN)
-        return berth_error_set(err, "no answer within %.0f ms", PATIENCE_S * 1e3);
+        return berth_error_set(err, "no answer within %.0f ms", patience_s * 1e3);
     return 0;
 }
 
@@ -242,7 +241,7 @@ int size_model_choose(const struct size_model *model, const struct size_bounds *
                                      .cores_min = bounds->least,
                                      .cores_max = bounds->most,
                                      .weight = 1};
-    double until_s = packer_mono_s() + PATIENCE_S;
+    double until_s = packer_mono_s() + bounds->patience_s;
     struct nucore nucore = {.machine = &model->machine,
                             .program = &program,
                             .programs = 1,
@@ -258,7 +257,7 @@ int size_model_choose(const struct size_model *model, const struct size_bounds *
         return berth_error_set(err, "%s: %s", fault.field, fault.why);
     if (nucore_solve(&nucore, &result) < 0)
         return berth_error_set(err, "out of memory");
-    if (judge(result.status, err) < 0)
+    if (judge(result.status, bounds->patience_s, err) < 0)
         return -1;
     *proven = result.status == NUCORE_OPTIMAL;
     for (size_t i = 0; i < model->nodes; i++)

@@ -17,6 +17,7 @@ void size_model_free(struct size_model *model);
 struct size_bounds {
     unsigned least, most;   /* cores in all: least <= most <= all held */
     const unsigned *needed; /* [NUMA nodes of the topology] cores of each in any case */
+    double patience_s;      /* a step that starts waits for the answer */
 };
 
 /* The best vector within the bounds, into chosen[NUMA nodes of the topology]. *proven: that no

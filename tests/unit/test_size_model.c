@@ -66,7 +66,7 @@ static struct size_model *model_of(struct fixture *f, struct step *step, unsigne
 static void assert_choice(const struct size_model *model, unsigned least, unsigned most, unsigned a,
                           unsigned b)
 {
-    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}};
+    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}, 60};
     unsigned chosen[2] = {99, 99};
     struct berth_error err = {""};
     bool proven = false;
@@ -173,7 +173,7 @@ static void test_infeasible(void **state)
 {
     struct fixture *f = *state;
     struct step *step = step_of(f, "x");
-    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}};
+    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}, 60};
     struct size_model *model;
     struct berth_error err = {""};
     unsigned chosen[2];
