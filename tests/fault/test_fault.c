@@ -7,7 +7,7 @@
  * own.
  *
  *   BERTHD=PATH           the daemon (./berthd)
- *   BERTH_FAULT_STRIDE=N  every N-th system call only (1: all; default 7) */
+ *   BERTH_FAULT_STRIDE=N  every N-th system call only (1: all; default 23) */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -25,7 +25,7 @@
 #include "node.h"
 #include "trace.h"
 
-#define STRIDE 7
+#define STRIDE 23
 #define FAILURES_SHOWN 10
 
 /* What the daemon is doing when it happens. */
