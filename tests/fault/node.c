@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -238,6 +239,7 @@ bool node_start(struct node *node, bool traced)
         int log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
         dup2(log, STDERR_FILENO);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing survives a test that is killed */
         if (!traced || trace_me() == 0)
             execl(node->berthd, node->berthd, "-c", node->conf, NULL);
         _exit(127);
