@@ -24,7 +24,8 @@ struct trace_plan {
     long kill_at;   /* killed before its n-th system call, from 1; 0: not */
     long meddle_at; /* before its n-th system call something happens; 0: nothing */
     void (*meddle)(void *arg);
-    long fail_at; /* the n-th call of this kind fails, from 1; 0: none */
+    bool rewrites; /* it writes where the program has written */
+    long fail_at;  /* the n-th call of this kind fails, from 1; 0: none */
     enum trace_kind fail_kind;
     int fail_errno;
 };
