@@ -10,7 +10,7 @@
  * apply() of the others mends that.
  *
  * Without ConstrainCores Slurm leaves all lists empty, which means the parent's. Then only `user`
- * and what is below it get a list, and lose it again. */
+ * and what is below it get a list, and at last one as wide as the parent's. */
 #include "enforce.h"
 
 #include <errno.h>
@@ -180,32 +180,33 @@ static int set_step(struct enforce *enforce, const struct enforce_step *step,
 struct pinning {
     const struct enforce_step *step;
     enum enforce_where where;
+    const struct cpus *want; /* of `user` */
     struct berth_error *err;
 };
 
-/* Pin task_N to its task's CPUs, or let it follow `user` again. */
+/* Pin task_N to its task's CPUs, or make it as wide as `user` again: a list that is not empty
+ * cannot become so while there are processes (ENOSPC). */
 static int pin_task(struct enforce *enforce, const char *dir, void *arg)
 {
     const struct pinning *pinning = arg;
-    char file[ENFORCE_DIR_MAX + 16];
-    struct cpus none;
+    struct cpus now;
     unsigned task;
 
-    snprintf(file, sizeof(file), "%s/" CPUS, dir);
-    if (!rootfs_exists(enforce->root, file)) /* the controller is not enabled so far down */
-        return 0;
-    cpus_zero(&none);
-    if (pinning->where == ENFORCE_HOME || sscanf(strrchr(dir, '/'), "/task_%u", &task) != 1 ||
-        task >= pinning->step->ntasks)
-        return enforce_write_cpus(enforce->root, dir, CPUS, &none, pinning->err);
-    return enforce_write_cpus(enforce->root, dir, CPUS, &pinning->step->task[task].cpus,
-                              pinning->err);
+    if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
+        return 0; /* the controller is not enabled so far down */
+    if (pinning->where == ENFORCE_PLACE && sscanf(strrchr(dir, '/'), "/task_%u", &task) == 1 &&
+        task < pinning->step->ntasks)
+        return enforce_write_cpus(enforce->root, dir, CPUS, &pinning->step->task[task].cpus,
+                                  pinning->err);
+    return cpus_empty(&now)
+               ? 0
+               : enforce_write_cpus(enforce->root, dir, CPUS, pinning->want, pinning->err);
 }
 
 static int pin(struct enforce *enforce, const struct enforce_step *step, enum enforce_where where,
                const struct cpus *want, struct berth_error *err)
 {
-    struct pinning pinning = {.step = step, .where = where, .err = err};
+    struct pinning pinning = {.step = step, .where = where, .want = want, .err = err};
     char user[ENFORCE_DIR_MAX];
 
     step_dir(enforce, step, "/user", user);
@@ -251,18 +252,31 @@ static void cgroup2_job_list(const struct enforce *enforce, const struct enforce
     strncat(path, "/" CPUS, ENFORCE_DIR_MAX - strlen(path) - 1);
 }
 
+/* What `user` gets back: Slurm's list, or all that there is. */
+static int read_unpinned(struct enforce *enforce, const struct enforce_step *step,
+                         struct cpus *cpus, struct berth_error *err)
+{
+    char dir[ENFORCE_DIR_MAX];
+
+    *cpus = step->step_home;
+    if (!unconfined(enforce, step))
+        return 0;
+    step_dir(enforce, step, "", dir);
+    return enforce_read_cpus(enforce->root, dir, EFFECTIVE, cpus, err);
+}
+
 static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
     const struct cpus *home = &step->step_home;
     char user[ENFORCE_DIR_MAX], job[ENFORCE_DIR_MAX];
-    struct cpus none;
+    struct cpus unpinned;
     int rc = 0;
 
     if (!step->leaf[0]) /* never located */
         return 0;
-    cpus_zero(&none);
-    if (pin(enforce, step, ENFORCE_HOME, unconfined(enforce, step) ? &none : home, err) < 0 ||
+    if (read_unpinned(enforce, step, &unpinned, err) < 0 ||
+        pin(enforce, step, ENFORCE_HOME, &unpinned, err) < 0 ||
         enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 ||
         set_step(enforce, step, home, err) < 0)
         rc = -1;
