@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# berthd killed at, or refused, one system call after the other; BERTH_FAULT_STRIDE=1 takes every one.
-TESTS += tests/fault/test_fault
+# berthd killed at, or refused, one system call after the other: a command of its own, as root; BERTH_FAULT_STRIDE=1 takes every one.
 check_PROGRAMS += tests/fault/test_fault
 tests_fault_test_fault_SOURCES = \
 	tests/fault/node.c tests/fault/node.h \
