@@ -52,3 +52,9 @@ noinst_PROGRAMS += tests/bench/replace
 tests_bench_replace_SOURCES = tests/bench/replace.c
 tests_bench_replace_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_replace_LDADD = libpacker.la -lm
+
+# What counting adds to a program, within one run; as root.
+noinst_PROGRAMS += tests/bench/slowdown
+tests_bench_slowdown_SOURCES = tests/bench/slowdown.c
+tests_bench_slowdown_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_slowdown_LDADD = libpacker.la -lm
