@@ -24,7 +24,7 @@ int job_watch_fd(const struct job_watch *watch); /* can be read when there is so
 int job_watch_add(struct job_watch *watch, uint32_t job, const char *path, struct berth_error *err);
 void job_watch_drop(struct job_watch *watch, uint32_t job);
 
-/* The next job whose file was written. False when there is none for now. */
+/* The next job whose file was written. False when there is none. */
 bool job_watch_next(struct job_watch *watch, uint32_t *job);
 
 #endif
