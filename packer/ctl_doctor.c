@@ -261,11 +261,11 @@ static int print_rows(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->n; i++) {
         const struct doctor_row *row = &doctor->row[i];
 
-        snprintf(line, sizeof(line), "%-13s  %-6s  %s", row->name, state_name[row->state],
+        snprintf(line, sizeof(line), "%-18s  %-6s  %s", row->name, state_name[row->state],
                  row->found);
         ctl_put_line(stdout, line, columns);
         if (row->state != DOCTOR_OK) {
-            snprintf(line, sizeof(line), "%23s  so: %s", "", row->without);
+            snprintf(line, sizeof(line), "%28s  so: %s", "", row->without);
             ctl_put_line(stdout, line, columns);
         }
         if (missing(row))
