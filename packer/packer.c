@@ -8,6 +8,7 @@
 #include "probing.h"
 #include "replace.h"
 #include "reuse.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -142,6 +143,10 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
 
 void packer_close(struct packer *packer)
 {
+    struct step *step;
+
+    if (packer->counters)
+        TAILQ_FOREACH(step, &packer->steps.live, link) sample_drop(packer, step);
     memory_close(packer);
     learn_close(packer->learner);
     probe_close(packer->probe);

@@ -145,17 +145,23 @@ void sample_moved(struct step *step)
         phase_restart(&step->counts->phase);
 }
 
-void sample_end(struct packer *packer, struct step *step)
+void sample_drop(struct packer *packer, struct step *step)
 {
     struct step_counts *counts = step->counts;
 
     if (!counts || !counts->counters)
         return;
-    learn_step(packer, step);
     reuse_end(step);
     counters_detach(packer->counters, counts->counters);
     counts->counters = NULL;
     counts->due_s = INFINITY;
+}
+
+void sample_end(struct packer *packer, struct step *step)
+{
+    if (step->counts && step->counts->counters)
+        learn_step(packer, step);
+    sample_drop(packer, step);
 }
 
 double sample_due(struct packer *packer)

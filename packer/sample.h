@@ -46,6 +46,9 @@ void sample_moved(struct step *step);
  * stay in step->counts for explain. */
 void sample_end(struct packer *packer, struct step *step);
 
+/* Nothing is counted of the step any more, and nothing is learned. */
+void sample_drop(struct packer *packer, struct step *step);
+
 /* Read each step whose window is over. Seconds until the next one is, or < 0: none. */
 double sample_due(struct packer *packer);
 
