@@ -28,13 +28,6 @@ struct moves {
     unsigned standing[CPUS_MAX];
 };
 
-static void union_of_tasks(const struct step *step, struct cpus *cpus)
-{
-    cpus_zero(cpus);
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(cpus, &step->body.task[i].cpus);
-}
-
 bool hold_verifies(const struct packer *packer)
 {
     return packer->enforce.way != &enforce_dryrun;
@@ -97,7 +90,7 @@ static int moves_add(struct moves *moves, struct step *step, const struct cpus *
     move = &moves->move[moves->n++];
     move->step = step;
     move->from = *from;
-    union_of_tasks(step, &move->to);
+    enforce_union(&step->body, ENFORCE_PLACE, &move->to);
     cpus_foreach(cpu, from) moves->standing[cpu]++;
     return 0;
 }
@@ -154,7 +147,7 @@ static struct moves *moves_collect(struct packer *packer, const struct concern *
 
         if (!concerns(packer, concern, step))
             continue;
-        union_of_tasks(step, &from);
+        enforce_union(&step->body, ENFORCE_PLACE, &from);
         step->share.due = false;
         if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
             continue;

@@ -116,8 +116,7 @@ static struct probe_step *steps_of(const struct packer *packer)
     {
         list[n].id = step->request.id;
         list[n].confined = step->body.leaf[0] != '\0';
-        for (size_t i = 0; i < step->body.ntasks; i++)
-            cpus_or(&list[n].cpus, &step->body.task[i].cpus);
+        enforce_union(&step->body, ENFORCE_PLACE, &list[n].cpus);
         n++;
     }
     return list;

@@ -20,9 +20,7 @@ void reuse_open(struct packer *packer)
 /* False where the step's cgroup is not known to perf. */
 static bool target_of(const struct step *step, struct cpus *cpus, struct reuse_target *target)
 {
-    cpus_zero(cpus);
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(cpus, &step->body.task[i].cpus);
+    enforce_union(&step->body, ENFORCE_PLACE, cpus);
     *target = (struct reuse_target){
         .cgroup = counters_cgroup(step->counts->counters), .pid = -1, .cpus = cpus};
     return target->cgroup >= 0;

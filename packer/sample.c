@@ -27,8 +27,7 @@ static struct counters_target target_of(const struct step *step)
 {
     struct counters_target target = {.body = &step->body, .name = sample_name(step)};
 
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(&target.cpus, &step->body.task[i].cpus);
+    enforce_union(&step->body, ENFORCE_PLACE, &target.cpus);
     target.elapsed_s = packer_mono_s() - step->started_mono_s;
     return target;
 }
