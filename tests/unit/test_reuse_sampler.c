@@ -111,7 +111,7 @@ static void test_ring(void **state)
 /* Half come back soon, half only after 400 others: registers that wait for the latter are given up
  * now and then, and the estimate accounts for that. (Sampled so often, some samples are the very
  * touch that frees a register, which favours the near ones by 3 %; every 71st would not show it.)
- */
+ * The lots are new in each run: one in 10 000 is further off than four standard errors. */
 static void test_mixed(void **state)
 {
     const struct reuse_means means = faults();
@@ -119,14 +119,14 @@ static void test_mixed(void **state)
 
     (void)state;
     start(&means);
-    for (unsigned i = 0, near = 0, far = 0; i < 12000; i++)
+    for (unsigned i = 0, near = 0, far = 0; i < 24000; i++)
         miss(noise_uniform(&noise) < 0.5 ? near++ % 10 : 20 + far++ % 200);
     profile(64);
     print_message("%zu distances, %zu of them censored: misses %.0f, within %.0f\n", sdp.samples,
                   sdp.censored, sdp.misses, sdp.misses_error);
     assert_true(sdp.censored > 0);
-    assert_near(sdp.misses, PMI / 2, 2 * sdp.misses_error);
-    assert_true(sdp.misses_error < PMI / 4);
+    assert_near(sdp.misses, PMI / 2, 4 * sdp.misses_error);
+    assert_true(sdp.misses_error < PMI / 10);
 }
 
 /* As good as never again: each watch is given up, and all of it misses. */
@@ -273,7 +273,8 @@ static void enter(const struct rootfs *root, const char *dir)
     assert_int_equal(rootfs_write(root, path, text, NULL), 0);
 }
 
-/* A step as berthd samples it: by its cgroup, on its CPUs. */
+/* A step as berthd samples it: by its cgroup, on its CPUs. (Under Linux 6.18 a watch beside such an
+ * event missed its touch once in 5000 or so: of 284 distances one may be off, or two.) */
 static void test_cgroup(void **state)
 {
     const struct reuse_means means = faults();
@@ -302,7 +303,7 @@ static void test_cgroup(void **state)
     for (unsigned i = 0; i < 2000; i++)
         miss(i % 10);
     profile(16);
-    assert_near(sdp.hits[9], PMI, 1e-6);
+    assert_near(sdp.hits[9], PMI, PMI / 100);
     assert_int_equal(reuse_sampler_follow(step, &target, &err), 0);
     reuse_sampler_forget(step);
     for (unsigned i = 0; i < 2000; i++)
