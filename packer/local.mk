@@ -35,6 +35,7 @@ libpacker_la_SOURCES = \
 	packer/isolation.c packer/isolation.h \
 	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
+	packer/energy.h packer/bill.h packer/ledger.h \
 	packer/learn.c packer/learn.h \
 	packer/lock_program.c packer/lock_program.h \
 	packer/lock_time.c packer/lock_time.h \

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 
 #include "../models/numem.h"
+#include "bill.h"
 #include "enforce.h"
 #include "memory_move.h"
 #include "profiles.h"
@@ -137,6 +138,7 @@ struct step {
     struct step_replace replace;
     struct step_memory memory;
     struct step_use use;
+    struct step_bill bill;
     struct step_counts *counts; /* sample.h; NULL: nothing is counted */
     struct enforce_step body;   /* cgroup, homes and tasks */
 };
