@@ -61,6 +61,8 @@ libpacker_la_SOURCES = \
 	packer/perf_ring.c packer/perf_ring.h \
 	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
+	packer/place_keep.c packer/place_keep.h \
+	packer/place_units.c packer/place_units.h \
 	packer/pool.c packer/pool.h \
 	packer/probe.c packer/probe.h \
 	packer/probe_estimate.c packer/probe_estimate.h \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* place - which cores each step shall stand on: DI over the units of the pool.
  *
- * A unit is what must move together: a task with its cores, and whatever else Slurm let onto the
- * same cores (srun --overlap). A job's batch script is no unit while steps of the job run: it goes
- * where its cores go. */
+ * What the units are: place_units.h. */
 #ifndef BERTH_PLACE_H
 #define BERTH_PLACE_H
 
