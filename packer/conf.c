@@ -141,6 +141,16 @@ static const struct key keys[] = {
     {"probe_time", TYPE_TIME, "ms or s", "20ms", 1, 1000, NULL, FIELD(probe_time_ms),
      "How long one probe may run, its start and the making of its buffer (half of the cache, at "
      "most 32 MiB) included."},
+    {"ledger", TYPE_TEXT, "", "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", 0, 0, NULL,
+     FIELD(ledger),
+     "Where a record of each step that has ended is kept: sqlite:PATH, "
+     "mariadb://[USER@]HOST[:PORT]/DATABASE, mariadb://[USER@]/DATABASE?socket=PATH, or off."},
+    {"ledger_defaults", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_defaults),
+     "MariaDB option file, its group [berth]: password, TLS."},
+    {"ledger_queue", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/ledger.queue", 0, 0, NULL,
+     FIELD(ledger_queue), "Folder of the records that wait for the ledger; one berthd's own."},
+    {"ledger_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_group),
+     "A group that may read a ledger in a file. Empty: only root may."},
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 

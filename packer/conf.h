@@ -56,6 +56,10 @@ struct conf {
     uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
     enum conf_switch probe; /* the interference probe */
     uint64_t probe_every_ms, probe_time_ms;
+    char ledger[PATH_MAX];          /* "off", or the URL (sql.h) of the steps' records */
+    char ledger_defaults[PATH_MAX]; /* "" or a MariaDB option file with its credentials */
+    char ledger_queue[PATH_MAX];    /* folder of the records that wait for it */
+    char ledger_group[64];          /* "" or a group that may read a ledger in a file */
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"

@@ -37,6 +37,7 @@ libpacker_la_SOURCES = \
 	packer/journal.c packer/journal.h \
 	packer/energy.h packer/bill.h packer/ledger.h \
 	packer/learn.c packer/learn.h \
+	packer/ledger_schema.c packer/ledger_schema.h \
 	packer/lock_program.c packer/lock_program.h \
 	packer/lock_time.c packer/lock_time.h \
 	packer/log.c packer/log.h \
@@ -94,6 +95,7 @@ libpacker_la_SOURCES = \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \
 	packer/size_model.c packer/size_model.h \
+	packer/sql.h \
 	packer/step_cgroup.c packer/step_cgroup.h \
 	packer/step_usage.c packer/step_usage.h \
 	packer/store.c packer/store.h \
