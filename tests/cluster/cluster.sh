@@ -27,6 +27,12 @@ CLUSTER_CONSTRAIN=${CLUSTER_CONSTRAIN:-yes} # ConstrainCores
 CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machine of its own anything may take
 CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
 CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
+CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
+CLUSTER_DAEMONS= # what cluster_prepare has started, to be stopped after slurmctld, in this order
+
+# What a suite of its own needs besides (tests/cluster/run sources its suite.sh, which defines these anew):
+cluster_also_missing() { return 1; } # as cluster_missing
+cluster_prepare() { return 0; }      # starts what must be there before slurmctld
 
 grep -qs cpuset "$CLUSTER_CGROUPS/cgroup.controllers" && CLUSTER_CGROUP=v2 || CLUSTER_CGROUP=v1
 
@@ -123,6 +129,7 @@ cluster_missing() {
         command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages)"; return 0; }
     done
     [ "$(nproc)" -ge 2 ] || { echo "only one CPU"; return 0; }
+    cluster_also_missing && return 0
     [ "$CLUSTER_CGROUP" = v2 ] || for tool in cpuset freezer; do
         [ -e "$CLUSTER_CGROUPS/$tool/cgroup.procs" ] ||
             { echo "no cgroup v1 hierarchy $CLUSTER_CGROUPS/$tool"; return 0; }
@@ -184,6 +191,7 @@ SlurmdParameters=config_overrides
 NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 PartitionName=shared Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:2
+$CLUSTER_SLURM_CONF
 END
     cat >"$CLUSTER/etc/cgroup.conf" <<END
 CgroupPlugin=cgroup/$CLUSTER_CGROUP
@@ -292,7 +300,7 @@ cluster_up() {
     PATH=$CLUSTER/bin:$PATH
     berthd_conf
     plugin_on
-    munged_start && slurm_start && berthd_start
+    munged_start && cluster_prepare && slurm_start && berthd_start
 }
 
 # ---- down ----
@@ -331,7 +339,7 @@ cluster_down() {
         cancel_all 2>/dev/null
         wait_for 10 no_jobs
     fi
-    for name in berthd slurmd slurmctld munged; do daemon_stop "$name" || left=1; done
+    for name in berthd slurmd slurmctld $CLUSTER_DAEMONS munged; do daemon_stop "$name" || left=1; done
     cluster_kill_left
     wait_for 5 cluster_remove_cgroups || {
         echo "cluster: cgroups of $CLUSTER_NODE could not be removed" >&2

@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# suite - the cluster of tests/cluster with accounting: a MariaDB and a slurmdbd of its own, in the cluster's folder and on the
+# loopback only. Sourced by tests/cluster/run after cluster.sh.
+#
+# Both run in the foreground below setsid like the other daemons, and are stopped by their pids after slurmctld has handed over its
+# last records. MariaDB keeps nothing that must outlive us: its log is not flushed. Its one account for us is root, over the socket;
+# slurmdbd and the ledger have accounts of their own, over TCP.
+
+CLUSTER_DAEMONS="slurmdbd mariadbd"
+ACCOUNTING_DB=slurm_acct
+LEDGER_DB=berth
+
+cluster_also_missing() {
+    local tool
+    for tool in slurmdbd sacctmgr sacct mariadbd mariadb mariadb-install-db mariadb-admin sqlite3; do
+        command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages)"; return 0; }
+    done
+    return 1
+}
+
+# sql STATEMENTS: as MariaDB's root.
+sql() {
+    timeout 20 mariadb --no-defaults -uroot -S "$CLUSTER/run/mariadb.sock" -N -B -e "$1"
+}
+
+mariadb_make() {
+    mkdir "$CLUSTER/mysql"
+    timeout 120 mariadb-install-db --no-defaults --user=root --datadir="$CLUSTER/mysql" --skip-test-db --skip-name-resolve \
+        --auth-root-authentication-method=normal >"$CLUSTER/log/mariadb-install.log" 2>&1
+}
+
+mariadb_start() {
+    daemon_start mariadbd mariadbd --no-defaults --user=root --datadir="$CLUSTER/mysql" --socket="$CLUSTER/run/mariadb.sock" \
+        --pid-file="$CLUSTER/run/mariadb.own.pid" --bind-address=127.0.0.1 --port="$MARIADB_PORT" --skip-log-bin \
+        --innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
+        --innodb-lock-wait-timeout=900 --performance-schema=OFF --skip-name-resolve
+    wait_for 30 mariadb-admin --no-defaults -uroot -S "$CLUSTER/run/mariadb.sock" ping || daemon_failed mariadbd
+}
+
+# Its accounts, and the option file that the ledger reads its password from.
+mariadb_accounts() {
+    sql "create database $ACCOUNTING_DB; create database $LEDGER_DB;
+        create user 'slurm'@'127.0.0.1' identified by 'slurm'; grant all on $ACCOUNTING_DB.* to 'slurm'@'127.0.0.1';
+        create user 'berth'@'127.0.0.1' identified by 'berth'; grant all on $LEDGER_DB.* to 'berth'@'127.0.0.1'"
+    (umask 077 && printf '[client]\nuser=berth\npassword=berth\n' >"$CLUSTER/etc/ledger.cnf")
+}
+
+slurmdbd_conf() {
+    (umask 077 && cat >"$CLUSTER/etc/slurmdbd.conf") <<END
+AuthType=auth/munge
+AuthInfo=socket=$CLUSTER/run/munge.socket
+DbdHost=$(hostname -s)
+DbdAddr=127.0.0.1
+DbdPort=$SLURMDBD_PORT
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=$MARIADB_PORT
+StorageUser=slurm
+StoragePass=slurm
+StorageLoc=$ACCOUNTING_DB
+LogFile=$CLUSTER/log/slurmdbd.log
+PidFile=$CLUSTER/run/slurmdbd.own.pid
+DebugLevel=${CLUSTER_DEBUG:-info}
+END
+}
+
+slurmdbd_start() {
+    daemon_start slurmdbd slurmdbd -D
+    wait_for 30 timeout 5 sacctmgr -n show cluster || daemon_failed slurmdbd
+}
+
+# Accounts physics and chemistry, of which root and nobody may use both; root's default is physics.
+accounts_make() {
+    local account
+    timeout 10 sacctmgr -i add cluster berth || return 1
+    for account in physics chemistry; do
+        timeout 10 sacctmgr -i add account $account cluster=berth || return 1
+        timeout 10 sacctmgr -i add user root,nobody cluster=berth account=$account || return 1
+    done
+}
+
+# slurm.conf is needed already by sacctmgr; slurmctld's and slurmd's ports in it are made anew before they start.
+cluster_prepare() {
+    local ports
+    mapfile -t ports < <(free_ports 2)
+    MARIADB_PORT=${ports[0]} SLURMDBD_PORT=${ports[1]}
+    CLUSTER_SLURM_CONF="AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$SLURMDBD_PORT
+AccountingStoragePass=$CLUSTER/run/munge.socket"
+    slurm_conf
+    slurmdbd_conf
+    mariadb_make || { tail -n 8 "$CLUSTER/log/mariadb-install.log" >&2; return 1; }
+    mariadb_start && mariadb_accounts && slurmdbd_start && accounts_make >"$CLUSTER/log/sacctmgr.out" || return 1
+}
