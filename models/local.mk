@@ -9,6 +9,7 @@ libmodels_la_SOURCES = \
 	models/allot_try.c \
 	models/animal.c models/animal.h \
 	models/app.h \
+	models/attribute.c models/attribute.h \
 	models/auction.c models/auction.h \
 	models/blossom.c models/blossom.h \
 	models/bound.c models/bound.h \
@@ -28,6 +29,7 @@ libmodels_la_SOURCES = \
 	models/isolate.c models/isolate.h \
 	models/matching.c models/matching.h \
 	models/missrate.c models/missrate.h \
+	models/nnls.c models/nnls.h \
 	models/nucore.c models/nucore.h \
 	models/nucore_check.c \
 	models/nucore_part.c models/nucore_part.h \

@@ -734,3 +734,15 @@ check_PROGRAMS += tests/unit/test_enforce_jobs
 tests_unit_test_enforce_jobs_SOURCES = tests/unit/test_enforce_jobs.c
 tests_unit_test_enforce_jobs_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_enforce_jobs_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_attribute
+check_PROGRAMS += tests/unit/test_attribute
+tests_unit_test_attribute_SOURCES = tests/unit/test_attribute.c tests/unit/noise.h
+tests_unit_test_attribute_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_attribute_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_nnls
+check_PROGRAMS += tests/unit/test_nnls
+tests_unit_test_nnls_SOURCES = tests/unit/test_nnls.c tests/unit/noise.h
+tests_unit_test_nnls_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_nnls_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
