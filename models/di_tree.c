@@ -146,7 +146,7 @@ static void begin_round(struct di_tree *tree)
     struct level *cores = &tree->level[tree->depth - 1];
 
     for (size_t i = 0; i < cores->count; i++)
-        set_core(&cores->entity[i], 1);
+        set_core(&cores->entity[i], cores->entity[i].cores);
     sum_up_all(tree);
 }
 
@@ -304,7 +304,7 @@ void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, s
     qsort(core, cores, sizeof(*core), compare_index);
 }
 
-/* ---- where units may go ---- */
+/* ---- one core ---- */
 
 /* The entity of level i of the tree above the core. */
 static struct entity *above(const struct di_tree *tree, size_t i, size_t core)
@@ -315,6 +315,31 @@ static struct entity *above(const struct di_tree *tree, size_t i, size_t core)
         entity = &tree->level[j - 1].entity[entity->parent];
     return entity;
 }
+
+/* The room of all that is above the core. */
+static void sum_up_path(struct di_tree *tree, size_t core)
+{
+    for (size_t i = tree->depth - 1; i-- > 0;)
+        sum_up(tree, i, above(tree, i, core));
+}
+
+void di_tree_idle(struct di_tree *tree, size_t core)
+{
+    for (size_t i = 0; i < tree->depth; i++)
+        tree->level[i].used -= --above(tree, i, core)->cores == 0;
+    set_core(above(tree, tree->depth - 1, core), 0);
+    sum_up_path(tree, core);
+}
+
+void di_tree_take(struct di_tree *tree, size_t core)
+{
+    for (size_t i = 1; i < tree->depth; i++)
+        count_threads(&tree->level[i], above(tree, i, core), 1);
+    set_core(above(tree, tree->depth - 1, core), 0);
+    sum_up_path(tree, core);
+}
+
+/* ---- where units may go ---- */
 
 void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
                     bool target)

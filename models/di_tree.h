@@ -39,6 +39,12 @@ size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind);
  * goes anywhere. */
 void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, size_t *core);
 
+/* Before anything is placed: the core is not there, and what has no other core is no entity. */
+void di_tree_idle(struct di_tree *tree, size_t core);
+
+/* A thread on that free core, whoever put it there. */
+void di_tree_take(struct di_tree *tree, size_t core);
+
 /* What becomes of the entities of that level (as in di_machine) above the cores: a target, or no
  * more one; or closed, as a shelter or not. */
 void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,

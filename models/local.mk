@@ -13,6 +13,7 @@ libmodels_la_SOURCES = \
 	models/auction.c models/auction.h \
 	models/blossom.c models/blossom.h \
 	models/bound.c models/bound.h \
+	models/cluster.c models/cluster.h \
 	models/contend.c models/contend.h \
 	models/contend_study.c models/contend_study.h \
 	models/di.c models/di.h \
@@ -40,6 +41,7 @@ libmodels_la_SOURCES = \
 	models/pain.c models/pain.h \
 	models/partition.c models/partition.h \
 	models/phase.c models/phase.h \
+	models/power.c models/power.h \
 	models/price.c \
 	models/rate.c models/rate.h \
 	models/relax.c models/relax.h models/relax_impl.h \

@@ -746,3 +746,15 @@ check_PROGRAMS += tests/unit/test_nnls
 tests_unit_test_nnls_SOURCES = tests/unit/test_nnls.c tests/unit/noise.h
 tests_unit_test_nnls_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_nnls_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_cluster
+check_PROGRAMS += tests/unit/test_cluster
+tests_unit_test_cluster_SOURCES = tests/unit/test_cluster.c tests/unit/machine.c tests/unit/machine.h
+tests_unit_test_cluster_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cluster_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_power
+check_PROGRAMS += tests/unit/test_power
+tests_unit_test_power_SOURCES = tests/unit/test_power.c
+tests_unit_test_power_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_power_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
