@@ -758,3 +758,9 @@ check_PROGRAMS += tests/unit/test_power
 tests_unit_test_power_SOURCES = tests/unit/test_power.c
 tests_unit_test_power_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_power_LDADD = libmodels.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_comment
+check_PROGRAMS += tests/unit/test_comment
+tests_unit_test_comment_SOURCES = tests/unit/test_comment.c accounting/comment.c
+tests_unit_test_comment_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_comment_LDADD = libwire.la $(CMOCKA_LIBS)
