@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "energy_watts.h"
 #include "ini_file.h"
 #include "wire.h"
 
@@ -23,7 +24,8 @@ enum type {
     TYPE_CHOICE,
     TYPE_NUMBER,
     TYPE_COUNT,
-    TYPE_TIME
+    TYPE_TIME,
+    TYPE_WATTS
 };
 
 struct key {
@@ -43,6 +45,7 @@ static const char *const option_words[] = {
 static const char *const enforcement_words[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
+static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
@@ -151,6 +154,15 @@ static const struct key keys[] = {
      FIELD(ledger_queue), "Folder of the records that wait for the ledger; one berthd's own."},
     {"ledger_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_group),
      "A group that may read a ledger in a file. Empty: only root may."},
+    {"energy", TYPE_WORDS, "", "powercap,perf,hwmon", 0, 0, energy_words, FIELD(energy),
+     "Ways to read the node's energy meters; a zone is read by the first of that order that has "
+     "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},
+    {"energy_root", TYPE_PATH, "", "/", 0, 0, NULL, FIELD(energy_root),
+     "The meters' files are below this folder (a recorded tree, for tests)."},
+    {"energy_model", TYPE_WATTS, "", "", 0, 0, NULL, FIELD(energy_model),
+     "What each package takes, where no meter says it, as idle=40W,core=6W or "
+     "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy. Its "
+     "figures are marked as a model's. Empty: what no meter says is not known."},
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -208,6 +220,17 @@ static int set_text(const struct key *key, char *field, const char *value, struc
         return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
     memcpy(field, value, strlen(value) + 1);
     return 0;
+}
+
+static int set_watts(const struct key *key, char *field, const char *value,
+                     struct berth_error *err)
+{
+    struct energy_watts watts;
+    struct berth_error why;
+
+    if (value[0] && energy_watts_parse(&watts, value, &why) < 0)
+        return berth_error_set(err, "%s: %s", key->name, why.text);
+    return set_text(key, field, value, err);
 }
 
 /* Each word must be known, where the key has a list of them; ours is kept without its blanks. */
@@ -294,6 +317,8 @@ static int set_key(struct conf *conf, const struct key *key, const char *value,
         return set_words(key, field, value, err);
     case TYPE_CHOICE:
         return set_choice(key, field, value, err);
+    case TYPE_WATTS:
+        return set_watts(key, field, value, err);
     default:
         return set_number(key, field, value, err);
     }

@@ -56,6 +56,9 @@ struct conf {
     uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
     enum conf_switch probe; /* the interference probe */
     uint64_t probe_every_ms, probe_time_ms;
+    char energy[64];            /* ways to read meters that may be used, comma separated */
+    char energy_root[PATH_MAX]; /* below it are the meters' files */
+    char energy_model[96];      /* "" or what packages take: energy_watts.h */
     char ledger[PATH_MAX];          /* "off", or the URL (sql.h) of the steps' records */
     char ledger_defaults[PATH_MAX]; /* "" or a MariaDB option file with its credentials */
     char ledger_queue[PATH_MAX];    /* folder of the records that wait for it */

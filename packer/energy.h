@@ -3,9 +3,9 @@
  *
  *   powercap  RAPL by /sys/class/powercap: packages, their DRAM, the platform (psys)
  *   perf      RAPL by perf's "power" PMU, where powercap is not there or not readable
- *   hwmon     meters of the whole node: hwmon energy and power sensors, ACPI power meters,
- * IPMI-DCMI model     idle and per-core power that the site configures (conf.energy_model); never
- * otherwise
+ *   hwmon     energy and power sensors of hwmon; ACPI power meters among them, which is how the
+ *             kernel reads a management controller (acpi_power_meter with acpi_ipmi)
+ *   model     idle and per-core power that the site configures (conf.energy_model); never otherwise
  *
  * A zone is one thing that is metered. It is read by the first way of that order that has it. All
  * files are below conf.energy_root, so that a recorded tree is as good as a machine. What cannot be
@@ -35,7 +35,7 @@ extern const char *const energy_domain_name[ENERGY_DOMAINS]; /* "package", "dram
 struct energy_zone {
     enum energy_domain domain;
     unsigned package;   /* index in topo->package order; 0 for ENERGY_NODE */
-    const char *source; /* "rapl-powercap", "rapl-perf", "hwmon", "dcmi", "model" */
+    const char *source; /* "rapl-powercap", "rapl-perf", "hwmon", "model" */
 };
 
 /* The meters at one time. A zone that is not known now is read again next time, and nothing of it
@@ -44,15 +44,24 @@ struct energy_reading {
     double at_s; /* CLOCK_MONOTONIC */
     size_t zones;
     bool known[ENERGY_ZONES];
-    uint64_t uj[ENERGY_ZONES];   /* microjoules since energy_open; never falls */
-    uint64_t gaps[ENERGY_ZONES]; /* times that energy was lost, since energy_open */
+    uint64_t uj[ENERGY_ZONES];   /* microjoules since the first energy_read; never falls */
+    uint64_t gaps[ENERGY_ZONES]; /* times that energy was lost, since then */
 };
+
+struct perf_event_attr;
+
+/* How an event is opened on a CPU, for all that runs there: the descriptor, or -1 with errno. */
+typedef int energy_perf_open(const struct perf_event_attr *attr, int cpu, void *arg);
 
 /* What a way needs of the node: all borrowed, valid until its close. */
 struct energy_node {
     const struct rootfs *root; /* at conf->energy_root */
     const struct topo *topo;
     const struct conf *conf;
+    energy_perf_open *perf_open; /* NULL: perf_event_open(2), and that only below the real root */
+    void *perf_arg;
+    const struct energy_zone *have; /* [had] zones of the ways before (energy_open says it) */
+    size_t had;
 };
 
 #define ENERGY_SAY 256

@@ -35,7 +35,15 @@ libpacker_la_SOURCES = \
 	packer/isolation.c packer/isolation.h \
 	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
-	packer/energy.h packer/bill.h packer/ledger.h \
+	packer/energy.c packer/energy.h \
+	packer/energy_hwmon.c \
+	packer/energy_model.c \
+	packer/energy_parts.c packer/energy_parts.h \
+	packer/energy_perf.c \
+	packer/energy_powercap.c \
+	packer/energy_sampler.c packer/energy_sampler.h \
+	packer/energy_watts.c packer/energy_watts.h \
+	packer/bill.h packer/ledger.h \
 	packer/learn.c packer/learn.h \
 	packer/ledger_schema.c packer/ledger_schema.h \
 	packer/lock_program.c packer/lock_program.h \
@@ -95,7 +103,9 @@ libpacker_la_SOURCES = \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \
 	packer/size_model.c packer/size_model.h \
-	packer/sql.h \
+	packer/sql.c packer/sql.h \
+	packer/sql_sqlite.c \
+	packer/sql_way.h \
 	packer/step_cgroup.c packer/step_cgroup.h \
 	packer/step_usage.c packer/step_usage.h \
 	packer/store.c packer/store.h \
@@ -103,10 +113,15 @@ libpacker_la_SOURCES = \
 	packer/taskstats.c packer/taskstats.h \
 	packer/topo.c packer/topo.h \
 	packer/watchpoint.c packer/watchpoint.h
+if MARIADB
+libpacker_la_SOURCES += packer/sql_mariadb.c
+else
+libpacker_la_SOURCES += packer/sql_nomariadb.c
+endif
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
-	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
+	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(MARIADB_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
 libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \
-	$(INIH_LIBS) $(SQLITE_LIBS) $(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
+	$(INIH_LIBS) $(SQLITE_LIBS) $(MARIADB_LIBS) $(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += berthd
 berthd_SOURCES = packer/berthd.c

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* energy_watts - the text of energy_model in berth.conf: "idle=40W,core=6W,dram=3W". */
+#ifndef BERTH_ENERGY_WATTS_H
+#define BERTH_ENERGY_WATTS_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/* Of each package: always, for each core's worth of CPU time that its cores are busy, and for its
+ * memory. */
+struct energy_watts {
+    double idle, core, dram;
+    bool dram_known;
+};
+
+/* 0, or -1 and err: what is wrong and what would be right. idle and core are needed, each name
+ * stands once, and its number is 0 to 10000 watts, with the unit W. */
+int energy_watts_parse(struct energy_watts *watts, const char *text, struct berth_error *err);
+
+#endif
