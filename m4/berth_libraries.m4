@@ -54,6 +54,18 @@ AC_DEFUN([BERTH_LIBRARIES], [
     [LIBPFM_VERSION >= (4 << 16)])
 ])
 
+# MariaDB's client library, for a ledger of the whole cluster. Without it a ledger is a file.
+AC_DEFUN([BERTH_MARIADB], [
+  AC_ARG_WITH([mariadb],
+    [AS_HELP_STRING([--without-mariadb], [a ledger is a file only])])
+  have_mariadb=no
+  AS_IF([test "x$with_mariadb" != xno],
+    [PKG_CHECK_MODULES([MARIADB], [libmariadb >= 3.1], [have_mariadb=yes], [have_mariadb=no])])
+  AS_IF([test "x$have_mariadb" = xno],
+    [AC_MSG_NOTICE([no libmariadb (Debian: libmariadb-dev): a ledger is a file only])])
+  AM_CONDITIONAL([MARIADB], [test "x$have_mariadb" = xyes])
+])
+
 AC_DEFUN([BERTH_TOOLS], [
   AC_PATH_PROG([VALGRIND], [valgrind], [valgrind])
   AC_PATH_PROG([MANDOC], [mandoc])

@@ -44,8 +44,10 @@ bool sql_no_table(const struct sql *sql);
 
 /* What the two databases cannot say alike. */
 struct sql_words {
+    const char *begin;         /* a transaction that writes */
     const char *table_options; /* after CREATE TABLE (..) */
-    const char *or_nothing;    /* after INSERT .. VALUES (..): a row that is there stays */
+    const char *or_nothing;    /* after INSERT .. VALUES (..): a row that is there stays; its %s is
+                                  the name of any column */
 };
 const struct sql_words *sql_words(const struct sql *sql);
 

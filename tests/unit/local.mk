@@ -764,3 +764,9 @@ check_PROGRAMS += tests/unit/test_comment
 tests_unit_test_comment_SOURCES = tests/unit/test_comment.c accounting/comment.c
 tests_unit_test_comment_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_comment_LDADD = libwire.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_sql
+check_PROGRAMS += tests/unit/test_sql
+tests_unit_test_sql_SOURCES = tests/unit/test_sql.c tests/unit/mariadb_box.c tests/unit/mariadb_box.h
+tests_unit_test_sql_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sql_LDADD = libpacker.la $(CMOCKA_LIBS)
