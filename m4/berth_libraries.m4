@@ -44,6 +44,7 @@ AC_DEFUN([BERTH_LIBRARIES], [
   BERTH_PKG([JSONC], [json-c], [0.15], [libjson-c-dev])
   BERTH_PKG([NUMA], [numa], [2.0.12], [libnuma-dev])
   BERTH_PKG([EVENT], [libevent_core], [2.1.11], [libevent-dev])
+  BERTH_PKG([EVENT_EXTRA], [libevent_extra], [2.1.11], [libevent-dev])
   BERTH_PKG([INIH], [inih], [53], [libinih-dev])
   BERTH_PKG([SQLITE], [sqlite3], [3.34], [libsqlite3-dev])
   BERTH_PKG([XXHASH], [libxxhash], [0.8], [libxxhash-dev])

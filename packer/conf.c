@@ -14,12 +14,14 @@
 
 #include "energy_watts.h"
 #include "ini_file.h"
+#include "metrics_address.h"
 #include "wire.h"
 
 enum type {
     TYPE_PATH,
     TYPE_NAME,
     TYPE_TEXT,
+    TYPE_ADDRESS, /* of metrics_address.h */
     TYPE_WORDS,
     TYPE_CHOICE,
     TYPE_NUMBER,
@@ -43,6 +45,7 @@ static const char *const option_words[] = {
     "off",   "auto",         "observe", "isolate", "edp",     "size",    "policy",
     "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
 static const char *const enforcement_words[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
+static const char *const policy_words[] = {"di", "dio-power", NULL};
 static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
@@ -81,6 +84,10 @@ static const struct key keys[] = {
      "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
      "change that."},
     {"isolate_qos", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_qos), "Slurm QOS, likewise."},
+    {"policy", TYPE_CHOICE, "", "di", 0, 0, policy_words, FIELD(policy),
+     "How steps are placed that ask for no policy: di spreads them over packages and caches, "
+     "dio-power clusters them on few, so that the other packages sleep, where that does not cost "
+     "more than it saves (edp in berth(7))."},
     {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},
@@ -144,6 +151,20 @@ static const struct key keys[] = {
     {"probe_time", TYPE_TIME, "ms or s", "20ms", 1, 1000, NULL, FIELD(probe_time_ms),
      "How long one probe may run, its start and the making of its buffer (half of the cache, at "
      "most 32 MiB) included."},
+    {"metrics", TYPE_ADDRESS, "", "off", 0, 0, NULL, FIELD(metrics),
+     "Where metrics are served for Prometheus (HTTP): off, unix:PATH, 127.0.0.1:PORT or "
+     "[::1]:PORT. Series of steps, which are of all users, are on the socket, and on a port only if "
+     "everybody may read them."},
+    {"metrics_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(metrics_group),
+     "Group that may read the socket and the text file of the metrics, beside root; * is "
+     "everybody, also by a port."},
+    {"metrics_steps", TYPE_COUNT, "steps", "200", 0, 2000, NULL, FIELD(metrics_steps),
+     "At most so many steps have series of their own in the metrics."},
+    {"metrics_textfile", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(metrics_textfile),
+     "A file of the metrics for node_exporter's textfile collector, as "
+     "/var/lib/prometheus/node-exporter/berth.prom. Empty: none."},
+    {"metrics_interval", TYPE_TIME, "ms or s", "15s", 1000, 3600e3, NULL,
+     FIELD(metrics_interval_ms), "How often that file is written."},
     {"ledger", TYPE_TEXT, "", "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", 0, 0, NULL,
      FIELD(ledger),
      "Where a record of each step that has ended is kept: sqlite:PATH, "
@@ -220,6 +241,17 @@ static int set_text(const struct key *key, char *field, const char *value, struc
         return berth_error_set(err, "%s: longer than %zu bytes", key->name, key->size - 1);
     memcpy(field, value, strlen(value) + 1);
     return 0;
+}
+
+static int set_address(const struct key *key, char *field, const char *value,
+                       struct berth_error *err)
+{
+    struct metrics_address address;
+    struct berth_error why;
+
+    if (metrics_address(value, &address, &why) < 0)
+        return berth_error_set(err, "%s: %s", key->name, why.text);
+    return set_text(key, field, value, err);
 }
 
 static int set_watts(const struct key *key, char *field, const char *value,
@@ -313,6 +345,8 @@ static int set_key(struct conf *conf, const struct key *key, const char *value,
     case TYPE_NAME:
     case TYPE_TEXT:
         return set_text(key, field, value, err);
+    case TYPE_ADDRESS:
+        return set_address(key, field, value, err);
     case TYPE_WORDS:
         return set_words(key, field, value, err);
     case TYPE_CHOICE:

@@ -20,6 +20,8 @@ enum conf_enforcement {
     CONF_ENFORCE_DRYRUN
 };
 
+enum conf_policy { CONF_POLICY_DI, CONF_POLICY_DIO_POWER };
+
 enum conf_switch { CONF_OFF, CONF_ON };
 
 struct conf {
@@ -33,6 +35,7 @@ struct conf {
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
+    enum conf_policy policy; /* of steps that ask for none */
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;
@@ -56,6 +59,11 @@ struct conf {
     uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
     enum conf_switch probe; /* the interference probe */
     uint64_t probe_every_ms, probe_time_ms;
+    char metrics[120];               /* where they are served (metrics_address.h) */
+    uint64_t metrics_steps;          /* at most so many steps have series of their own */
+    char metrics_group[64];          /* who may read these: "" root, "*" everybody */
+    char metrics_textfile[PATH_MAX]; /* "" none */
+    uint64_t metrics_interval_ms;    /* between two of them */
     char energy[64];            /* ways to read meters that may be used, comma separated */
     char energy_root[PATH_MAX]; /* below it are the meters' files */
     char energy_model[96];      /* "" or what packages take: energy_watts.h */

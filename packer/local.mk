@@ -59,6 +59,15 @@ libpacker_la_SOURCES = \
 	packer/memory_nodes.c packer/memory_nodes.h \
 	packer/memory_pages.c packer/memory_pages.h \
 	packer/memory_ranges.c packer/memory_ranges.h \
+	packer/metrics.c packer/metrics.h \
+	packer/metrics_address.c packer/metrics_address.h \
+	packer/metrics_caches.c \
+	packer/metrics_families.c \
+	packer/metrics_file.c packer/metrics_file.h \
+	packer/metrics_http.c packer/metrics_http.h \
+	packer/metrics_listen.c packer/metrics_listen.h \
+	packer/metrics_steps.c \
+	packer/metrics_text.c packer/metrics_text.h \
 	packer/observe.c packer/observe.h \
 	packer/offline.c packer/offline.h \
 	packer/packer.c packer/packer.h \
@@ -118,9 +127,9 @@ libpacker_la_SOURCES += packer/sql_mariadb.c
 else
 libpacker_la_SOURCES += packer/sql_nomariadb.c
 endif
-libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) \
+libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) $(EVENT_EXTRA_CFLAGS) \
 	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(MARIADB_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
-libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_LIBS) \
+libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) \
 	$(INIH_LIBS) $(SQLITE_LIBS) $(MARIADB_LIBS) $(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += berthd

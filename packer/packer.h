@@ -33,6 +33,7 @@ struct packer {
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     double size_patience_s;      /* for how long a launch may wait for its size */
+    struct node_power *power;    /* of its packages (node_power.h) */
     struct bill *bill;           /* what the meters say, and who gets it */
     struct ledger *ledger;       /* NULL: no record is kept */
     struct journal *journal;
@@ -48,7 +49,7 @@ struct packer {
                  double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */
     void *wake_arg;
     double started_mono_s;
-    uint64_t registrations, moves, failures; /* counted since the start */
+    uint64_t registrations, decisions, moves, failures; /* counted since the start */
 };
 
 /* Open everything that the configuration names. 0, or -1 and err; packer_close undoes what was

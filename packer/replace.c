@@ -372,6 +372,7 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
         return;
     }
     proposal = propose(packer, &next, false);
+    packer->decisions++;
     verdict = dio_decide(dio, rules, packer_mono_s(), &proposal);
     if (verdict == DIO_MOVE) {
         move(packer, &next, &proposal);

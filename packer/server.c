@@ -331,8 +331,7 @@ static int clear_stale(const struct sockaddr_un *address, struct berth_error *er
     return 0;
 }
 
-/* Everybody may connect: what he may do is decided by his uid. */
-static int bind_socket(const char *path, struct berth_error *err)
+int server_bind(const char *path, mode_t mode, struct berth_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char folder[sizeof(address.sun_path)];
@@ -346,7 +345,7 @@ static int bind_socket(const char *path, struct berth_error *err)
         return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        chmod(path, 0666) < 0) {
+        chmod(path, mode) < 0) {
         berth_error_set(err, "%s: %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -355,11 +354,12 @@ static int bind_socket(const char *path, struct berth_error *err)
     return fd;
 }
 
+/* Everybody may connect: what he may do is decided by his uid. */
 int server_open(struct server **out, struct event_base *base, struct packer *packer,
                 struct berth_error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
-    int fd = server ? bind_socket(packer->conf.socket, err) : berth_error_set(err, "out of memory");
+    int fd = server ? server_bind(packer->conf.socket, 0666, err) : berth_error_set(err, "out of memory");
 
     if (fd < 0) {
         free(server);
