@@ -175,6 +175,11 @@ static const struct key keys[] = {
      FIELD(ledger_queue), "Folder of the records that wait for the ledger; one berthd's own."},
     {"ledger_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_group),
      "A group that may read a ledger in a file. Empty: only root may."},
+    {"admin_comment", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(admin_comment),
+     "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
+     "ACCOUNTING. With a ledger in a file, jobs of one node only."},
+    {"comment_program", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(comment_program),
+     "The program that does so. Empty: berth-comment, where it was installed."},
     {"energy", TYPE_WORDS, "", "powercap,perf,hwmon", 0, 0, energy_words, FIELD(energy),
      "Ways to read the node's energy meters; a zone is read by the first of that order that has "
      "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},

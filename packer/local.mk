@@ -68,6 +68,7 @@ libpacker_la_SOURCES = \
 	packer/metrics_listen.c packer/metrics_listen.h \
 	packer/metrics_steps.c \
 	packer/metrics_text.c packer/metrics_text.h \
+	packer/node_power.c packer/node_power.h \
 	packer/observe.c packer/observe.h \
 	packer/offline.c packer/offline.h \
 	packer/packer.c packer/packer.h \
@@ -80,6 +81,7 @@ libpacker_la_SOURCES = \
 	packer/perf_scale.c packer/perf_scale.h \
 	packer/place.c packer/place.h \
 	packer/place_keep.c packer/place_keep.h \
+	packer/place_policy.c packer/place_policy.h \
 	packer/place_units.c packer/place_units.h \
 	packer/pool.c packer/pool.h \
 	packer/probe.c packer/probe.h \
@@ -108,6 +110,10 @@ libpacker_la_SOURCES = \
 	packer/sample.c packer/sample.h \
 	packer/samples.c packer/samples.h \
 	packer/server.c packer/server.h \
+	packer/settle.c packer/settle.h \
+	packer/settle_figures.c packer/settle_figures.h \
+	packer/settle_list.c packer/settle_list.h \
+	packer/settle_run.c packer/settle_run.h \
 	packer/share.c packer/share.h \
 	packer/size.c packer/size.h \
 	packer/size_json.c packer/size_json.h \
@@ -128,7 +134,8 @@ else
 libpacker_la_SOURCES += packer/sql_nomariadb.c
 endif
 libpacker_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(EVENT_CFLAGS) $(EVENT_EXTRA_CFLAGS) \
-	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(MARIADB_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS)
+	$(INIH_CFLAGS) $(SQLITE_CFLAGS) $(MARIADB_CFLAGS) $(NUMA_CFLAGS) $(PFM_CFLAGS) \
+	-DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
 libpacker_la_LIBADD = libwire.la libmodels.la $(HWLOC_LIBS) $(JSONC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) \
 	$(INIH_LIBS) $(SQLITE_LIBS) $(MARIADB_LIBS) $(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
 
@@ -193,5 +200,5 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/tracer_tool.c \
 	packer/tracer_way.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\" \
-	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\" -DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
+	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
 berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread

@@ -770,3 +770,21 @@ check_PROGRAMS += tests/unit/test_sql
 tests_unit_test_sql_SOURCES = tests/unit/test_sql.c tests/unit/mariadb_box.c tests/unit/mariadb_box.h
 tests_unit_test_sql_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sql_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_settle_figures
+check_PROGRAMS += tests/unit/test_settle_figures
+tests_unit_test_settle_figures_SOURCES = tests/unit/test_settle_figures.c
+tests_unit_test_settle_figures_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_settle_figures_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_settle_list
+check_PROGRAMS += tests/unit/test_settle_list
+tests_unit_test_settle_list_SOURCES = tests/unit/test_settle_list.c
+tests_unit_test_settle_list_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_settle_list_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_settle_run
+check_PROGRAMS += tests/unit/test_settle_run
+tests_unit_test_settle_run_SOURCES = tests/unit/test_settle_run.c
+tests_unit_test_settle_run_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_settle_run_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle - see settle.h */
+#include "settle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ledger.h"
+#include "log.h"
+#include "settle_list.h"
+#include "settle_run.h"
+
+#define FIRST_TRY_S 1
+#define RETRY_LIMIT_S 300
+#define RUN_LIMIT_S 40 /* berth-comment gives up by itself before */
+#define GIVE_UP_S (7 * 86400)
+#define CLOSE_WAIT_S 2
+
+enum outcome { DONE, LATER, NEVER, NOT_WHOLE };
+
+struct settler {
+    char ledger_url[PATH_MAX], ledger_defaults[PATH_MAX], program[PATH_MAX];
+    struct ledger *ledger;
+    pthread_t thread;
+    atomic_bool stopping;
+    pthread_mutex_t mutex; /* for all that follows */
+    pthread_cond_t changed;
+    struct settle_list list;
+    bool stopped;
+};
+
+static double mono_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- one run ---- */
+
+/* Does the ledger know this node's steps only? */
+static bool of_one_node(const struct settler *settler)
+{
+    return strncmp(settler->ledger_url, "mariadb:", 8) != 0;
+}
+
+/* Start berth-comment. */
+static enum outcome tell(struct settler *settler, const struct settle_run *run,
+                         struct settle_figures *figures, char *said, size_t size)
+{
+    char job[16], at[32], *json = settle_figures_json(figures), *argv[16];
+    int n = 0, status;
+
+    if (!json)
+        return LATER;
+    snprintf(job, sizeof(job), "%u", run->job);
+    snprintf(at, sizeof(at), "%lld", (long long)run->at);
+    argv[n++] = settler->program;
+    argv[n++] = (char *)"-M", argv[n++] = (char *)run->cluster;
+    argv[n++] = (char *)"-j", argv[n++] = job;
+    argv[n++] = (char *)"-t", argv[n++] = at;
+    if (of_one_node(settler))
+        argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
+    argv[n++] = json;
+    argv[n] = NULL;
+    status = settle_program(argv, RUN_LIMIT_S, &settler->stopping, said, size);
+    free(json);
+    if (status == 0)
+        return DONE;
+    return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;
+}
+
+static enum outcome settle(struct settler *settler, const struct settle_run *run, char *said,
+                           size_t size)
+{
+    struct settle_figures *figures;
+    struct berth_error err;
+    enum outcome outcome;
+    char why[256];
+
+    if (ledger_waiting(settler->ledger, why)) {
+        snprintf(said, size, "records wait for the ledger: %s", why);
+        return LATER;
+    }
+    figures = settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &err);
+    if (!figures) {
+        snprintf(said, size, "%s", err.text);
+        return LATER;
+    }
+    if (settle_figures_nodes(figures)) {
+        outcome = tell(settler, run, figures, said, size);
+    } else {
+        snprintf(said, size, "the ledger has no record of it");
+        outcome = NEVER;
+    }
+    settle_figures_free(figures);
+    return outcome;
+}
+
+/* ---- the thread ---- */
+
+static void log_outcome(const struct settle_run *run, enum outcome outcome, const char *said)
+{
+    if (outcome == DONE)
+        log_debug("job %u: AdminComment written", run->job);
+    else
+        log_line(outcome == NEVER ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+                 "job %u: AdminComment not written%s: %s", run->job, outcome == NEVER ? "" : " yet",
+                 said);
+}
+
+/* What has become of an entry, unless it was put again meanwhile. The mutex is held. */
+static void book(struct settler *settler, const struct settle_entry *before, enum outcome outcome)
+{
+    struct settle_entry *entry = settle_list_find(&settler->list, &before->run);
+    struct berth_error err;
+
+    if (!entry || entry->puts != before->puts)
+        return;
+    if (outcome == LATER && time(NULL) - entry->run.at < GIVE_UP_S)
+        settle_list_delay(entry, mono_s(), RETRY_LIMIT_S);
+    else if (settle_list_drop(&settler->list, entry, &err) < 0)
+        log_warn("%s", err.text);
+}
+
+/* Wait until an entry is due; NULL: the end. The mutex is held. */
+static const struct settle_entry *wait_for_work(struct settler *settler)
+{
+    const struct settle_entry *next;
+    struct timespec until;
+
+    while (!atomic_load(&settler->stopping)) {
+        next = settle_list_next(&settler->list);
+        if (!next) {
+            pthread_cond_wait(&settler->changed, &settler->mutex);
+            continue;
+        }
+        if (next->due_s <= mono_s())
+            return next;
+        until.tv_sec = (time_t)next->due_s;
+        until.tv_nsec = (long)((next->due_s - (double)until.tv_sec) * 1e9);
+        pthread_cond_timedwait(&settler->changed, &settler->mutex, &until);
+    }
+    return NULL;
+}
+
+static void *run_thread(void *arg)
+{
+    struct settler *settler = arg;
+    const struct settle_entry *next;
+    char said[512];
+
+    pthread_mutex_lock(&settler->mutex);
+    while ((next = wait_for_work(settler))) {
+        struct settle_entry entry = *next;
+        enum outcome outcome;
+
+        pthread_mutex_unlock(&settler->mutex);
+        outcome = settle(settler, &entry.run, said, sizeof(said));
+        pthread_mutex_lock(&settler->mutex);
+        if (atomic_load(&settler->stopping) && outcome != DONE)
+            break;
+        log_outcome(&entry.run, outcome, said);
+        book(settler, &entry, outcome);
+    }
+    settler->stopped = true;
+    pthread_cond_broadcast(&settler->changed);
+    pthread_mutex_unlock(&settler->mutex);
+    return NULL;
+}
+
+/* Signals are for the event loop's thread. */
+static int start_thread(struct settler *settler)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&settler->thread, NULL, run_thread, settler);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+/* ---- the event loop's side ---- */
+
+static void init_locks(struct settler *settler)
+{
+    pthread_condattr_t clock;
+
+    pthread_mutex_init(&settler->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&settler->changed, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
+static void settler_free(struct settler *settler)
+{
+    settle_list_close(&settler->list);
+    pthread_cond_destroy(&settler->changed);
+    pthread_mutex_destroy(&settler->mutex);
+    free(settler);
+}
+
+int settler_open(struct settler **out, const struct conf *conf, struct ledger *ledger,
+                 struct berth_error *err)
+{
+    struct settler *settler = calloc(1, sizeof(*settler));
+    char path[PATH_MAX + 16];
+    int rc;
+
+    *out = NULL;
+    if (!settler)
+        return berth_error_set(err, "out of memory");
+    snprintf(settler->ledger_url, sizeof(settler->ledger_url), "%s", conf->ledger);
+    snprintf(settler->ledger_defaults, sizeof(settler->ledger_defaults), "%s",
+             conf->ledger_defaults);
+    snprintf(settler->program, sizeof(settler->program), "%s",
+             conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
+    settler->ledger = ledger;
+    init_locks(settler);
+    snprintf(path, sizeof(path), "%s.comments", conf->ledger_queue);
+    rc = settle_list_open(&settler->list, path, mono_s(), err);
+    if (rc == 0 && (rc = start_thread(settler)) != 0)
+        rc = berth_error_set(err, "no thread: %s", strerror(rc));
+    if (rc < 0)
+        settler_free(settler);
+    else
+        *out = settler;
+    return rc;
+}
+
+/* A server that hangs is not waited for: the thread is then left alone with its memory. */
+void settler_close(struct settler *settler)
+{
+    struct timespec until;
+    bool stopped;
+    int rc = 0;
+
+    if (!settler)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += CLOSE_WAIT_S;
+    pthread_mutex_lock(&settler->mutex);
+    atomic_store(&settler->stopping, true);
+    pthread_cond_broadcast(&settler->changed);
+    while (!settler->stopped && rc == 0)
+        rc = pthread_cond_timedwait(&settler->changed, &settler->mutex, &until);
+    stopped = settler->stopped;
+    pthread_mutex_unlock(&settler->mutex);
+    if (!stopped) {
+        pthread_detach(settler->thread);
+        return;
+    }
+    pthread_join(settler->thread, NULL);
+    settler_free(settler);
+}
+
+void settler_put(struct settler *settler, const struct settle_run *run)
+{
+    struct berth_error err;
+
+    if (!settler)
+        return;
+    pthread_mutex_lock(&settler->mutex);
+    if (settle_list_put(&settler->list, run, mono_s() + FIRST_TRY_S, &err) < 0)
+        log_warn("job %u: %s", run->job, err.text);
+    pthread_cond_broadcast(&settler->changed);
+    pthread_mutex_unlock(&settler->mutex);
+}
+
+void settler_job_end(struct settler *settler, uint32_t job)
+{
+    if (!settler)
+        return;
+    pthread_mutex_lock(&settler->mutex);
+    settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
+    pthread_cond_broadcast(&settler->changed);
+    pthread_mutex_unlock(&settler->mutex);
+}
