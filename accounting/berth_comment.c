@@ -27,7 +27,7 @@
 #include "comment.h"
 #include "packer/error.h"
 
-enum { DONE = 0, NEVER = 1, USAGE = 2, LATER = 75 }; /* exit status; 75 as EX_TEMPFAIL */
+enum { DONE = 0, NEVER = 1, USAGE = 2, TOO_LARGE = 3, LATER = 75 }; /* 75 as EX_TEMPFAIL */
 
 #define CLOCKS_DIFFER_S 2
 #define TIME_LIMIT_S 30
@@ -56,7 +56,9 @@ static int usage(FILE *out)
           "  -j JOB      number of the job, for arrays and heterogeneous jobs of the one task\n"
           "  -t TIME     Unix time at which that run of it was running (default: the last run)\n"
           "  -n NODES    only if the job had no more nodes than that\n"
-          "Exit status: 0 written, or there already; 75 try again later; 1 it cannot be written.\n",
+          "Exit status: 0 written, or there already; 75 try again later; 3 more nodes; 1 it cannot "
+          "be "
+          "written.\n",
           out);
     return out == stdout ? DONE : USAGE;
 }
@@ -155,7 +157,7 @@ static int check_run(const struct task *task, const slurmdb_job_rec_t *run)
     if (run->end + CLOCKS_DIFFER_S < task->at)
         return say(LATER, "job", "slurmdbd does not know this run of it yet");
     if (task->max_nodes && run->alloc_nodes > task->max_nodes)
-        return say(NEVER, "job", "had more nodes than the figures are of");
+        return say(TOO_LARGE, "job", "had more nodes than the figures are of");
     return DONE;
 }
 
