@@ -23,6 +23,7 @@ struct cache {
     size_t number;
     size_t cores, free; /* free: of the others' units */
     bool awake;         /* its package is */
+    size_t room;        /* free cores of its package */
     bool devil;         /* one of the others' */
 };
 
@@ -79,6 +80,8 @@ static int compare_cache(const void *a, const void *b)
 
     if (x->awake != y->awake)
         return x->awake ? -1 : 1;
+    if (x->room != y->room)
+        return x->room > y->room ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -106,6 +109,16 @@ static void list_caches(struct clustering *c, const bool *awake)
         c->cache[c->of_core[i]].cores++;
         c->cache[c->of_core[i]].free++;
     }
+}
+
+/* Who is awake anyway comes first, then where most has room: fewer packages are needed then. */
+static void order_caches(struct clustering *c)
+{
+    for (size_t i = 0; i < c->caches; i++)
+        for (size_t j = 0; j < c->caches; j++)
+            if (package_of(c->machine, i) == package_of(c->machine, j))
+                c->cache[i].room += c->cache[j].free;
+    qsort(c->cache, c->caches, sizeof(*c->cache), compare_cache);
 }
 
 static size_t largest_cache(const struct clustering *c)
@@ -289,7 +302,7 @@ int cluster_place(const struct di_machine *machine, double devil_miss_pmi, const
         rank(&c);
         list_caches(&c, awake);
         rc = spread_others(&c);
-        qsort(c.cache, c.caches, sizeof(*c.cache), compare_cache);
+        order_caches(&c);
         rc = rc == 0 ? pack_tight(&c) : rc;
     }
     free(c.ranked);

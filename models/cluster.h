@@ -22,10 +22,10 @@ struct cluster_unit {
  * among the others as they have devils themselves (one that is larger than a cache counts for each
  * cache that it needs), but so many that none of them is split which would be whole with all caches
  * open. Caches of packages where somebody is anyway (an unpacked unit, or awake[package] with the
- * level 0 of the machine; NULL: nobody else) are opened first, then depth first. Among the open
- * caches they are placed as DI places them, by descending miss rate, but a devil goes where no
- * cache holds one while there is room. With packed units of one core and nobody else this is
- * dio_power_place.
+ * level 0 of the machine; NULL: nobody else) are opened first, then those of packages with more
+ * free cores, then depth first. Among the open caches they are placed as DI places them, by
+ * descending miss rate, but a devil goes where no cache holds one while there is room. With packed
+ * units of one core and nobody else this is dio_power_place.
  *
  * core[] receives the cores as from di_place. 0; -1 with errno EINVAL (a machine of less than two
  * levels, or what di_place refuses) or ENOMEM. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../models/contend.h"
+#include "node_power.h"
 #include "place.h"
 #include "sample.h"
 
@@ -199,7 +200,9 @@ static double cache_work(const struct forecast *forecast, const struct standing 
     return work;
 }
 
-double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest)
+/* The work of all caches; NAN when out of memory. Also the cores in use, where that is wanted. */
+static double node_work(const struct forecast *forecast, const struct pool *pool, bool guest,
+                        size_t *cores)
 {
     struct standing standing = {0};
     double work = 0;
@@ -208,6 +211,68 @@ double forecast_work(const struct forecast *forecast, const struct pool *pool, b
         work = NAN;
     for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
         work += cache_work(forecast, &standing, llc);
+    if (cores)
+        *cores = standing.n;
     free(standing.core);
     return work;
+}
+
+double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    return node_work(forecast, pool, guest, NULL);
+}
+
+/* ---- its power ---- */
+
+/* Packages where somebody is whom berth does not place. */
+static void find_awake(const struct packer *packer, bool guest, bool *awake)
+{
+    const struct step *step;
+    struct cpus others;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (guest && step->state == STEP_OBSERVED)
+        break;
+    place_others(packer, step, &others);
+    for (size_t i = 0; i < packer->topo->llcs; i++)
+        if (cpus_intersect(&packer->topo->llc[i].cpus, &others))
+            awake[packer->topo->llc[i].package] = true;
+}
+
+double forecast_watts(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    const struct topo *topo = forecast->packer->topo;
+    bool *awake = calloc(topo->packages, sizeof(*awake));
+    size_t *cores = calloc(topo->packages, sizeof(*cores));
+    struct standing standing = {0};
+    double watts = 0;
+
+    if (awake && cores && collect(forecast, pool, guest, &standing) == 0) {
+        find_awake(forecast->packer, guest, awake);
+        for (size_t i = 0; i < standing.n; i++)
+            cores[topo->llc[standing.core[i].llc].package]++;
+    } else {
+        watts = NAN;
+    }
+    for (size_t i = 0; i < topo->packages && !isnan(watts); i++) {
+        struct power_package figures;
+
+        watts += node_power_of(forecast->packer, i, &figures)
+                     ? power_watts(&figures, (double)cores[i], awake[i])
+                     : NAN;
+    }
+    free(standing.core);
+    free(awake);
+    free(cores);
+    return watts;
+}
+
+double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    size_t cores = 0;
+    double work = node_work(forecast, pool, guest, &cores);
+
+    if (cores == 0)
+        return NAN;
+    return power_edp(forecast_watts(forecast, pool, guest), (double)cores, work);
 }

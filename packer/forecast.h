@@ -17,4 +17,12 @@ void forecast_free(struct forecast *forecast); /* NULL is fine */
  * stand where the permutation puts them, else at home. */
 double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest);
 
+/* The same of what they draw while they do it, W (node_power.h): all packages of the node, busy,
+ * kept awake by others, or asleep. NAN where the power of one is not known. */
+double forecast_watts(const struct forecast *forecast, const struct pool *pool, bool guest);
+
+/* Their energy-delay product, J s, for what their cores do alone in a second (power_edp). NAN where
+ * that is not known. */
+double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest);
+
 #endif

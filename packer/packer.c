@@ -4,6 +4,7 @@
 
 #include "learn.h"
 #include "memory_follow.h"
+#include "node_power.h"
 #include "probe.h"
 #include "probing.h"
 #include "replace.h"
@@ -131,6 +132,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
                 packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
             probing_open(packer);
             packer->replace = replace_open();
+            packer->power = node_power_open(packer->topo);
             memory_open(packer);
             reuse_open(packer);
             open_watch(packer);
@@ -151,6 +153,7 @@ void packer_close(struct packer *packer)
     learn_close(packer->learner);
     probe_close(packer->probe);
     replace_close(packer->replace);
+    node_power_close(packer->power);
     registry_free(&packer->steps);
     reuse_sampler_close(packer->reuse);
     job_watch_close(packer->watch);

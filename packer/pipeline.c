@@ -3,6 +3,7 @@
  * and leaves one struct in the step (registry.h). */
 #include "pipeline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,13 +97,19 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     return step;
 }
 
-/* The policy that decides, and the one asked for. */
-static void stage_policy(struct step *step)
+/* The policy that decides, and the one asked for: by name, by edp, else by the site. */
+static void stage_policy(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
+    enum wire_policy site = packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER
+                                                                         : WIRE_POLICY_DI;
 
-    step->place.policy = WIRE_POLICY_DI;
-    step->place.policy_asked = o->policy_given ? o->policy : WIRE_POLICY_DI;
+    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : site;
+    step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
+    if (step->place.policy_asked == WIRE_POLICY_DI ||
+        step->place.policy_asked == WIRE_POLICY_DIO_POWER)
+        step->place.policy = step->place.policy_asked;
+    step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
 }
 
 /* Which state the step takes on, and why. */
@@ -202,7 +209,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
-    stage_policy(step);
+    stage_policy(packer, step);
     stage_state(packer, step);
     size_step(packer, step);
     if (stage_place(packer, step, &err) < 0) {
@@ -377,7 +384,7 @@ static void adopt(struct packer *packer)
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);
-        stage_policy(step);
+        stage_policy(packer, step);
         hold_describe(packer, &packer->pool, step);
         step->hold.verified = hold_verifies(packer);
         step->place.adopted = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* place - which cores each step shall stand on: DI over the units of the pool.
+/* place - which cores each step shall stand on: DI and DIO-POWER over the units of the pool.
  *
  * What the units are: place_units.h. */
 #ifndef BERTH_PLACE_H
@@ -12,10 +12,18 @@
  * (or NULL) all observed steps count as movable, as if they were. Changes only `pool`. */
 void place_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
 
-/* Decide anew by DI where everybody in `pool` stands (isolation.h: its prioritised mode, where
- * somebody asks for it); what DI leaves open (which of equal units,
- * which core of a cache) is decided for staying. Fills the rank of the units' steps (of the guest
- * only, where there is one). 0, or -1 and err with pool unchanged. */
+/* CPUs of live steps that do not count as movable, and of jobs that have no step here that does. */
+void place_others(const struct packer *packer, const struct step *guest, struct cpus *cpus);
+
+/* Decide anew where everybody in `pool` stands; what the policy leaves open (which of equal units,
+ * which core of a cache) is decided for staying.
+ *
+ * Units of steps for DIO-POWER (step_place.policy) are clustered beside the others, which DI
+ * spreads; or, where the power of the packages is known and that has the smaller predicted
+ * energy-delay product for the node's steps, all are spread by DI. While somebody is to be isolated
+ * (isolation.h) all are placed by DI's prioritised mode. Fills the rank and the energy-delay
+ * products of the units' steps (of the guest only, where there is one). 0, or -1 and err with pool
+ * unchanged. */
 int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
                  struct berth_error *err);
 

@@ -46,7 +46,8 @@ void keep_equals(const struct packer *packer, const struct pool *pool, struct un
         if (units->isolated[u] || stands_there(packer, pool, from + u_at, to + u_at, count))
             continue;
         for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores)
-            if (!units->isolated[v] && units->unit[v].cores == count &&
+            if (!units->isolated[v] && units->packed[v] == units->packed[u] &&
+                units->unit[v].cores == count &&
                 units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
                 stands_there(packer, pool, from + u_at, to + v_at, count) &&
                 !stands_there(packer, pool, from + v_at, to + v_at, count)) {

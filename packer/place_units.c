@@ -20,6 +20,7 @@ void units_free(struct units *units)
     free(units->first);
     free(units->asker);
     free(units->isolated);
+    free(units->packed);
     free(units->rank);
     free(units->of_target);
     free(units->from);
@@ -36,12 +37,13 @@ static int units_init(struct units *units, size_t cores)
     units->first = calloc(n, sizeof(*units->first));
     units->asker = calloc(n, sizeof(*units->asker));
     units->isolated = calloc(n, sizeof(*units->isolated));
+    units->packed = calloc(n, sizeof(*units->packed));
     units->rank = malloc(n * sizeof(*units->rank));
     units->of_target = malloc(n * sizeof(*units->of_target));
     units->from = malloc(n * sizeof(*units->from));
     units->to = malloc(n * sizeof(*units->to));
     if (!units->of_core || !units->unit || !units->first || !units->asker || !units->isolated ||
-        !units->rank || !units->of_target || !units->from || !units->to) {
+        !units->packed || !units->rank || !units->of_target || !units->from || !units->to) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -61,6 +63,7 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
         units->first[a] = units->first[b];
     if (!units->asker[a])
         units->asker[a] = units->asker[b];
+    units->packed[a] = units->packed[a] && units->packed[b];
     units->first[b] = NULL;
 }
 
@@ -69,6 +72,7 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
 static size_t unit_for(const struct packer *packer, struct units *units, struct step *step,
                        const struct cpus *home)
 {
+    bool packs = step->place.policy == WIRE_POLICY_DIO_POWER;
     size_t mine = UNITS_NONE;
 
     cpus_foreach(cpu, home)
@@ -83,6 +87,7 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
     }
     if (mine == UNITS_NONE)
         mine = units->n++;
+    units->packed[mine] = packs && (units->packed[mine] || !units->first[mine]);
     if (!units->first[mine] ||
         classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
         units->first[mine] = step;
@@ -151,6 +156,7 @@ static void units_finish(const struct packer *packer, struct units *units)
         used += units->unit[unit].cores;
         units->first[n] = units->first[unit];
         units->asker[n] = units->asker[unit];
+        units->packed[n] = units->packed[unit];
         units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
                                           .cores = units->unit[unit].cores};
         n++;
@@ -184,6 +190,22 @@ int units_collect(const struct packer *packer, const struct step *guest, const s
     }
     units_finish(packer, units);
     return 0;
+}
+
+bool units_isolate(const struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++)
+        if (units->asker[u])
+            return true;
+    return false;
+}
+
+bool units_pack(const struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++)
+        if (units->packed[u])
+            return true;
+    return false;
 }
 
 /* DI's order: descending miss rates, equal ones as they came. */

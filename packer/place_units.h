@@ -18,6 +18,7 @@ struct units {
     struct step **first;  /* [n] its most intensive step */
     struct step **asker;  /* [n] the one of its steps that is to be isolated; NULL: none */
     bool *isolated;       /* [n] it is, where it goes */
+    bool *packed;         /* [n] all its steps are for DIO-POWER to place */
     size_t n, cores;
     size_t total;      /* cores of all units */
     size_t *rank;      /* [n] 1: the most intensive */
@@ -33,6 +34,10 @@ bool units_movable(const struct step *step, const struct step *guest);
 int units_collect(const struct packer *packer, const struct step *guest, const struct pool *pool,
                   struct units *units);
 void units_free(struct units *units);
+
+/* Is any unit to be isolated; is any packed? */
+bool units_isolate(const struct units *units);
+bool units_pack(const struct units *units);
 
 /* Each unit's place by descending miss rate. `from` is not needed any more, and destroyed. */
 void units_rank(struct units *units);

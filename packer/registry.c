@@ -10,6 +10,7 @@
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
                                                   "left", "failed", "ended"};
 const char *const step_released_name[STEP_RELEASES] = {"no", "step", "job"};
+const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
 const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
 
 #define TO(state) (1u << (state))

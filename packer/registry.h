@@ -88,8 +88,21 @@ struct step_share {
     bool due;      /* the tasks' `use` has changed, and they have not followed */
 };
 
+/* DIO-POWER's decision (place.h); PLACE_NO_CHOICE: another policy's. */
+enum step_choice { PLACE_NO_CHOICE, PLACE_CLUSTERED, PLACE_SPREAD, PLACE_CHOICES };
+extern const char *const step_choice_name[PLACE_CHOICES]; /* NULL, "cluster", "spread" */
+
+/* The predicted energy-delay products of the node's steps (models/power.h), J s; NAN where the
+ * packages' power is not known. */
+struct step_edp {
+    enum step_choice choice;
+    double cluster, spread;
+    const char *source; /* of the power figures: "measured", "model"; NULL: not known */
+};
+
 struct step_place {
     enum wire_policy policy, policy_asked;
+    struct step_edp edp;
     size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
     struct cpus home; /* where Slurm put it */
     struct cpus cpus; /* where it shall stand */

@@ -39,7 +39,10 @@ struct json_object *render_node(const struct packer *packer)
     json_add_bool(node, "released", packer->released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
-    json_add_text(node, "policy", wire_policy_name[WIRE_POLICY_DI]);
+    json_add_text(node, "policy",
+                  wire_policy_name[packer->conf.policy == CONF_POLICY_DIO_POWER
+                                       ? WIRE_POLICY_DIO_POWER
+                                       : WIRE_POLICY_DI]);
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
     json_add_u64(node, "history", packer->conf.history);
@@ -251,6 +254,15 @@ static struct json_object *render_share(const struct step *step)
     return object;
 }
 
+/* DIO-POWER's two predictions, and which of them decided; all null by another policy. */
+static void add_edp(struct json_object *object, const struct step_edp *edp)
+{
+    json_add_measure(object, "edp_spread", edp->spread);
+    json_add_measure(object, "edp_cluster", edp->cluster);
+    json_add_text(object, "edp_choice", step_choice_name[edp->choice]);
+    json_add_text(object, "edp_source", edp->source);
+}
+
 static struct json_object *render_place(struct packer *packer, const struct step *step,
                                         uid_t viewer)
 {
@@ -267,6 +279,7 @@ static struct json_object *render_place(struct packer *packer, const struct step
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
+    add_edp(object, &step->place.edp);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "share", render_share(step));
     json_object_object_add(object, "neighbours",

@@ -165,6 +165,23 @@ static void test_is_di(void **state)
     }
 }
 
+/* Packages of one core and of four: three cores have room in the second alone. */
+static void test_fewest_packages(void **state)
+{
+    static const size_t packages[] = {0, 0}, caches[] = {0, 1}, cores[] = {0, 1, 1, 1, 1};
+    static const struct di_level level[] = {{2, packages}, {2, caches}, {5, cores}};
+    static const struct di_machine machine = {3, level};
+    static const struct cluster_unit unit[] = {{{9, 1}, true}, {{8, 2}, true}};
+    static const bool awake[] = {true, false};
+    size_t core[3];
+
+    (void)state;
+    assert_int_equal(cluster_place(&machine, DEVIL, NULL, 2, unit, core), 0);
+    assert_true(core[0] == 1 && core[1] == 2 && core[2] == 3);
+    assert_int_equal(cluster_place(&machine, DEVIL, awake, 2, unit, core), 0);
+    assert_true(core[0] == 0 && core[1] == 1 && core[2] == 2);
+}
+
 /* Any units that the machine has room for. */
 static size_t random_units(const struct machine *machine, unsigned *seed, struct cluster_unit *unit)
 {
@@ -248,8 +265,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hand_worked), cmocka_unit_test(test_is_dio_power),
-        cmocka_unit_test(test_is_di),       cmocka_unit_test(test_any_units),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_is_di),       cmocka_unit_test(test_fewest_packages),
+        cmocka_unit_test(test_any_units),   cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
