@@ -101,6 +101,7 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         " slowdown_source VARCHAR(32) NOT NULL,"
         " PRIMARY KEY (\"start\", job, step, cluster, node, restart))%s",
         "CREATE INDEX IF NOT EXISTS ledger_job ON ledger_record (job, step)",
+        "CREATE INDEX IF NOT EXISTS ledger_array ON ledger_record (array_job)",
         "CREATE INDEX IF NOT EXISTS ledger_end ON ledger_record (\"end\")",
         "CREATE INDEX IF NOT EXISTS ledger_user ON ledger_record (\"user\", \"end\")",
         "CREATE INDEX IF NOT EXISTS ledger_uid ON ledger_record (uid, \"end\")",

@@ -45,7 +45,13 @@ libpacker_la_SOURCES = \
 	packer/energy_watts.c packer/energy_watts.h \
 	packer/bill.h packer/ledger.h \
 	packer/learn.c packer/learn.h \
+	packer/ledger.c \
+	packer/ledger_deliver.c packer/ledger_deliver.h \
+	packer/ledger_line.c packer/ledger_line.h \
+	packer/ledger_queue.c packer/ledger_queue.h \
+	packer/ledger_read.c \
 	packer/ledger_schema.c packer/ledger_schema.h \
+	packer/ledger_store.c packer/ledger_store.h \
 	packer/lock_program.c packer/lock_program.h \
 	packer/lock_time.c packer/lock_time.h \
 	packer/log.c packer/log.h \

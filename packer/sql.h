@@ -92,7 +92,7 @@ void sql_rollback(struct sql *sql);
 /* Statements that bring a schema from one version to the next, ended by NULL. Each may have a %s
  * for sql_words' table_options. MariaDB commits each by itself: one that was done before an
  * interruption must do no harm when it is done again (IF NOT EXISTS). */
-typedef const char *const sql_migration[8];
+typedef const char *const sql_migration[16];
 
 /* Bring the schema `name` (its version is in the table NAME_schema) to version n. 0; or -1 and err,
  * also when its version is greater than n. Only one process does it at a time. */

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger - see ledger.h: the two sides of the queue.
+ *
+ * The event loop's thread appends a line to a file that is open, and that is all. A thread of its
+ * own has the disk take it at once, and brings what waits to the database soon after; while that
+ * is away, less and less often. Records that find no room on the disk stay in memory, the newest
+ * MEMORY of them, and are brought to the database from there. */
+#include "ledger.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "conf.h"
+#include "ledger_deliver.h"
+#include "ledger_line.h"
+#include "ledger_queue.h"
+#include "ledger_store.h"
+
+#define MEMORY 4096
+#define SETTLE_S 1 /* steps end together */
+#define RETRY_MIN_S 1
+#define RETRY_MAX_S 300
+#define CLOSE_WAIT_S 2
+
+struct entry {
+    STAILQ_ENTRY(entry) link;
+    char *line;
+};
+STAILQ_HEAD(entries, entry);
+
+struct ledger {
+    struct conf conf;
+    struct ledger_queue *queue;
+    pthread_t thread;
+    double retry_s;        /* the thread's own */
+    pthread_mutex_t mutex; /* for all that follows */
+    pthread_cond_t changed;
+    struct entries memory;
+    size_t nmemory;
+    uint64_t lost;  /* records that neither disk nor memory had room for */
+    size_t waiting; /* in the queue and in memory */
+    double due_s;   /* when it is brought to the database */
+    bool unsynced, full;
+    bool stopping, stopped;
+    char why[256];
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- what is in memory ---- */
+
+static void drop_first(struct ledger *ledger)
+{
+    struct entry *entry = STAILQ_FIRST(&ledger->memory);
+
+    STAILQ_REMOVE_HEAD(&ledger->memory, link);
+    free(entry->line);
+    free(entry);
+    ledger->nmemory--;
+}
+
+static void lose_first(struct ledger *ledger)
+{
+    if (ledger->lost++ % MEMORY == 0)
+        log_error("ledger: records are lost: there is no room for them on the disk, and no ledger");
+    drop_first(ledger);
+    ledger->waiting--;
+}
+
+/* Takes the line over. */
+static void keep(struct ledger *ledger, char *line)
+{
+    struct entry *entry = malloc(sizeof(*entry));
+
+    if (!entry) {
+        free(line);
+        return;
+    }
+    entry->line = line;
+    STAILQ_INSERT_TAIL(&ledger->memory, entry, link);
+    ledger->nmemory++;
+    ledger->waiting++;
+    if (ledger->nmemory > MEMORY)
+        lose_first(ledger);
+}
+
+/* Copies of the lines, *n of them. */
+static char **copy_lines(const struct ledger *ledger, size_t *n)
+{
+    char **line = ledger->nmemory ? calloc(ledger->nmemory, sizeof(*line)) : NULL;
+    const struct entry *entry;
+
+    *n = 0;
+    if (line)
+        STAILQ_FOREACH(entry, &ledger->memory, link)
+    if ((line[*n] = strdup(entry->line)))
+        ++*n;
+    return line;
+}
+
+/* ---- the thread ---- */
+
+static struct timespec at(double s)
+{
+    return (struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)(fmod(s, 1) * 1e9)};
+}
+
+/* Wait until there is something to sync or to deliver. The mutex is held. */
+static void wait_for_work(struct ledger *ledger)
+{
+    while (!ledger->stopping && !ledger->unsynced) {
+        struct timespec until = at(ledger->due_s);
+
+        if (ledger->waiting == 0)
+            pthread_cond_wait(&ledger->changed, &ledger->mutex);
+        else if (pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until) == ETIMEDOUT)
+            return;
+    }
+}
+
+/* Nodes of a cluster lose their server together: let them not come back together. */
+static double jitter(void)
+{
+    return 0.5 + fmod(now_s() * 1e6, 1000) / 1000;
+}
+
+/* What a turn has come to. The mutex is held. */
+static void conclude(struct ledger *ledger, int rc, size_t gone, const struct berth_error *err)
+{
+    bool away = ledger->why[0] != '\0';
+
+    ledger->waiting -= gone < ledger->waiting ? gone : ledger->waiting;
+    if (rc == 0) {
+        if (away)
+            log_info("ledger: records arrive again, %zu wait", ledger->waiting);
+        ledger->why[0] = '\0';
+        ledger->retry_s = RETRY_MIN_S;
+        ledger->due_s = now_s() + SETTLE_S;
+        return;
+    }
+    log_line(away ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
+             "ledger: %zu records wait, to be tried again: %s", ledger->waiting, err->text);
+    snprintf(ledger->why, sizeof(ledger->why), "%.255s", err->text);
+    ledger->due_s = now_s() + ledger->retry_s * jitter();
+    ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
+}
+
+/* Have what is in memory on the disk, if that takes it now, and bring all that waits to the
+ * database, if that may take a while. The mutex is held, but not meanwhile. */
+static void turn(struct ledger *ledger, bool patient)
+{
+    struct berth_error err = {""};
+    uint64_t lost = ledger->lost;
+    size_t n, gone = 0;
+    char **line = copy_lines(ledger, &n);
+    bool spilled, taken = false;
+    int rc = 0;
+
+    pthread_mutex_unlock(&ledger->mutex);
+    spilled = n && ledger_queue_spill(ledger->queue, line, n, NULL) == 0;
+    if (patient)
+        rc = ledger_deliver(ledger->queue, &ledger->conf, line, spilled ? 0 : n, &gone, &taken,
+                            &err);
+    pthread_mutex_lock(&ledger->mutex);
+    for (size_t i = ledger->lost - lost; (spilled || taken) && i < n; i++)
+        drop_first(ledger);
+    for (size_t i = 0; i < n; i++)
+        free(line[i]);
+    free(line);
+    if (patient)
+        conclude(ledger, rc, gone, &err);
+}
+
+static void sync_queue(struct ledger *ledger)
+{
+    struct berth_error err;
+
+    ledger->unsynced = false;
+    pthread_mutex_unlock(&ledger->mutex);
+    if (ledger_queue_sync(ledger->queue, &err) < 0)
+        log_error("ledger: %s", err.text);
+    pthread_mutex_lock(&ledger->mutex);
+}
+
+static void *run(void *arg)
+{
+    struct ledger *ledger = arg;
+    bool last;
+
+    pthread_mutex_lock(&ledger->mutex);
+    do {
+        wait_for_work(ledger);
+        last = ledger->stopping;
+        if (ledger->unsynced)
+            sync_queue(ledger);
+        if (ledger->waiting && (last || now_s() >= ledger->due_s))
+            turn(ledger, !last || !ledger->why[0]);
+    } while (!last);
+    ledger->stopped = true;
+    pthread_cond_broadcast(&ledger->changed);
+    pthread_mutex_unlock(&ledger->mutex);
+    return NULL;
+}
+
+/* Signals are for the event loop's thread. */
+static int start_thread(struct ledger *ledger)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&ledger->thread, NULL, run, ledger);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+/* ---- the event loop's side ---- */
+
+static void ledger_free(struct ledger *ledger)
+{
+    while (ledger->nmemory)
+        drop_first(ledger);
+    ledger_queue_close(ledger->queue);
+    pthread_cond_destroy(&ledger->changed);
+    pthread_mutex_destroy(&ledger->mutex);
+    free(ledger);
+}
+
+static struct ledger *ledger_new(const struct conf *conf)
+{
+    struct ledger *ledger = calloc(1, sizeof(*ledger));
+    pthread_condattr_t clock;
+
+    if (!ledger)
+        return NULL;
+    ledger->conf = *conf;
+    ledger->retry_s = RETRY_MIN_S;
+    STAILQ_INIT(&ledger->memory);
+    pthread_mutex_init(&ledger->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&ledger->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    return ledger;
+}
+
+int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err)
+{
+    struct ledger *ledger;
+    int rc;
+
+    *out = NULL;
+    if (strcmp(conf->ledger, "off") == 0)
+        return 0;
+    if (sql_check_url(conf->ledger, err) < 0)
+        return -1;
+    ledger = ledger_new(conf);
+    if (!ledger)
+        return berth_error_set(err, "out of memory");
+    rc = ledger_queue_open(&ledger->queue, conf->ledger_queue, &ledger->waiting, err);
+    if (rc == 0 && (rc = start_thread(ledger)) != 0)
+        rc = berth_error_set(err, "no thread: %s", strerror(rc));
+    if (rc < 0) {
+        ledger_free(ledger);
+        return -1;
+    }
+    *out = ledger;
+    return 0;
+}
+
+/* A server or a disk that hangs is not waited for: the thread is then left alone with its memory.
+ */
+void ledger_close(struct ledger *ledger)
+{
+    struct timespec until;
+    bool stopped;
+    int rc = 0;
+
+    if (!ledger)
+        return;
+    until = at(now_s() + CLOSE_WAIT_S);
+    pthread_mutex_lock(&ledger->mutex);
+    ledger->stopping = true;
+    pthread_cond_broadcast(&ledger->changed);
+    while (!ledger->stopped && rc == 0)
+        rc = pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until);
+    stopped = ledger->stopped;
+    if (ledger->nmemory)
+        log_error("ledger: %zu records are lost: neither disk nor ledger took them",
+                  ledger->nmemory);
+    pthread_mutex_unlock(&ledger->mutex);
+    if (!stopped) {
+        pthread_detach(ledger->thread);
+        return;
+    }
+    pthread_join(ledger->thread, NULL);
+    ledger_free(ledger);
+}
+
+/* Tell once that the disk is full, and once that it is no more. The mutex is held. */
+static void note_room(struct ledger *ledger, int rc, const struct berth_error *err)
+{
+    if (rc < 0 && !ledger->full)
+        log_error("ledger: %s: records are kept in memory, %d at most", err->text, MEMORY);
+    if (rc == 0 && ledger->full)
+        log_info("ledger: the queue takes records again");
+    ledger->full = rc < 0;
+}
+
+int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
+{
+    char *line = ledger_line_encode(record);
+    struct berth_error why = {""};
+    int rc;
+
+    if (!line)
+        return berth_error_set(err, "out of memory");
+    rc = ledger_queue_append(ledger->queue, line, &why);
+    pthread_mutex_lock(&ledger->mutex);
+    if (ledger->waiting == 0 && !ledger->why[0])
+        ledger->due_s = now_s() + SETTLE_S;
+    note_room(ledger, rc, &why);
+    if (rc == 0) {
+        ledger->waiting++;
+        ledger->unsynced = true;
+        free(line);
+    } else {
+        keep(ledger, line);
+        berth_error_set(err, "%s", why.text);
+    }
+    pthread_cond_broadcast(&ledger->changed);
+    pthread_mutex_unlock(&ledger->mutex);
+    return rc;
+}
+
+size_t ledger_waiting(struct ledger *ledger, char why[256])
+{
+    size_t waiting;
+
+    pthread_mutex_lock(&ledger->mutex);
+    waiting = ledger->waiting;
+    memcpy(why, ledger->why, sizeof(ledger->why));
+    pthread_mutex_unlock(&ledger->mutex);
+    return waiting;
+}
