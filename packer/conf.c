@@ -187,8 +187,10 @@ static const struct key keys[] = {
      "The meters' files are below this folder (a recorded tree, for tests)."},
     {"energy_model", TYPE_WATTS, "", "", 0, 0, NULL, FIELD(energy_model),
      "What each package takes, where no meter says it, as idle=40W,core=6W or "
-     "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy. Its "
-     "figures are marked as a model's. Empty: what no meter says is not known."},
+     "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy; with "
+     ",sleep=10W, that much in the place of idle while nothing runs on the package, which also "
+     "tells dio-power what clustering saves. Its figures are marked as a model's. Empty: what no "
+     "meter says is not known."},
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 

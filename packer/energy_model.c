@@ -3,9 +3,11 @@
  *
  *     energy = idle * time + core * busy CPU seconds
  *
- * for each package, and dram * time for its memory. Only where energy_model of berth.conf is set;
- * every figure of it is marked as one of a model. Busy CPU seconds are of hardware threads, as the
- * kernel counts them: where a core has two, `core` is what one of them adds. */
+ * for each package, and dram * time for its memory. Where it says what a sleeping package takes,
+ * that stands in the place of idle from one reading to the next in which it was not busy. Only
+ * where energy_model of berth.conf is set; every figure of it is marked as one of a model. Busy CPU
+ * seconds are of hardware threads, as the kernel counts them: where a core has two, `core` is what
+ * one of them adds. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +17,13 @@
 #include "energy_parts.h"
 #include "energy_watts.h"
 
+#define ASLEEP 0.01 /* CPUs busy, below which a package sleeps */
+
 struct part {
     enum energy_domain domain;
     bool begun;
-    double first_s, last_busy_s;
-    double busy_s; /* since the first reading */
+    double first_s, last_s, last_busy_s;
+    double busy_s, asleep_s; /* since the first reading */
     uint64_t gaps;
 };
 
@@ -71,8 +75,10 @@ static void model_close(void *state)
 }
 
 /* The busy time may fall when a CPU goes off line: then its time since the last reading is lost. */
-static int take_busy(struct part *part, double busy_s)
+static int take_busy(struct part *part, double at_s, double busy_s)
 {
+    double span_s = at_s - part->last_s;
+
     if (isnan(busy_s)) {
         errno = ENODATA;
         return -1;
@@ -81,7 +87,10 @@ static int take_busy(struct part *part, double busy_s)
         part->gaps++;
     else if (part->begun)
         part->busy_s += busy_s - part->last_busy_s;
+    if (part->begun && span_s > 0 && fabs(busy_s - part->last_busy_s) < ASLEEP * span_s)
+        part->asleep_s += span_s;
     part->last_busy_s = busy_s;
+    part->last_s = fmax(at_s, part->last_s);
     return 0;
 }
 
@@ -93,14 +102,16 @@ static int model_read(void *state, size_t i, double at_s, double busy_s, uint64_
     bool dram = part->domain == ENERGY_DRAM;
     double time_s;
 
-    if (!dram && take_busy(part, busy_s) < 0)
+    if (!dram && take_busy(part, at_s, busy_s) < 0)
         return -1;
     if (!part->begun)
         part->first_s = at_s;
     part->begun = true;
     time_s = fmax(at_s - part->first_s, 0);
     *uj = (uint64_t)(1e6 * (dram ? model->watts.dram * time_s
-                                 : model->watts.idle * time_s + model->watts.core * part->busy_s));
+                                 : model->watts.idle * time_s -
+                                       (model->watts.idle - model->watts.sleep) * part->asleep_s +
+                                       model->watts.core * part->busy_s));
     *gaps = part->gaps;
     return 0;
 }

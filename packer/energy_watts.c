@@ -24,23 +24,28 @@ static const char *take_number(const char *text, double *watts)
 
 int energy_watts_parse(struct energy_watts *watts, const char *text, struct berth_error *err)
 {
-    static const char *const name[] = {"idle", "core", "dram"};
-    double number[3] = {NAN, NAN, NAN};
+    static const char *const name[] = {"idle", "core", "dram", "sleep"};
+    double number[4] = {NAN, NAN, NAN, NAN};
 
     for (const char *next = text; *next;) {
         size_t length = strcspn(next, "="), i = 0;
 
-        while (i < 3 && (strlen(name[i]) != length || strncmp(name[i], next, length) != 0))
+        while (i < 4 && (strlen(name[i]) != length || strncmp(name[i], next, length) != 0))
             i++;
-        if (i == 3 || next[length] != '=' || !isnan(number[i]) ||
+        if (i == 4 || next[length] != '=' || !isnan(number[i]) ||
             !(next = take_number(next + length + 1, &number[i])))
-            return berth_error_set(err, "'%s' is not of the form idle=40W,core=6W[,dram=3W]", text);
+            return berth_error_set(
+                err, "'%s' is not of the form idle=40W,core=6W[,dram=3W][,sleep=10W]", text);
     }
     if (isnan(number[0]) || isnan(number[1]))
         return berth_error_set(err, "'%s' lacks idle or core, as in idle=40W,core=6W", text);
+    if (number[3] > number[0])
+        return berth_error_set(err, "'%s': sleep is more than idle", text);
     *watts = (struct energy_watts){.idle = number[0],
                                    .core = number[1],
                                    .dram = isnan(number[2]) ? 0 : number[2],
-                                   .dram_known = !isnan(number[2])};
+                                   .sleep = isnan(number[3]) ? number[0] : number[3],
+                                   .dram_known = !isnan(number[2]),
+                                   .sleep_known = !isnan(number[3])};
     return 0;
 }

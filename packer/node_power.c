@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "energy_watts.h"
+
 struct node_power {
     size_t packages;
     struct power_fit *fit; /* [packages] */
@@ -45,10 +47,15 @@ const char *node_power_of(const struct packer *packer, size_t package,
                           struct power_package *figures)
 {
     const struct node_power *power = packer->power;
+    struct energy_watts watts;
 
     if (power && package < power->packages && power_fit_known(&power->fit[package], figures))
         return "measured";
-    return NULL;
+    if (!packer->conf.energy_model[0] ||
+        energy_watts_parse(&watts, packer->conf.energy_model, NULL) < 0 || !watts.sleep_known)
+        return NULL;
+    *figures = (struct power_package){watts.sleep, watts.idle, watts.core};
+    return "model";
 }
 
 const char *node_power_source(const struct packer *packer)
