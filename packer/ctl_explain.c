@@ -221,6 +221,33 @@ static void add_share(struct text *text, struct json_object *share)
         fprintf(text->out, "its part is %.0f core%s", cores, plural(cores));
 }
 
+/* "LABEL N UNIT", or that it is not known. */
+static void add_measure(struct text *text, const char *label, double value, int digits,
+                        const char *unit)
+{
+    if (isnan(value))
+        fprintf(text->out, "; %s not known", label);
+    else
+        fprintf(text->out, "; %s %.*f %s", label, digits, value, unit);
+}
+
+/* DIO-POWER's two predictions; nothing by another policy. */
+static void add_edp(struct text *text, struct json_object *place)
+{
+    const char *choice = ctl_text(place, "edp_choice"), *source = ctl_text(place, "edp_source");
+
+    if (!given(choice))
+        return;
+    if (!given(source)) {
+        fputs("; energy-delay products are not known", text->out);
+        return;
+    }
+    add_measure(text, "energy-delay product clustered", ctl_number(place, "edp_cluster"), 3, "J s");
+    add_measure(text, "spread", ctl_number(place, "edp_spread"), 3, "J s");
+    fprintf(text->out, " (predicted, power %s)",
+            strcmp(source, "model") == 0 ? "by the site's model" : source);
+}
+
 /* The reason says how the policy ranked it. */
 static void say_place(struct text *text, struct json_object *place)
 {
@@ -234,6 +261,7 @@ static void say_place(struct text *text, struct json_object *place)
     if (given(asked) && strcmp(asked, ctl_text(place, "policy")) != 0)
         fprintf(text->out, " (%s was asked for)", asked);
     add_reason(text, place);
+    add_edp(text, place);
     add_share(text, ctl_object(place, "share"));
     add_isolation(text, ctl_object(place, "isolate"));
     add_neighbours(text, ctl_object(place, "neighbours"));
@@ -264,16 +292,6 @@ static void say_enforce(struct text *text, struct json_object *enforce)
     }
     if (n > TASKS_SHOWN)
         fprintf(text->out, "; and %zu more tasks (--json has all)", n - TASKS_SHOWN);
-}
-
-/* "LABEL N UNIT", or that it is not known. */
-static void add_measure(struct text *text, const char *label, double value, int digits,
-                        const char *unit)
-{
-    if (isnan(value))
-        fprintf(text->out, "; %s not known", label);
-    else
-        fprintf(text->out, "; %s %.*f %s", label, digits, value, unit);
 }
 
 /* The rates of the present phase that people ask for, as far as they are known. */
@@ -346,11 +364,13 @@ static void say_observe(struct text *text, struct json_object *observe)
 
 static void say_replace(struct text *text, struct json_object *replace)
 {
+    bool by_energy = strcmp(ctl_text(replace, "gain_by"), "edp") == 0;
     double bytes = ctl_number(replace, "memory_bytes");
 
     fprintf(text->out, "%s", ctl_text(replace, "verdict"));
     fprintf(text->out, "; cores %s", ctl_text(replace, "cpus"));
-    add_measure(text, "gain", ctl_number(replace, "gain_cores"), 3, "cores");
+    add_measure(text, by_energy ? "gain in energy times time, as" : "gain",
+                ctl_number(replace, "gain_cores"), 3, "cores");
     add_measure(text, "cost", ctl_number(replace, "cost_core_s"), 3, "core-seconds");
     if (bytes > 0)
         add_measure(text, "memory that would follow", bytes / (1 << 20), 1, "MiB");

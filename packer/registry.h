@@ -121,6 +121,7 @@ struct step_hold {
 struct step_replace {
     uint64_t decisions;  /* that were about it */
     double gain, cost_s; /* of the node: cores, core-seconds; NAN not known */
+    bool energy;         /* gain is in energy times time, as cores (replace.c) */
     double bytes;        /* memory of the step that would follow */
     struct cpus cpus;    /* where it would stand */
     char verdict[64];    /* "": no proposal was about it */

@@ -24,10 +24,18 @@ struct moved {
 /* The last move, until it is judged. */
 struct watch {
     uint64_t id;        /* of the proposal; 0: nothing is watched */
+    double worth;       /* the speed at which it still pays, of that before */
     struct pool before; /* the permutation that it replaced */
     struct pool after;
     size_t n;
     struct moved *moved; /* [n] */
+};
+
+/* What is proposed, and by what it is judged: work, or energy times time. */
+struct proposal {
+    struct dio_proposal dio;
+    bool energy;
+    double worth; /* see struct watch; 1 by work */
 };
 
 struct replace {
@@ -184,7 +192,7 @@ static const char *text_of(enum dio_verdict verdict, const struct dio_proposal *
 
 /* Tell every step that the proposal moves. */
 static void tell(struct packer *packer, const struct pool *next, bool guest,
-                 const struct dio_proposal *proposal, const char *verdict)
+                 const struct proposal *proposal, const char *verdict)
 {
     struct cpus now, then;
     struct step *step;
@@ -194,8 +202,9 @@ static void tell(struct packer *packer, const struct pool *next, bool guest,
         if (!is_subject(step, guest) || !moves_in(packer, next, step))
             continue;
         step->replace.decisions++;
-        step->replace.gain = proposal->gain;
-        step->replace.cost_s = proposal->cost_s;
+        step->replace.gain = proposal->dio.gain;
+        step->replace.cost_s = proposal->dio.cost_s;
+        step->replace.energy = proposal->energy;
         nodes_of(packer, next, step, &now, &then);
         step->replace.bytes = memory_bytes(packer, step, &now, &then);
         image_of(packer, next, step, &step->replace.cpus);
@@ -212,7 +221,8 @@ static void speed_of(const struct step *step, double *speed, double *error)
 }
 
 /* Remember what is replaced and how fast everybody was; their averages begin anew. */
-static void watch_begin(struct packer *packer, const struct pool *next, uint64_t id)
+static void watch_begin(struct packer *packer, const struct pool *next,
+                        const struct proposal *proposal)
 {
     struct watch *watch = &packer->replace->watch;
     struct step *step;
@@ -225,7 +235,8 @@ static void watch_begin(struct packer *packer, const struct pool *next, uint64_t
         pool_free(&watch->before);
         goto no_memory;
     }
-    watch->id = id;
+    watch->id = proposal->dio.id;
+    watch->worth = proposal->worth;
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         struct moved *moved = &watch->moved[watch->n];
@@ -243,9 +254,10 @@ no_memory:
 }
 
 /* What a moved step says: -1 it is too early to tell, 0 nothing (it ended, nobody counts its
- * speed), 1 *ratio, and whether it is slower by more than chance. */
+ * speed), 1 *ratio of its speed to what the move is worth, and whether it is slower than that by
+ * more than chance. */
 static int judge(const struct packer *packer, const struct dio_rules *rules,
-                 const struct moved *moved, double *ratio, bool *slower)
+                 const struct moved *moved, double worth, double *ratio, bool *slower)
 {
     const struct step *step = registry_find((struct registry *)&packer->steps, moved->id);
     double after, error;
@@ -255,8 +267,8 @@ static int judge(const struct packer *packer, const struct dio_rules *rules,
     if (step->counts->phase.rate[RATE_CORE_SPEED].n < REPLACE_WINDOWS)
         return -1;
     speed_of(step, &after, &error);
-    *ratio = after / moved->before;
-    *slower = dio_slower(rules, moved->before, moved->before_error, after, error);
+    *ratio = after / (worth * moved->before);
+    *slower = dio_slower(rules, worth * moved->before, worth * moved->before_error, after, error);
     return 1;
 }
 
@@ -290,7 +302,7 @@ static void check_regret(struct packer *packer, const struct dio_rules *rules)
     if (!watch->id)
         return;
     for (size_t i = 0; i < watch->n; i++) {
-        int known = judge(packer, rules, &watch->moved[i], &ratio, &slower);
+        int known = judge(packer, rules, &watch->moved[i], watch->worth, &ratio, &slower);
 
         if (known < 0)
             return;
@@ -327,11 +339,11 @@ static void begin_anew(struct packer *packer)
     }
 }
 
-static void move(struct packer *packer, struct pool *next, const struct dio_proposal *proposal)
+static void move(struct packer *packer, struct pool *next, const struct proposal *proposal)
 {
     struct berth_error err;
 
-    watch_begin(packer, next, proposal->id);
+    watch_begin(packer, next, proposal);
     tell(packer, next, false, proposal, verdict_text[DIO_MOVE]);
     if (hold_change(packer, next, NULL, 0, &err) < 0) {
         log_error("%s", err.text);
@@ -341,17 +353,53 @@ static void move(struct packer *packer, struct pool *next, const struct dio_prop
     begin_anew(packer);
 }
 
-/* The proposal to go from where they stand to `next`; its gain is NAN where nobody can tell. */
-static struct dio_proposal propose(const struct packer *packer, const struct pool *next, bool guest)
+/* Would a step move that DIO-POWER places? */
+static bool is_about_energy(const struct packer *packer, const struct pool *next, bool guest)
 {
-    struct dio_proposal proposal = {.id = id_of(next), .gain = NAN};
-    struct forecast *forecast = forecast_new(packer);
+    const struct step *step;
 
-    if (forecast)
-        proposal.gain =
-            forecast_work(forecast, next, guest) - forecast_work(forecast, &packer->pool, false);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (is_subject(step, guest) && step->place.policy == WIRE_POLICY_DIO_POWER &&
+        moves_in(packer, next, step))
+        return true;
+    return false;
+}
+
+/* The gain in energy times time, as cores: by how much more work per second the present power would
+ * give the product that the proposal has, power / work^2. Where power is not known it pays in any
+ * case to do more work; whether it pays to do less, nobody can tell. */
+static void weigh_energy(const struct packer *packer, const struct forecast *forecast,
+                         const struct pool *next, bool guest, double now, double then,
+                         struct proposal *proposal)
+{
+    double saved =
+        forecast_watts(forecast, &packer->pool, false) / forecast_watts(forecast, next, guest);
+
+    proposal->energy = isfinite(saved) && saved > 0;
+    if (proposal->energy) {
+        proposal->dio.gain = then * sqrt(saved) - now;
+        proposal->worth = fmin(1, 1 / sqrt(saved));
+    } else if (then <= now) {
+        proposal->dio.gain = NAN;
+    }
+}
+
+/* The proposal to go from where they stand to `next`; its gain is NAN where nobody can tell. */
+static struct proposal propose(const struct packer *packer, const struct pool *next, bool guest)
+{
+    struct proposal proposal = {.dio = {.id = id_of(next), .gain = NAN}, .worth = 1};
+    struct forecast *forecast = forecast_new(packer);
+    double now, then;
+
+    if (forecast) {
+        now = forecast_work(forecast, &packer->pool, false);
+        then = forecast_work(forecast, next, guest);
+        proposal.dio.gain = then - now;
+        if (is_about_energy(packer, next, guest))
+            weigh_energy(packer, forecast, next, guest, now, then, &proposal);
+    }
     forecast_free(forecast);
-    price(packer, next, guest, &proposal);
+    price(packer, next, guest, &proposal.dio);
     return proposal;
 }
 
@@ -359,7 +407,7 @@ static struct dio_proposal propose(const struct packer *packer, const struct poo
 static void decide(struct packer *packer, const struct dio_rules *rules)
 {
     struct dio *dio = &packer->replace->dio;
-    struct dio_proposal proposal;
+    struct proposal proposal;
     struct berth_error err;
     enum dio_verdict verdict;
     struct pool next;
@@ -373,19 +421,19 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     }
     proposal = propose(packer, &next, false);
     packer->decisions++;
-    verdict = dio_decide(dio, rules, packer_mono_s(), &proposal);
+    verdict = dio_decide(dio, rules, packer_mono_s(), &proposal.dio);
     if (verdict == DIO_MOVE) {
         move(packer, &next, &proposal);
         return;
     }
-    tell(packer, &next, false, &proposal, text_of(verdict, &proposal));
+    tell(packer, &next, false, &proposal, text_of(verdict, &proposal.dio));
     pool_free(&next);
 }
 
 /* What would be done with steps that are only observed. */
 static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
 {
-    struct dio_proposal proposal;
+    struct proposal proposal;
     struct berth_error err;
     struct step *guest;
     struct pool next;
@@ -399,7 +447,7 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
     if (place_decide(packer, guest, &next, &err) == 0) {
         proposal = propose(packer, &next, true);
         tell(packer, &next, true, &proposal,
-             proposal.gain * rules->horizon_s > proposal.cost_s
+             proposal.dio.gain * rules->horizon_s > proposal.dio.cost_s
                  ? "would be moved; only observed"
                  : "would stay: the gain is not worth the cost");
     }

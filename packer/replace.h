@@ -3,6 +3,10 @@
  * decides anew, contend (models/contend.h) predicts what that gains, and models/dio.h says whether
  * it is done. What was done is watched: who became slower for it is put back.
  *
+ * A proposal that moves a step of DIO-POWER is judged by energy times time, where the power of the
+ * packages is known (node_power.h): it may cost speed, and what was done is put back only when that
+ * is more than it saves.
+ *
  * For steps in `observe` mode the same is decided and recorded, and nothing is touched. */
 #ifndef BERTH_REPLACE_H
 #define BERTH_REPLACE_H
