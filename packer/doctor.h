@@ -25,7 +25,7 @@ struct doctor {
     struct conf conf;
     const char *socket;
     size_t n;
-    struct doctor_row row[24];
+    struct doctor_row row[32];
 };
 
 /* Append a row. */

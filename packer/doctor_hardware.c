@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "counters.h"
 #include "doctor.h"
+#include "energy.h"
 #include "enforce.h"
 #include "topo.h"
 
@@ -130,28 +132,67 @@ static void check_counters(struct doctor *doctor)
 
 /* ---- meters, cache control, memory, shape ---- */
 
-static void check_rapl(struct doctor *doctor)
+static void add_meter(struct doctor *doctor, const struct energy_about *about)
 {
-    char **zones = rootfs_list(&doctor->root, "/sys/class/powercap"), path[512];
-    size_t n = 0, readable = 0;
+    static const char *const row[][3] = {
+        {"powercap", "meters: powercap", "RAPL is read by perf, where that can be"},
+        {"perf", "meters: perf", "RAPL is what powercap has of it"},
+        {"hwmon", "meters: hwmon", "packages and the node are what RAPL has of them"},
+        {"model", "meters: model", NULL},
+    };
 
-    for (size_t i = 0; zones && zones[i]; i++) {
-        char *text;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || doctor->conf.energy_model[0]))
+            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT,
+                       row[i][2] ? row[i][2] : "what no meter says is not known", "%.300s",
+                       about->say);
+}
 
-        if (strncmp(zones[i], "intel-rapl:", 11) != 0)
-            continue;
-        snprintf(path, sizeof(path), "/sys/class/powercap/%.255s/energy_uj", zones[i]);
-        text = rootfs_read(&doctor->root, path);
-        readable += text != NULL;
-        n++;
-        free(text);
+/* How many of the zones can be read now. */
+static void add_zones(struct doctor *doctor, struct energy *energy)
+{
+    struct energy_reading reading;
+    struct timespec now;
+    size_t known = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    energy_read(energy, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec, &reading);
+    for (size_t i = 0; i < reading.zones; i++)
+        known += reading.known[i];
+    doctor_add(doctor, "meters",
+               known                  ? DOCTOR_OK
+               : energy_zones(energy) ? DOCTOR_WARN
+                                      : DOCTOR_ABSENT,
+               "no energy is billed", "%zu zones, %zu readable now", energy_zones(energy), known);
+}
+
+/* Each way to read meters, as berthd would open it. */
+static void check_energy(struct doctor *doctor)
+{
+    struct rootfs root;
+    struct energy_node node = {.root = &root, .conf = &doctor->conf};
+    struct energy_about about;
+    struct energy *energy = NULL;
+    struct topo *topo = NULL;
+    struct berth_error err;
+
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0)
+        return; /* the row of the topology says it */
+    node.topo = topo;
+    if (rootfs_open(&root, doctor->conf.energy_root, &err) < 0) {
+        doctor_add(doctor, "meters", DOCTOR_ABSENT, "no energy is billed", "energy_root: %.300s",
+                   err.text);
+    } else if (energy_open(&energy, &node, &err) < 0) {
+        doctor_add(doctor, "meters", DOCTOR_ABSENT, "no energy is billed", "%.300s", err.text);
+        rootfs_close(&root);
+    } else {
+        for (size_t i = 0; energy_about(energy, i, &about); i++)
+            add_meter(doctor, &about);
+        add_zones(doctor, energy);
+        energy_close(energy);
+        rootfs_close(&root);
     }
-    rootfs_list_free(zones);
-    if (n)
-        doctor_add(doctor, "rapl", readable == n ? DOCTOR_OK : DOCTOR_WARN, "no energy is billed",
-                   "%zu zones, %zu readable; not used in this version", n, readable);
-    else
-        doctor_add(doctor, "rapl", DOCTOR_ABSENT, "no energy is billed", "no powercap zones");
+    topo_free(topo);
 }
 
 static void check_resctrl(struct doctor *doctor)
@@ -206,6 +247,6 @@ void doctor_hardware(struct doctor *doctor)
     check_numa(doctor);
     check_cgroups(doctor);
     check_counters(doctor);
-    check_rapl(doctor);
+    check_energy(doctor);
     check_resctrl(doctor);
 }

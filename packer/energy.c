@@ -168,7 +168,8 @@ static bool read_zone(struct energy *energy, size_t i, double at_s, bool busy)
         zone->first_gaps = gaps;
     }
     zone->begun = true;
-    zone->uj = uj - zone->first_uj;
+    uj -= zone->first_uj;
+    zone->uj = uj > zone->uj ? uj : zone->uj; /* of a model, rounding may differ */
     zone->gaps = gaps - zone->first_gaps;
     return true;
 }

@@ -209,13 +209,12 @@ static int perf_read(void *state, size_t i, double at_s, double busy_s, uint64_t
 
         if (event->zone != i)
             continue;
+        errno = ENODATA; /* nothing is read of an event that the kernel has given up */
         if (read(event->fd, &count, sizeof(count)) != sizeof(count))
             return -1;
         if (!event->begun)
             event->first = count;
         event->begun = true;
-        if (count < event->first)
-            return -1;
         *uj += (uint64_t)((double)(count - event->first) * event->scale_uj);
     }
     return 0;

@@ -9,7 +9,7 @@
 
 #define MOST_W 10000.0
 
-/* "40W" at text, up to a comma or the end; the rest, or NULL. */
+/* "40W" at text, up to a comma (after which there is more) or the end; the rest, or NULL. */
 static const char *take_number(const char *text, double *watts)
 {
     char *end;
@@ -18,6 +18,8 @@ static const char *take_number(const char *text, double *watts)
         return NULL;
     *watts = strtod(text, &end);
     if (end[0] != 'W' || (end[1] != ',' && end[1] != '\0') || !(*watts <= MOST_W))
+        return NULL;
+    if (end[1] == ',' && end[2] == '\0')
         return NULL;
     return end[1] ? end + 2 : end + 1;
 }

@@ -788,3 +788,52 @@ check_PROGRAMS += tests/unit/test_settle_run
 tests_unit_test_settle_run_SOURCES = tests/unit/test_settle_run.c
 tests_unit_test_settle_run_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_settle_run_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_parts
+check_PROGRAMS += tests/unit/test_energy_parts
+tests_unit_test_energy_parts_SOURCES = tests/unit/test_energy_parts.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_parts_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_parts_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_powercap
+check_PROGRAMS += tests/unit/test_energy_powercap
+tests_unit_test_energy_powercap_SOURCES = tests/unit/test_energy_powercap.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_powercap_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_powercap_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_perf
+check_PROGRAMS += tests/unit/test_energy_perf
+tests_unit_test_energy_perf_SOURCES = tests/unit/test_energy_perf.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_perf_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_perf_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_hwmon
+check_PROGRAMS += tests/unit/test_energy_hwmon
+tests_unit_test_energy_hwmon_SOURCES = tests/unit/test_energy_hwmon.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_hwmon_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_hwmon_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_model
+check_PROGRAMS += tests/unit/test_energy_model
+tests_unit_test_energy_model_SOURCES = tests/unit/test_energy_model.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_model_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_model_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy_sampler
+check_PROGRAMS += tests/unit/test_energy_sampler
+tests_unit_test_energy_sampler_SOURCES = tests/unit/test_energy_sampler.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_sampler_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_sampler_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_energy
+check_PROGRAMS += tests/unit/test_energy
+tests_unit_test_energy_SOURCES = tests/unit/test_energy.c tests/unit/meters.c tests/unit/meters.h
+tests_unit_test_energy_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_LDADD = libpacker.la $(CMOCKA_LIBS)
+EXTRA_DIST += tests/fixtures/meters
+
+TESTS += tests/unit/test_energy_watts
+check_PROGRAMS += tests/unit/test_energy_watts
+tests_unit_test_energy_watts_SOURCES = tests/unit/test_energy_watts.c
+tests_unit_test_energy_watts_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_energy_watts_LDADD = libpacker.la $(CMOCKA_LIBS)

@@ -117,6 +117,25 @@ static void test_units(void **state)
     }
 }
 
+static void test_energy(void **state)
+{
+    struct conf conf;
+
+    (void)state;
+    conf_init(&conf);
+    assert_string_equal(conf.energy, "powercap,perf,hwmon");
+    assert_string_equal(conf.energy_root, "/");
+    assert_string_equal(conf.energy_model, "");
+    assert_int_equal(read_text(&conf,
+                               "energy = hwmon\nenergy_root = /rec\n"
+                               "energy_model = idle=40W,core=6.5W,dram=3W\n",
+                               NULL),
+                     0);
+    assert_string_equal(conf.energy, "hwmon");
+    assert_string_equal(conf.energy_root, "/rec");
+    assert_string_equal(conf.energy_model, "idle=40W,core=6.5W,dram=3W");
+}
+
 static void test_empty_values(void **state)
 {
     struct conf conf;
@@ -144,6 +163,10 @@ static const struct {
     {"log = STDERR\n", 1, "none of"},
     {"enforcement =\n", 1, "none of: auto, cgroup1, cgroup2, dryrun"},
     {"allow = auto,fast\n", 1, "'fast' is none of: off, auto"},
+    {"energy = powercap,ipmi\n", 1, "'ipmi' is none of: powercap, perf, hwmon"},
+    {"energy_root = sys\n", 1, "an absolute path expected"},
+    {"energy_model = idle=40,core=6W\n", 1, "energy_model: 'idle=40,core=6W' is not of the form"},
+    {"energy_model = idle=40W\n", 1, "lacks idle or core"},
     {"sweep = 5\n", 1, "wrong unit (ms or s expected"},
     {"sweep = 5m\n", 1, "wrong unit"},
     {"sweep = 5s # five\n", 1, "wrong unit"},
@@ -338,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_every_key),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_energy),
         cmocka_unit_test(test_empty_values),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_nothing_half_done),
