@@ -23,6 +23,7 @@ static const struct verb verbs[] = {
     {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
     {"record", ctl_record, "write what steps do to the machine into a file, sample by sample"},
     {"release", ctl_release, "steps go home and are left alone; --end: no more so"},
+    {"report", ctl_report, "what steps cost that have ended: energy, EDP, slowdown avoided"},
     {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},

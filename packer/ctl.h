@@ -20,6 +20,7 @@ int ctl_top(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
 int ctl_record(int argc, char **argv);
 int ctl_release(int argc, char **argv);
+int ctl_report(int argc, char **argv);
 int ctl_plan(int argc, char **argv);
 int ctl_model(int argc, char **argv);
 int ctl_profile(int argc, char **argv);

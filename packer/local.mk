@@ -150,6 +150,25 @@ berthd_SOURCES = packer/berthd.c
 berthd_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 berthd_LDADD = libpacker.la
 
+# What steps cost: rows, totals and the page of berthctl report.
+noinst_LTLIBRARIES += libreport.la
+libreport_la_SOURCES = \
+	packer/report.c packer/report.h \
+	packer/report_cell.c \
+	packer/report_fields.c packer/report_fields.h \
+	packer/report_html.c packer/report_html.h packer/report_html_impl.h \
+	packer/report_html_bars.c \
+	packer/report_html_map.c \
+	packer/report_html_style.c \
+	packer/report_html_text.c \
+	packer/report_merge.c \
+	packer/report_nodes.c packer/report_nodes.h \
+	packer/report_put.c packer/report_put.h \
+	packer/report_time.c packer/report_time.h \
+	packer/report_words.c packer/report_words.h
+libreport_la_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+libreport_la_LIBADD = libpacker.la
+
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
@@ -166,6 +185,8 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_doctor.c \
 	packer/ctl_explain.c \
 	packer/ctl_release.c \
+	packer/ctl_report.c packer/ctl_report.h \
+	packer/ctl_report_args.c \
 	packer/ctl_input.c packer/ctl_input.h \
 	packer/ctl_matrix.c packer/ctl_matrix.h \
 	packer/ctl_model.c packer/ctl_models.h \
@@ -207,4 +228,4 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/tracer_way.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\" \
 	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
-berthctl_LDADD = libpacker.la $(PFM_LIBS) -lpthread
+berthctl_LDADD = libreport.la libpacker.la $(PFM_LIBS) -lpthread
