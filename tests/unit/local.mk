@@ -837,3 +837,15 @@ check_PROGRAMS += tests/unit/test_energy_watts
 tests_unit_test_energy_watts_SOURCES = tests/unit/test_energy_watts.c
 tests_unit_test_energy_watts_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_energy_watts_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_place_power
+check_PROGRAMS += tests/unit/test_place_power
+tests_unit_test_place_power_SOURCES = tests/unit/test_place_power.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_place_power_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_place_power_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_metrics_text
+check_PROGRAMS += tests/unit/test_metrics_text
+tests_unit_test_metrics_text_SOURCES = tests/unit/test_metrics_text.c
+tests_unit_test_metrics_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_metrics_text_LDADD = libpacker.la $(CMOCKA_LIBS)
