@@ -153,8 +153,8 @@ static const struct key keys[] = {
      "most 32 MiB) included."},
     {"metrics", TYPE_ADDRESS, "", "off", 0, 0, NULL, FIELD(metrics),
      "Where metrics are served for Prometheus (HTTP): off, unix:PATH, 127.0.0.1:PORT or "
-     "[::1]:PORT. Series of steps, which are of all users, are on the socket, and on a port only if "
-     "everybody may read them."},
+     "[::1]:PORT. Series of steps, which are of all users, are on the socket, and on a port only "
+     "if everybody may read them."},
     {"metrics_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(metrics_group),
      "Group that may read the socket and the text file of the metrics, beside root; * is "
      "everybody, also by a port."},
@@ -261,8 +261,7 @@ static int set_address(const struct key *key, char *field, const char *value,
     return set_text(key, field, value, err);
 }
 
-static int set_watts(const struct key *key, char *field, const char *value,
-                     struct berth_error *err)
+static int set_watts(const struct key *key, char *field, const char *value, struct berth_error *err)
 {
     struct energy_watts watts;
     struct berth_error why;
@@ -449,16 +448,38 @@ static void describe_type(const struct key *key, char *text, size_t size)
     }
 }
 
+#define COMMENT 98 /* bytes of a line: inih reads no longer ones than 200 */
+
+/* As comment lines, broken between words. */
+static void print_comment(const char *text, FILE *out)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t length = strcspn(text, " ");
+
+        if (column && column + 1 + length > COMMENT) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "%s %.*s", column ? "" : "#", (int)length, text);
+        column += (column ? 1 : 2) + length;
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
 void conf_print(const struct conf *conf, FILE *out)
 {
     char text[PATH_MAX], type[512];
 
     fputs("# berth.conf - what berthd does on this node: see berth.conf(5)\n", out);
     for (size_t i = 0; i < KEYS; i++) {
-        fprintf(out, "\n# %s\n", keys[i].help);
+        fputc('\n', out);
+        print_comment(keys[i].help, out);
         describe_type(&keys[i], type, sizeof(type));
         if (type[0])
-            fprintf(out, "# %s\n", type);
+            print_comment(type, out);
         format_value(conf, &keys[i], text, sizeof(text));
         fprintf(out, "%s =%s%s\n", keys[i].name, text[0] ? " " : "", text);
     }
