@@ -163,6 +163,8 @@ static void say(struct evhttp_request *req, int code, const char *text)
 
 static void on_request(struct evhttp_request *req, void *arg)
 {
+    static const char front[] =
+        "<!DOCTYPE html><title>berth</title><a href=\"/metrics\">metrics</a>\n";
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
     const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
     enum evhttp_cmd_type command = evhttp_request_get_command(req);
@@ -173,8 +175,7 @@ static void on_request(struct evhttp_request *req, void *arg)
     if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
         say(req, 405, "only GET and HEAD\n");
     } else if (path && strcmp(path, "/") == 0) {
-        answer(req, 200, "text/html; charset=utf-8",
-               "<!DOCTYPE html><title>berth</title><a href=\"/metrics\">metrics</a>\n", 68);
+        answer(req, 200, "text/html; charset=utf-8", front, sizeof(front) - 1);
     } else if (!path || strcmp(path, "/metrics") != 0) {
         say(req, 404, "there is only /metrics\n");
     } else if ((page = get_page(arg, format))) {

@@ -322,9 +322,13 @@ static void test_requests(void **state)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char *text = ask(*state, cases[i].request);
+        char *text = ask(*state, cases[i].request), length[256];
 
         assert_starts(text, cases[i].answer);
+        if (strstr(text, " 200 ")) {
+            header_of(text, "Content-Length", length);
+            assert_int_equal(strlen(body_of(text)), atoi(length));
+        }
         if (strstr(text, " 405 "))
             assert_header(text, "Allow", "GET, HEAD");
         free(text);
