@@ -21,7 +21,8 @@ static void write_sample(FILE *file, const char *step, int at, double work, doub
 }
 
 /* Instructions, accesses and misses of a second: devils miss 30000 times per million instructions,
- * turtles 10; "tired" is a devil that does half as much from the 12th second on. */
+ * turtles 10; "tired" is a devil that does half as much from the 12th second on, "slower" and
+ * "slow" are turtles that do 0.85 and 0.6 of it from then on. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -31,6 +32,8 @@ static void write_recording(const char *path)
         write_sample(file, "devil", at, at, 1e9, 40e6, 30e6);
         write_sample(file, "turtle", at, at, 4e9, 400e3, 40e3);
         write_sample(file, "tired", at, at <= 12 ? at : 12 + (at - 12) * 0.5, 1e9, 40e6, 30e6);
+        write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
+        write_sample(file, "slow", at, at <= 12 ? at : 12 + (at - 12) * 0.6, 4e9, 400e3, 40e3);
     }
     fclose(file);
 }
@@ -239,6 +242,73 @@ static void test_bound(void **state)
     assert_int_equal(llc_of(f, 1), 1);
 }
 
+/* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
+ * 40 W and 5 W for each core, and 10 W where they sleep. */
+static void start_apart(struct fixture *f, const char *tag)
+{
+    fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, tag));
+    fixture_start(f, fixture_request(2, 0, "4-7", "4", 1, tag));
+    assert_cpus(&step_of(f, 2)->place.cpus, "4");
+    step_of(f, 1)->place.policy = step_of(f, 2)->place.policy = WIRE_POLICY_DIO_POWER;
+}
+
+static bool same_package(struct fixture *f)
+{
+    return llc_of(f, 1) / 2 == llc_of(f, 2) / 2;
+}
+
+/* The one that goes: 90 W become 60. The present power would give that for sqrt(90 / 60) times the
+ * work of two cores. */
+static void test_cluster(void **state)
+{
+    struct fixture *f = *state;
+    const struct step_replace *replace;
+
+    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    start_apart(f, "turtle");
+    at_age(f, 1);
+    at_age(f, 2);
+    replace = &step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace;
+    assert_true(replace->energy);
+    assert_true(fabs(replace->gain - (2 * sqrt(1.5) - 2)) < 0.01);
+    at_age(f, 3);
+    assert_string_equal(replace->verdict, "moved");
+    assert_true(same_package(f));
+}
+
+/* Where power is not known, nobody can tell whether to do less work pays. */
+static void test_cluster_unknown(void **state)
+{
+    struct fixture *f = *state;
+
+    start_apart(f, "turtle");
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_false(same_package(f));
+    assert_non_null(
+        strstr(step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace.verdict, "not known"));
+}
+
+/* It may cost up to 1 - sqrt(60 / 90) = 0.18 of the speed: 0.15 does, 0.4 is put back. */
+static void test_cluster_regret(void **state)
+{
+    static const char *const tag[] = {"slower", "slow"};
+    struct fixture *f = *state;
+
+    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    for (int i = 0; i < 2; i++) {
+        start_apart(f, tag[i]);
+        for (double age = 9; age <= 12; age++)
+            at_age(f, age);
+        assert_true(same_package(f));
+        for (double age = 13; age < 30; age++)
+            at_age(f, age);
+        assert_int_equal(same_package(f), i == 0);
+        fixture_end(f, 1, 0);
+        fixture_end(f, 2, 0);
+    }
+}
+
 /* Devils apart do more work than devils together; an idle one disturbs nobody. */
 static void test_forecast(void **state)
 {
@@ -275,6 +345,9 @@ int main(void)
         CASE(test_others_come_and_go),
         CASE(test_forecast),
         CASE(test_bound),
+        CASE(test_cluster),
+        CASE(test_cluster_unknown),
+        CASE(test_cluster_regret),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
