@@ -61,7 +61,7 @@ static struct json_object *clean_text(const char *text, size_t size)
 
 static struct json_object *number(double value, bool whole)
 {
-    if (!isfinite(value))
+    if (!isfinite(value) || (whole && fabs(value) > LEDGER_WHOLE_MAX))
         return NULL;
     return whole ? json_object_new_int64((int64_t)value) : json_object_new_double(value);
 }

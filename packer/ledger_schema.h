@@ -27,6 +27,8 @@ struct ledger_field {
     const char *unit;    /* for people: "s", "KiB", "uJ", "W", "J s", ..; "" none */
 };
 
+#define LEDGER_WHOLE_MAX 9.2e18 /* greater ones are not known */
+
 #define LEDGER_FIELDS 46
 extern const struct ledger_field ledger_field[LEDGER_FIELDS];
 

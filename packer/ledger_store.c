@@ -67,7 +67,7 @@ void ledger_store_close(struct ledger_store *store)
 
 static void bind_whole(struct sql_statement *insert, size_t i, double value)
 {
-    if (isfinite(value))
+    if (isfinite(value) && fabs(value) <= LEDGER_WHOLE_MAX)
         sql_bind_int(insert, i, (int64_t)value);
     else
         sql_bind_null(insert, i);

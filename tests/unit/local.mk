@@ -849,3 +849,42 @@ check_PROGRAMS += tests/unit/test_metrics_text
 tests_unit_test_metrics_text_SOURCES = tests/unit/test_metrics_text.c
 tests_unit_test_metrics_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_metrics_text_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+check_PROGRAMS += tests/unit/ledger_fill
+tests_unit_ledger_fill_SOURCES = tests/unit/ledger_fill.c
+tests_unit_ledger_fill_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_unit_ledger_fill_LDADD = libpacker.la
+
+TESTS += tests/unit/test_report_time
+check_PROGRAMS += tests/unit/test_report_time
+tests_unit_test_report_time_SOURCES = tests/unit/test_report_time.c
+tests_unit_test_report_time_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_report_time_LDADD = libreport.la $(CMOCKA_LIBS) -ldl
+
+TESTS += tests/unit/test_report_format
+check_PROGRAMS += tests/unit/test_report_format
+tests_unit_test_report_format_SOURCES = tests/unit/test_report_format.c tests/unit/report_box.c tests/unit/report_box.h
+tests_unit_test_report_format_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_report_format_LDADD = libreport.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_report_totals
+check_PROGRAMS += tests/unit/test_report_totals
+tests_unit_test_report_totals_SOURCES = tests/unit/test_report_totals.c tests/unit/report_box.c tests/unit/report_box.h
+tests_unit_test_report_totals_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_report_totals_LDADD = libreport.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_report_html
+check_PROGRAMS += tests/unit/test_report_html
+tests_unit_test_report_html_SOURCES = tests/unit/test_report_html.c tests/unit/report_box.c tests/unit/report_box.h
+tests_unit_test_report_html_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_report_html_LDADD = libreport.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ctl_report.sh tests/unit/test_ctl_report_page.sh
+EXTRA_DIST += tests/unit/test_ctl_report.sh tests/unit/test_ctl_report_page.sh
+
+TESTS += tests/unit/test_ledger
+check_PROGRAMS += tests/unit/test_ledger
+tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c tests/unit/ledger_box.c tests/unit/ledger_box.h \
+	tests/unit/mariadb_box.c tests/unit/mariadb_box.h
+tests_unit_test_ledger_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ledger_LDADD = libpacker.la $(CMOCKA_LIBS)
