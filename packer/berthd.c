@@ -107,6 +107,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     now->startup_ms = next.startup_ms;
     now->first_window_ms = next.first_window_ms;
     now->window_ms = next.window_ms;
+    now->energy_interval_ms = next.energy_interval_ms;
     now->phase_change = next.phase_change;
     log_open(next.log, next.log_level);
     log_info("configuration read again");

@@ -9,7 +9,10 @@
  *     sum over steps + idle + unmanaged = metered, for each zone, per interval and in total.
  *
  * The idle power's part goes by allocated cores, the dynamic part by activity (models/attribute.h).
- * A step's total outlives berthd: it is in the state folder, as are the node's accounts. */
+ * A step's total outlives berthd: it is in the state folder, as are the node's accounts. What was
+ * used while no berthd ran, or after the last writing of one that was killed, is nobody's: it is
+ * not in `metered`, and counts as a gap. What a step did in a zone that was not known when it ended
+ * is in `unmanaged`. */
 #ifndef BERTH_BILL_H
 #define BERTH_BILL_H
 
@@ -20,6 +23,7 @@
 
 struct packer;
 struct step;
+struct bill_step;
 
 /* Of one step; part of struct step. */
 struct step_bill {
@@ -27,7 +31,9 @@ struct step_bill {
     uint64_t uj[ENERGY_DOMAINS]; /* microjoules until now */
     uint64_t gaps;               /* intervals of its life that were not metered, or in part */
     char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
-    char by[32];                 /* what the dynamic part went by: "counters", "busy time" */
+    char by[32];                 /* what the dynamic part went by: "counters", "busy time",
+                                    "cores" (held); several, with commas, in the course of time */
+    struct bill_step *way;       /* bill_parts.h; NULL: it is not billed (yet, or any more) */
 };
 
 /* Of one zone; metered = steps + idle + unmanaged, always. */
@@ -41,8 +47,25 @@ struct bill;
 int bill_open(struct bill **out, struct packer *packer, struct berth_error *err);
 void bill_close(struct bill *bill); /* NULL is fine */
 
-/* An interval ends now: at each window, and before a step begins, ends, or changes its cores. */
+/* An interval ends now: at each window, and before a step begins, ends, or changes its cores. One
+ * of less than a millisecond goes on. */
 void bill_turn(struct packer *packer);
+
+/* bill_turn, if it is time for it. Seconds until it is next; < 0: there are no meters. */
+double bill_due(struct packer *packer);
+
+/* From now on the step is billed; it goes on with the total that a berthd before this one has left,
+ * if it is `adopted`: what was used meanwhile nobody has metered, a gap. */
+void bill_begin(struct packer *packer, struct step *step, bool adopted);
+
+/* Nothing more is billed to the step: its total stays. After its last bill_turn. */
+void bill_end(struct packer *packer, struct step *step);
+
+/* An interval ends, and totals are written for the next berthd: before a stop. */
+void bill_keep(struct packer *packer);
+
+/* All that were running have been adopted: what is left of others' totals is forgotten. */
+void bill_adopted(struct packer *packer);
 
 /* The i-th zone and its account. False after the last. */
 bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,

@@ -65,6 +65,7 @@ struct conf {
     char metrics_textfile[PATH_MAX]; /* "" none */
     uint64_t metrics_interval_ms;    /* between two of them */
     char energy[64];            /* ways to read meters that may be used, comma separated */
+    uint64_t energy_interval_ms; /* between two readings of them */
     char energy_root[PATH_MAX]; /* below it are the meters' files */
     char energy_model[96];      /* "" or what packages take: energy_watts.h */
     char ledger[PATH_MAX];          /* "off", or the URL (sql.h) of the steps' records */

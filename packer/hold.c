@@ -332,6 +332,7 @@ int hold_change(struct packer *packer, struct pool *next, const struct step *fre
     struct concern concern = {
         .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & HOLD_ALL};
 
+    bill_turn(packer);
     concern_of(packer, &packer->pool, next, &concern.cpus);
     if (!cpus_empty(&concern.cpus) && store_stand(packer, next, err) < 0) {
         if (!(flags & HOLD_MUST)) {
@@ -351,6 +352,7 @@ void hold_again(struct packer *packer, uint32_t job)
 {
     struct concern concern = {.job = job};
 
+    bill_turn(packer);
     cpus_zero(&concern.cpus);
     while (move_all(packer, &concern) > 0)
         leave_failed(packer, &concern);

@@ -35,6 +35,10 @@ libpacker_la_SOURCES = \
 	packer/isolation.c packer/isolation.h \
 	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
+	packer/bill.c packer/bill.h packer/bill_parts.h \
+	packer/bill_divide.c \
+	packer/bill_interval.c \
+	packer/bill_state.c \
 	packer/energy.c packer/energy.h \
 	packer/energy_hwmon.c \
 	packer/energy_model.c \
@@ -43,7 +47,7 @@ libpacker_la_SOURCES = \
 	packer/energy_powercap.c \
 	packer/energy_sampler.c packer/energy_sampler.h \
 	packer/energy_watts.c packer/energy_watts.h \
-	packer/bill.h packer/ledger.h \
+	packer/ledger.h \
 	packer/learn.c packer/learn.h \
 	packer/ledger.c \
 	packer/ledger_deliver.c packer/ledger_deliver.h \

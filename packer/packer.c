@@ -2,6 +2,7 @@
 /* packer - see packer.h */
 #include "packer.h"
 
+#include "bill.h"
 #include "learn.h"
 #include "memory_follow.h"
 #include "node_power.h"
@@ -136,7 +137,8 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             memory_open(packer);
             reuse_open(packer);
             open_watch(packer);
-            return 0;
+            if (bill_open(&packer->bill, packer, err) == 0)
+                return 0;
         }
     }
     packer_close(packer);
@@ -154,6 +156,7 @@ void packer_close(struct packer *packer)
     probe_close(packer->probe);
     replace_close(packer->replace);
     node_power_close(packer->power);
+    bill_close(packer->bill);
     registry_free(&packer->steps);
     reuse_sampler_close(packer->reuse);
     job_watch_close(packer->watch);

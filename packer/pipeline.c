@@ -11,6 +11,7 @@
 
 #include "admit.h"
 #include "answer.h"
+#include "bill.h"
 #include "classify.h"
 #include "hold.h"
 #include "memory_follow.h"
@@ -199,6 +200,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     struct step *step;
 
     packer->registrations++;
+    bill_turn(packer);
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, request->id);
     step = stage_register(packer, request, &err);
@@ -212,6 +214,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     stage_policy(packer, step);
     stage_state(packer, step);
     size_step(packer, step);
+    bill_begin(packer, step, false);
     if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         keep_off(packer, step, err.text);
@@ -228,10 +231,10 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 
 double pipeline_observe(struct packer *packer)
 {
-    double in_s = sample_due(packer);
+    double in_s = sample_due(packer), bill_s = bill_due(packer);
 
     replace_turn(packer);
-    return in_s;
+    return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
 }
 
 void pipeline_rewritten(struct packer *packer)
@@ -277,6 +280,8 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     struct berth_error err;
     struct wire_step_id id = step->request.id;
 
+    bill_turn(packer);
+    bill_end(packer, step);
     sample_end(packer, step);
     probing_end(packer, step);
     memory_ended(packer, step);
@@ -396,9 +401,12 @@ static void adopt(struct packer *packer)
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct pool next;
+    struct step *step;
 
     if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
         return -1;
+    TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
+    bill_adopted(packer);
     offline_leave(packer);
     pipeline_sweep(packer);
     adopt(packer);
@@ -421,6 +429,7 @@ void pipeline_undo(struct packer *packer)
     struct berth_error err;
     struct step *step;
 
+    bill_keep(packer);
     pool_reset(&packer->pool);
     if (store_stand(packer, &packer->pool, &err) < 0)
         log_error("%s", err.text);

@@ -122,6 +122,7 @@ struct fixture *fixture_open(const char *topology)
     conf_init(&f->conf);
     f->conf.enforcement = CONF_ENFORCE_DRYRUN;
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
+    f->conf.energy[0] = '\0';
     f->conf.learn = CONF_OFF;
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
