@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../models/animal.h"
+#include "../models/cluster.h"
 #include "../models/dio_power.h"
 #include "../models/missrate.h"
 #include "../models/pain.h"
@@ -61,16 +62,6 @@ static const char *lacks_rates(const struct ctl_plan *plan, struct berth_error *
     return NULL;
 }
 
-static const char *lacks_single_cores(const struct ctl_plan *plan, struct berth_error *why)
-{
-    for (size_t i = 0; i < plan->apps.n; i++)
-        if (plan->apps.app[i].cores != 1) {
-            berth_error_set(why, "apps[%zu].cores: the policy places programs of one core", i);
-            return why->text;
-        }
-    return NULL;
-}
-
 static const char *lacks_matrix(const struct ctl_plan *plan, struct berth_error *why)
 {
     if (plan->measured.file)
@@ -109,15 +100,15 @@ static int place_di(const struct ctl_plan *plan, size_t *core)
 
 static int place_dio_power(const struct ctl_plan *plan, size_t *core)
 {
-    double *rate = calloc(plan->apps.n, sizeof(*rate));
+    struct cluster_unit *unit = calloc(plan->apps.n, sizeof(*unit));
     int rc = -1;
 
-    for (size_t i = 0; rate && i < plan->apps.n; i++)
-        rate[i] = ranked_rate(plan, i);
-    if (rate)
-        rc = dio_power_place(&plan->tree.machine, DIO_POWER_DEVIL_MISS_PMI, plan->apps.n, rate,
-                             core);
-    free(rate);
+    for (size_t i = 0; unit && i < plan->apps.n; i++)
+        unit[i] = (struct cluster_unit){{ranked_rate(plan, i), plan->apps.app[i].cores}, true};
+    if (unit)
+        rc = cluster_place(&plan->tree.machine, DIO_POWER_DEVIL_MISS_PMI, NULL, plan->apps.n, unit,
+                           core);
+    free(unit);
     return rc;
 }
 
@@ -169,7 +160,7 @@ static const struct policy policies[CTL_PLAN_POLICIES] = {
     {"perfect", lacks_matrix, NULL, pair_measured, true},
     {"contend", lacks_contend, NULL, NULL, true},
     {"di", lacks_nothing, place_di, NULL, false},
-    {"dio-power", lacks_single_cores, place_dio_power, NULL, false},
+    {"dio-power", lacks_nothing, place_dio_power, NULL, false},
     {"missrate", lacks_rates, NULL, pair_missrate, false},
     {"pain", lacks_profiles, NULL, pair_pain, false},
     {"sdc", lacks_profiles, NULL, pair_sdc, false},

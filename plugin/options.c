@@ -134,7 +134,7 @@ static const struct word words[] = {
     {"observe", MODE(WIRE_MODE_OBSERVE), .help = "decide and record, move nothing"},
     {"isolate", FLAG(isolate),
      .help = "prioritised: a cache domain of its own where it is sensitive"},
-    {"edp", FLAG(edp), .help = "save energy: cluster where that costs no speed"},
+    {"edp", FLAG(edp), .help = "save energy: cluster unless that costs more speed than it saves"},
     {"size", FLAG(size),
      .help = "run on fewer of the given cores where these have all the memory bandwidth"},
     {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,

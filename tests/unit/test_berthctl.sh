@@ -210,6 +210,19 @@ tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
 grep -qF 'size 3 cores of the 6 that Slurm gave (node 0: 2 of 4, node 1: 1 of 2): NuCore; what limits it: max out; predicted 12.35 GB/s with them, not known with all; OMP_NUM_THREADS=3' "$dir/flat" ||
     fail "size: $(cat "$dir/flat")"
 out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile --'
+# edp_explained FIELDS WANTED: what is said of DIO-POWER's two predictions
+edp_explained() {
+    { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"reason\":\"the emptiest\"/&,$1/"; echo "$last"; } >"$dir/answer"
+    ctl 0 explain 4711.0
+    tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+    grep -qF ": the emptiest$2; beside it there" "$dir/flat" || fail "edp: $(cat "$dir/flat")"
+}
+edp_explained '"edp_spread":90,"edp_cluster":60.5,"edp_choice":"cluster","edp_source":"model"' \
+    "; energy-delay product clustered 60.500 J s; spread 90.000 J s (predicted, power by the site's model)"
+edp_explained '"edp_spread":90,"edp_cluster":60.5,"edp_choice":"cluster","edp_source":"measured"' \
+    '; energy-delay product clustered 60.500 J s; spread 90.000 J s (predicted, power measured)'
+edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":"cluster","edp_source":null' '; energy-delay products are not known'
+edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":null,"edp_source":null' ''
 { echo "$node"; echo "$last"; } >"$dir/answer"
 ctl 1 explain 4799
 err_is 'berthctl: 4799: no such step here (ended steps are remembered: the last 7)'

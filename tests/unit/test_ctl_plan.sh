@@ -116,6 +116,9 @@ done
 # two devils and two turtles on four caches: DIO-POWER opens two
 chosen '{"apps":[{"name":"a","llc_mpki":20},{"name":"b","llc_mpki":20},{"name":"t","llc_mpki":0},{"name":"u","llc_mpki":0}]}' \
     'a0 b1 t1 u0 ' --policy dio-power --topology 'package:1 l3:4 core:2 pu:1'
+# a task of three cores is not split: the third cache is opened for it
+chosen '{"apps":[{"name":"a","cores":2,"llc_mpki":1},{"name":"b","cores":3,"llc_mpki":0.9},{"name":"c","cores":3,"llc_mpki":0.8}]}' \
+    'a0 b1 c2 ' --policy dio-power --topology 'package:1 l3:4 core:4 pu:1'
 # what is not known is said, where contend is asked for all the same
 run "$four" plan --policy contend --topology 'package:1 l3:2 core:2 pu:1'
 grep -q 'note: no sdp of 4 of 4' "$dir/out" || bad contend 'note: no sdp' "$(cat "$dir/out" "$dir/err")"
@@ -201,7 +204,6 @@ refuses "$four" 1 'policy sdc: apps[0].sdp: missing' plan --policy sdc --topolog
 refuses "$four" 1 'policy animal: apps[0].sdp: missing' plan --policy animal --topology pu:4
 refuses "$four" 1 'policy perfect: measured degradations: --matrix is missing' plan --policy perfect --topology pu:4
 refuses '{"apps":[{"name":"a"}]}' 1 'policy missrate: apps[0].llc_mpki: missing' plan --policy missrate --topology pu:4
-refuses '{"apps":[{"name":"a","cores":2}]}' 1 'policy dio-power: apps[0].cores: ' plan --policy dio-power --topology pu:4
 for limit in -1 x 1x '' nan inf 1e9; do
     refuses "$four" 2 "--time-limit $limit: 0 to 86400 seconds expected" plan --time-limit "$limit" --topology pu:4
 done

@@ -185,6 +185,39 @@ static void test_explanation(void **state)
     json_object_put(object);
 }
 
+/* DIO-POWER's two predictions; a step that DI places has none. */
+static void test_edp(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "4-7", "4", 1, "none");
+    struct json_object *object;
+    struct step *plain;
+
+    fixture_profile(f, "none", 0);
+    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    plain = fixture_run(f, 1, "0", "none");
+    request.options.edp = true;
+    object = render_explanation(&f->packer, fixture_start(f, request), 0);
+    assert_field(object, "place.policy", "\"dio-power\"");
+    assert_field(object, "place.policy_asked", "\"dio-power\"");
+    assert_field(object, "place.edp_choice", "\"cluster\"");
+    assert_field(object, "place.edp_source", "\"model\"");
+    assert_field(object, "place.edp_cluster", "90.0"); /* nothing is to be gained: on package 1 */
+    assert_field(object, "place.edp_spread", "90.0");
+    json_object_put(object);
+    object = render_explanation(&f->packer, plain, 0);
+    assert_field(object, "place.policy", "\"di\"");
+    assert_field(object, "place.edp_choice", "null");
+    assert_field(object, "place.edp_source", "null");
+    assert_field(object, "place.edp_cluster", "null");
+    assert_field(object, "place.edp_spread", "null");
+    json_object_put(object);
+    f->packer.conf.policy = CONF_POLICY_DIO_POWER;
+    object = render_node(&f->packer);
+    assert_field(object, "policy", "\"dio-power\"");
+    json_object_put(object);
+}
+
 /* What is only observed stands where Slurm put it, whatever was decided. */
 static void test_observed(void **state)
 {
@@ -283,6 +316,7 @@ int main(void)
         test(test_step),
         test(test_unknown_is_null),
         test(test_explanation),
+        test(test_edp),
         test(test_observed),
         test(test_ended),
         test(test_cores_used),
