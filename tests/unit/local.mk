@@ -895,3 +895,9 @@ tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c tests/unit/ledger_box.
 	tests/unit/mariadb_box.c tests/unit/mariadb_box.h
 tests_unit_test_ledger_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ledger_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_settle
+check_PROGRAMS += tests/unit/test_settle
+tests_unit_test_settle_SOURCES = tests/unit/test_settle.c
+tests_unit_test_settle_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_settle_LDADD = libpacker.la $(CMOCKA_LIBS)
