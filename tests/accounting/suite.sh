@@ -71,7 +71,7 @@ slurmdbd_start() {
     wait_for 30 timeout 5 sacctmgr -n show cluster || daemon_failed slurmdbd
 }
 
-# Accounts physics and chemistry, of which root and nobody may use both; root's default is physics.
+# Accounts physics and chemistry, of which root and nobody may use both.
 accounts_make() {
     local account
     timeout 10 sacctmgr -i add cluster berth || return 1
@@ -94,4 +94,78 @@ AccountingStoragePass=$CLUSTER/run/munge.socket"
     slurmdbd_conf
     mariadb_make || { tail -n 8 "$CLUSTER/log/mariadb-install.log" >&2; return 1; }
     mariadb_start && mariadb_accounts && slurmdbd_start && accounts_make >"$CLUSTER/log/sacctmgr.out" || return 1
+    # shellcheck disable=SC2153 # run's
+    cp "$BUILD/berth-comment" "$CLUSTER/bin/" || return 1
+    meters_make
+    CLUSTER_BERTHD_CONF=(ledger="sqlite:$CLUSTER/berth/ledger.db" ledger_queue="$CLUSTER/berth/queue" admin_comment=on
+        comment_program="$CLUSTER/bin/berth-comment" energy_root="$CLUSTER/meters" energy=powercap)
+    berthd_conf
+}
+
+# ---- meters ----
+
+# Two packages with their memory, as powercap shows them; what they count begins anywhere.
+meters_make() {
+    local i dir
+    for i in 0 1; do
+        dir=$CLUSTER/meters/sys/class/powercap/intel-rapl:$i
+        mkdir -p "$dir/intel-rapl:$i:0" "$CLUSTER/meters/proc"
+        echo package-$i >"$dir/name"
+        echo dram >"$dir/intel-rapl:$i:0/name"
+        echo 262143328850 | tee "$dir/max_energy_range_uj" >"$dir/intel-rapl:$i:0/max_energy_range_uj"
+        echo 000000001000 | tee "$dir/energy_uj" >"$dir/intel-rapl:$i:0/energy_uj"
+        # the kernel shows a part both inside its package and beside it
+        ln -s "intel-rapl:$i/intel-rapl:$i:0" "$CLUSTER/meters/sys/class/powercap/"
+    done
+}
+
+# meter ZONE: its counter's file. advance ZONE MICROJOULES: all digits are written at once, into the same file.
+meter() {
+    echo "$CLUSTER/meters/sys/class/powercap/$1/energy_uj"
+}
+
+advance() {
+    local now
+    now=$(cat "$(meter "$1")")
+    printf '%012d\n' $((10#$now + $2)) 1<>"$(meter "$1")"
+}
+
+# ---- what is recorded ----
+
+# accounted JOB FIELDS: what sacct says of the job's last run.
+accounted() {
+    timeout 10 sacct -n -P -X -j "$1" -o "$2"
+}
+
+comment_of() {
+    accounted "$1" AdminComment
+}
+
+# The comment up to our figures.
+comment_begin() {
+    comment_of "$1" | sed 's/\("berth":\).*/\1/'
+}
+
+# commented JOB FIGURES: within seconds the job has this comment.
+commented() {
+    soon "the comment of job $1" "$2" comment_of "$1"
+}
+
+# Jobs whose comments are still to be written.
+waiting() {
+    wc -l <"$CLUSTER/berth/queue.comments"
+}
+
+# How often a job was changed at slurmdbd.
+changes() {
+    sql "select count(*) from $ACCOUNTING_DB.txn_table where action = 1415"
+}
+
+report() {
+    timeout 20 berthctl report --config "$CLUSTER/etc/berth.conf" -a -P -n "$@"
+}
+
+# The comment that a job should have, by what `berthctl report` says of it.
+reported_figures() {
+    report -X -j "$1" --json | jq -c '.jobs[0] | {berth: {version: 1, nodes: .nnodes, steps: .steps, moves: .moves, energy_j: .energy_j, edp: .edp_js, source: .energy_source}}'
 }

@@ -28,6 +28,7 @@ CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machin
 CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
 CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
 CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
+CLUSTER_BERTHD_CONF=() # more keys of berth.conf
 CLUSTER_DAEMONS= # what cluster_prepare has started, to be stopped after slurmctld, in this order
 
 # What a suite of its own needs besides (tests/cluster/run sources its suite.sh, which defines these anew):
@@ -230,7 +231,7 @@ berthd_conf() {
         [counters]=software
         [learn]=off
     )
-    for line; do conf[${line%%=*}]=${line#*=}; done
+    for line in "${CLUSTER_BERTHD_CONF[@]}" "$@"; do conf[${line%%=*}]=${line#*=}; done
     for line in "${!conf[@]}"; do echo "$line = ${conf[$line]}"; done >"$CLUSTER/etc/berth.conf"
 }
 

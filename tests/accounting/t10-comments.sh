@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# AdminComment: a job's figures at slurmdbd when it has ended, beside what is there, and once.
+
+t10_a_jobs_figures_are_in_its_comment() {
+    batch a -n1 --contention-aware <<<"srun true; srun true"
+    finish a
+    commented "$(cat "$CLUSTER/out/a.job")" "$(reported_figures "$(cat "$CLUSTER/out/a.job")")"
+    same "steps" "$(comment_of "$(cat "$CLUSTER/out/a.job")" | jq .berth.steps)" 3
+}
+
+t10_what_is_there_is_kept() {
+    local job
+    start a --contention-aware
+    job=$(job_of a)
+    timeout 10 scontrol update JobId="$job" AdminComment="it's \"root's\" \\note" Comment=mine
+    stop a
+    soon "the comment" "it's \"root's\" \\note {\"berth\":" comment_begin "$job"
+    same "Comment" "$(accounted "$job" Comment)" mine
+    start b --contention-aware
+    job=$(job_of b)
+    timeout 10 scontrol update JobId="$job" AdminComment='{"x":1.50}'
+    stop b
+    soon "the object" '{"x":1.50,"berth":' comment_begin "$job"
+    same "its members" "$(comment_of "$job" | jq -c keys)" '["berth","x"]'
+}
+
+t10_who_did_not_opt_in_is_not_commented() {
+    local job
+    start a
+    job=$(job_of a)
+    stop a
+    start b --contention-aware=observe
+    stop b
+    soon "the other job's comment" '{"berth":' comment_begin "$(cat "$CLUSTER/out/b.id" | sed 's/\..*//')"
+    same "the comment" "$(comment_of "$job")" ""
+}
+
+t10_nothing_is_written_while_the_job_runs_or_twice() {
+    local job written
+    batch a -n1 <<<"srun --contention-aware true; $STAND a"
+    running a
+    job=$(cat "$CLUSTER/out/a.job")
+    soon "what waits" 1 waiting
+    sleep 1.5 # a try or two
+    same "the comment of a job that runs" "$(comment_of "$job")" ""
+    touch "$CLUSTER/out/a.stop"
+    finish a
+    daemon_stop berthd
+    same "what waits, berthd stopped" "$(waiting)" 1
+    berthd_start
+    soon "the comment" '{"berth":' comment_begin "$job"
+    written=$(changes)
+    daemon_stop berthd
+    berthd_start
+    soon "what waits" 0 waiting
+    same "changes at slurmdbd" "$(changes)" "$written"
+}
+
+t10_a_server_that_is_away_gets_it_later() {
+    local job
+    daemon_stop slurmdbd
+    start a --contention-aware
+    job=$(job_of a)
+    stop a
+    sleep 1.5
+    same "what waits" "$(waiting)" 1
+    slurmdbd_start
+    soon "the comment" '{"berth":' comment_begin "$job"
+    soon "what waits" 0 waiting
+}

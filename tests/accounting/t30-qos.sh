@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# QOS: one that slurmdbd knows decides who may be isolated.
+
+qos_make() {
+    timeout 10 sacctmgr -i add qos gold >/dev/null || return 1
+    timeout 10 sacctmgr -i modify user root where account=physics set qos+=gold >/dev/null || return 1
+    wait_for 5 qos_known # slurmctld hears of it from slurmdbd
+}
+
+qos_known() {
+    timeout 10 scontrol show assoc_mgr flags=qos | grep -q 'QOS=gold('
+}
+
+isolated() {
+    explained "$1" '.place.isolate | "\(.asked) \(.granted) \(.domain)"'
+}
+
+t30_a_qos_may_be_isolated() {
+    qos_make || fail "no QOS could be made"
+    daemon_stop berthd
+    berthd_conf isolate_qos=gold
+    berthd_start
+    knows devil 20000
+    start a --qos=gold --account=physics --contention-aware=isolate,tag=devil
+    same "with the QOS" "$(isolated a)" "true true package 0"
+    same "the QOS, as Slurm has it" "$(timeout 10 squeue -h -j "$(job_of a)" -o %q)" gold
+    start b --account=physics --contention-aware=isolate,tag=devil
+    same "with another" "$(isolated b)" "true false null"
+    has "$(explained b .place.isolate.reason)" "berth.conf names neither"
+    stop a b
+    batch j -n1 --qos=gold --account=physics --contention-aware=isolate,tag=devil <<<"srun $STAND c"
+    running c
+    same "by the QOS of a batch job" "$(isolated c)" "true true package 0"
+    touch "$CLUSTER/out/c.stop"
+    finish j
+}
