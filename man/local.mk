@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_man_MANS += man/berth.7 man/berthd.8 man/berthctl.1 man/spank_berth.8 man/berth-protocol.7
-nodist_man_MANS = man/berth.conf.5
-EXTRA_DIST += man/berth.conf.5.in
-CLEANFILES += man/berth.conf.5
+nodist_man_MANS = man/berth.conf.5 man/berth-metrics.7
+EXTRA_DIST += man/berth.conf.5.in man/berth-metrics.7.in
+CLEANFILES += man/berth.conf.5 man/berth-metrics.7
 
 # The keys come from conf.c's own table.
 man/berth.conf.5: man/berth.conf.5.in packer/confdoc$(EXEEXT)
@@ -10,6 +10,14 @@ man/berth.conf.5: man/berth.conf.5.in packer/confdoc$(EXEEXT)
 	sed -n '/^@KEYS[@]$$/q; p' $(srcdir)/man/berth.conf.5.in && \
 	packer/confdoc mdoc && \
 	sed '1,/^@KEYS[@]$$/d; s|@sysconfdir[@]|$(sysconfdir)|' $(srcdir)/man/berth.conf.5.in; \
+	} >$@.tmp && mv $@.tmp $@
+
+# The series come from the table of metrics_families.c.
+man/berth-metrics.7: man/berth-metrics.7.in packer/confdoc$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) man && { \
+	sed -n '/^@METRICS[@]$$/q; p' $(srcdir)/man/berth-metrics.7.in && \
+	packer/confdoc metrics-mdoc && \
+	sed '1,/^@METRICS[@]$$/d' $(srcdir)/man/berth-metrics.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 
 TESTS += tests/check-man

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "admit.h"
+#include "metrics_file.h"
+#include "metrics_http.h"
 #include "offline.h"
 #include "packer.h"
 #include "pipeline.h"
@@ -31,6 +33,8 @@ struct daemon {
     struct event_base *base;
     struct event *event[EVENTS];
     struct server *server;
+    struct metrics_http *metrics;
+    struct metrics_file *textfile;
 };
 
 static void usage(FILE *out)
@@ -80,7 +84,11 @@ static bool fixed_differ(const struct conf *a, const struct conf *b)
            strcmp(a->event_table, b->event_table) || a->lock_time != b->lock_time ||
            a->learn != b->learn || a->reuse_sampling != b->reuse_sampling ||
            a->profile_age_days != b->profile_age_days || a->probe != b->probe ||
-           a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms;
+           a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms ||
+           strcmp(a->metrics, b->metrics) || strcmp(a->metrics_group, b->metrics_group) ||
+           strcmp(a->ledger, b->ledger) || strcmp(a->ledger_defaults, b->ledger_defaults) ||
+           strcmp(a->ledger_queue, b->ledger_queue) || strcmp(a->ledger_group, b->ledger_group) ||
+           strcmp(a->metrics_textfile, b->metrics_textfile);
 }
 
 static void on_reload(evutil_socket_t sig, short what, void *arg)
@@ -95,10 +103,11 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
         return;
     }
     if (fixed_differ(now, &next))
-        log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
-                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
-                 "reuse_sampling "
-                 "and probe change with the next start only");
+        log_warn(
+            "socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
+            "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
+            "reuse_sampling, probe, ledger, ledger_defaults, ledger_queue, ledger_group, metrics, "
+            "metrics_group and metrics_textfile change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
     now->sweep_ms = next.sweep_ms;
@@ -109,6 +118,8 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     now->window_ms = next.window_ms;
     now->energy_interval_ms = next.energy_interval_ms;
     now->phase_change = next.phase_change;
+    now->metrics_steps = next.metrics_steps;
+    now->metrics_interval_ms = next.metrics_interval_ms;
     log_open(next.log, next.log_level);
     log_info("configuration read again");
 }
@@ -193,6 +204,17 @@ static int init(struct daemon *daemon, struct berth_error *err)
     return daemon->base ? 0 : berth_error_set(err, "no event loop");
 }
 
+/* Metrics are worth having, not worth stopping for. */
+static void show_metrics(struct daemon *daemon)
+{
+    struct berth_error err;
+
+    if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0)
+        log_error("metrics: %s; going on without", err.text);
+    if (metrics_file_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0)
+        log_error("%s; going on without the text file", err.text);
+}
+
 static int listen_on(struct daemon *daemon, struct berth_error *err)
 {
     struct event_base *base = daemon->base;
@@ -227,6 +249,7 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     on_sweep(-1, 0, daemon);
     on_observe(-1, 0, daemon);
     on_probe(-1, 0, daemon);
+    show_metrics(daemon);
     return 0;
 }
 
@@ -244,6 +267,8 @@ static void stop(struct daemon *daemon)
     for (size_t i = 0; i < EVENTS; i++)
         if (daemon->event[i])
             event_free(daemon->event[i]);
+    metrics_file_close(daemon->textfile);
+    metrics_http_close(daemon->metrics);
     if (daemon->server)
         server_close(daemon->server);
     if (daemon->base)

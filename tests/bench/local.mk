@@ -58,3 +58,12 @@ noinst_PROGRAMS += tests/bench/slowdown
 tests_bench_slowdown_SOURCES = tests/bench/slowdown.c
 tests_bench_slowdown_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_slowdown_LDADD = libpacker.la -lm
+
+# How long berthctl report takes; after a build in ./build with its tests.
+dist_noinst_SCRIPTS += tests/bench/report
+
+# What the metrics' page of many steps costs the event loop; prints the page for test_metrics_names.sh.
+noinst_PROGRAMS += tests/bench/metrics
+tests_bench_metrics_SOURCES = tests/bench/metrics.c
+tests_bench_metrics_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_metrics_LDADD = libpacker.la

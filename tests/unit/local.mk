@@ -896,6 +896,38 @@ tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c tests/unit/ledger_box.
 tests_unit_test_ledger_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ledger_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_metrics
+check_PROGRAMS += tests/unit/test_metrics
+tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/metrics_page.c tests/unit/metrics_page.h \
+	tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_metrics_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_metrics_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
+TESTS += tests/unit/test_metrics_listen
+check_PROGRAMS += tests/unit/test_metrics_listen
+tests_unit_test_metrics_listen_SOURCES = tests/unit/test_metrics_listen.c
+tests_unit_test_metrics_listen_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_metrics_listen_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_metrics_http
+check_PROGRAMS += tests/unit/test_metrics_http
+tests_unit_test_metrics_http_SOURCES = tests/unit/test_metrics_http.c tests/unit/metrics_page.c \
+	tests/unit/metrics_page.h tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_metrics_http_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_metrics_http_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_metrics_file
+check_PROGRAMS += tests/unit/test_metrics_file
+tests_unit_test_metrics_file_SOURCES = tests/unit/test_metrics_file.c tests/unit/metrics_page.c \
+	tests/unit/metrics_page.h tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_metrics_file_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_metrics_file_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+# The dashboard, the samples for Prometheus, and a page of 200 steps as its tools read them.
+TESTS += tests/unit/test_metrics_names.sh
+EXTRA_DIST += tests/unit/test_metrics_names.sh contrib/grafana/berth.json contrib/prometheus/berth.yml \
+	contrib/prometheus/berth-rules.yml
+
 TESTS += tests/unit/test_settle
 check_PROGRAMS += tests/unit/test_settle
 tests_unit_test_settle_SOURCES = tests/unit/test_settle.c
