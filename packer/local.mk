@@ -107,6 +107,10 @@ libpacker_la_SOURCES = \
 	packer/rates.c packer/rates.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
+	packer/report.c packer/report.h \
+	packer/report_merge.c \
+	packer/report_nodes.c packer/report_nodes.h \
+	packer/report_words.c packer/report_words.h \
 	packer/reporter.c packer/reporter.h \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
@@ -157,7 +161,6 @@ berthd_LDADD = libpacker.la
 # What steps cost: rows, totals and the page of berthctl report.
 noinst_LTLIBRARIES += libreport.la
 libreport_la_SOURCES = \
-	packer/report.c packer/report.h \
 	packer/report_cell.c \
 	packer/report_fields.c packer/report_fields.h \
 	packer/report_html.c packer/report_html.h packer/report_html_impl.h \
@@ -165,11 +168,8 @@ libreport_la_SOURCES = \
 	packer/report_html_map.c \
 	packer/report_html_style.c \
 	packer/report_html_text.c \
-	packer/report_merge.c \
-	packer/report_nodes.c packer/report_nodes.h \
 	packer/report_put.c packer/report_put.h \
-	packer/report_time.c packer/report_time.h \
-	packer/report_words.c packer/report_words.h
+	packer/report_time.c packer/report_time.h
 libreport_la_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 libreport_la_LIBADD = libpacker.la
 

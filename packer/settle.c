@@ -22,7 +22,7 @@
 #define GIVE_UP_S (7 * 86400)
 #define CLOSE_WAIT_S 2
 
-enum outcome { DONE, LATER, NEVER, NOT_WHOLE };
+enum outcome { DONE, LATER, NEVER, NOT_WHOLE, NOTHING };
 
 struct settler {
     char ledger_url[PATH_MAX], ledger_defaults[PATH_MAX], program[PATH_MAX];
@@ -52,14 +52,12 @@ static bool of_one_node(const struct settler *settler)
 }
 
 /* Start berth-comment. */
-static enum outcome tell(struct settler *settler, const struct settle_run *run,
-                         struct settle_figures *figures, char *said, size_t size)
+static enum outcome tell(struct settler *settler, const struct settle_run *run, char *figures,
+                         char *said, size_t size)
 {
-    char job[16], at[32], *json = settle_figures_json(figures), *argv[16];
+    char job[16], at[32], *argv[16];
     int n = 0, status;
 
-    if (!json)
-        return LATER;
     snprintf(job, sizeof(job), "%u", run->job);
     snprintf(at, sizeof(at), "%lld", (long long)run->at);
     argv[n++] = settler->program;
@@ -68,10 +66,9 @@ static enum outcome tell(struct settler *settler, const struct settle_run *run,
     argv[n++] = (char *)"-t", argv[n++] = at;
     if (of_one_node(settler))
         argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
-    argv[n++] = json;
+    argv[n++] = figures;
     argv[n] = NULL;
     status = settle_program(argv, RUN_LIMIT_S, &settler->stopping, said, size);
-    free(json);
     if (status == 0)
         return DONE;
     return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;
@@ -80,27 +77,25 @@ static enum outcome tell(struct settler *settler, const struct settle_run *run,
 static enum outcome settle(struct settler *settler, const struct settle_run *run, char *said,
                            size_t size)
 {
-    struct settle_figures *figures;
     struct berth_error err;
     enum outcome outcome;
-    char why[256];
+    char why[256], *figures;
 
     if (ledger_waiting(settler->ledger, why)) {
         snprintf(said, size, "records wait for the ledger: %s", why);
         return LATER;
     }
-    figures = settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &err);
-    if (!figures) {
+    if (settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &figures, &err) <
+        0) {
         snprintf(said, size, "%s", err.text);
         return LATER;
     }
-    if (settle_figures_nodes(figures)) {
-        outcome = tell(settler, run, figures, said, size);
-    } else {
+    if (!figures) {
         snprintf(said, size, "the ledger has no record of it");
-        outcome = NEVER;
+        return NOTHING;
     }
-    settle_figures_free(figures);
+    outcome = tell(settler, run, figures, said, size);
+    free(figures);
     return outcome;
 }
 

@@ -9,187 +9,100 @@
 #include <string.h>
 
 #include "json.h"
+#include "ledger.h"
 
-struct part {
-    char node[sizeof(((struct ledger_record *)NULL)->node)];
-    uint32_t step;
-};
-
-struct settle_figures {
-    struct part *part; /* [n], one of each record */
-    size_t n, room;
-    uint64_t moves;
-    double uj, edp; /* NAN: not known of a step */
-    char source[64];
-};
-
-struct settle_figures *settle_figures_new(void)
-{
-    return calloc(1, sizeof(struct settle_figures));
-}
-
-void settle_figures_free(struct settle_figures *figures)
-{
-    if (figures)
-        free(figures->part);
-    free(figures);
-}
-
-/* ---- a record ---- */
-
-/* Packages and their memory, or the whole node's meter where there is no other; NAN: not metered.
- */
-static double record_uj(const struct ledger_record *record)
-{
-    const double *uj = record->uj;
-
-    if (isnan(uj[ENERGY_PACKAGE]))
-        return uj[ENERGY_NODE];
-    return uj[ENERGY_PACKAGE] + (isnan(uj[ENERGY_DRAM]) ? 0 : uj[ENERGY_DRAM]);
-}
-
-/* The names of all the sources, each once. */
-static void add_source(struct settle_figures *figures, const char *source)
-{
-    size_t length = strlen(figures->source);
-
-    if (!source[0] || strstr(figures->source, source))
-        return;
-    snprintf(figures->source + length, sizeof(figures->source) - length, "%s%s", length ? "," : "",
-             source);
-}
-
-static int part_add(struct settle_figures *figures, const struct ledger_record *record)
-{
-    struct part *part = figures->part;
-
-    if (figures->n == figures->room) {
-        figures->room = figures->room ? 2 * figures->room : 16;
-        part = reallocarray(figures->part, figures->room, sizeof(*part));
-        if (!part)
-            return -1;
-        figures->part = part;
-    }
-    part += figures->n++;
-    snprintf(part->node, sizeof(part->node), "%s", record->node);
-    part->step = record->id.step;
-    return 0;
-}
-
-int settle_figures_add(struct settle_figures *figures, const struct ledger_record *record)
-{
-    if (part_add(figures, record) < 0)
-        return -1;
-    figures->moves += record->moves;
-    figures->uj += record_uj(record);
-    figures->edp += record->edp;
-    add_source(figures, record->energy_source);
-    return 0;
-}
-
-/* ---- what comes of it ---- */
-
-static int by_node(const void *a, const void *b)
-{
-    return strcmp(((const struct part *)a)->node, ((const struct part *)b)->node);
-}
-
-static int by_step(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-
-    return (x->step > y->step) - (x->step < y->step);
-}
-
-static size_t count_different(struct settle_figures *figures,
-                              int (*compare)(const void *, const void *))
-{
-    size_t different = figures->n > 0;
-
-    if (figures->n)
-        qsort(figures->part, figures->n, sizeof(*figures->part), compare);
-    for (size_t i = 1; i < figures->n; i++)
-        different += compare(&figures->part[i - 1], &figures->part[i]) != 0;
-    return different;
-}
-
-size_t settle_figures_nodes(struct settle_figures *figures)
-{
-    return count_different(figures, by_node);
-}
-
-/* A number in as few digits as tell it. */
-static void add_number(struct json_object *object, const char *key, double value,
-                       const char *format)
+/* Joules, exactly, in as few digits as tell them. */
+static void add_energy(struct json_object *object, const struct report_energy *energy)
 {
     char text[64];
     size_t length;
 
-    snprintf(text, sizeof(text), format, value);
+    snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu32, energy->j, energy->uj);
     length = strlen(text);
-    if (strchr(text, '.') && !strchr(text, 'e')) {
-        while (text[length - 1] == '0')
-            text[--length] = '\0';
-        if (text[length - 1] == '.')
-            text[--length] = '\0';
-    }
-    json_object_object_add(object, key, json_object_new_double_s(value, text));
+    while (text[length - 1] == '0')
+        text[--length] = '\0';
+    if (text[length - 1] == '.')
+        text[--length] = '\0';
+    json_object_object_add(object, "energy_j",
+                           json_object_new_double_s(report_energy_j(energy), text));
 }
 
-/* Exactly: a record's energy is in whole microjoules. */
-static void add_energy(struct json_object *object, const struct settle_figures *figures)
+static void add_edp(struct json_object *object, double edp)
 {
-    if (isnan(figures->uj))
+    char text[64];
+
+    if (isnan(edp))
         return;
-    add_number(object, "energy_j", figures->uj / 1e6, "%.6f");
-    if (!isnan(figures->edp))
-        add_number(object, "edp", figures->edp, "%.6g");
-    json_add_text(object, "source", figures->source);
+    snprintf(text, sizeof(text), "%.6g", edp);
+    json_object_object_add(object, "edp", json_object_new_double_s(edp, text));
 }
 
-char *settle_figures_json(struct settle_figures *figures)
+/* A visitor's job: *arg becomes its text. */
+static int tell_job(const struct report_row *job, const struct report_row *steps, size_t n,
+                    void *arg)
 {
+    const struct report_energy *energy = &job->energy[REPORT_ENERGY];
     struct json_object *object = json_object_new_object();
-    char *text;
+    char **json = arg;
 
+    (void)steps, (void)n;
     json_add_u64(object, "version", 1);
-    json_add_u64(object, "nodes", settle_figures_nodes(figures));
-    json_add_u64(object, "steps", count_different(figures, by_step));
-    json_add_u64(object, "moves", figures->moves);
-    add_energy(object, figures);
-    text = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+    json_add_u64(object, "nodes", (uint64_t)job->number[REPORT_NNODES]);
+    json_add_u64(object, "steps", (uint64_t)job->number[REPORT_STEPS]);
+    json_add_u64(object, "moves", (uint64_t)job->number[REPORT_MOVES]);
+    if (energy->metered && energy->metered == job->records) {
+        add_energy(object, energy);
+        add_edp(object, job->number[REPORT_EDP]);
+        json_add_text(object, "source", job->text[REPORT_ENERGY_SOURCE]);
+    }
+    free(*json);
+    *json = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
     json_object_put(object);
-    return text;
+    return *json ? 0 : -1;
+}
+
+int settle_figures_json(struct report *report, char **json)
+{
+    struct report_visitor visitor = {.job = tell_job, .arg = json};
+
+    *json = NULL;
+    return report_walk(report, REPORT_BY_NOTHING, false, &visitor, NULL);
 }
 
 /* ---- the ledger ---- */
 
 struct reading {
     const struct settle_run *run;
-    struct settle_figures *figures;
+    struct report *report;
+    int rc; /* of report_add */
 };
 
 static int take(const struct ledger_record *record, void *arg)
 {
     struct reading *reading = arg;
 
-    if (record->restart != reading->run->restart ||
-        strcmp(record->cluster, reading->run->cluster) != 0)
-        return 0;
-    return settle_figures_add(reading->figures, record);
+    if (record->restart == reading->run->restart &&
+        strcmp(record->cluster, reading->run->cluster) == 0)
+        reading->rc = report_add(reading->report, record);
+    return reading->rc;
 }
 
-struct settle_figures *settle_figures_read(const char *url, const char *defaults_file,
-                                           const struct settle_run *run, struct berth_error *err)
+int settle_figures_read(const char *url, const char *defaults_file, const struct settle_run *run,
+                        char **json, struct berth_error *err)
 {
     struct wire_step_id id = {run->job, UINT32_MAX};
     struct ledger_filter filter = {.njobs = 1, .job = &id};
-    struct reading reading = {run, settle_figures_new()};
+    struct reading reading = {run, report_new(), 0};
+    int rc = -1;
 
-    if (reading.figures && ledger_read(url, defaults_file, &filter, take, &reading, err) == 0)
-        return reading.figures;
-    if (!reading.figures)
-        berth_error_set(err, "out of memory");
-    settle_figures_free(reading.figures);
-    return NULL;
+    *json = NULL;
+    if (!reading.report)
+        return berth_error_set(err, "out of memory");
+    if (ledger_read(url, defaults_file, &filter, take, &reading, err) == 0) {
+        rc = reading.rc < 0 ? -1 : settle_figures_json(reading.report, json);
+        if (rc < 0)
+            berth_error_set(err, "out of memory");
+    }
+    report_free(reading.report);
+    return rc;
 }

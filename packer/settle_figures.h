@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settle_figures - one run of a job in a few figures, from the ledger's records of its steps: what
- * goes into its AdminComment. */
+/* settle_figures - one run of a job in a few figures, from the ledger's records of its steps, added
+ * up as berthctl report does (report.h): what goes into its AdminComment. */
 #ifndef BERTH_SETTLE_FIGURES_H
 #define BERTH_SETTLE_FIGURES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
-#include "ledger.h"
+#include "report.h"
 
 /* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
  * seconds. */
@@ -18,26 +17,17 @@ struct settle_run {
     int64_t at;
 };
 
-struct settle_figures;
+/* The figures of a report's only job:
+ *
+ *     {"version":1,"nodes":1,"steps":2,"moves":0,"energy_j":1.5,"edp":3,"source":"rapl-powercap"}
+ *
+ * Energy and EDP are absent where they are not known of every record. 0; *json is the caller's to
+ * free, NULL when there is no record. -1: out of memory. */
+int settle_figures_json(struct report *report, char **json);
 
-/* NULL: out of memory. */
-struct settle_figures *settle_figures_new(void);
-void settle_figures_free(struct settle_figures *figures); /* NULL is fine */
-
-/* Take a record in. 0, or -1: out of memory. */
-int settle_figures_add(struct settle_figures *figures, const struct ledger_record *record);
-
-/* Nodes that the records are of; 0: there was no record. */
-size_t settle_figures_nodes(struct settle_figures *figures);
-
-/* {"version":1,"nodes":1,"steps":2,"moves":0,"energy_j":1.5,"edp":3,"source":"rapl-powercap"}: the
- * energy and the EDP of all its steps added up; absent where they are not known of every step. The
- * caller frees it; NULL: out of memory. */
-char *settle_figures_json(struct settle_figures *figures);
-
-/* The figures of a run, as the ledger at that URL has them; NULL and err when it cannot be read.
- * May take long. */
-struct settle_figures *settle_figures_read(const char *url, const char *defaults_file,
-                                           const struct settle_run *run, struct berth_error *err);
+/* Those of a run, as the ledger at that URL has them. 0 likewise; -1 and err when it cannot be
+ * read. May take long. */
+int settle_figures_read(const char *url, const char *defaults_file, const struct settle_run *run,
+                        char **json, struct berth_error *err);
 
 #endif
