@@ -61,7 +61,7 @@ static const struct {
     {2,
      {{"a", 0, 2000000, NAN, 9000000, 0, "rapl-perf"}, {"c", 0, NAN, NAN, 10000000, 0, "hwmon"}},
      "{\"version\":1,\"nodes\":2,\"steps\":1,\"moves\":0,\"energy_j\":12,\"edp\":120,"
-     "\"source\":\"hwmon,rapl-perf\"}"},
+     "\"source\":\"rapl-perf,hwmon\"}"},
     /* what is not known of one is not known of all */
     {2,
      {{"a", 0, 2000000, NAN, NAN, 0, "model"}, {"c", 0, NAN, NAN, NAN, 0, ""}},
