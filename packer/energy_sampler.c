@@ -114,6 +114,8 @@ int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
         sampler->sensor[i].file.fd = -1;
     }
     make_locks(sampler);
+    for (size_t i = 0; i < n; i++)
+        sample(sampler, &sampler->sensor[i]); /* so that it is known from the start on */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
     rc = pthread_create(&sampler->thread, NULL, run, sampler);

@@ -20,8 +20,8 @@
 
 struct energy_sampler;
 
-/* Begin with n files of microwatts, which are copied; root is borrowed until the stop. 0, or -1 and
- * err. */
+/* Begin with n files of microwatts, which are copied; root is borrowed until the stop. The first
+ * sample is taken here, and may take its time. 0, or -1 and err. */
 int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
                          const struct energy_file *file, size_t n, unsigned every_ms,
                          struct berth_error *err);

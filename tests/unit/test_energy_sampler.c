@@ -80,7 +80,8 @@ static void test_fails(void **state)
     (void)state;
     meters_open(&meters, NULL);
     sampler = start(&meters, 1);
-    assert_int_equal(energy_sampler_get(sampler, 0, now_s(), &uj, &gaps), -1); /* or not yet */
+    assert_int_equal(energy_sampler_get(sampler, 0, now_s(), &uj, &gaps), -1);
+    assert_int_equal(errno, ENOENT);
     meters_put(&meters, "/a", "200000000");
     wait_for(sampler, 0, 1000000);
     meters_put(&meters, "/a", "%s", "");
@@ -123,10 +124,13 @@ static void test_stop(void **state)
     struct energy_sampler *sampler;
     struct meters meters;
     struct berth_error err;
+    uint64_t uj, gaps;
 
     (void)state;
     meters_open(&meters, NULL);
+    meters_put(&meters, "/a", "5");
     assert_int_equal(energy_sampler_start(&sampler, &meters.root, &file, 1, 3600000, &err), 0);
+    assert_int_equal(energy_sampler_get(sampler, 0, now_s(), &uj, &gaps), 0);
     energy_sampler_stop(sampler);
     meters_close(&meters);
 }
