@@ -276,3 +276,63 @@ double forecast_edp(const struct forecast *forecast, const struct pool *pool, bo
         return NAN;
     return power_edp(forecast_watts(forecast, pool, guest), (double)cores, work);
 }
+
+/* ---- each step's slowdown ---- */
+
+/* Add the slowdowns of the cores on one cache to their steps' sums. */
+static void add_slowdowns(const struct forecast *forecast, const struct standing *standing,
+                          size_t llc, double *sum)
+{
+    size_t member[CONTEND_GROUP_MAX], n = 0;
+    double slowdown[CONTEND_GROUP_MAX];
+
+    for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
+        if (standing->core[i].llc == llc)
+            member[n++] = standing->core[i].app;
+    if (n < 2)
+        return;
+    if (contend_group(forecast->contend, n, member, slowdown) < 0)
+        for (size_t i = 0; i < n; i++)
+            slowdown[i] = NAN;
+    for (size_t i = 0; i < n; i++)
+        sum[member[i]] += slowdown[i];
+}
+
+/* The mean of each step's cores into mean[forecast->n]. */
+static int mean_slowdowns(const struct forecast *forecast, double *mean)
+{
+    struct standing standing = {0};
+    int rc = collect(forecast, &forecast->packer->pool, false, &standing);
+
+    for (size_t llc = 0; rc == 0 && llc < forecast->packer->topo->llcs; llc++)
+        add_slowdowns(forecast, &standing, llc, mean);
+    for (size_t i = 0; rc == 0 && i < forecast->n; i++) {
+        size_t cores = 0;
+
+        for (size_t c = 0; c < standing.n; c++)
+            cores += standing.core[c].app == i;
+        mean[i] = cores ? mean[i] / (double)cores : NAN;
+    }
+    free(standing.core);
+    return rc;
+}
+
+void forecast_slowdowns(struct packer *packer)
+{
+    struct forecast *forecast = forecast_new(packer);
+    double *mean = forecast ? calloc(forecast->n + 1, sizeof(*mean)) : NULL;
+    bool known = mean && mean_slowdowns(forecast, mean) == 0;
+    struct step *step;
+    size_t i = 0;
+
+    packer->steps_changed = false;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        bool among = forecast && i < forecast->n && forecast->step[i] == step;
+
+        step->place.slowdown = among && known ? mean[i] : NAN;
+        i += among;
+    }
+    free(mean);
+    forecast_free(forecast);
+}

@@ -25,4 +25,8 @@ double forecast_watts(const struct forecast *forecast, const struct pool *pool, 
  * that is not known. */
 double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest);
 
+/* Predict for each live step how much slower than alone its cores are where the steps stand now:
+ * step->place.slowdown (contend's mean over its cores; NAN for those that are not at work). */
+void forecast_slowdowns(struct packer *packer);
+
 #endif

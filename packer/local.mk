@@ -54,6 +54,7 @@ libpacker_la_SOURCES = \
 	packer/ledger_line.c packer/ledger_line.h \
 	packer/ledger_queue.c packer/ledger_queue.h \
 	packer/ledger_read.c \
+	packer/ledger_record.c packer/ledger_record.h \
 	packer/ledger_schema.c packer/ledger_schema.h \
 	packer/ledger_store.c packer/ledger_store.h \
 	packer/lock_program.c packer/lock_program.h \

@@ -4,6 +4,7 @@
 
 #include "bill.h"
 #include "learn.h"
+#include "ledger.h"
 #include "memory_follow.h"
 #include "node_power.h"
 #include "probe.h"
@@ -11,6 +12,7 @@
 #include "replace.h"
 #include "reuse.h"
 #include "sample.h"
+#include "settle.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +108,26 @@ static void open_watch(struct packer *packer)
         log_warn("%s", err.text);
 }
 
+/* Steps are placed in any case. */
+static void open_ledger(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (ledger_open(&packer->ledger, &packer->conf, &err) < 0)
+        log_error("no records of steps are kept: ledger: %s", err.text);
+}
+
+/* Likewise. */
+static void open_settler(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->conf.admin_comment != CONF_ON || !packer->ledger)
+        return;
+    if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
+        log_error("no AdminComment is written: %s", err.text);
+}
+
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
     static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
@@ -137,6 +159,8 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
             memory_open(packer);
             reuse_open(packer);
             open_watch(packer);
+            open_ledger(packer);
+            open_settler(packer);
             if (bill_open(&packer->bill, packer, err) == 0)
                 return 0;
         }
@@ -153,6 +177,8 @@ void packer_close(struct packer *packer)
         TAILQ_FOREACH(step, &packer->steps.live, link) sample_drop(packer, step);
     memory_close(packer);
     learn_close(packer->learner);
+    settler_close(packer->settler);
+    ledger_close(packer->ledger);
     probe_close(packer->probe);
     replace_close(packer->replace);
     node_power_close(packer->power);

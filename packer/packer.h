@@ -29,6 +29,7 @@ struct packer {
     struct probe *probe;         /* NULL: no interference probe */
     bool probing;                /* one is under way */
     bool rates_changed;          /* of a step, since the last re-placement was considered */
+    bool steps_changed;          /* which ones there are, since slowdowns were predicted */
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
@@ -36,6 +37,7 @@ struct packer {
     struct node_power *power;    /* of its packages (node_power.h) */
     struct bill *bill;           /* what the meters say, and who gets it */
     struct ledger *ledger;       /* NULL: no record is kept */
+    struct settler *settler;     /* NULL: slurmdbd is told nothing */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */

@@ -13,7 +13,9 @@
 #include "answer.h"
 #include "bill.h"
 #include "classify.h"
+#include "forecast.h"
 #include "hold.h"
+#include "ledger_record.h"
 #include "memory_follow.h"
 #include "observe.h"
 #include "offline.h"
@@ -22,6 +24,7 @@
 #include "probing.h"
 #include "replace.h"
 #include "sample.h"
+#include "settle.h"
 #include "share.h"
 #include "size.h"
 #include "store.h"
@@ -102,8 +105,8 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
 static void stage_policy(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
-    enum wire_policy site = packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER
-                                                                         : WIRE_POLICY_DI;
+    enum wire_policy site =
+        packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER : WIRE_POLICY_DI;
 
     step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : site;
     step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
@@ -200,6 +203,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     struct step *step;
 
     packer->registrations++;
+    packer->steps_changed = true;
     bill_turn(packer);
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, request->id);
@@ -233,6 +237,8 @@ double pipeline_observe(struct packer *packer)
 {
     double in_s = sample_due(packer), bill_s = bill_due(packer);
 
+    if (packer->rates_changed || packer->steps_changed)
+        forecast_slowdowns(packer);
     replace_turn(packer);
     return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
 }
@@ -282,6 +288,8 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
 
     bill_turn(packer);
     bill_end(packer, step);
+    packer->steps_changed = true;
+    ledger_record_count(packer, step);
     sample_end(packer, step);
     probing_end(packer, step);
     memory_ended(packer, step);
@@ -289,8 +297,10 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     step->ended_at = time(NULL);
     step->ended_mono_s = packer_mono_s();
     step->exit_status = end ? end->exit_status : -1;
+    ledger_record_keep(packer, step);
     if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
+    settle_step_over(packer, step);
     registry_end(&packer->steps, step);
     unwatch(packer, id.job);
     if (store_end(packer, id, &err) < 0)
@@ -317,6 +327,7 @@ void pipeline_job_end(struct packer *packer, uint32_t job)
         if (step->request.id.job == job)
             step_over(packer, step, NULL);
     }
+    settler_job_end(packer->settler, job);
     make_room(packer);
 }
 

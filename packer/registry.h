@@ -108,6 +108,7 @@ struct step_place {
     struct cpus cpus; /* where it shall stand */
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
+    double slowdown;  /* predicted there (forecast.h), a fraction; NAN not known */
 };
 
 struct step_hold {

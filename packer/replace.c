@@ -459,9 +459,9 @@ void replace_turn(struct packer *packer)
     struct dio_rules rules = rules_of(&packer->conf);
     bool changed = packer->rates_changed;
 
+    packer->rates_changed = false;
     if (!packer->replace || packer->conf.replace == CONF_OFF)
         return;
-    packer->rates_changed = false;
     check_regret(packer, &rules);
     if (packer->replace->watch.id) /* first things first */
         return;

@@ -102,6 +102,10 @@ static void encode_register(struct json_object *object, const struct wire_regist
     json_add_text(object, "shape", reg->shape);
     json_add_text(object, "account", reg->account);
     json_add_text(object, "qos", reg->qos);
+    json_add_text(object, "partition", reg->partition);
+    json_add_text(object, "job_name", reg->job_name);
+    json_add_text(object, "cluster", reg->cluster);
+    json_add_u64(object, "nodes", reg->nodes);
     json_object_object_add(object, "groups", encode_groups(reg));
     json_add_bool(object, "bound_by_hand", reg->bound_by_hand);
     json_add_bool(object, "user_omp_threads", reg->user_omp_threads);
@@ -280,6 +284,31 @@ static int check_node(const char *node, struct berth_error *err)
     return 0;
 }
 
+/* What the step runs, and for whom, by its environment. */
+static int decode_names(struct json_object *object, struct wire_register *reg,
+                        struct berth_error *err)
+{
+    const struct {
+        const char *key;
+        char *text;
+        size_t size;
+    } name[] = {
+        {"exe", reg->exe, sizeof(reg->exe)},
+        {"hash", reg->hash, sizeof(reg->hash)},
+        {"shape", reg->shape, sizeof(reg->shape)},
+        {"account", reg->account, sizeof(reg->account)},
+        {"qos", reg->qos, sizeof(reg->qos)},
+        {"partition", reg->partition, sizeof(reg->partition)},
+        {"job_name", reg->job_name, sizeof(reg->job_name)},
+        {"cluster", reg->cluster, sizeof(reg->cluster)},
+    };
+
+    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+        if (json_get_text(object, name[i].key, JSON_OPTIONAL, name[i].text, name[i].size, err) < 0)
+            return -1;
+    return json_get_u32(object, "nodes", JSON_OPTIONAL, &reg->nodes, err);
+}
+
 static int decode_register(struct json_object *object, struct wire_register *reg,
                            struct berth_error *err)
 {
@@ -298,13 +327,7 @@ static int decode_register(struct json_object *object, struct wire_register *reg
                       err) < 0 ||
         json_get_text(object, "step_cores", JSON_OPTIONAL, reg->step_cores, sizeof(reg->step_cores),
                       err) < 0 ||
-        json_get_text(object, "exe", JSON_OPTIONAL, reg->exe, sizeof(reg->exe), err) < 0 ||
-        json_get_text(object, "hash", JSON_OPTIONAL, reg->hash, sizeof(reg->hash), err) < 0 ||
-        json_get_text(object, "shape", JSON_OPTIONAL, reg->shape, sizeof(reg->shape), err) < 0 ||
-        json_get_text(object, "account", JSON_OPTIONAL, reg->account, sizeof(reg->account), err) <
-            0 ||
-        json_get_text(object, "qos", JSON_OPTIONAL, reg->qos, sizeof(reg->qos), err) < 0 ||
-        decode_groups(object, reg, err) < 0 ||
+        decode_names(object, reg, err) < 0 || decode_groups(object, reg, err) < 0 ||
         json_get_bool(object, "bound_by_hand", JSON_OPTIONAL, &reg->bound_by_hand, err) < 0 ||
         json_get_bool(object, "user_omp_threads", JSON_OPTIONAL, &reg->user_omp_threads, err) < 0 ||
         json_get_object(object, "options", JSON_REQUIRED, &options, err) < 0 ||

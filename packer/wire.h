@@ -101,6 +101,8 @@ struct wire_register {
     char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
     char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
     char account[64], qos[64];  /* as the step's environment has them; "" unknown */
+    char partition[64], job_name[128], cluster[64]; /* likewise, for the ledger */
+    uint32_t nodes;                                 /* of the job; 0 unknown */
     size_t ngroups;
     uint32_t group[WIRE_GROUPS_MAX]; /* [ngroups] its user's other groups */
     bool bound_by_hand;              /* the user gave --cpu-bind=map_... or mask_... */

@@ -140,7 +140,7 @@ static void read_exe(struct wire_register *reg, const char *command, const char 
 void job_items_read_program(spank_t spank, struct wire_register *reg)
 {
     char **argv = NULL, **env = NULL;
-    const char *binding;
+    const char *binding, *name;
     int argc = 0;
 
     if (spank_get_item(spank, S_JOB_ENV, &env) != ESPANK_SUCCESS)
@@ -154,6 +154,11 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     read_env(env, "SLURM_JOB_ACCOUNT", reg->account, sizeof(reg->account));
     read_env(env, "SLURM_JOB_QOS", reg->qos, sizeof(reg->qos));
+    read_env(env, "SLURM_JOB_PARTITION", reg->partition, sizeof(reg->partition));
+    read_env(env, "SLURM_CLUSTER_NAME", reg->cluster, sizeof(reg->cluster));
+    name = env_find(env, "SLURM_JOB_NAME");
+    snprintf(reg->job_name, sizeof(reg->job_name), "%s", name ? name : ""); /* cut */
+    reg->nodes = env_number(env, "SLURM_JOB_NUM_NODES");
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
         read_exe(reg, argv[0], env_find(env, "PATH"));

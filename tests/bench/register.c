@@ -63,8 +63,8 @@ static void write_conf(const char *path)
     fprintf(file,
             "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
             "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\nsweep = 3600s\n"
-            "log_level = warn\n",
-            folder, folder, folder);
+            "log_level = warn\nledger = sqlite:%s/ledger.db\nledger_queue = %s/ledger.queue\n",
+            folder, folder, folder, folder, folder);
     if (samples[0])
         fprintf(file, "counters_replay = %s\nstartup = 0s\nlearn = off\n", samples);
     fclose(file);

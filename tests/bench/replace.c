@@ -70,6 +70,7 @@ static void open_node(void)
     conf_init(&conf);
     conf.enforcement = CONF_ENFORCE_DRYRUN;
     conf.learn = CONF_OFF;
+    strcpy(conf.ledger, "off");
     conf.replace_limit = 600;
     snprintf(conf.socket, sizeof(conf.socket), "%s/berthd.sock", folder);
     snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", folder);

@@ -223,6 +223,8 @@ berthd_conf() {
         [state_dir]=$CLUSTER/berth
         [profile_db]=$CLUSTER/berth/profiles.db
         [machine_profile]=$CLUSTER/berth/machine.json
+        [ledger]=sqlite:$CLUSTER/berth/ledger.db
+        [ledger_queue]=$CLUSTER/berth/ledger.queue
         [cgroup_root]=$CLUSTER_CGROUPS
         [topology]=$CLUSTER_TOPOLOGY
         [cgroup_name]=berth_$CLUSTER_NODE

@@ -347,6 +347,10 @@ static void test_requests(void **state)
     bench.host.env[3] = (char *)"SLURM_ARRAY_TASK_ID=11";
     bench.host.env[4] = (char *)"SLURM_JOB_ACCOUNT=physics";
     bench.host.env[5] = (char *)"SLURM_JOB_QOS=high";
+    bench.host.env[6] = (char *)"SLURM_JOB_PARTITION=long";
+    bench.host.env[7] = (char *)"SLURM_JOB_NAME=fit";
+    bench.host.env[8] = (char *)"SLURM_CLUSTER_NAME=north";
+    bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=3";
     for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
         bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
     host_run_step(&bench.host);
@@ -370,6 +374,10 @@ static void test_requests(void **state)
     assert_string_equal(reg->shape, "-n#");
     assert_string_equal(reg->account, "physics");
     assert_string_equal(reg->qos, "high");
+    assert_string_equal(reg->partition, "long");
+    assert_string_equal(reg->job_name, "fit");
+    assert_string_equal(reg->cluster, "north");
+    assert_int_equal(reg->nodes, 3);
     assert_int_equal(reg->ngroups, WIRE_GROUPS_MAX);
     assert_int_equal(reg->group[WIRE_GROUPS_MAX - 1], 100 + WIRE_GROUPS_MAX - 1);
     assert_true(reg->bound_by_hand);

@@ -124,6 +124,7 @@ struct fixture *fixture_open(const char *topology)
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
     f->conf.energy[0] = '\0';
     f->conf.learn = CONF_OFF;
+    strcpy(f->conf.ledger, "off");
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
     snprintf(f->conf.profile_db, sizeof(f->conf.profile_db), "%s/profiles.db", f->dir);

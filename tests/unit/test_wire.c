@@ -50,6 +50,10 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .shape = "-n # --in=/.mtx",
                                 .account = "physics",
                                 .qos = "high",
+                                .partition = "long",
+                                .job_name = "a \"job\"\n",
+                                .cluster = "north",
+                                .nodes = UINT32_MAX,
                                 .ngroups = 2,
                                 .group = {0, UINT32_MAX},
                                 .bound_by_hand = true,
@@ -107,6 +111,10 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_string_equal(a->shape, b->shape);
     assert_string_equal(a->account, b->account);
     assert_string_equal(a->qos, b->qos);
+    assert_string_equal(a->partition, b->partition);
+    assert_string_equal(a->job_name, b->job_name);
+    assert_string_equal(a->cluster, b->cluster);
+    assert_int_equal(a->nodes, b->nodes);
     assert_int_equal(a->ngroups, b->ngroups);
     assert_memory_equal(a->group, b->group, sizeof(a->group));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
@@ -252,6 +260,10 @@ static void test_minimal_register(void **state)
     assert_int_equal(wire_request_decode(line, strlen(line), &request, NULL), 0);
     assert_int_equal(request.reg.options.mode, WIRE_MODE_AUTO);
     assert_string_equal(request.reg.exe, "");
+    assert_string_equal(request.reg.partition, ""); /* of a plugin that does not know these */
+    assert_string_equal(request.reg.job_name, "");
+    assert_string_equal(request.reg.cluster, "");
+    assert_int_equal(request.reg.nodes, 0);
     wire_request_clear(&request);
 }
 
@@ -291,6 +303,15 @@ static void test_register_fields(void **state)
         {"\"account\":1", "account: string expected"},
         {"\"qos\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
          "qos: longer"},
+        {"\"partition\":[]", "partition: string expected"},
+        {"\"job_name\":7", "job_name: string expected"},
+        {"\"job_name\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
+         "job_name: longer"},
+        {"\"cluster\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"",
+         "cluster: longer"},
+        {"\"nodes\":-1", "nodes: negative"},
+        {"\"nodes\":\"2\"", "nodes: int"},
         {"\"groups\":7", "groups: array"},
         {"\"groups\":[0,-1]", "groups: a number expected at 1"},
         {"\"groups\":[\"wheel\"]", "groups: a number expected at 0"},

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger_record - the last stage: what is kept of a step for ever. */
+#ifndef BERTH_LEDGER_RECORD_H
+#define BERTH_LEDGER_RECORD_H
+
+#include "ledger.h"
+#include "packer.h"
+
+/* Fill a record from a step that is over (ended_at is set) and still has its state and its place;
+ * after its bill's last turn. The user's name stays "": looking it up may take long. */
+void ledger_record_fill(const struct packer *packer, const struct step *step,
+                        struct ledger_record *record);
+
+/* The step's counters at its end: its last window was not over. Before sample_end. */
+void ledger_record_count(struct packer *packer, struct step *step);
+
+/* ledger_record_fill, into the ledger, if there is one. */
+void ledger_record_keep(struct packer *packer, const struct step *step);
+
+#endif
