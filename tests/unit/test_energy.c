@@ -3,11 +3,11 @@
  * is known when, and how many calls a reading costs. */
 #include "meters.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -227,12 +227,10 @@ static void test_model(void **state)
 
 static unsigned open_files(void)
 {
-    struct rlimit limit = {0, 0};
     unsigned n = 0;
 
-    getrlimit(RLIMIT_NOFILE, &limit);
-    for (int fd = 0; fd < 256 && fd < (int)limit.rlim_cur; fd++)
-        n += dup2(fd, fd) == fd;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
 
