@@ -16,5 +16,6 @@ EXTRA_DIST += README.md \
 	tests/cluster/t50-size.sh \
 	tests/cluster/t60-counters.sh \
 	tests/cluster/t70-isolate.sh \
+	tests/cluster/t75-energy.sh \
 	tests/cluster/t80-share.sh \
 	tests/fixtures/machines/two-cores.json

@@ -77,6 +77,14 @@ static void options(struct sim *sim, struct wire_register *request)
     request->options.size = sim_chance(sim, 30);
     request->options.isolate = sim_chance(sim, 10);
     request->options.cores_max = sim_chance(sim, 20) ? 1 + (uint32_t)sim_random(sim, 4) : 0;
+    request->options.edp = sim_chance(sim, 30);
+}
+
+/* Half of the registrations find that the packages' power is known. */
+static void power(struct sim *sim)
+{
+    strcpy(sim->f->packer.conf.energy_model,
+           sim_chance(sim, 50) ? "idle=40W,core=5W,sleep=10W" : "");
 }
 
 /* A step that did not opt in is told of only where its job is in the pool. */
@@ -88,10 +96,11 @@ static void register_step(struct run *run, struct sim_job *job, struct sim_step 
     struct wire_answer answer;
 
     options(sim, &request);
+    power(sim);
     request.restart = job->restart;
-    tell(run, "step %u.%u of %zu tasks, %s%s%s", step->id.job, step->id.step, step->ntasks,
+    tell(run, "step %u.%u of %zu tasks, %s%s%s%s", step->id.job, step->id.step, step->ntasks,
          wire_mode_name[request.options.mode], request.bound_by_hand ? ", by hand" : "",
-         request.options.size ? ", size" : "");
+         request.options.size ? ", size" : "", request.options.edp ? ", edp" : "");
     if (request.options.mode == WIRE_MODE_OFF && !marked(sim, step->id.job)) {
         free(request.task);
         return;

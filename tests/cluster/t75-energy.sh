@@ -1,0 +1,68 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# DIO-POWER: who asks for it, and what its two predictions are told to be. On two CPUs with a package each there is nothing to
+# cluster: the figures are those of where the steps stand, and can be worked out by hand.
+
+# berthd with these keys, and packages that take 40 W awake, 5 W for each core and 10 W asleep.
+powered() {
+    daemon_stop berthd
+    berthd_conf "topology=package:2 l3:1 core:1 pu:1" energy_model=idle=40W,core=5W,sleep=10W "$@"
+    berthd_start
+    knows turtle 10
+}
+
+unpowered() {
+    daemon_stop berthd
+    berthd_conf
+    berthd_start
+}
+
+# What decided about a step.
+edp_of() {
+    explained "$1" '.place | "\(.policy) \(.edp_choice) \(.edp_cluster) \(.edp_spread) \(.edp_source)"'
+}
+
+t75_the_products_of_where_steps_stand() {
+    powered
+    start a --contention-aware=edp,tag=turtle
+    same "one core, and a package asleep" "$(edp_of a)" "dio-power cluster 55.0 55.0 model"
+    start b --contention-aware=edp,tag=turtle
+    same "both packages" "$(edp_of b)" "dio-power cluster 90.0 90.0 model"
+    same "told anew" "$(edp_of a)" "dio-power cluster 90.0 90.0 model"
+    same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
+    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "DIO-POWER: number" "energy-delay product clustered 90.000 J s" \
+        "spread 90.000 J s" "by the site's model"
+    stop b a
+    unpowered
+}
+
+t75_without_power_figures_the_devils_decide() {
+    knows devil 20000
+    start a --contention-aware=edp,tag=devil
+    start b --contention-aware=policy=dio-power,tag=devil
+    same "by the word edp" "$(edp_of a)" "dio-power cluster null null null"
+    same "by policy" "$(edp_of b)" "dio-power cluster null null null"
+    same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
+    same "verified" "$(explained a .enforce.verified) $(explained b .enforce.verified)" "true true"
+    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "energy-delay products are not known"
+    stop b a
+    has "$(timeout 20 srun -n1 --contention-aware=edp,verbose,tag=devil true 2>&1)" "DIO-POWER: number 1 of 1"
+}
+
+t75_the_site_has_a_default() {
+    powered policy=dio-power
+    same "of the node" "$(ctl status --json | jq -r .node.policy)" dio-power
+    start a --contention-aware=tag=turtle
+    start b --contention-aware=policy=di,tag=turtle
+    same "who asks for nothing" "$(edp_of a)" "dio-power cluster 90.0 90.0 model"
+    same "who names another policy" "$(edp_of b)" "di null null null null"
+    daemon_stop berthd KILL
+    berthd_start
+    same "after a restart" "$(explained a .place.policy) $(explained b .place.policy)" "dio-power di"
+    stop b a
+    powered allow=auto,tag
+    start c --contention-aware=edp,tag=turtle
+    same "where the site does not allow it" "$(explained c '"\(.place.policy) \(.request.refused)"')" "di edp"
+    stop c
+    unpowered
+}
