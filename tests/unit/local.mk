@@ -933,3 +933,10 @@ check_PROGRAMS += tests/unit/test_settle
 tests_unit_test_settle_SOURCES = tests/unit/test_settle.c
 tests_unit_test_settle_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_settle_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_ledger_record
+check_PROGRAMS += tests/unit/test_ledger_record
+tests_unit_test_ledger_record_SOURCES = tests/unit/test_ledger_record.c tests/unit/fixture.c \
+	tests/unit/fixture.h tests/unit/ledger_box.c tests/unit/ledger_box.h
+tests_unit_test_ledger_record_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ledger_record_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
