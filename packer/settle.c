@@ -13,10 +13,11 @@
 
 #include "ledger.h"
 #include "log.h"
+#include "packer.h"
 #include "settle_list.h"
 #include "settle_run.h"
 
-#define FIRST_TRY_S 1
+#define FIRST_TRY_S 1.5 /* the ledger takes a second */
 #define RETRY_LIMIT_S 300
 #define RUN_LIMIT_S 40 /* berth-comment gives up by itself before */
 #define GIVE_UP_S (7 * 86400)
@@ -280,4 +281,26 @@ void settler_job_end(struct settler *settler, uint32_t job)
     settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
     pthread_cond_broadcast(&settler->changed);
     pthread_mutex_unlock(&settler->mutex);
+}
+
+static bool is_last(const struct packer *packer, const struct step *step)
+{
+    const struct step *other;
+
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    if (other != step && other->request.id.job == step->request.id.job)
+        return false;
+    return true;
+}
+
+void settle_step_over(struct packer *packer, const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+    struct settle_run run = {
+        .job = request->id.job, .restart = request->restart, .at = step->started_at};
+
+    if (!packer->settler || !request->cluster[0] || !is_last(packer, step))
+        return;
+    snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
+    settler_put(packer->settler, &run);
 }
