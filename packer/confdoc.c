@@ -8,6 +8,14 @@
 #include "conf.h"
 #include "metrics.h"
 
+/* mdoc wants each sentence on a line of its own. */
+static void print_sentences(const char *text)
+{
+    for (char before = 0; *text; before = *text++)
+        putchar(*text == ' ' && before == '.' ? '\n' : *text);
+    putchar('\n');
+}
+
 static void print_metrics(bool mdoc)
 {
     static const char *const type[] = {"gauge", "counter", "info"};
@@ -17,10 +25,9 @@ static void print_metrics(bool mdoc)
         const struct metrics_family *family = &metrics_family[i];
 
         metrics_sample_name(family, name);
-        if (!mdoc)
-            printf("%s\n", name);
-        else
-            printf(".It Ic %s Pq %s\n%s\n", name, type[family->type], family->help);
+        printf(mdoc ? ".It Ic %s Pq %s\n" : "%s\n", name, type[family->type]);
+        if (mdoc)
+            print_sentences(family->help);
     }
 }
 

@@ -22,7 +22,7 @@ static const char *const suffix[] = {
 
 static bool make_room(struct metrics_text *text, size_t size)
 {
-    size_t room = text->room ? text->room : 4096;
+    size_t room = text->room ? text->room : 65536;
     char *more;
 
     while (room - text->used < size)
@@ -85,8 +85,16 @@ static void put_escaped(struct metrics_text *text, const char *string, bool quot
 {
     const unsigned char *s = (const unsigned char *)string;
 
-    while (*s) {
-        size_t length = utf8_length(s);
+    for (;;) {
+        size_t plain = 0, length;
+
+        while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
+            plain++;
+        put_bytes(text, (const char *)s, plain);
+        s += plain;
+        if (!*s)
+            return;
+        length = utf8_length(s);
 
         if (*s == '\n')
             put(text, "\\n");
@@ -186,8 +194,9 @@ void metrics_text_add(struct metrics_text *text, const struct metrics_family *fa
 
     if (!isfinite(value))
         return;
-    snprintf(number, sizeof(number), "%.15g", value);
-    if (strtod(number, NULL) != value)
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value)
+        snprintf(number, sizeof(number), "%" PRId64, (int64_t)value);
+    else if (snprintf(number, sizeof(number), "%.15g", value), strtod(number, NULL) != value)
         snprintf(number, sizeof(number), "%.17g", value);
     put_sample(text, family, label, n, number);
 }
