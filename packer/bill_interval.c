@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node_power.h"
 #include "sample.h"
 
-#define COUNTED_S 0.005 /* of busy time, to tell a rate by */
+#define POWER_SECONDS 0.2 /* an interval that tells power: busy time comes in ticks */
+#define COUNTED_S 0.005   /* of busy time, to tell a rate by */
 
 static const enum counter counted[2] = {COUNTER_INSTRUCTIONS, COUNTER_BYTES};
 
@@ -295,6 +297,16 @@ static void add_package(struct bill *bill, const struct interval *in, size_t p, 
 
 /* ---- the interval ---- */
 
+/* What a metered package has drawn, and how busy it was: what its power is predicted by. */
+static void tell_power(struct packer *packer, const struct bill_zone *zone, uint64_t uj,
+                       uint64_t gaps)
+{
+    if (zone->zone.domain == ENERGY_PACKAGE && strcmp(zone->zone.source, "model") != 0 &&
+        zone->busy_known && zone->seconds >= POWER_SECONDS && gaps == zone->gaps)
+        node_power_observe(packer, zone->zone.package, zone->seconds,
+                           (double)(uj - zone->uj) * 1e-6 / zone->seconds, zone->sum.busy_s);
+}
+
 /* What a zone's reading makes of it: its base, nothing yet, or shares. */
 static void end_zone(struct packer *packer, size_t z, const struct energy_reading *reading,
                      size_t n)
@@ -305,6 +317,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
     if (!reading->known[z])
         return;
     if (zone->based) {
+        tell_power(packer, zone, reading->uj[z], reading->gaps[z]);
         bill_divide(packer, z, reading, bill->step, n);
     } else {
         for (size_t i = 0; i < n; i++)

@@ -19,16 +19,17 @@ unpowered() {
 
 # What decided about a step.
 edp_of() {
-    explained "$1" '.place | "\(.policy) \(.edp_choice) \(.edp_cluster) \(.edp_spread) \(.edp_source)"'
+    explained "$1" 'def whole: if . then floor else . end;
+        .place | "\(.policy) \(.edp_choice) \(.edp_cluster | whole) \(.edp_spread | whole) \(.edp_source)"'
 }
 
 t75_the_products_of_where_steps_stand() {
     powered
     start a --contention-aware=edp,tag=turtle
-    same "one core, and a package asleep" "$(edp_of a)" "dio-power cluster 55.0 55.0 model"
+    same "one core, and a package asleep" "$(edp_of a)" "dio-power cluster 55 55 model"
     start b --contention-aware=edp,tag=turtle
-    same "both packages" "$(edp_of b)" "dio-power cluster 90.0 90.0 model"
-    same "told anew" "$(edp_of a)" "dio-power cluster 90.0 90.0 model"
+    same "both packages" "$(edp_of b)" "dio-power cluster 90 90 model"
+    same "told anew" "$(edp_of a)" "dio-power cluster 90 90 model"
     same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
     has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "DIO-POWER: number" "energy-delay product clustered 90.000 J s" \
         "spread 90.000 J s" "by the site's model"
@@ -37,6 +38,7 @@ t75_the_products_of_where_steps_stand() {
 }
 
 t75_without_power_figures_the_devils_decide() {
+    unpowered
     knows devil 20000
     start a --contention-aware=edp,tag=devil
     start b --contention-aware=policy=dio-power,tag=devil
@@ -54,7 +56,7 @@ t75_the_site_has_a_default() {
     same "of the node" "$(ctl status --json | jq -r .node.policy)" dio-power
     start a --contention-aware=tag=turtle
     start b --contention-aware=policy=di,tag=turtle
-    same "who asks for nothing" "$(edp_of a)" "dio-power cluster 90.0 90.0 model"
+    same "who asks for nothing" "$(edp_of a)" "dio-power cluster 90 90 model"
     same "who names another policy" "$(edp_of b)" "di null null null null"
     daemon_stop berthd KILL
     berthd_start

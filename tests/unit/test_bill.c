@@ -3,6 +3,7 @@
  * steps beside each other and on each other's CPUs, moved, ended, not metered for a while, and
  * after berthd was killed. */
 #include "bill_box.h"
+#include "packer/node_power.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,6 +129,29 @@ static void test_idle_share(void **state)
     assert_true(labs((long)a->bill.uj[ENERGY_PACKAGE] - (long)(7.5 * J)) < 100);
     assert_true(labs((long)b->bill.uj[ENERGY_PACKAGE] - (long)(2.5 * J)) < 100);
     bill_box_adds_up(box);
+}
+
+/* 10 W asleep, 40 W awake and 5 W a busy CPU on the first package: DIO-POWER is told. Nobody knows
+ * of the second one, which has always been asleep. */
+static void test_tells_power(void **state)
+{
+    struct bill_box *box = *state;
+    struct power_package power;
+
+    for (int i = 0; i < 60; i++) {
+        unsigned busy = (unsigned)i % 4;
+
+        for (size_t cpu = 0; cpu < busy; cpu++)
+            bill_box_work(box, cpu, 1);
+        bill_box_use(box, BOX_PACKAGE_0, (busy ? 40 + 5 * busy : 10) * J);
+        bill_box_use(box, BOX_PACKAGE_1, 10 * J);
+        bill_box_turn(box, 1);
+    }
+    assert_string_equal(node_power_of(&box->f->packer, 0, &power), "measured");
+    assert_true(fabs(power.asleep_w - 10) < 1e-3);
+    assert_true(fabs(power.awake_w - 40) < 1e-3);
+    assert_true(fabs(power.core_w - 5) < 1e-3);
+    assert_null(node_power_of(&box->f->packer, 1, &power));
 }
 
 /* What begins after a reading has held its CPUs only since. */
@@ -582,6 +606,7 @@ int main(void)
         CASE(test_idle_and_unmanaged),
         CASE(test_by_busy_time),
         CASE(test_idle_share),
+        CASE(test_tells_power),
         CASE(test_begin_within),
         CASE(test_move),
         CASE(test_shared),
