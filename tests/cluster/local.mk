@@ -18,4 +18,5 @@ EXTRA_DIST += README.md \
 	tests/cluster/t70-isolate.sh \
 	tests/cluster/t75-energy.sh \
 	tests/cluster/t80-share.sh \
+	tests/cluster/t90-metrics.sh \
 	tests/fixtures/machines/two-cores.json

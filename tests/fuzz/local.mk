@@ -11,6 +11,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/journal.c \
 	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
 	tests/fuzz/machine_profile.c \
+	tests/fuzz/metrics.c \
 	tests/fuzz/names.c \
 	tests/fuzz/profile_demand.c \
 	tests/fuzz/profile_text.c \
@@ -57,6 +58,24 @@ tests_fuzz_fuzz_machine_profile_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/mach
 tests_fuzz_fuzz_machine_profile_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_machine_profile
 tests_fuzz_fuzz_machine_profile_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_machine_profile_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_metrics_accept
+tests_fuzz_fuzz_metrics_accept_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/metrics.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_metrics_accept_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_metrics_accept
+tests_fuzz_fuzz_metrics_accept_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_metrics_accept_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_metrics_address
+tests_fuzz_fuzz_metrics_address_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/metrics.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_metrics_address_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_metrics_address
+tests_fuzz_fuzz_metrics_address_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_metrics_address_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_metrics_label
+tests_fuzz_fuzz_metrics_label_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/metrics.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_metrics_label_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_metrics_label
+tests_fuzz_fuzz_metrics_label_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_metrics_label_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_profile_demand
 tests_fuzz_fuzz_profile_demand_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/profile_demand.c tests/fuzz/fuzz.c
