@@ -89,7 +89,8 @@ cluster_prepare() {
     CLUSTER_SLURM_CONF="AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$SLURMDBD_PORT
-AccountingStoragePass=$CLUSTER/run/munge.socket"
+AccountingStoragePass=$CLUSTER/run/munge.socket
+AccountingStoreFlags=job_comment"
     slurm_conf
     slurmdbd_conf
     mariadb_make || { tail -n 8 "$CLUSTER/log/mariadb-install.log" >&2; return 1; }
@@ -146,14 +147,22 @@ comment_begin() {
     comment_of "$1" | sed 's/\("berth":\).*/\1/'
 }
 
-# commented JOB FIGURES: within seconds the job has this comment.
+# As `soon`, with the patience that reconnecting takes.
+eventually() {
+    local what=$1 wanted=$2
+    shift 2
+    wait_for 30 becomes "$wanted" "$@" || fail "$what: is '$("$@" 2>&1)', should be '$wanted'"
+}
+
+# commented JOB: within seconds its comment is what `berthctl report` says of the job.
 commented() {
-    soon "the comment of job $1" "$2" comment_of "$1"
+    eventually "the comment of job $1" '{"berth":' comment_begin "$1"
+    same "the comment of job $1" "$(comment_of "$1")" "$(reported_figures "$1")"
 }
 
 # Jobs whose comments are still to be written.
 waiting() {
-    wc -l <"$CLUSTER/berth/queue.comments"
+    jq -r .job "$CLUSTER/berth/queue.comments" | sort -u | wc -l
 }
 
 # How often a job was changed at slurmdbd.
@@ -162,10 +171,10 @@ changes() {
 }
 
 report() {
-    timeout 20 berthctl report --config "$CLUSTER/etc/berth.conf" -a -P -n "$@"
+    timeout 20 berthctl report --config "$CLUSTER/etc/berth.conf" -a "$@"
 }
 
-# The comment that a job should have, by what `berthctl report` says of it.
+# The comment that a job should have: absent figures are left out.
 reported_figures() {
-    report -X -j "$1" --json | jq -c '.jobs[0] | {berth: {version: 1, nodes: .nnodes, steps: .steps, moves: .moves, energy_j: .energy_j, edp: .edp_js, source: .energy_source}}'
+    report -j "$1" --json | jq -c '.jobs[0] | {berth: {version: 1, nodes: .nnodes, steps: (.steps | length), moves: .moves, energy_j: .energy_j, edp: .edp_js, source: .energy_source}} | del(.berth[] | nulls)'
 }
