@@ -390,14 +390,35 @@ static void say_memory(struct text *text, struct json_object *memory)
         fprintf(text->out, "; %s", ctl_text(memory, "reason"));
 }
 
+/* The same, and nothing where it is not known. */
+static void add_known(struct text *text, const char *label, double value, int digits,
+                      const char *unit)
+{
+    if (!isnan(value))
+        add_measure(text, label, value, digits, unit);
+}
+
 static void say_bill(struct text *text, struct json_object *bill)
 {
-    double energy = ctl_number(bill, "energy_j");
+    double energy = ctl_number(bill, "energy_j"), gaps = ctl_number(bill, "gaps");
+    double edp = ctl_number(bill, "edp_per_instruction");
 
-    if (isnan(energy))
+    if (isnan(energy)) {
         fputs("not metered", text->out);
-    else
-        fprintf(text->out, "%.1f J by %s", energy, ctl_text(bill, "source"));
+        return;
+    }
+    fprintf(text->out, "%.1f J by %s", energy, ctl_text(bill, "source"));
+    if (given(ctl_text(bill, "by")))
+        fprintf(text->out, ", shared by %s", ctl_text(bill, "by"));
+    add_known(text, "packages", ctl_number(bill, "package_j"), 1, "J");
+    add_known(text, "memory", ctl_number(bill, "dram_j"), 1, "J");
+    add_known(text, "node", ctl_number(bill, "node_j"), 1, "J");
+    add_known(text, "average power", ctl_number(bill, "power_w"), 1, "W");
+    add_known(text, "energy-delay product", ctl_number(bill, "edp"), 1, "J s");
+    if (!isnan(edp))
+        fprintf(text->out, ", %.3g J s per instruction", edp);
+    if (gaps > 0)
+        fprintf(text->out, "; not metered for a time: %.0f gap%s", gaps, plural(gaps));
 }
 
 /* ---- a step ---- */

@@ -43,6 +43,42 @@ static void put(struct page *page, const char *format, ...)
     page->used++;
 }
 
+/* "1.2 kJ"; "-" where nothing is metered. */
+static const char *energy(double joules, char text[32])
+{
+    static const char *const unit[] = {"J", "kJ", "MJ", "GJ"};
+    size_t i = 0;
+
+    while (joules >= 999.95 && i < 3)
+        joules /= 1000, i++;
+    snprintf(text, 32, "%.1f %s", joules, unit[i]);
+    return isnan(joules) ? "-" : text;
+}
+
+/* Of the packages and their memory, or of the node where they have no meters. */
+static void put_energy(struct page *page, struct json_object *zones)
+{
+    static const char *const key[] = {"metered_j", "steps_j", "idle_j", "unmanaged_j"};
+    double sum[2][4] = {{0}};
+    bool packages = false;
+    char text[4][32];
+
+    for (size_t i = 0; i < ctl_length(zones); i++) {
+        struct json_object *zone = json_object_array_get_idx(zones, i);
+        bool node = strcmp(ctl_text(zone, "domain"), "node") == 0;
+
+        packages |= strcmp(ctl_text(zone, "domain"), "package") == 0;
+        for (size_t k = 0; k < 4; k++)
+            sum[node][k] += ctl_number(zone, key[k]);
+    }
+    if (ctl_length(zones) == 0)
+        return;
+    for (size_t k = 0; k < 4; k++)
+        energy(sum[!packages][k], text[k]);
+    put(page, "energy %s by %s: steps %s, idle %s, unmanaged %s", text[0],
+        ctl_text(json_object_array_get_idx(zones, 0), "source"), text[1], text[2], text[3]);
+}
+
 static void put_node(struct page *page, struct json_object *node)
 {
     char up[CTL_TIME_MAX];
@@ -55,6 +91,7 @@ static void put_node(struct page *page, struct json_object *node)
     put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
         ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
         ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));
+    put_energy(page, ctl_object(node, "energy"));
 }
 
 static bool on_cache(struct json_object *step, size_t cache)
@@ -117,16 +154,17 @@ static const char *base_name(const char *path)
 
 static void put_step(struct page *page, struct json_object *step)
 {
-    char user[64], elapsed[CTL_TIME_MAX], cpu[CTL_TIME_MAX], miss[32], share[32];
+    char user[64], elapsed[CTL_TIME_MAX], cpu[CTL_TIME_MAX], miss[32], share[32], joules[32];
 
     user_name(step, user, sizeof(user));
     ctl_time(ctl_number(step, "elapsed_s"), elapsed);
     ctl_time(ctl_number(step, "user_s") + ctl_number(step, "system_s"), cpu);
-    put(page, "%-12s %-8s %-10s %5.0f %-10s %8s %-9s %-9s %10s %9s %6s %s", ctl_text(step, "id"),
-        ctl_text(step, "state"), user, ctl_number(step, "tasks"), ctl_text(step, "class"),
-        measure(ctl_number(step, "miss_pmi"), 0, miss), ctl_text(step, "home"),
-        ctl_text(step, "cpus"), elapsed, cpu, measure(ctl_number(step, "cpu_pct"), 1, share),
-        base_name(ctl_text(step, "command")));
+    put(page, "%-12s %-8s %-10s %5.0f %-10s %8s %-9s %-9s %10s %9s %9s %6s %s",
+        ctl_text(step, "id"), ctl_text(step, "state"), user, ctl_number(step, "tasks"),
+        ctl_text(step, "class"), measure(ctl_number(step, "miss_pmi"), 0, miss),
+        ctl_text(step, "home"), ctl_text(step, "cpus"), elapsed, cpu,
+        energy(ctl_number(step, "energy_j"), joules),
+        measure(ctl_number(step, "cpu_pct"), 1, share), base_name(ctl_text(step, "command")));
 }
 
 static void put_steps(struct page *page, struct json_object *steps)
@@ -134,8 +172,9 @@ static void put_steps(struct page *page, struct json_object *steps)
     size_t n = ctl_length(steps);
 
     put(page, "%s", "");
-    put(page, "%-12s %-8s %-10s %5s %-10s %8s %-9s %-9s %10s %9s %6s %s", "STEP", "STATE", "USER",
-        "TASKS", "CLASS", "MISS/MI", "HOME", "CPUS", "ELAPSED", "CPU TIME", "CPU%", "COMMAND");
+    put(page, "%-12s %-8s %-10s %5s %-10s %8s %-9s %-9s %10s %9s %9s %6s %s", "STEP", "STATE",
+        "USER", "TASKS", "CLASS", "MISS/MI", "HOME", "CPUS", "ELAPSED", "CPU TIME", "ENERGY",
+        "CPU%", "COMMAND");
     for (size_t i = 0; i < n; i++) {
         if (page_full(page, 1) && i + 1 < n) {
             put(page, "... and %zu more", n - i);

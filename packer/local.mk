@@ -113,6 +113,7 @@ libpacker_la_SOURCES = \
 	packer/report_nodes.c packer/report_nodes.h \
 	packer/report_words.c packer/report_words.h \
 	packer/reporter.c packer/reporter.h \
+	packer/render_bill.c packer/render_bill.h \
 	packer/render_counts.c packer/render_counts.h \
 	packer/render_sample.c packer/render_sample.h \
 	packer/release.c packer/release.h \

@@ -10,6 +10,7 @@
 #include "memory_follow.h"
 #include "observe.h"
 #include "place.h"
+#include "render_bill.h"
 #include "render_counts.h"
 #include "sample.h"
 #include "size.h"
@@ -45,6 +46,7 @@ struct json_object *render_node(const struct packer *packer)
                                        : WIRE_POLICY_DI]);
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
+    json_object_object_add(node, "energy", render_accounts(packer));
     json_add_u64(node, "history", packer->conf.history);
     json_add_double(node, "uptime_s", packer_mono_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
@@ -110,6 +112,7 @@ struct json_object *render_step(struct packer *packer, struct step *step)
     json_add_double(object, "elapsed_s", observe_elapsed_s(step));
     json_add_measure(object, "user_s", step->use.user_s);
     json_add_measure(object, "system_s", step->use.system_s);
+    json_add_measure(object, "energy_j", render_energy_j(step));
     return object;
 }
 
@@ -373,17 +376,6 @@ static struct json_object *render_observe(const struct packer *packer, const str
     return object;
 }
 
-/* Nothing is metered in this version: every figure is absent. */
-static struct json_object *render_bill(void)
-{
-    struct json_object *object = json_object_new_object();
-
-    json_object_object_add(object, "energy_j", NULL);
-    json_object_object_add(object, "edp", NULL);
-    json_object_object_add(object, "source", NULL);
-    return object;
-}
-
 struct json_object *render_explanation(struct packer *packer, struct step *step, uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
@@ -405,6 +397,6 @@ struct json_object *render_explanation(struct packer *packer, struct step *step,
     json_object_object_add(object, "replace", render_replace(packer, step));
     json_object_object_add(object, "memory", render_memory(packer, step));
     json_object_object_add(object, "observe", render_observe(packer, step));
-    json_object_object_add(object, "bill", render_bill());
+    json_object_object_add(object, "bill", render_bill(step));
     return object;
 }

@@ -67,3 +67,9 @@ noinst_PROGRAMS += tests/bench/metrics
 tests_bench_metrics_SOURCES = tests/bench/metrics.c
 tests_bench_metrics_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_metrics_LDADD = libpacker.la
+
+# What dividing the meters' energy among many steps costs.
+noinst_PROGRAMS += tests/bench/bill
+tests_bench_bill_SOURCES = tests/bench/bill.c
+tests_bench_bill_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_bill_LDADD = libpacker.la -lm

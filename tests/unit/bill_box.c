@@ -2,23 +2,26 @@
 /* bill_box - see bill_box.h */
 #include "bill_box.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const folder[BOX_ZONES] = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1",
                                               "intel-rapl:1:0", "intel-rapl:2"};
 static const char *const name[BOX_ZONES] = {"package-0", "dram", "package-1", "dram", "psys"};
 
+/* Over what is there, which is as long: a file that is cut first is written to the disk at once. */
 static void write_text(const char *path, const char *text)
 {
-    FILE *file = fopen(path, "w");
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
 }
 
 static void file_of(const struct bill_box *box, size_t zone, const char *file, char path[256])
@@ -55,8 +58,9 @@ static void make_folders(const struct bill_box *box)
 static void write_files(const struct bill_box *box)
 {
     const struct packer *packer = &box->f->packer;
-    char path[256], text[32];
-    FILE *file;
+    char path[256], text[32], *all = NULL;
+    FILE *stat_text;
+    size_t size = 0;
 
     for (size_t i = 0; i < BOX_ZONES; i++) {
         struct stat there;
@@ -65,23 +69,27 @@ static void write_files(const struct bill_box *box)
         if (stat(path, &there) < 0)
             continue;
         file_of(box, i, "energy_uj", path);
-        snprintf(text, sizeof(text), "%" PRIu64 "\n", box->raw[i]);
-        write_text(path, box->lost[i] ? "?\n" : text);
+        snprintf(text, sizeof(text), "%020" PRIu64 "\n", box->raw[i]);
+        if (box->lost[i])
+            text[0] = '?';
+        write_text(path, text);
     }
-    snprintf(path, sizeof(path), "%s/proc/stat", box->f->dir);
-    file = fopen(path, "w");
-    assert_non_null(file);
+    stat_text = open_memstream(&all, &size);
+    assert_non_null(stat_text);
     cpus_foreach(cpu, &packer->topo->cpus)
-        fprintf(file, "cpu%zu %u 0 0 0 0 0 0 0 0 0\n", cpu, box->ticks[cpu]);
-    fclose(file);
+        fprintf(stat_text, "cpu%zu %012u 0 0 0 0 0 0 0 0 0\n", cpu, box->ticks[cpu]);
+    fclose(stat_text);
+    snprintf(path, sizeof(path), "%s/proc/stat", box->f->dir);
+    write_text(path, all);
+    free(all);
 }
 
-/* A packer's root and bill are made those of the box. */
-static void open_bill(struct bill_box *box)
+void bill_box_reopen(struct bill_box *box)
 {
     struct packer *packer = &box->f->packer;
     struct berth_error err;
 
+    write_files(box);
     rootfs_close(&packer->root);
     assert_int_equal(rootfs_open(&packer->root, box->f->dir, NULL), 0);
     bill_close(packer->bill);
@@ -107,7 +115,7 @@ struct bill_box *bill_box_open(const char *topology, size_t zones)
     snprintf(box->f->conf.energy_root, sizeof(box->f->conf.energy_root), "%s", box->f->dir);
     fixture_restart(box->f);
     fixture_paper(box->f);
-    open_bill(box);
+    bill_box_reopen(box);
     assert_int_equal(box->f->packer.bill->zones, zones);
     return box;
 }
@@ -141,7 +149,7 @@ void bill_box_die(struct bill_box *box, double s)
     box->now_s += s;
     write_files(box);
     fixture_restart(box->f);
-    open_bill(box);
+    bill_box_reopen(box);
 }
 
 struct bill_account bill_box_account(const struct bill_box *box, size_t zone)

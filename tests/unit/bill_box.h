@@ -38,6 +38,9 @@ void bill_box_turn(struct bill_box *box, double s);
 /* berthd dies after so many seconds without a word, another one comes; it adopts nobody yet. */
 void bill_box_die(struct bill_box *box, double s);
 
+/* Only the bill is closed, as by a death, and opened anew. */
+void bill_box_reopen(struct bill_box *box);
+
 struct bill_account bill_box_account(const struct bill_box *box, size_t zone);
 
 /* metered = steps + idle + unmanaged in each zone. */

@@ -748,6 +748,13 @@ tests_unit_test_bill_SOURCES = tests/unit/test_bill.c tests/unit/bill_box.c test
 tests_unit_test_bill_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_bill_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
 
+TESTS += tests/unit/test_render_bill
+check_PROGRAMS += tests/unit/test_render_bill
+tests_unit_test_render_bill_SOURCES = tests/unit/test_render_bill.c tests/unit/bill_box.c tests/unit/bill_box.h \
+	tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_render_bill_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_render_bill_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
+
 TESTS += tests/unit/test_nnls
 check_PROGRAMS += tests/unit/test_nnls
 tests_unit_test_nnls_SOURCES = tests/unit/test_nnls.c tests/unit/noise.h

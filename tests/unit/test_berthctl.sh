@@ -109,7 +109,7 @@ asked '{"version":1,"op":"status"}'
 out_has '^node n1: 2 steps; CPUs of the pool: 0-3; 4 cores, 2 caches, 1 packages$'
 out_has '^berth 0.1.0 up 1:02:05: di by cgroup1; 12 registrations, 3 moves, 0 failures$'
 out_has '^LLC 1 *4711.0 devil 2-3 | 4712.batch devil 2-3$'
-out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- solver$'
+out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- *- solver$'
 out_has '^4712.batch .* - *- sh$'
 out_lacks 'LLC 0'
 ctl 0 status --json
@@ -199,6 +199,15 @@ out_has 'profile 5400 cache misses per million instructions, from valgrind, meas
 out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
 out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
 out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in use 0.97 on average; largest process 2.0 MiB; cache misses not known bill not metered'
+billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2}'
+{
+    echo "$node"
+    echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"bill\":{[^}]*}/\"bill\":$billed/"
+    echo "$last"
+} >"$dir/answer"
+ctl 0 explain 4711.0
+tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
+out_has 'bill 340.0 J by rapl-powercap, shared by counters, busy time; packages 300.0 J; memory 40.0 J; average power 17.0 W; energy-delay product 6800.5 J s, 1.7e-07 J s per instruction; not metered for a time: 2 gaps'
 ctl 0 explain '--json 4711'
 asked '{"version":1,"op":"explain","job":4711}'
 out_has '^{"steps":\[{"id":"4711.0",.*}\]}$'

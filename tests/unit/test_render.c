@@ -105,7 +105,7 @@ static void test_step(void **state)
     assert_keys(
         object,
         "id job step state verified uid command tasks class miss_pmi policy home cpus llc mems "
-        "elapsed_s user_s system_s");
+        "elapsed_s user_s system_s energy_j");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
     assert_field(object, "command", "\"prog\"");
@@ -141,7 +141,12 @@ static void test_unknown_is_null(void **state)
     assert_field(object, "profile.miss_pmi", "null");
     assert_field(object, "observe.maxrss_kib", "null");
     assert_field(object, "observe.cores_used", "null");
-    assert_field(object, "bill", "{\"energy_j\":null,\"edp\":null,\"source\":null}");
+    assert_field(object, "bill.energy_j", "null");
+    assert_field(object, "bill.package_j", "null");
+    assert_field(object, "bill.power_w", "null");
+    assert_field(object, "bill.edp", "null");
+    assert_field(object, "bill.edp_per_instruction", "null");
+    assert_field(object, "bill.source", "null");
     json_object_put(object);
 }
 
