@@ -319,6 +319,9 @@ static int add_up(struct walk *walk, struct report_row *total, const struct repo
     total->number[REPORT_CORES_GIVEN] = total->number[REPORT_CORES_USED] = NAN;
     total->number[REPORT_RESTARTS] = total->number[REPORT_EDP_PER_INSTRUCTION] = NAN;
     total->number[REPORT_POWER_W] = NAN;
+    total->text[REPORT_JOB_NAME] = total->text[REPORT_PROGRAM] = total->text[REPORT_TAG] = "";
+    total->text[REPORT_NODES] = total->text[REPORT_HOME] = total->text[REPORT_CPUS] = "";
+    total->text[REPORT_PLACED] = total->text[REPORT_POLICY] = "";
     return 0;
 }
 

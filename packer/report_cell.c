@@ -300,6 +300,8 @@ static size_t put_word(const struct report_row *row, const struct report_field *
         return put_at(row->start, text);
     case REPORT_FORM_END:
         return put_at(row->end, text);
+    case REPORT_FORM_RECORDS:
+        return put_u64(row->records, 0, text);
     case REPORT_FORM_METERED:
         return put_metered(row, text);
     default:
@@ -339,6 +341,8 @@ size_t report_cell_raw(const struct report_row *row, const struct report_field *
     size_t length;
 
     text[0] = '\0';
+    if (field->form == REPORT_FORM_METERED)
+        return put_u64(row->energy[REPORT_ENERGY].metered, 0, text);
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length;
@@ -359,6 +363,8 @@ struct json_object *report_cell_json(const struct report_row *row, const struct 
     }
     if (field->form == REPORT_FORM_METERED)
         return json_object_new_int64(row->energy[REPORT_ENERGY].metered);
+    if (field->form == REPORT_FORM_RECORDS)
+        return json_object_new_int64(row->records);
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length ? json_object_new_string_len(text, (int)length) : NULL;

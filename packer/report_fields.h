@@ -25,6 +25,7 @@ enum report_form {
     REPORT_FORM_BYTES,
     REPORT_FORM_ENERGY,
     REPORT_FORM_ENERGY_RAW,
+    REPORT_FORM_RECORDS,
     REPORT_FORM_METERED, /* "3/4": records that know their energy */
     REPORT_FORM_WATT,
     REPORT_FORM_EDP,

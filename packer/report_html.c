@@ -133,6 +133,7 @@ static void put_cards(struct page *page)
         {"Jobs", "jobs"},
         {"Steps", "steps"},
         {"CPUTime", "CPU time given"},
+        {"Metered", "step records that were metered"},
     };
 
     fputs("<ul class=\"cards\">\n", page->out);
@@ -182,7 +183,12 @@ static void put_source(struct page *page, enum report_text source, const char *w
 
 static void put_notes(struct page *page)
 {
-    fputs("<section class=\"note\"><h2>Where these figures come from</h2><ul>\n", page->out);
+    const struct report_row *all = &page->grand;
+    bool plain = all->energy[REPORT_ENERGY].metered == all->records &&
+                 !strstr(all->text[REPORT_ENERGY_SOURCE], "model");
+
+    fprintf(page->out, "<section%s>", plain ? "" : " class=\"note\"");
+    fputs("<h2>Where these figures come from</h2><ul>\n", page->out);
     put_energy_note(page);
     put_source(page, REPORT_COUNTERS_SOURCE, "Instructions, misses and memory traffic",
                "nothing was counted");
@@ -268,7 +274,7 @@ static int put_page(struct page *page)
     page_bars(page, "Energy and EDP by job", page->job, page->jobs, BARS_MOST, "JobID");
     if (page_maps(page) < 0)
         return -1;
-    page->grand.group = "all";
+    page->grand.group = "all users";
     if (page->jobs) {
         put_table(page, "Users",
                   "Group,Jobs,Steps,CPUTime,TotalCPU,Energy,AvePower,EDP,SlowdownObs,Avoided,"

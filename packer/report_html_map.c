@@ -77,7 +77,7 @@ static void put_frame(struct map *map, double bottom)
     int64_t tick = tick_of(map->to - map->from), offset;
     time_t from = (time_t)map->from;
     struct tm tm;
-    size_t every = (size_t)ceil(11 / map->height), i = 0;
+    size_t every = (size_t)ceil(13 / map->height), i = 0;
 
     offset = localtime_r(&from, &tm) ? tm.tm_gmtoff : 0;
     for (int64_t at = map->from + (tick - (map->from + offset) % tick) % tick; at <= map->to;
@@ -153,25 +153,15 @@ static bool place_of(const struct report_row *row, struct cpus *cpus)
 
 static void measure(struct map *map)
 {
-    map->from = INT64_MAX;
     cpus_zero(&map->cpus);
     for (size_t i = 0; i < map->n; i++) {
         struct cpus cpus;
 
-        if (!place_of(map->row[i], &cpus)) {
+        if (place_of(map->row[i], &cpus))
+            cpus_or(&map->cpus, &cpus);
+        else
             map->unplaced++;
-            continue;
-        }
-        cpus_or(&map->cpus, &cpus);
-        map->from = map->row[i]->start < map->from ? map->row[i]->start : map->from;
-        map->to = map->row[i]->end > map->to ? map->row[i]->end : map->to;
     }
-    if (map->from < map->page->about->since)
-        map->from = map->page->about->since;
-    if (map->to > map->page->about->until)
-        map->to = map->page->about->until;
-    if (map->to <= map->from)
-        map->to = map->from + 1;
     cpus_foreach(cpu, &map->cpus) map->line[cpu] = (unsigned short)map->lines++;
     map->height = map->lines ? fmin(fmax(360.0 / (double)map->lines, 4), 20) : 0;
 }
@@ -249,16 +239,36 @@ static void put_legend(struct page *page)
     fputs("</ul>\n", page->out);
 }
 
+/* The time that all maps show: that of the steps, as far as it was asked for. */
+static void find_time(const struct page *page, const struct report_row **row, size_t n,
+                      struct map *map)
+{
+    map->from = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        map->from = row[i]->start < map->from ? row[i]->start : map->from;
+        map->to = row[i]->end > map->to ? row[i]->end : map->to;
+    }
+    if (map->from < page->about->since)
+        map->from = page->about->since;
+    if (map->to > page->about->until)
+        map->to = page->about->until;
+    if (map->to <= map->from)
+        map->to = map->from + 1;
+}
+
 static void put_maps(struct page *page, const struct report_row **row, size_t n)
 {
+    struct map all = {.page = page};
     size_t nodes = 0, left_out = 0;
 
+    find_time(page, row, n, &all);
     for (size_t i = 0, end; i < n; i = end) {
-        struct map map = {.page = page, .row = row + i};
+        struct map map = all;
 
         for (end = i; end < n && row[end]->text[REPORT_NODES] == row[i]->text[REPORT_NODES] &&
                       row[end]->text[REPORT_CLUSTER] == row[i]->text[REPORT_CLUSTER];)
             end++;
+        map.row = row + i;
         map.n = end - i;
         if (nodes++ < NODES_MOST)
             put_map(&map);

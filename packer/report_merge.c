@@ -185,11 +185,9 @@ static double merged(enum rule rule, double a, double b, double weight_a, double
     return NAN;
 }
 
-static bool lists(const char *list, const char *word)
+static bool lists(const char *list, const char *word, size_t length)
 {
-    size_t length = strlen(word);
-
-    for (const char *at = list; *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL))
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
         if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
             return true;
     return false;
@@ -200,14 +198,17 @@ static const char *join(const char *a, const char *b,
                         const char *(*intern)(void *arg, const char *text), void *arg)
 {
     char text[256];
+    size_t used;
 
-    if (a == b || !*b || lists(a, b))
-        return a;
-    if (!*a)
-        return b;
-    if (snprintf(text, sizeof(text), "%s,%s", a, b) >= (int)sizeof(text))
-        return a;
-    return intern(arg, text);
+    if (a == b || !*b || !*a)
+        return *a ? a : b;
+    used = (size_t)snprintf(text, sizeof(text), "%s", a);
+    for (size_t length; *b; b += length, b += *b == ',') {
+        length = strcspn(b, ",");
+        if (!lists(a, b, length) && used + length + 2 < sizeof(text))
+            used += (size_t)sprintf(text + used, ",%.*s", (int)length, b);
+    }
+    return used > strlen(a) ? intern(arg, text) : a;
 }
 
 /* The worse one: a signal, then the greatest code; known before not known. */
@@ -247,6 +248,9 @@ int report_merge(struct report_row *whole, const struct report_row *part, enum r
     whole->records += part->records;
     for (int i = 0; i <= ENERGY_DOMAINS; i++)
         report_energy_add(&whole->energy[i], &part->energy[i]);
+    if (whole->text[REPORT_NODES] != part->text[REPORT_NODES] &&
+        strcmp(whole->text[REPORT_NODES], part->text[REPORT_NODES]) != 0)
+        whole->text[REPORT_HOME] = whole->text[REPORT_CPUS] = ""; /* of one node each */
     for (int i = 0; i < REPORT_ENERGY_SOURCE; i++)
         if (whole->text[i] != part->text[i] && strcmp(whole->text[i], part->text[i]) != 0)
             whole->text[i] = "";
