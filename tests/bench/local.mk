@@ -73,3 +73,9 @@ noinst_PROGRAMS += tests/bench/ledger
 tests_bench_ledger_SOURCES = tests/bench/ledger.c
 tests_bench_ledger_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_ledger_LDADD = libpacker.la
+
+# What dividing the meters' energy among many steps costs.
+noinst_PROGRAMS += tests/bench/bill
+tests_bench_bill_SOURCES = tests/bench/bill.c
+tests_bench_bill_CPPFLAGS = $(libpacker_la_CPPFLAGS)
+tests_bench_bill_LDADD = libpacker.la -lm
