@@ -21,14 +21,14 @@ for file in "$dashboard" "$src/contrib/prometheus/berth-rules.yml" "$src/man/ber
     names_of "$file" >"$dir/used"
     [ -s "$dir/used" ] || bad "$file names no series"
     unknown=$(comm -23 "$dir/used" "$dir/names")
-    [ -z "$unknown" ] || bad "$file: no such series:" $unknown
+    [ -z "$unknown" ] || bad "$file: no such series:" "$unknown"
 done
 
 # Whatever has a series of the page is in the list, too.
 "$bench" -p openmetrics >"$dir/page" || bad "no page"
 sed -n 's/^\(berth_[a-z_]*\).*/\1/p' "$dir/page" | sort -u >"$dir/used"
 unknown=$(comm -23 "$dir/used" "$dir/names")
-[ -z "$unknown" ] || bad "series that are not in the list:" $unknown
+[ -z "$unknown" ] || bad "series that are not in the list:" "$unknown"
 while read -r name; do
     grep -q "^\.It Ic $name " man/berth-metrics.7 || bad "berth-metrics.7: no word about $name"
 done <"$dir/names"
