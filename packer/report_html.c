@@ -281,8 +281,8 @@ static int put_page(struct page *page)
                   "Metered",
                   page->user, page->users, &page->grand);
         put_table(page, "Jobs",
-                  "JobID,JobName,User,Account,Partition,NodeList,Start,Elapsed,Steps,AllocCPUS,"
-                  "State,Energy,AvePower,EDP,SlowdownObs,Avoided,Moves,EnergySource",
+                  "JobID,JobName,User,Energy,EDP,AvePower,Elapsed,SlowdownObs,Avoided,AllocCPUS,"
+                  "Steps,State,Start,NodeList,Account,Partition,Moves,EnergySource",
                   page->job, page->jobs, NULL);
     }
     fputs("<footer>Made by berthctl report ", page->out);
