@@ -290,6 +290,7 @@ static int examine(struct doctor *doctor, const char *conf, bool json)
     check_enforcement(doctor);
     check_valgrind(doctor);
     check_profiles(doctor);
+    doctor_ledger(doctor);
     check_berthd(doctor);
     rootfs_close(&doctor->root);
     return json ? print_json(doctor) : print_rows(doctor);

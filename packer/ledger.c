@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ledger - see ledger.h: the two sides of the queue.
  *
- * The event loop's thread appends a line to a file that is open, and that is all. A thread of its
- * own has the disk take it at once, and brings what waits to the database soon after; while that
- * is away, less and less often. Records that find no room on the disk stay in memory, the newest
- * MEMORY of them, and are brought to the database from there. */
+ * The event loop's thread appends a line to a file in the state folder, and that is all. A thread
+ * of its own puts it on the disk at once, and brings what waits to the database soon after; while
+ * that is away, less and less often. Records that find no room in the state folder stay in memory,
+ * the newest MEMORY of them, and go the same way from there. */
 #include "ledger.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ struct ledger {
     struct conf conf;
     struct ledger_queue *queue;
     pthread_t thread;
-    double retry_s;        /* the thread's own */
+    double retry_s;        /* the thread's own, and the next one */
+    bool unstored;         /* the disk takes nothing */
     pthread_mutex_t mutex; /* for all that follows */
     pthread_cond_t changed;
     struct entries memory;
@@ -87,12 +88,12 @@ static void keep(struct ledger *ledger, char *line)
 
     if (!entry) {
         free(line);
+        ledger->waiting--;
         return;
     }
     entry->line = line;
     STAILQ_INSERT_TAIL(&ledger->memory, entry, link);
     ledger->nmemory++;
-    ledger->waiting++;
     if (ledger->nmemory > MEMORY)
         lose_first(ledger);
 }
@@ -118,10 +119,10 @@ static struct timespec at(double s)
     return (struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)(fmod(s, 1) * 1e9)};
 }
 
-/* Wait until there is something to sync or to deliver. The mutex is held. */
+/* Wait until there is something to store or to deliver. The mutex is held. */
 static void wait_for_work(struct ledger *ledger)
 {
-    while (!ledger->stopping && !ledger->unsynced) {
+    while (!ledger->stopping && (!ledger->unsynced || ledger->unstored)) {
         struct timespec until = at(ledger->due_s);
 
         if (ledger->waiting == 0)
@@ -158,41 +159,42 @@ static void conclude(struct ledger *ledger, int rc, size_t gone, const struct be
     ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
 }
 
-/* Have what is in memory on the disk, if that takes it now, and bring all that waits to the
- * database, if that may take a while. The mutex is held, but not meanwhile. */
+/* Tell once that the disk takes nothing, and once that it does again. */
+static void note_stored(struct ledger *ledger, int rc, const struct berth_error *err)
+{
+    if (rc < 0 && !ledger->unstored)
+        log_error("ledger: %s: records are in memory only", err->text);
+    if (rc == 0 && ledger->unstored)
+        log_info("ledger: records are kept on the disk again");
+    ledger->unstored = rc < 0;
+}
+
+/* Have all that waits on the disk, and bring it to the database, if that may take a while. The
+ * mutex is held, but not meanwhile. */
 static void turn(struct ledger *ledger, bool patient)
 {
     struct berth_error err = {""};
     uint64_t lost = ledger->lost;
     size_t n, gone = 0;
     char **line = copy_lines(ledger, &n);
-    bool spilled, taken = false;
-    int rc = 0;
+    bool taken = false;
+    int stored, rc = 0;
 
+    ledger->unsynced = false;
     pthread_mutex_unlock(&ledger->mutex);
-    spilled = n && ledger_queue_spill(ledger->queue, line, n, NULL) == 0;
+    stored = ledger_queue_store(ledger->queue, line, n, &err);
+    note_stored(ledger, stored, &err);
     if (patient)
-        rc = ledger_deliver(ledger->queue, &ledger->conf, line, spilled ? 0 : n, &gone, &taken,
+        rc = ledger_deliver(ledger->queue, &ledger->conf, line, stored == 0 ? 0 : n, &gone, &taken,
                             &err);
     pthread_mutex_lock(&ledger->mutex);
-    for (size_t i = ledger->lost - lost; (spilled || taken) && i < n; i++)
+    for (size_t i = ledger->lost - lost; (stored == 0 || taken) && i < n; i++)
         drop_first(ledger);
     for (size_t i = 0; i < n; i++)
         free(line[i]);
     free(line);
     if (patient)
         conclude(ledger, rc, gone, &err);
-}
-
-static void sync_queue(struct ledger *ledger)
-{
-    struct berth_error err;
-
-    ledger->unsynced = false;
-    pthread_mutex_unlock(&ledger->mutex);
-    if (ledger_queue_sync(ledger->queue, &err) < 0)
-        log_error("ledger: %s", err.text);
-    pthread_mutex_lock(&ledger->mutex);
 }
 
 static void *run(void *arg)
@@ -204,10 +206,8 @@ static void *run(void *arg)
     do {
         wait_for_work(ledger);
         last = ledger->stopping;
-        if (ledger->unsynced)
-            sync_queue(ledger);
-        if (ledger->waiting && (last || now_s() >= ledger->due_s))
-            turn(ledger, !last || !ledger->why[0]);
+        if (ledger->waiting)
+            turn(ledger, last ? !ledger->why[0] : now_s() >= ledger->due_s);
     } while (!last);
     ledger->stopped = true;
     pthread_cond_broadcast(&ledger->changed);
@@ -260,6 +260,7 @@ static struct ledger *ledger_new(const struct conf *conf)
 
 int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err)
 {
+    char spool[PATH_MAX + 16];
     struct ledger *ledger;
     int rc;
 
@@ -271,7 +272,8 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
     ledger = ledger_new(conf);
     if (!ledger)
         return berth_error_set(err, "out of memory");
-    rc = ledger_queue_open(&ledger->queue, conf->ledger_queue, &ledger->waiting, err);
+    snprintf(spool, sizeof(spool), "%s/" LEDGER_SPOOL, conf->state_dir);
+    rc = ledger_queue_open(&ledger->queue, spool, conf->ledger_queue, &ledger->waiting, err);
     if (rc == 0 && (rc = start_thread(ledger)) != 0)
         rc = berth_error_set(err, "no thread: %s", strerror(rc));
     if (rc < 0) {
@@ -321,6 +323,15 @@ static void note_room(struct ledger *ledger, int rc, const struct berth_error *e
     ledger->full = rc < 0;
 }
 
+/* One more waits: counted before the thread can take it away. */
+static void expect(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->mutex);
+    if (ledger->waiting++ == 0 && !ledger->why[0])
+        ledger->due_s = now_s() + SETTLE_S;
+    pthread_mutex_unlock(&ledger->mutex);
+}
+
 int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
 {
     char *line = ledger_line_encode(record);
@@ -329,14 +340,12 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
 
     if (!line)
         return berth_error_set(err, "out of memory");
+    expect(ledger);
     rc = ledger_queue_append(ledger->queue, line, &why);
     pthread_mutex_lock(&ledger->mutex);
-    if (ledger->waiting == 0 && !ledger->why[0])
-        ledger->due_s = now_s() + SETTLE_S;
     note_room(ledger, rc, &why);
+    ledger->unsynced = true;
     if (rc == 0) {
-        ledger->waiting++;
-        ledger->unsynced = true;
         free(line);
     } else {
         keep(ledger, line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ledger_deliver - see ledger_deliver.h
  *
- * A segment is delivered in batches, each a transaction, and removed after its last one. Whatever
+ * A file is delivered in batches, each a transaction, and removed after its last one. Whatever
  * happens in between, it is delivered again from its beginning: the database keeps each record
  * once. */
 #include "ledger_deliver.h"
@@ -179,10 +179,8 @@ static int deliver_queue(struct turn *turn, size_t *gone, struct berth_error *er
 {
     char path[PATH_MAX + 64];
     uint64_t number = 0;
-    int rc = ledger_queue_rotate(turn->queue, err), found, failed = 0;
+    int found, failed = 0;
 
-    if (rc < 0)
-        return -1;
     while ((found = ledger_queue_next(turn->queue, number, &number, path, sizeof(path), err)) > 0)
         if (deliver_segment(turn, path, number, gone, err) < 0) {
             failed = -1;

@@ -13,24 +13,32 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "log.h"
 
 #define REFUSED "refused.jsonl"
 
-struct ledger_queue {
-    char folder[PATH_MAX];
-    int dir, lock;
-    pthread_mutex_t mutex; /* for the present segment; held for a write or an exchange only */
-    int fd;                /* O_APPEND */
-    off_t length;          /* of whole lines in it */
-    uint64_t number;
-    uint64_t newest; /* the greatest number that was ever used */
+struct place {
+    char path[PATH_MAX];
+    int dir;
 };
 
-static int fail(const struct ledger_queue *queue, const char *name, struct berth_error *err)
+struct ledger_queue {
+    struct place spool, disk;
+    int lock;
+    int segment;           /* that lines on the disk are added to; -1 none yet */
+    off_t segment_length;  /* of whole lines in it */
+    uint64_t newest;       /* the greatest number that was ever used, in both folders */
+    pthread_mutex_t mutex; /* for what follows; held for a write or an exchange only */
+    int fd;                /* the spool file, O_APPEND */
+    off_t length;          /* of whole lines in it */
+    uint64_t number;
+};
+
+static int fail(const struct place *place, const char *name, struct berth_error *err)
 {
-    return berth_error_set(err, "%.300s/%.32s: %s", queue->folder, name, strerror(errno));
+    return berth_error_set(err, "%.300s/%.32s: %s", place->path, name, strerror(errno));
 }
 
 static void name_of(uint64_t number, char name[32])
@@ -124,88 +132,106 @@ int ledger_queue_count(const char *folder, size_t *lines, struct berth_error *er
 
 /* ---- opening ---- */
 
-static int open_folder(struct ledger_queue *queue, struct berth_error *err)
+static int open_place(struct place *place, struct berth_error *err)
 {
-    char *slash = strrchr(queue->folder, '/');
+    char *slash = strrchr(place->path, '/');
 
-    if (slash && slash > queue->folder) {
+    if (slash && slash > place->path) {
         *slash = '\0';
-        mkdir(queue->folder, 0755);
+        mkdir(place->path, 0755);
         *slash = '/';
     }
-    if (mkdir(queue->folder, 0700) < 0 && errno != EEXIST)
-        return fail(queue, "", err);
-    queue->dir = open(queue->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (queue->dir < 0)
-        return fail(queue, "", err);
-    queue->lock = openat(queue->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (queue->lock < 0)
-        return fail(queue, "lock", err);
-    if (flock(queue->lock, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK
-                   ? berth_error_set(err, "%.300s: in use by another process", queue->folder)
-                   : fail(queue, "lock", err);
-    return 0;
+    if (mkdir(place->path, 0700) < 0 && errno != EEXIST)
+        return fail(place, "", err);
+    place->dir = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return place->dir < 0 ? fail(place, "", err) : 0;
 }
 
-/* A new segment's descriptor. */
-static int create(struct ledger_queue *queue, uint64_t *number, struct berth_error *err)
+static int lock(struct ledger_queue *queue, struct berth_error *err)
+{
+    queue->lock = openat(queue->disk.dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (queue->lock < 0)
+        return fail(&queue->disk, "lock", err);
+    if (flock(queue->lock, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno == EWOULDBLOCK)
+        return berth_error_set(err, "%.300s: in use by another process", queue->disk.path);
+    return fail(&queue->disk, "lock", err);
+}
+
+/* A new file's descriptor. */
+static int create(struct ledger_queue *queue, const struct place *place, uint64_t *number,
+                  struct berth_error *err)
 {
     char name[32];
     int fd;
 
     *number = ++queue->newest;
     name_of(*number, name);
-    fd = openat(queue->dir, name, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return fail(queue, name, err);
-    fsync(queue->dir); /* its name; where that fails the file is still used */
-    return fd;
+    fd = openat(place->dir, name, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+    return fd < 0 ? fail(place, name, err) : fd;
 }
 
-int ledger_queue_open(struct ledger_queue **out, const char *folder, size_t *waiting,
-                      struct berth_error *err)
+/* What an earlier process has left. */
+static int count_left(struct ledger_queue *queue, size_t *waiting, struct berth_error *err)
+{
+    const struct place *place[] = {&queue->spool, &queue->disk};
+
+    *waiting = 0;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t newest;
+        size_t lines;
+
+        if (count_all(place[i]->dir, &lines, &newest) < 0)
+            return fail(place[i], "", err);
+        *waiting += lines;
+        if (newest > queue->newest)
+            queue->newest = newest;
+    }
+    return 0;
+}
+
+int ledger_queue_open(struct ledger_queue **out, const char *spool, const char *folder,
+                      size_t *waiting, struct berth_error *err)
 {
     struct ledger_queue *queue = calloc(1, sizeof(*queue));
 
     if (!queue)
         return berth_error_set(err, "out of memory");
-    snprintf(queue->folder, sizeof(queue->folder), "%s", folder);
-    queue->dir = queue->lock = queue->fd = -1;
+    snprintf(queue->spool.path, sizeof(queue->spool.path), "%s", spool);
+    snprintf(queue->disk.path, sizeof(queue->disk.path), "%s", folder);
+    queue->spool.dir = queue->disk.dir = queue->lock = queue->segment = queue->fd = -1;
     pthread_mutex_init(&queue->mutex, NULL);
-    if (open_folder(queue, err) == 0) {
-        if (count_all(queue->dir, waiting, &queue->newest) < 0)
-            fail(queue, "", err);
-        else if ((queue->fd = create(queue, &queue->number, err)) >= 0) {
-            *out = queue;
-            return 0;
-        }
+    if (open_place(&queue->disk, err) == 0 && lock(queue, err) == 0 &&
+        open_place(&queue->spool, err) == 0 && count_left(queue, waiting, err) == 0 &&
+        (queue->fd = create(queue, &queue->spool, &queue->number, err)) >= 0) {
+        *out = queue;
+        return 0;
     }
     ledger_queue_close(queue);
     return -1;
 }
 
-static void remove_segment(struct ledger_queue *queue, uint64_t number)
+static void close_fd(int fd)
 {
-    char name[32];
-
-    name_of(number, name);
-    unlinkat(queue->dir, name, 0);
+    if (fd >= 0)
+        close(fd);
 }
 
 void ledger_queue_close(struct ledger_queue *queue)
 {
+    char name[32];
+
     if (!queue)
         return;
-    if (queue->fd >= 0) {
-        close(queue->fd);
-        if (queue->length == 0)
-            remove_segment(queue, queue->number);
-    }
-    if (queue->dir >= 0)
-        close(queue->dir);
-    if (queue->lock >= 0)
-        close(queue->lock);
+    name_of(queue->number, name);
+    if (queue->fd >= 0 && queue->length == 0)
+        unlinkat(queue->spool.dir, name, 0);
+    close_fd(queue->fd);
+    close_fd(queue->segment);
+    close_fd(queue->spool.dir);
+    close_fd(queue->disk.dir);
+    close_fd(queue->lock);
     pthread_mutex_destroy(&queue->mutex);
     free(queue);
 }
@@ -237,7 +263,7 @@ int ledger_queue_append(struct ledger_queue *queue, const char *line, struct ber
     } else {
         if (wrote >= 0)
             errno = ENOSPC;
-        rc = berth_error_set(err, "%.300s: %s", queue->folder, strerror(errno));
+        rc = fail(&queue->spool, "", err);
         if (wrote > 0)
             mend(queue);
     }
@@ -245,14 +271,11 @@ int ledger_queue_append(struct ledger_queue *queue, const char *line, struct ber
     return rc;
 }
 
-/* ---- the other thread ---- */
+/* ---- the other thread: to the disk ---- */
 
-int ledger_queue_sync(struct ledger_queue *queue, struct berth_error *err)
-{
-    return fdatasync(queue->fd) < 0 ? fail(queue, "", err) : 0;
-}
-
-int ledger_queue_rotate(struct ledger_queue *queue, struct berth_error *err)
+/* Lines that are appended from now on go to a new spool file, where the present one has any. 0, or
+ * -1 and err. */
+static int turn_spool(struct ledger_queue *queue, struct berth_error *err)
 {
     uint64_t number;
     bool empty;
@@ -263,7 +286,7 @@ int ledger_queue_rotate(struct ledger_queue *queue, struct berth_error *err)
     pthread_mutex_unlock(&queue->mutex);
     if (empty)
         return 0;
-    fd = create(queue, &number, err);
+    fd = create(queue, &queue->spool, &number, err);
     if (fd < 0)
         return -1;
     pthread_mutex_lock(&queue->mutex);
@@ -272,7 +295,6 @@ int ledger_queue_rotate(struct ledger_queue *queue, struct berth_error *err)
     queue->number = number;
     queue->length = 0;
     pthread_mutex_unlock(&queue->mutex);
-    fdatasync(before); /* what fails here failed in the sync before, or will in the delivery */
     close(before);
     return 0;
 }
@@ -292,40 +314,130 @@ static int write_all(int fd, const char *text, size_t length)
     return 0;
 }
 
-int ledger_queue_spill(struct ledger_queue *queue, char *const *line, size_t n,
-                       struct berth_error *err)
+/* Have a segment to add lines to. */
+static int have_segment(struct ledger_queue *queue, struct berth_error *err)
 {
     uint64_t number;
-    int fd = create(queue, &number, err), rc = 0;
 
-    if (fd < 0)
+    if (queue->segment >= 0)
+        return 0;
+    queue->segment = create(queue, &queue->disk, &number, err);
+    queue->segment_length = 0;
+    if (queue->segment < 0)
         return -1;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = write_all(fd, line[i], strlen(line[i]));
-    if (rc == 0)
-        rc = fdatasync(fd);
-    if (rc < 0) {
-        fail(queue, "", err);
-        remove_segment(queue, number);
+    fsync(queue->disk.dir); /* its name; where that fails the lines are still written */
+    return 0;
+}
+
+/* What was added to the segment holds, when the disk has it; else it is as it was before. */
+static int settle(struct ledger_queue *queue, int rc, struct berth_error *err)
+{
+    struct stat st;
+
+    if (rc == 0 && fdatasync(queue->segment) == 0 && fstat(queue->segment, &st) == 0) {
+        queue->segment_length = st.st_size;
+        return 0;
     }
-    close(fd);
+    fail(&queue->disk, "", err);
+    if (ftruncate(queue->segment, queue->segment_length) < 0) {
+        close(queue->segment); /* it ends in a part of a line: no more is added to it */
+        queue->segment = -1;
+    }
+    return -1;
+}
+
+/* Copy a file's whole lines to the segment. */
+static int copy(struct ledger_queue *queue, FILE *file, const char *name)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    int rc = 0;
+
+    while (rc == 0 && (length = getline(&line, &room, file)) > 0)
+        if (line[length - 1] == '\n')
+            rc = write_all(queue->segment, line, (size_t)length);
+        else
+            log_warn("ledger: %s/%s: its last line is torn (%zd bytes): skipped", queue->spool.path,
+                     name, length);
+    free(line);
+    return rc == 0 && ferror(file) ? -1 : rc;
+}
+
+static int store_file(struct ledger_queue *queue, uint64_t number, struct berth_error *err)
+{
+    char name[32];
+    FILE *file;
+    int fd, rc;
+
+    name_of(number, name);
+    fd = openat(queue->spool.dir, name, O_RDONLY | O_CLOEXEC);
+    file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file) {
+        close_fd(fd);
+        return fail(&queue->spool, name, err);
+    }
+    rc = settle(queue, copy(queue, file, name), err);
+    fclose(file);
+    if (rc == 0 && unlinkat(queue->spool.dir, name, 0) < 0)
+        rc = fail(&queue->spool, name, err);
     return rc;
 }
+
+/* All spool files but the one that is appended to. */
+static int store_spool(struct ledger_queue *queue, struct berth_error *err)
+{
+    uint64_t number = 0;
+
+    while (find(queue->spool.dir, number, &number) == 0) {
+        if (number == 0 || number == queue->number)
+            return 0;
+        if (have_segment(queue, err) < 0 || store_file(queue, number, err) < 0)
+            return -1;
+    }
+    return fail(&queue->spool, "", err);
+}
+
+int ledger_queue_store(struct ledger_queue *queue, char *const *line, size_t n,
+                       struct berth_error *err)
+{
+    int rc = 0;
+
+    if (turn_spool(queue, err) < 0 || store_spool(queue, err) < 0)
+        return -1;
+    if (n == 0)
+        return 0;
+    if (have_segment(queue, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = write_all(queue->segment, line[i], strlen(line[i]));
+    return settle(queue, rc, err);
+}
+
+/* ---- and away ---- */
 
 int ledger_queue_next(struct ledger_queue *queue, uint64_t after, uint64_t *number, char *path,
                       size_t size, struct berth_error *err)
 {
+    uint64_t spooled;
+    bool on_disk;
     char name[32];
 
-    do {
-        if (find(queue->dir, after, number) < 0)
-            return fail(queue, "", err);
-        after = *number;
-    } while (*number && *number == queue->number);
+    close_fd(queue->segment);
+    queue->segment = -1;
+    if (find(queue->disk.dir, after, number) < 0)
+        return fail(&queue->disk, "", err);
+    if (find(queue->spool.dir, after, &spooled) < 0)
+        return fail(&queue->spool, "", err);
+    if (spooled == queue->number) /* the newest of them */
+        spooled = 0;
+    on_disk = *number && (!spooled || *number < spooled);
+    if (!on_disk)
+        *number = spooled;
     if (*number == 0)
         return 0;
     name_of(*number, name);
-    snprintf(path, size, "%s/%s", queue->folder, name);
+    snprintf(path, size, "%s/%s", on_disk ? queue->disk.path : queue->spool.path, name);
     return 1;
 }
 
@@ -334,23 +446,27 @@ int ledger_queue_done(struct ledger_queue *queue, uint64_t number, struct berth_
     char name[32];
 
     name_of(number, name);
-    return unlinkat(queue->dir, name, 0) < 0 && errno != ENOENT ? fail(queue, name, err) : 0;
+    if (unlinkat(queue->disk.dir, name, 0) < 0 && errno != ENOENT)
+        return fail(&queue->disk, name, err);
+    if (unlinkat(queue->spool.dir, name, 0) < 0 && errno != ENOENT)
+        return fail(&queue->spool, name, err);
+    return 0;
 }
 
 int ledger_queue_aside(struct ledger_queue *queue, const char *line, size_t length,
                        struct berth_error *err)
 {
-    int fd = openat(queue->dir, REFUSED, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+    int fd = openat(queue->disk.dir, REFUSED, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
     int rc = -1;
 
     if (fd < 0)
-        return fail(queue, REFUSED, err);
+        return fail(&queue->disk, REFUSED, err);
     while (length && line[length - 1] == '\n')
         length--;
     if (write_all(fd, line, length) == 0 && write_all(fd, "\n", 1) == 0)
         rc = fdatasync(fd);
     if (rc < 0)
-        fail(queue, REFUSED, err);
+        fail(&queue->disk, REFUSED, err);
     close(fd);
     return rc;
 }

@@ -222,6 +222,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_top.c \
 	packer/doctor.h \
 	packer/doctor_hardware.c \
+	packer/doctor_ledger.c \
 	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
 	packer/plan.c packer/plan.h \

@@ -22,6 +22,7 @@ void ledger_box_open(struct ledger_box *box)
     assert_non_null(mkdtemp(box->folder));
     conf_init(&box->conf);
     sprintf(box->conf.ledger, "sqlite:%s/ledger.db", box->folder);
+    sprintf(box->conf.state_dir, "%s/state", box->folder);
     sprintf(box->conf.ledger_queue, "%s/queue", box->folder);
 }
 

@@ -8,7 +8,7 @@
 
 struct ledger_box {
     char folder[64];
-    struct conf conf; /* ledger, ledger_queue */
+    struct conf conf; /* ledger, ledger_queue, state_dir */
 };
 
 /* An empty folder, a ledger in a file there. */

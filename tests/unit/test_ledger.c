@@ -581,37 +581,57 @@ static void test_full(void **state)
     assert_int_equal(refused_lines(box), 0);
 }
 
-/* The queue's disk is full, the database's is not: they arrive from memory. */
+/* A folder of 64 KiB, full. False: nobody may mount here. */
+static bool fill_up(const char *folder, char *ballast, size_t size)
+{
+    char block[512] = "";
+    int fd;
+
+    mkdir(folder, 0700);
+    if (mount("none", folder, "tmpfs", 0, "size=64k") < 0)
+        return false;
+    snprintf(ballast, size, "%s/ballast", folder);
+    fd = open(ballast, O_CREAT | O_WRONLY, 0600);
+    while (write(fd, block, sizeof(block)) > 0)
+        ;
+    close(fd);
+    return true;
+}
+
+/* The queue's disk is full, the database's is not: they arrive from the spool; and from memory
+ * where that is full, too. */
 static void test_full_queue(void **state)
 {
     struct ledger_box *box = box_of(state);
-    struct ledger_record record = ledger_box_record(0);
+    char ballast[160], spool_ballast[160], spool[128];
+    struct ledger_record record;
     struct ledger *ledger;
     struct berth_error err;
     unsigned n = 0;
-    char path[128];
-    int fd;
 
-    mkdir(box->conf.ledger_queue, 0700);
-    if (mount("none", box->conf.ledger_queue, "tmpfs", 0, "size=64k") < 0) {
+    ledger_close(open_ledger(box)); /* makes the folders */
+    snprintf(spool, sizeof(spool), "%s/state/ledger", box->folder);
+    if (!fill_up(box->conf.ledger_queue, ballast, sizeof(ballast))) {
         print_message("skipped: no tmpfs can be mounted\n");
         skip();
     }
     ledger = open_ledger(box);
-    snprintf(path, sizeof(path), "%s/queue/ballast", box->folder);
-    fd = open(path, O_CREAT | O_WRONLY, 0600);
-    while (write(fd, &record, 512) > 0)
-        ;
-    close(fd);
-    for (; n < 50; n++) {
+    for (; n < 50; n++)
+        add(ledger, n);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    assert_true(fill_up(spool, spool_ballast, sizeof(spool_ballast)));
+    ledger = open_ledger(box);
+    for (; n < 100; n++) {
         record = ledger_box_record(n);
         assert_int_equal(ledger_add(ledger, &record, &err), -1);
         assert_non_null(strstr(err.text, "No space left"));
     }
     assert_true(ledger_box_arrived(ledger));
-    unlink(path);
+    unlink(spool_ballast);
     add(ledger, n++);
     ledger_close(ledger);
+    umount(spool);
     umount(box->conf.ledger_queue);
     assert_int_equal(ledger_box_stored(box), n);
 }
