@@ -11,6 +11,7 @@
 #include "../models/dio.h"
 #include "forecast.h"
 #include "hold.h"
+#include "isolation.h"
 #include "memory_follow.h"
 #include "place.h"
 #include "sample.h"
@@ -339,6 +340,8 @@ static void move(struct packer *packer, struct pool *next, const struct dio_prop
         return;
     }
     begin_anew(packer);
+    if (proposal->owed) /* whatever it costs the others */
+        watch_end(&packer->replace->watch);
 }
 
 /* The proposal to go from where they stand to `next`; its gain is NAN where nobody can tell. */
@@ -351,6 +354,8 @@ static struct dio_proposal propose(const struct packer *packer, const struct poo
         proposal.gain =
             forecast_work(forecast, next, guest) - forecast_work(forecast, &packer->pool, false);
     forecast_free(forecast);
+    proposal.owed =
+        !guest && isolation_missing(packer, next) < isolation_missing(packer, &packer->pool);
     price(packer, next, guest, &proposal);
     return proposal;
 }
