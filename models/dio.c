@@ -39,7 +39,7 @@ enum dio_verdict dio_decide(struct dio *dio, const struct dio_rules *rules, doub
     bool same = dio->agreed > 0 && dio->candidate == proposal->id;
 
     if (banned(dio, proposal->id, now_s) ||
-        !(proposal->gain * rules->horizon_s > proposal->cost_s)) {
+        !(proposal->owed || proposal->gain * rules->horizon_s > proposal->cost_s)) {
         dio_content(dio);
         return banned(dio, proposal->id, now_s) ? DIO_BANNED : DIO_NO_GAIN;
     }

@@ -2,7 +2,7 @@
 /* dio - when Distributed Intensity Online moves (Blagodurov 2010, section 6): the paper's re-place
  * at each sample, tamed. What is proposed is the policy's; this says whether it is done.
  *
- *   - It must pay: what it gains in `horizon_s` exceeds what it costs.
+ *   - It must pay: what it gains in `horizon_s` exceeds what it costs; or it is owed to somebody.
  *   - It must have done so for `agreements` decisions in a row: one sample is no trend.
  *   - There are at most so many moves in any minute.
  *   - Regret: where speed fell after a move by more than chance explains, it is undone, and the
@@ -33,6 +33,7 @@ struct dio_proposal {
     double gain;   /* cores */
     double cost_s; /* core-seconds */
     size_t moves;  /* steps that would move, > 0 */
+    bool owed;     /* somebody was promised what only this gives: it need not pay */
 };
 
 enum dio_verdict {

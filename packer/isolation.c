@@ -8,6 +8,7 @@
 #include "../models/pain.h"
 #include "admit.h"
 #include "classify.h"
+#include "place.h"
 
 /* Does the step suffer from neighbours? Says why, or why not. */
 static bool is_sensitive(const struct step *step, char *why, size_t size)
@@ -42,21 +43,38 @@ bool isolation_wanted(const struct step *step)
 
 /* ---- where it stands ---- */
 
-static const struct cpus *stands(const struct step *step)
+/* Now, or where the pool puts it. */
+static void stand_of(const struct packer *packer, const struct pool *pool, const struct step *step,
+                     struct cpus *cpus)
 {
-    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
+    struct cpus image;
+
+    *cpus = step->state == STEP_OBSERVED ? step->place.home : step->place.cpus;
+    if (!pool || !step_movable(step))
+        return;
+    cpus_zero(cpus);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        place_image(packer, pool, &step->body.task[i].use, &image);
+        cpus_or(cpus, &image);
+    }
 }
 
 /* Another step that is a devil and stands on these CPUs; NULL: none. A shell only waits. */
-static const struct step *devil_on(const struct packer *packer, const struct step *step,
-                                   const struct cpus *cpus)
+static const struct step *devil_on(const struct packer *packer, const struct pool *pool,
+                                   const struct step *step, const struct cpus *domain)
 {
     const struct step *other;
+    struct cpus cpus;
 
     TAILQ_FOREACH(other, &packer->steps.live, link)
-    if (other != step && !step_is_shell(other) && cpus_intersect(stands(other), cpus) &&
-        classify_rate(packer, other) >= packer->conf.devil_miss_pmi)
-        return other;
+    {
+        if (other == step || step_is_shell(other) ||
+            !(classify_rate(packer, other) >= packer->conf.devil_miss_pmi))
+            continue;
+        stand_of(packer, pool, other, &cpus);
+        if (cpus_intersect(&cpus, domain))
+            return other;
+    }
     return NULL;
 }
 
@@ -68,8 +86,8 @@ static void add_number(char *text, size_t size, bool *first, size_t number)
     *first = false;
 }
 
-/* All CPUs of the packages (else the caches) that the step stands on, and their name. */
-static void domain_of(const struct packer *packer, const struct step *step, bool packages,
+/* All CPUs of the packages (else the caches) that these are of, and their name. */
+static void domain_of(const struct packer *packer, const struct cpus *stand, bool packages,
                       struct cpus *cpus, char *name, size_t size)
 {
     const struct topo *topo = packer->topo;
@@ -84,7 +102,7 @@ static void domain_of(const struct packer *packer, const struct step *step, bool
         for (size_t j = 0; j < topo->llcs; j++)
             if (packages ? topo->llc[j].package == topo->llc[i].package : i == j)
                 cpus_or(&package, &topo->llc[j].cpus);
-        if (!cpus_intersect(&package, &step->place.cpus))
+        if (!cpus_intersect(&package, stand))
             continue;
         cpus_or(cpus, &package);
         if (packages && topo->llc[i].package == last)
@@ -98,19 +116,32 @@ static void domain_of(const struct packer *packer, const struct step *step, bool
 
 /* ---- what came of it ---- */
 
+/* The devil in the step's domain, a package or, if there is one in that, a cache; NULL: it has one
+ * without, called name. */
+static const struct step *devil_beside(const struct packer *packer, const struct pool *pool,
+                                       const struct step *step, char *name, size_t size)
+{
+    const struct step *devil = NULL;
+    struct cpus stand, domain;
+
+    stand_of(packer, pool, step, &stand);
+    for (int packages = 1; packages >= 0; packages--) {
+        domain_of(packer, &stand, packages, &domain, name, size);
+        devil = devil_on(packer, pool, step, &domain);
+        if (!devil)
+            return NULL;
+    }
+    return devil;
+}
+
 static void judge_place(const struct packer *packer, const struct step *step, const char *why,
                         struct isolation *isolation)
 {
     char name[sizeof(isolation->domain)];
-    const struct step *devil = NULL;
-    struct cpus cpus;
+    const struct step *devil = devil_beside(packer, NULL, step, name, sizeof(name));
 
-    for (int packages = 1; packages >= 0; packages--) {
-        domain_of(packer, step, packages, &cpus, name, sizeof(name));
-        devil = devil_on(packer, step, &cpus);
-        if (devil)
-            continue;
-        isolation->granted = true;
+    isolation->granted = !devil;
+    if (!devil) {
         strcpy(isolation->domain, name);
         snprintf(isolation->reason, sizeof(isolation->reason),
                  "sensitive (%s); no %s devil is in %s", why,
@@ -121,6 +152,18 @@ static void judge_place(const struct packer *packer, const struct step *step, co
              step_movable(devil)
                  ? "the devils in the pool find too few cores outside of any domain for it"
                  : "a devil that berth does not place stands beside it");
+}
+
+size_t isolation_missing(const struct packer *packer, const struct pool *pool)
+{
+    char name[sizeof(((struct isolation *)NULL)->domain)];
+    const struct step *step;
+    size_t n = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    n += step_movable(step) && isolation_wanted(step) &&
+         devil_beside(packer, pool, step, name, sizeof(name));
+    return n;
 }
 
 void isolation_of(const struct packer *packer, const struct step *step, struct isolation *isolation)

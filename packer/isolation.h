@@ -30,7 +30,11 @@ bool isolation_wanted(const struct step *step);
 void isolation_of(const struct packer *packer, const struct step *step,
                   struct isolation *isolation);
 
-/* The same as the end of a sentence, "; isolated in package 0"; "" where nobody asked. */
+/* Movable steps that are to be isolated and have another devil in their domain, if everybody stood
+ * where the pool puts him. */
+size_t isolation_missing(const struct packer *packer, const struct pool *pool);
+
+/* What came of it as the end of a sentence, "; isolated in package 0"; "" where nobody asked. */
 void isolation_note(const struct packer *packer, const struct step *step, char *text, size_t size);
 
 #endif

@@ -11,6 +11,7 @@
 #include "../models/dio.h"
 #include "forecast.h"
 #include "hold.h"
+#include "isolation.h"
 #include "memory_follow.h"
 #include "place.h"
 #include "sample.h"
@@ -351,6 +352,8 @@ static void move(struct packer *packer, struct pool *next, const struct proposal
         return;
     }
     begin_anew(packer);
+    if (proposal->dio.owed) /* whatever it costs the others */
+        watch_end(&packer->replace->watch);
 }
 
 /* Would a step move that DIO-POWER places? */
@@ -399,6 +402,8 @@ static struct proposal propose(const struct packer *packer, const struct pool *n
             weigh_energy(packer, forecast, next, guest, now, then, &proposal);
     }
     forecast_free(forecast);
+    proposal.dio.owed =
+        !guest && isolation_missing(packer, next) < isolation_missing(packer, &packer->pool);
     price(packer, next, guest, &proposal.dio);
     return proposal;
 }

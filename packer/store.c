@@ -78,6 +78,8 @@ static struct json_object *start_entry(const struct step *step)
     json_add_double(entry, "started_mono_s", step->started_mono_s);
     json_add_u64(entry, "moves", step->hold.moves);
     json_add_text(entry, "state", step_state_name[step->state]);
+    if (step->refused[0])
+        json_add_text(entry, "refused", step->refused);
     json_add_text(entry, "reason", step->hold.reason);
     json_add_text(entry, "released", step_released_name[step->released]);
     json_add_bool(entry, "away", step->hold.away);
@@ -256,6 +258,8 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
             0 ||
         json_get_text(entry, "reason", JSON_OPTIONAL, step->hold.reason, sizeof(step->hold.reason),
                       err) < 0 ||
+        json_get_text(entry, "refused", JSON_OPTIONAL, step->refused, sizeof(step->refused), err) <
+            0 ||
         json_get_word(entry, "released", JSON_OPTIONAL, step_released_name, STEP_RELEASES,
                       &released, err) < 0 ||
         json_get_bool(entry, "away", JSON_OPTIONAL, &step->hold.away, err) < 0 ||

@@ -17,7 +17,7 @@ static const struct dio_rules rules = {
 static enum dio_verdict decide(struct dio *dio, double now_s, uint64_t id, double gain,
                                double cost_s, size_t moves)
 {
-    struct dio_proposal proposal = {id, gain, cost_s, moves};
+    struct dio_proposal proposal = {id, gain, cost_s, moves, .owed = false};
 
     return dio_decide(dio, &rules, now_s, &proposal);
 }
@@ -49,6 +49,9 @@ static void test_must_pay(void **state)
     assert_int_equal(decide(&dio, 4, 1, NAN, 0, 1), DIO_NO_GAIN);
     assert_int_equal(decide(&dio, 5, 1, 0.1, NAN, 1), DIO_NO_GAIN);
     assert_int_equal(decide(&dio, 6, 1, 0.1, 5.9999, 1), DIO_AGAIN);
+    assert_int_equal(
+        dio_decide(&dio, &rules, 7, &(struct dio_proposal){7, NAN, 100, 1, .owed = true}),
+        DIO_AGAIN);
 }
 
 static void test_limit(void **state)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "packer/forecast.h"
+#include "packer/isolation.h"
 #include "packer/replace.h"
 #include "packer/sample.h"
 
@@ -155,6 +156,24 @@ static void test_does_not_pay(void **state)
     for (double age = 1; age < 10; age++)
         at_age(f, age);
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+}
+
+/* What was promised to who is isolated is kept, also where it does not pay. */
+static void test_isolated(void **state)
+{
+    struct fixture *f = *state;
+
+    f->packer.conf.replace_horizon_ms = 0;
+    packed(f, "devil");
+    step_of(f, 1)->request.options.isolate = true;
+    at_age(f, 1);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0); /* nothing is known yet */
+    at_age(f, 2);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 1);
+    for (double age = 3; age < 10; age++)
+        at_age(f, age);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0);
+    assert_spread(f);
 }
 
 /* Half as fast after the move: put back, and not tried again. */
@@ -340,6 +359,7 @@ int main(void)
         CASE(test_off),
         CASE(test_limit),
         CASE(test_does_not_pay),
+        CASE(test_isolated),
         CASE(test_regret),
         CASE(test_observed_are_told),
         CASE(test_others_come_and_go),

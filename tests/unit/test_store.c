@@ -52,6 +52,7 @@ static struct step *put(struct fixture *f, uint32_t job)
     step->started_mono_s = 12.25;
     step->hold.moves = 3;
     strcpy(step->hold.reason, "because");
+    strcpy(step->refused, "isolate");
     strcpy(step->body.leaf, "slurm/uid_1/job_1/step_0");
     step->body.mems_home = cpus_of("1");
     return step;
@@ -71,6 +72,7 @@ static void test_start(void **state)
     assert_true(step->started_mono_s == 12.25);
     assert_int_equal(step->hold.moves, 3);
     assert_string_equal(step->hold.reason, "because");
+    assert_string_equal(step->refused, "isolate");
     assert_string_equal(step->body.leaf, "slurm/uid_1/job_1/step_0");
     assert_cpus(&step->body.job_home, "0-3");
     assert_cpus(&step->body.step_home, "0,2-3");

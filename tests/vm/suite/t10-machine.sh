@@ -6,6 +6,9 @@ PACKAGES=${CLUSTER_SHAPE%x*}
 CORES=${CLUSTER_SHAPE#*x} # of a package
 HALF=$((CORES / 2))       # two jobs of so many share a package
 
+# It moves pages, too, and hides others meanwhile.
+[ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
+
 # expand LIST: its CPUs, one a line: 0-2,5
 expand() {
     local part
