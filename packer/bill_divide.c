@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "node_power.h"
-
 #define WITHIN 0.05        /* of the power: how well a weight's part of it must be known */
 #define LEARN_S 0.2        /* shorter intervals teach nothing: busy time comes in ticks */
 #define LEARN_COUNTED 0.95 /* of the busy time, that must be counted to learn from */
@@ -33,7 +31,7 @@ static unsigned columns_of(const struct bill_zone *zone, double part)
 }
 
 /* What an interval in which no energy was lost says about the zone. */
-static void learn(struct packer *packer, struct bill_zone *zone, double uj)
+static void learn(struct bill_zone *zone, double uj)
 {
     double s = zone->seconds, watts = uj / s * 1e-6;
     double x[BILL_FEATURES] = {1, zone->sum.busy_s / s, zone->sum.instructions / s * 1e-9,
@@ -42,8 +40,6 @@ static void learn(struct packer *packer, struct bill_zone *zone, double uj)
 
     if (s < LEARN_S || !zone->busy_known)
         return;
-    if (zone->zone.domain == ENERGY_PACKAGE && strcmp(zone->zone.source, "model") != 0)
-        node_power_observe(packer, zone->zone.package, s, watts, zone->sum.busy_s);
     nnls_fit_add(&zone->fit_busy, x, watts);
     if (x[BILL_BUSY] <= RESTING) /* nobody did anything: that is known of all */
         columns = zone->columns;
@@ -207,10 +203,9 @@ void bill_clear(struct bill *bill, size_t z, struct step *const *step, size_t n)
     zone->busy_known = true;
 }
 
-void bill_divide(struct packer *packer, size_t z, const struct energy_reading *reading,
+void bill_divide(struct bill *bill, size_t z, const struct energy_reading *reading,
                  struct step *const *step, size_t n)
 {
-    struct bill *bill = packer->bill;
     struct bill_zone *zone = &bill->zone[z];
     uint64_t uj = reading->uj[z] - zone->uj, lost = reading->gaps[z] - zone->gaps, idle;
     double w[NNLS_MAX];
@@ -218,7 +213,7 @@ void bill_divide(struct packer *packer, size_t z, const struct energy_reading *r
     unsigned by;
 
     if (lost == 0)
-        learn(packer, zone, (double)uj);
+        learn(zone, (double)uj);
     fitted = weights(zone, w);
     idle = idle_energy(zone, fitted, w, uj);
     by = choose(zone, fitted, w);

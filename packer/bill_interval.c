@@ -318,7 +318,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
         return;
     if (zone->based) {
         tell_power(packer, zone, reading->uj[z], reading->gaps[z]);
-        bill_divide(packer, z, reading, bill->step, n);
+        bill_divide(bill, z, reading, bill->step, n);
     } else {
         for (size_t i = 0; i < n; i++)
             bill->step[i]->bill.way->gap |= bill->step[i]->bill.way->claim[z].there;

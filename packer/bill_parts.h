@@ -120,7 +120,7 @@ void bill_leave(struct bill *bill, struct step *step);
 /* ---- bill_divide.c ---- */
 
 /* Divide what the zone has used since it was last known among step[n] and the others. */
-void bill_divide(struct packer *packer, size_t zone, const struct energy_reading *reading,
+void bill_divide(struct bill *bill, size_t zone, const struct energy_reading *reading,
                  struct step *const *step, size_t n);
 
 /* Its claims are nobody's any more. */

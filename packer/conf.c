@@ -184,7 +184,8 @@ static const struct key keys[] = {
      "Ways to read the node's energy meters; a zone is read by the first of that order that has "
      "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},
     {"energy_interval", TYPE_TIME, "ms or s", "1s", 100, 20e3, NULL, FIELD(energy_interval_ms),
-     "How often they are read and their energy is divided among the steps."},
+     "How often they are read and their energy is divided among the steps; where none runs, a "
+     "tenth as often, but every 20 seconds."},
     {"energy_root", TYPE_PATH, "", "/", 0, 0, NULL, FIELD(energy_root),
      "The meters' files are below this folder (a recorded tree, for tests)."},
     {"energy_model", TYPE_WATTS, "", "", 0, 0, NULL, FIELD(energy_model),

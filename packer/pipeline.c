@@ -237,7 +237,7 @@ double pipeline_observe(struct packer *packer)
 {
     double in_s = sample_due(packer), bill_s = bill_due(packer);
 
-    if (packer->rates_changed || packer->steps_changed)
+    if (packer->ledger && (packer->rates_changed || packer->steps_changed))
         forecast_slowdowns(packer);
     replace_turn(packer);
     return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
@@ -314,6 +314,8 @@ void pipeline_end(struct packer *packer, const struct wire_end *end)
 
     if (!step)
         return;
+    if (end->restart > step->request.restart)
+        step->request.restart = end->restart;
     step_over(packer, step, end);
     make_room(packer);
 }

@@ -288,6 +288,15 @@ static int gather_steps(struct walk *walk, size_t from, size_t to, bool per_node
     return 0;
 }
 
+/* A job ended as its batch script did, as with sacct; without one as the worst of its steps. */
+static int exit_of(const struct walk *walk, const struct report_row *job)
+{
+    for (size_t i = 0; i < walk->steps; i++)
+        if (walk->step[i].id.step == WIRE_STEP_BATCH)
+            return walk->step[i].exit_status;
+    return job->exit_status;
+}
+
 static int visit_job(struct walk *walk, size_t from, size_t to, struct report_row *job)
 {
     if (gather_steps(walk, from, to, false) < 0)
@@ -298,6 +307,7 @@ static int visit_job(struct walk *walk, size_t from, size_t to, struct report_ro
         if (report_merge(job, &walk->step[i], REPORT_MERGE_STEPS, keep, walk->report) < 0)
             return -1;
     report_derive(job);
+    job->exit_status = exit_of(walk, job);
     if (to - from > 1 && name_nodes(walk, from, to, job) < 0)
         return -1;
     if (walk->per_node && to - from > walk->steps && gather_steps(walk, from, to, true) < 0)

@@ -122,6 +122,7 @@ static void encode_end(struct json_object *object, const struct wire_end *end)
     json_add_measure(object, "user_s", end->user_s);
     json_add_measure(object, "system_s", end->system_s);
     json_add_u64(object, "maxrss_kib", end->maxrss_kib);
+    json_add_u64(object, "restart", end->restart);
 }
 
 /* A whole job has no step, a whole node no job. */
@@ -345,7 +346,8 @@ static int decode_end(struct json_object *object, struct wire_end *end, struct b
         json_get_i64(object, "exit_status", JSON_OPTIONAL, &status, err) < 0 ||
         json_get_double(object, "user_s", JSON_OPTIONAL, &end->user_s, err) < 0 ||
         json_get_double(object, "system_s", JSON_OPTIONAL, &end->system_s, err) < 0 ||
-        json_get_u64(object, "maxrss_kib", JSON_OPTIONAL, &end->maxrss_kib, err) < 0)
+        json_get_u64(object, "maxrss_kib", JSON_OPTIONAL, &end->maxrss_kib, err) < 0 ||
+        json_get_u32(object, "restart", JSON_OPTIONAL, &end->restart, err) < 0)
         return -1;
     if (status < -1 || status > UINT16_MAX)
         return berth_error_set(err, "exit_status: no wait status");

@@ -118,6 +118,8 @@ struct wire_end {
     int exit_status;         /* wait(2) status of the worst task; -1 unknown */
     double user_s, system_s; /* CPU time of all its processes that were waited for; < 0 unknown */
     uint64_t maxrss_kib;     /* greatest resident set of one process; 0 unknown */
+    uint32_t restart; /* times the job was requeued: Slurm 22.05 tells it to a batch script only
+                         when it runs; 0 unknown */
 };
 
 struct wire_release {

@@ -2,8 +2,8 @@
 /* apply - berthd's answer, carried from slurmstepd into the tasks and put into effect there.
  *
  * The tasks are forked before the answer comes, so it is handed to them through a page of shared
- * memory that is made before the fork. slurmstepd writes it before it releases any task, and never
- * reads it; the tasks only read it. */
+ * memory that is made before the fork. slurmstepd writes it before it releases any task; the tasks
+ * only read it, but for one number that they know and slurmstepd does not. */
 #ifndef BERTH_APPLY_H
 #define BERTH_APPLY_H
 
@@ -24,6 +24,11 @@ void apply_page_fill(struct apply_page *page, const struct wire_answer *answer);
 /* In a task: was there such an answer? */
 bool apply_page_answered(const struct apply_page *page); /* NULL: no */
 const char *apply_page_note(const struct apply_page *page);
+
+/* In a task: how often its job was requeued, as its environment has it; page may be NULL. And in
+ * slurmstepd: what a task has told; 0: nothing. */
+void apply_page_tell_restarts(spank_t spank, struct apply_page *page);
+uint32_t apply_page_restarts(const struct apply_page *page);
 
 /* In task_init of the task with this local id: set affinity, then memory policy, then environment
  * as the answer says. What cannot be had exactly stays as it was, and nothing is tried after it. 0,

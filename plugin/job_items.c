@@ -152,6 +152,9 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
     reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
+    /* S_SLURM_RESTART_COUNT is 0 in every step of Slurm 22.05. */
+    if (!reg->restart)
+        reg->restart = env_number(env, "SLURM_RESTART_COUNT");
     read_env(env, "SLURM_JOB_ACCOUNT", reg->account, sizeof(reg->account));
     read_env(env, "SLURM_JOB_QOS", reg->qos, sizeof(reg->qos));
     read_env(env, "SLURM_JOB_PARTITION", reg->partition, sizeof(reg->partition));

@@ -207,6 +207,7 @@ int step_task_init(struct step *step, spank_t spank)
     int id = task_id(step, spank), rc = -1;
     struct berth_error err;
 
+    apply_page_tell_restarts(spank, step->page);
     if (id >= 0 && apply_page_answered(step->page)) {
         rc = apply_task(spank, step->page, (uint32_t)id, &err);
         if (rc < 0)
@@ -246,6 +247,7 @@ static void step_end(struct step *step)
 
     if (!step->end_deadline_ms)
         return;
+    request.end.restart = apply_page_restarts(step->page);
     if (getrusage(RUSAGE_CHILDREN, &usage) == 0) {
         request.end.user_s = seconds(usage.ru_utime);
         request.end.system_s = seconds(usage.ru_stime);

@@ -99,7 +99,7 @@ AccountingStoreFlags=job_comment"
     cp "$BUILD/berth-comment" "$CLUSTER/bin/" || return 1
     meters_make
     CLUSTER_BERTHD_CONF=(ledger="sqlite:$CLUSTER/berth/ledger.db" ledger_queue="$CLUSTER/berth/queue" admin_comment=on
-        comment_program="$CLUSTER/bin/berth-comment" energy_root="$CLUSTER/meters" energy=powercap)
+        comment_program="$CLUSTER/bin/berth-comment" energy_root="$CLUSTER/meters" energy=powercap sweep=5s)
     berthd_conf
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ static double now_us(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* How often this thread has waited for something. */
+static long waits(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
 }
 
 static int compare(const void *a, const void *b)
@@ -86,31 +96,37 @@ static void make_record(unsigned n, struct ledger_record *record)
     strcpy(record->slowdown_source, "contend, profile");
 }
 
-/* Add them all; what each of them took, microseconds. */
-static void add_all(struct ledger *ledger, const struct options *options, double *took)
+/* Add them all; what each of them took, microseconds. How often one of them waited. */
+static long add_all(struct ledger *ledger, const struct options *options, double *took)
 {
     struct ledger_record record;
+    long waited = 0;
     struct berth_error err;
 
     for (unsigned i = 0; i < options->records; i++) {
         double begin;
 
         make_record(i, &record);
+        waited -= waits();
         begin = now_us();
         if (ledger_add(ledger, &record, &err) < 0)
             die("record", err.text);
         took[i] = now_us() - begin;
+        waited += waits();
         if (options->pause_us)
             usleep(options->pause_us);
     }
+    return waited;
 }
 
-static void report(double *took, unsigned n)
+static void report(double *took, unsigned n, long waited)
 {
     qsort(took, n, sizeof(*took), compare);
     printf(
         "event loop: median %.1f us, 99 %% %.1f us, 99.9 %% %.1f us, greatest %.1f us a record\n",
         took[n / 2], took[n * 99ul / 100], took[n * 999ul / 1000], took[n - 1]);
+    printf("it waited %ld times (for the thread's lock; what else is slow is others' CPU time)\n",
+           waited);
 }
 
 /* Records that wait now go to an empty thread: time until there are none. */
@@ -164,6 +180,7 @@ static void run(const struct options *options, const char *folder)
     struct ledger *ledger;
     struct berth_error err;
     struct conf conf;
+    long waited;
 
     if (!took)
         die("records", "out of memory");
@@ -174,8 +191,8 @@ static void run(const struct options *options, const char *folder)
     snprintf(conf.ledger, sizeof(conf.ledger), "sqlite:%s/ledger.db", folder);
     if (ledger_open(&ledger, &conf, &err) < 0)
         die("ledger", err.text);
-    add_all(ledger, options, took);
-    report(took, options->records);
+    waited = add_all(ledger, options, took);
+    report(took, options->records, waited);
     drain(ledger);
     ledger_close(ledger);
     snprintf(conf.ledger, sizeof(conf.ledger), "sqlite:%s/second.db", folder);

@@ -10,6 +10,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/journal.c \
 	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
+	tests/fuzz/ledger_line.c \
 	tests/fuzz/machine_profile.c \
 	tests/fuzz/metrics.c \
 	tests/fuzz/names.c \
@@ -52,6 +53,12 @@ tests_fuzz_fuzz_lackey_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/lackey.c test
 tests_fuzz_fuzz_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_lackey
 tests_fuzz_fuzz_lackey_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_lackey_LDADD = libpacker.la
+
+check_PROGRAMS += tests/fuzz/fuzz_ledger_line
+tests_fuzz_fuzz_ledger_line_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/ledger_line.c tests/fuzz/fuzz.c
+tests_fuzz_fuzz_ledger_line_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_ledger_line
+tests_fuzz_fuzz_ledger_line_LDFLAGS = -fsanitize=fuzzer
+tests_fuzz_fuzz_ledger_line_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_machine_profile
 tests_fuzz_fuzz_machine_profile_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/machine_profile.c tests/fuzz/fuzz.c

@@ -55,6 +55,21 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
     return ESPANK_SUCCESS;
 }
 
+spank_err_t spank_getenv(spank_t spank, const char *name, char *text, int size)
+{
+    size_t length = strlen(name);
+
+    (void)spank;
+    if (call_fails())
+        return ESPANK_BAD_ARG;
+    for (size_t i = 0; host->env[i]; i++)
+        if (strncmp(host->env[i], name, length) == 0 && host->env[i][length] == '=')
+            return snprintf(text, (size_t)size, "%s", host->env[i] + length + 1) < size
+                       ? ESPANK_SUCCESS
+                       : ESPANK_NOSPACE;
+    return ESPANK_ENV_NOEXIST;
+}
+
 /* The numbers among the items. */
 static spank_err_t get_u32(spank_item_t item, uint32_t *out)
 {

@@ -351,6 +351,7 @@ static void test_requests(void **state)
     bench.host.env[7] = (char *)"SLURM_JOB_NAME=fit";
     bench.host.env[8] = (char *)"SLURM_CLUSTER_NAME=north";
     bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=3";
+    bench.host.env[10] = (char *)"SLURM_RESTART_COUNT=2";
     for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
         bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
     host_run_step(&bench.host);
@@ -394,6 +395,7 @@ static void test_requests(void **state)
     assert_int_equal(request[1].end.exit_status, 0);
     assert_true(request[1].end.user_s >= 0);
     assert_true(request[1].end.maxrss_kib > 0);
+    assert_int_equal(request[1].end.restart, 2);
     wire_request_clear(&request[0]);
     free(exe);
     bench_stop(&bench);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/hold.h"
 #include "packer/sample.h"
 
 #define J 1000000u
@@ -466,6 +467,49 @@ static void test_due(void **state)
     assert_true(in_s > 0.4 && in_s <= 1.5);
 }
 
+/* The last reading was a while ago; has there been one now? */
+static bool was_read(struct packer *packer)
+{
+    static double then_s;
+    bool read = packer->bill->at_s > then_s;
+
+    then_s = packer->bill->at_s = packer_mono_s() - 0.5;
+    return read;
+}
+
+/* The meters are read where the pipeline begins, moves and ends a step. */
+static void test_hooks(void **state)
+{
+    struct bill_box *box = *state;
+    struct packer *packer = &box->f->packer;
+    struct berth_error err;
+    struct step *step;
+
+    was_read(packer);
+    step = run(box, 1, "0");
+    assert_true(was_read(packer));
+    assert_true(step->bill.way->since_s > packer->bill->at_s);
+    hold_again(packer, 1);
+    assert_true(was_read(packer));
+    packer->bill->due_s = 0;
+    pipeline_observe(packer);
+    assert_true(was_read(packer));
+    assert_int_equal(pipeline_release(packer, (struct wire_step_id){1, 0}, &err), 0);
+    assert_true(was_read(packer));
+    assert_non_null(step->bill.way); /* it is still billed */
+    fixture_end(box->f, 1, 0);
+    assert_true(was_read(packer));
+    step = TAILQ_FIRST(&packer->steps.ended);
+    assert_null(step->bill.way);
+    assert_true(step->bill.known[ENERGY_PACKAGE]);
+    run(box, 2, "0");
+    pipeline_job_end(packer, 2);
+    assert_null(TAILQ_FIRST(&packer->steps.ended)->bill.way);
+    was_read(packer);
+    pipeline_undo(packer);
+    assert_true(was_read(packer));
+}
+
 static void test_no_meters(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
@@ -622,6 +666,7 @@ int main(void)
         cmocka_unit_test(test_total),
         CASE(test_left_alone),
         CASE(test_due),
+        CASE(test_hooks),
         cmocka_unit_test(test_no_meters),
         CASE(test_cpu_time),
         CASE(test_traffic),

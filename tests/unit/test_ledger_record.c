@@ -265,6 +265,17 @@ static int take(const struct ledger_record *record, void *arg)
     return 0;
 }
 
+static void open_ledger(struct fixture *f)
+{
+    struct conf *conf = &f->packer.conf;
+    struct berth_error err;
+
+    snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", f->dir);
+    snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", f->dir);
+    if (ledger_open(&f->packer.ledger, conf, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
 /* Ended, vanished, and registered anew under the same id: each run is a record. */
 static void test_pipeline(void **state)
 {
@@ -274,9 +285,7 @@ static void test_pipeline(void **state)
     struct seen seen = {0};
     struct berth_error err;
 
-    snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", f->dir);
-    snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", f->dir);
-    assert_int_equal(ledger_open(&f->packer.ledger, conf, &err), 0);
+    open_ledger(f);
     fixture_run(f, 1, "0-1", "x");
     fixture_run(f, 2, "2-3", "x");
     fixture_end(f, 1, 0);
@@ -305,6 +314,7 @@ static void test_predicted(void **state)
     struct fixture *f = *state;
     struct step *a, *b, *c;
 
+    open_ledger(f);
     fixture_profile(f, "devil", 20000);
     a = fixture_run(f, 1, "0", "devil");
     b = fixture_run(f, 2, "1", "devil");

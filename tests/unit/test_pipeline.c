@@ -120,8 +120,12 @@ static void test_reasons_are_of_one_decision(void **state)
 static void test_end_leaves_history(void **state)
 {
     struct fixture *f = *state;
-    struct wire_end end = {
-        .id = {1, 0}, .exit_status = 256, .user_s = 2, .system_s = 1, .maxrss_kib = 7};
+    struct wire_end end = {.id = {1, 0},
+                           .exit_status = 256,
+                           .user_s = 2,
+                           .system_s = 1,
+                           .maxrss_kib = 7,
+                           .restart = 3};
 
     fixture_run(f, 1, "0", "low");
     pipeline_end(&f->packer, &end);
@@ -131,6 +135,7 @@ static void test_end_leaves_history(void **state)
     assert_int_equal(ended(f, 1)->exit_status, 256);
     assert_true(ended(f, 1)->use.user_s == 2);
     assert_int_equal(ended(f, 1)->use.maxrss_kib, 7);
+    assert_int_equal(ended(f, 1)->request.restart, 3);
     assert_true(ended(f, 1)->ended_at >= ended(f, 1)->started_at);
 }
 

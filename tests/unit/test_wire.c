@@ -155,8 +155,9 @@ static void test_register_default_options(void **state)
 
 static void test_end(void **state)
 {
-    static const struct wire_end cases[] = {
-        {{1, 2}, 256, 1.5, 0.25, 4096}, {{UINT32_MAX, 0}, -1, -1, -1, 0}, {{1, 0}, 0, 0, 0, 1}};
+    static const struct wire_end cases[] = {{{1, 2}, 256, 1.5, 0.25, 4096, 3},
+                                            {{UINT32_MAX, 0}, -1, -1, -1, 0, 0},
+                                            {{1, 0}, 0, 0, 0, 1, UINT32_MAX}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -168,6 +169,7 @@ static void test_end(void **state)
         assert_true(back.end.user_s == cases[i].user_s);
         assert_true(back.end.system_s == cases[i].system_s);
         assert_int_equal(back.end.maxrss_kib, cases[i].maxrss_kib);
+        assert_int_equal(back.end.restart, cases[i].restart);
         wire_request_clear(&back);
     }
 }

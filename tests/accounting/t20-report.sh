@@ -1,0 +1,103 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `berthctl report` and sacct, row by row: what both say of jobs of all kinds must be the same.
+
+FIELDS=JobIDRaw,JobID,User,Account,Partition,Start,End,ElapsedRaw,AllocCPUS,ExitCode,State
+
+# Rows of the jobs as JSON, times in seconds: sacct_rows JOBS, report_rows JOBS. sacct leaves user and partition of steps empty, and
+# has the extern step, in which nobody runs anything. Runs of a requeued job are told apart by their start.
+rows() {
+    jq -R -s --arg fields "$FIELDS" '
+        ($fields | split(",")) as $name
+        | split("\n") | map(select(. != "") | split("|")
+            | [$name, .] | transpose | map({(.[0]): .[1]}) | add
+            | .Start |= (strptime("%Y-%m-%dT%H:%M:%S") | mktime) | .End |= (strptime("%Y-%m-%dT%H:%M:%S") | mktime)
+            | .ElapsedRaw |= tonumber)
+        | map(select(.JobIDRaw | endswith(".extern") | not))'
+}
+
+sacct_rows() {
+    TZ=UTC timeout 20 sacct -n -P -D -j "$1" -o "$FIELDS" | rows
+}
+
+report_rows() {
+    TZ=UTC report -n -P -j "$1" -o "$FIELDS" | rows
+}
+
+# Each row of ours and its row of theirs, which is that of the same step with the nearest start: what differs, a line for each. A
+# time may differ by a second; slurmctld hears of the end of what was cancelled later than berthd. berth knows how a step's tasks ended, not who ended them: states are compared as far as they say
+# "completed" or not, exit codes of steps that nobody ended.
+differences() {
+    jq -n -r --slurpfile ours "$1" --slurpfile theirs "$2" '
+        def ended_by_itself: .State | test("^(COMPLETED|FAILED)$");
+        ($ours[0][] | . as $a
+            | [$theirs[0][] | select(.JobIDRaw == $a.JobIDRaw)] | min_by(.Start - $a.Start | fabs) | [$a, .])
+        | . as [$a, $b] | "\($a.JobIDRaw) \($a.Start)" as $row
+        | if $b == null then "\($row): not in sacct" else
+            (("JobID", "Account", "AllocCPUS", "User", "Partition") as $field
+                | select($a[$field] != $b[$field] and $b[$field] != "") | [$field, $a[$field], $b[$field]]),
+            (("Start", "End", "ElapsedRaw") as $field
+                | (if ($b | ended_by_itself) or $field == "Start" then 1 else 5 end) as $late
+                | select($b[$field] - $a[$field] | . < -1 or . > $late) | [$field, $a[$field], $b[$field]]),
+            (select(($a.State | startswith("COMPLETED")) != ($b.State | startswith("COMPLETED"))) | ["State", $a.State, $b.State]),
+            (select(($b | ended_by_itself) and $a.ExitCode != $b.ExitCode) | ["ExitCode", $a.ExitCode, $b.ExitCode])
+          | "\($row) \(.[0]): \(.[1]) and \(.[2])" end'
+}
+
+# compared JOBS: both say the same of these jobs, all of whose steps opted in.
+compared() {
+    report_rows "$1" >"$CLUSTER/out/report.json"
+    sacct_rows "$1" >"$CLUSTER/out/sacct.json"
+    same "rows" "$(names_in "$CLUSTER/out/report.json")" "$(names_in "$CLUSTER/out/sacct.json")"
+    same "what differs between berthctl report and sacct" "$(differences "$CLUSTER/out/report.json" "$CLUSTER/out/sacct.json")" ""
+}
+
+names_in() {
+    jq -r 'map(.JobIDRaw) | sort | join(" ")' "$1"
+}
+
+# All of the jobs have ended, at slurmdbd too, and their steps are in the ledger.
+recorded() {
+    eventually "jobs that slurmdbd has as running" "" timeout 10 sacct -n -P -X -s running,pending -o JobID
+    soon "comments to be written" 0 waiting
+}
+
+t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
+    local requeued cancelled jobs
+    batch requeued -n1 --requeue --contention-aware <<<"srun $STAND requeued"
+    batch cancelled -n1 --contention-aware --account=chemistry <<<"srun $STAND cancelled"
+    requeued=$(cat "$CLUSTER/out/requeued.job") cancelled=$(cat "$CLUSTER/out/cancelled.job")
+    running requeued && running cancelled
+    timeout 10 scontrol requeue "$requeued"
+    timeout 10 scancel "$cancelled"
+    wait_for 10 job_is cancelled CANCELLED
+    rm -f "$CLUSTER"/out/requeued.*
+    echo "$requeued" >"$CLUSTER/out/requeued.job"
+    touch "$CLUSTER/out/requeued.stop"
+
+    batch steps -n1 --contention-aware --account=physics <<<"srun true; srun sh -c 'exit 3'; srun sleep 1.2; exit 0"
+    batch failed -n1 -p shared --contention-aware --account=physics <<<"srun sh -c 'kill -KILL \$\$'; exit 4"
+    batch array --array=1-3 -n1 --contention-aware <<<"srun sleep 0.\$SLURM_ARRAY_TASK_ID"
+    runuser -u nobody -- timeout 60 srun -n2 --account=chemistry --contention-aware sh -c 'echo $SLURM_JOB_ID' |
+        head -n 1 >"$CLUSTER/out/nobody.job"
+    for name in steps failed array requeued; do wait_for 30 job_over "$name" || fail "job $name: $(job_state "$name")"; done
+    recorded
+    jobs=$(cd "$CLUSTER/out" && cat -- *.job | paste -s -d,)
+    compared "$jobs"
+    same "runs of the requeued job" "$(report -n -P -X -j "$requeued" -o Restarts | paste -s -d' ')" "0 1"
+    TZ=UTC sacct_comments "$jobs" >"$CLUSTER/out/comments"
+    has "$(cat "$CLUSTER/out/comments")" "$requeued 2" "$cancelled 1"
+    same "jobs without a comment" "$(grep -v ' [1-9]$' "$CLUSTER/out/comments")" ""
+}
+
+# Each job with the number of its runs that have figures of their own.
+sacct_comments() {
+    timeout 20 sacct -n -P -D -X -j "$1" -o JobIDRaw,AdminComment |
+        jq -R -s -r 'split("\n") | map(select(. != "") | split("|") | {job: .[0], berth: ((.[1] | fromjson? // {}) | .berth)})
+            | group_by(.job)[] | "\(.[0].job) \(map(select(.berth.steps >= 1)) | length)"'
+}
+
+# Over, and known to be.
+job_over() {
+    [[ $(job_state "$1" | sort -u) =~ ^(COMPLETED|FAILED|CANCELLED)$ ]]
+}
