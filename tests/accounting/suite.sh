@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # suite - the cluster of tests/cluster with accounting: a MariaDB and a slurmdbd of its own, in the cluster's folder and on the
 # loopback only. Sourced by tests/cluster/run after cluster.sh.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Energy: what the meters count while jobs come and go is in the steps' records, in `idle` or in `unmanaged`, to the microjoule.
+# Energy: what the meters count while jobs, and berthd, come and go is in the steps' records, in `idle` or in `unmanaged`, to the microjoule.
 
 # What berthd's accounts of all zones have of steps, and of idle and unmanaged; and what was metered: microjoules.
 accounts() {
@@ -31,6 +31,7 @@ t40_what_is_metered_is_recorded_or_nobodys() {
             advance "$zone" $uj
             total=$((total + uj))
         done
+        [ "$i" != 3 ] || { daemon_stop berthd; berthd_start; } # takes the steps and the accounts over
         [ "$i" != 5 ] || start c -p shared --contention-aware
         sleep 0.3
     done
