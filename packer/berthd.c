@@ -87,6 +87,7 @@ static bool fixed_differ(const struct conf *a, const struct conf *b)
            a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms ||
            strcmp(a->metrics, b->metrics) || strcmp(a->metrics_group, b->metrics_group) ||
            strcmp(a->ledger, b->ledger) || strcmp(a->ledger_defaults, b->ledger_defaults) ||
+           a->admin_comment != b->admin_comment || strcmp(a->comment_program, b->comment_program) ||
            strcmp(a->ledger_queue, b->ledger_queue) || strcmp(a->ledger_group, b->ledger_group) ||
            strcmp(a->metrics_textfile, b->metrics_textfile);
 }
@@ -103,11 +104,11 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
         return;
     }
     if (fixed_differ(now, &next))
-        log_warn(
-            "socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
-            "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
-            "reuse_sampling, probe, ledger, ledger_defaults, ledger_queue, ledger_group, metrics, "
-            "metrics_group and metrics_textfile change with the next start only");
+        log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
+                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
+                 "reuse_sampling, probe, ledger, ledger_defaults, ledger_queue, ledger_group, "
+                 "admin_comment, comment_program, metrics, "
+                 "metrics_group and metrics_textfile change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
     now->sweep_ms = next.sweep_ms;

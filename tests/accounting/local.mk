@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The suite with slurmdbd and MariaDB: `tests/run` runs it (as root), or tests/cluster/run -s tests/accounting.
 EXTRA_DIST += \
-	tests/accounting/suite.sh
+	tests/accounting/suite.sh \
+	tests/accounting/t10-comments.sh \
+	tests/accounting/t20-report.sh \
+	tests/accounting/t30-qos.sh \
+	tests/accounting/t40-energy.sh \
+	tests/accounting/t50-mariadb.sh

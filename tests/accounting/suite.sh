@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # suite - the cluster of tests/cluster with accounting: a MariaDB and a slurmdbd of its own, in the cluster's folder and on the
 # loopback only. Sourced by tests/cluster/run after cluster.sh.
@@ -105,7 +105,9 @@ AccountingStoreFlags=job_comment"
 
 # ---- meters ----
 
-# Two packages with their memory, as powercap shows them; what they count begins anywhere.
+METER_RANGE=262143328850
+
+# Two packages with their memory, as powercap shows them; they are about to begin anew.
 meters_make() {
     local i dir
     for i in 0 1; do
@@ -113,8 +115,8 @@ meters_make() {
         mkdir -p "$dir/intel-rapl:$i:0" "$CLUSTER/meters/proc"
         echo package-$i >"$dir/name"
         echo dram >"$dir/intel-rapl:$i:0/name"
-        echo 262143328850 | tee "$dir/max_energy_range_uj" >"$dir/intel-rapl:$i:0/max_energy_range_uj"
-        echo 000000001000 | tee "$dir/energy_uj" >"$dir/intel-rapl:$i:0/energy_uj"
+        echo $METER_RANGE | tee "$dir/max_energy_range_uj" >"$dir/intel-rapl:$i:0/max_energy_range_uj"
+        echo 262143000000 | tee "$dir/energy_uj" >"$dir/intel-rapl:$i:0/energy_uj"
         # the kernel shows a part both inside its package and beside it
         ln -s "intel-rapl:$i/intel-rapl:$i:0" "$CLUSTER/meters/sys/class/powercap/"
     done
@@ -127,8 +129,8 @@ meter() {
 
 advance() {
     local now
-    now=$(cat "$(meter "$1")")
-    printf '%012d\n' $((10#$now + $2)) 1<>"$(meter "$1")"
+    now=$((10#$(cat "$(meter "$1")") + $2))
+    printf '%012d\n' $((now > METER_RANGE ? now - METER_RANGE : now)) 1<>"$(meter "$1")"
 }
 
 # ---- what is recorded ----

@@ -32,7 +32,7 @@ t10_who_did_not_opt_in_is_not_commented() {
     stop a
     start b --contention-aware=observe
     stop b
-    soon "the other job's comment" '{"berth":' comment_begin "$(cat "$CLUSTER/out/b.id" | sed 's/\..*//')"
+    soon "the other job's comment" '{"berth":' comment_begin "$(job_of b)"
     same "the comment" "$(comment_of "$job")" ""
 }
 

@@ -78,6 +78,7 @@ t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     batch steps -n1 --contention-aware --account=physics <<<"srun true; srun sh -c 'exit 3'; srun sleep 1.2; exit 0"
     batch failed -n1 -p shared --contention-aware --account=physics <<<"srun sh -c 'kill -KILL \$\$'; exit 4"
     batch array --array=1-3 -n1 --contention-aware <<<"srun sleep 0.\$SLURM_ARRAY_TASK_ID"
+    # shellcheck disable=SC2016 # the step's own shell
     runuser -u nobody -- timeout 60 srun -n2 --account=chemistry --contention-aware sh -c 'echo $SLURM_JOB_ID' |
         head -n 1 >"$CLUSTER/out/nobody.job"
     for name in steps failed array requeued; do wait_for 30 job_over "$name" || fail "job $name: $(job_state "$name")"; done

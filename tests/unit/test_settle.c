@@ -154,6 +154,7 @@ static int setup(void **state)
         return -1;
     conf_init(conf);
     snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", bench->dir);
+    snprintf(conf->state_dir, sizeof(conf->state_dir), "%s", bench->dir);
     snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", bench->dir);
     snprintf(conf->comment_program, sizeof(conf->comment_program), "%s/program", bench->dir);
     write_program(bench);

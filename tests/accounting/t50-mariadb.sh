@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A ledger in MariaDB: the job's comment has what all of its nodes have recorded.
+
+ledger_records() {
+    sql "select count(*) from $LEDGER_DB.ledger_record where job = $1" 2>/dev/null
+}
+
+# As another node's berthd would have it: the same record, with a name of its own.
+recorded_elsewhere() {
+    sql "use $LEDGER_DB; create temporary table other as select * from ledger_record where job = $1;
+        update other set node = 'elsewhere', moves = 5; insert into ledger_record select * from other"
+}
+
+t50_all_nodes_of_a_job_are_in_its_comment() {
+    local job
+    daemon_stop berthd
+    berthd_conf ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" ledger_defaults="$CLUSTER/etc/ledger.cnf"
+    berthd_start
+    batch a -n1 <<<"srun --contention-aware true; $STAND a"
+    running a
+    job=$(cat "$CLUSTER/out/a.job")
+    soon "records" 1 ledger_records "$job"
+    recorded_elsewhere "$job"
+    touch "$CLUSTER/out/a.stop"
+    finish a
+    commented "$job"
+    same "its nodes, steps and moves" "$(comment_of "$job" | jq -c '.berth | [.nodes, .steps, .moves]')" "[2,1,5]"
+}
