@@ -298,15 +298,21 @@ static void add_slowdowns(const struct forecast *forecast, const struct standing
         sum[member[i]] += slowdown[i];
 }
 
-/* The mean of each step's cores into mean[forecast->n]. */
-static int mean_slowdowns(const struct forecast *forecast, double *mean)
+/* The mean of each step's cores under the permutation; NULL where that cannot be told. The caller
+ * frees it. */
+static double *mean_slowdowns(const struct forecast *forecast, const struct pool *pool)
 {
+    double *mean = calloc(forecast->n + 1, sizeof(*mean));
     struct standing standing = {0};
-    int rc = collect(forecast, &forecast->packer->pool, false, &standing);
 
-    for (size_t llc = 0; rc == 0 && llc < forecast->packer->topo->llcs; llc++)
+    if (!mean || collect(forecast, pool, false, &standing) < 0) {
+        free(standing.core);
+        free(mean);
+        return NULL;
+    }
+    for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
         add_slowdowns(forecast, &standing, llc, mean);
-    for (size_t i = 0; rc == 0 && i < forecast->n; i++) {
+    for (size_t i = 0; i < forecast->n; i++) {
         size_t cores = 0;
 
         for (size_t c = 0; c < standing.n; c++)
@@ -314,14 +320,45 @@ static int mean_slowdowns(const struct forecast *forecast, double *mean)
         mean[i] = cores ? mean[i] / (double)cores : NAN;
     }
     free(standing.core);
-    return rc;
+    return mean;
+}
+
+/* The same with everybody at home. */
+static double *home_slowdowns(const struct forecast *forecast)
+{
+    double *mean;
+    struct pool home;
+
+    if (pool_copy(&home, &forecast->packer->pool) < 0)
+        return NULL;
+    pool_reset(&home);
+    mean = mean_slowdowns(forecast, &home);
+    pool_free(&home);
+    return mean;
+}
+
+static bool predicted(const struct step_slowdown *slowdown)
+{
+    return !isnan(slowdown->now) && !isnan(slowdown->home);
+}
+
+static void predict(struct step_slowdown *slowdown, double now_s, double now, double home)
+{
+    if (predicted(slowdown)) {
+        slowdown->sum += slowdown->now * (now_s - slowdown->since_s);
+        slowdown->home_sum += slowdown->home * (now_s - slowdown->since_s);
+        slowdown->seconds += now_s - slowdown->since_s;
+    }
+    slowdown->now = now;
+    slowdown->home = home;
+    slowdown->since_s = now_s;
 }
 
 void forecast_slowdowns(struct packer *packer)
 {
     struct forecast *forecast = forecast_new(packer);
-    double *mean = forecast ? calloc(forecast->n + 1, sizeof(*mean)) : NULL;
-    bool known = mean && mean_slowdowns(forecast, mean) == 0;
+    double *now = forecast ? mean_slowdowns(forecast, &packer->pool) : NULL;
+    double *home = forecast ? home_slowdowns(forecast) : NULL, now_s = packer_mono_s();
     struct step *step;
     size_t i = 0;
 
@@ -330,9 +367,19 @@ void forecast_slowdowns(struct packer *packer)
     {
         bool among = forecast && i < forecast->n && forecast->step[i] == step;
 
-        step->place.slowdown = among && known ? mean[i] : NAN;
+        predict(&step->slowdown, now_s, among && now ? now[i] : NAN, among && home ? home[i] : NAN);
         i += among;
     }
-    free(mean);
+    free(now);
+    free(home);
     forecast_free(forecast);
+}
+
+void forecast_mean(const struct step *step, double now_s, double *placed, double *home)
+{
+    struct step_slowdown slowdown = step->slowdown;
+
+    predict(&slowdown, now_s, NAN, NAN);
+    *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
+    *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
 }

@@ -25,8 +25,12 @@ double forecast_watts(const struct forecast *forecast, const struct pool *pool, 
  * that is not known. */
 double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest);
 
-/* Predict for each live step how much slower than alone its cores are where the steps stand now:
- * step->place.slowdown (contend's mean over its cores; NAN for those that are not at work). */
+/* Predict for each live step how much slower than alone its cores are, as the steps stand now and
+ * if all stood where Slurm put them: step->slowdown (contend's mean over its cores; NAN for those
+ * that are not at work). */
 void forecast_slowdowns(struct packer *packer);
+
+/* The means over the step's time, until now_s, as far as they were predicted: NAN where never. */
+void forecast_mean(const struct step *step, double now_s, double *placed, double *home);
 
 #endif

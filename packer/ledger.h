@@ -39,10 +39,13 @@ struct ledger_record {
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
     char energy_source[32];
-    double power_w;                               /* average */
-    double edp;                                   /* J s: energy * time (models/edp.h) */
-    double edp_per_instruction;                   /* J s per instruction: Blagodurov 2010, eq. 9 */
-    double slowdown_predicted, slowdown_observed; /* fractions: 0.1 is 10 % slower than alone */
+    double power_w;             /* average */
+    double edp;                 /* J s: energy * time (models/edp.h) */
+    double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */
+    double slowdown_home,
+        slowdown_predicted; /* where Slurm put all, where they stood: means over
+                               its time, fractions: 0.1 is 10 % slower than alone */
+    double slowdown_observed;
     char slowdown_source[32];
 };
 

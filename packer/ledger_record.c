@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../models/edp.h"
+#include "forecast.h"
 #include "ledger_schema.h"
 #include "observe.h"
 #include "sample.h"
@@ -130,8 +131,7 @@ static double solo_speed(const struct step *step, const char **source)
     return alone->n >= ALONE_WINDOWS ? rate_mean(alone) : NAN;
 }
 
-/* Slower than alone by that fraction of its time. Predicted: by contend, for the place and the
- * neighbours that it had last. */
+/* Slower than alone by that fraction of its time. */
 static void fill_slowdown(const struct step *step, struct ledger_record *record)
 {
     const char *source = "";
@@ -143,10 +143,10 @@ static void fill_slowdown(const struct step *step, struct ledger_record *record)
     }
     if (solo > 0 && speed > 0)
         record->slowdown_observed = solo / speed - 1;
-    record->slowdown_predicted = step->place.slowdown;
+    forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
     snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",
-             isnan(step->place.slowdown) ? "" : "contend",
-             isnan(step->place.slowdown) || isnan(record->slowdown_observed) ? "" : ", ",
+             isnan(record->slowdown_predicted) ? "" : "contend",
+             isnan(record->slowdown_predicted) || isnan(record->slowdown_observed) ? "" : ", ",
              isnan(record->slowdown_observed) ? "" : source);
 }
 

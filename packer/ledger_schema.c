@@ -56,6 +56,7 @@ const struct ledger_field ledger_field[LEDGER_FIELDS] = {
     FIELD(DOUBLE, power_w, "W"),
     FIELD(DOUBLE, edp, "J s"),
     FIELD(DOUBLE, edp_per_instruction, "J s per instruction"),
+    FIELD(DOUBLE, slowdown_home, "fraction"),
     FIELD(DOUBLE, slowdown_predicted, "fraction"),
     FIELD(DOUBLE, slowdown_observed, "fraction"),
     FIELD(TEXT, slowdown_source, ""),
@@ -97,7 +98,8 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         " instructions DOUBLE, llc_misses DOUBLE, memory_bytes DOUBLE,"
         " counters_source VARCHAR(32) NOT NULL, uj_package BIGINT, uj_dram BIGINT,"
         " uj_node BIGINT, energy_source VARCHAR(32) NOT NULL, power_w DOUBLE, edp DOUBLE,"
-        " edp_per_instruction DOUBLE, slowdown_predicted DOUBLE, slowdown_observed DOUBLE,"
+        " edp_per_instruction DOUBLE, slowdown_home DOUBLE, slowdown_predicted DOUBLE,"
+        " slowdown_observed DOUBLE,"
         " slowdown_source VARCHAR(32) NOT NULL,"
         " PRIMARY KEY (\"start\", job, step, cluster, node, restart))%s",
         "CREATE INDEX IF NOT EXISTS ledger_job ON ledger_record (job, step)",

@@ -29,7 +29,7 @@ struct ledger_field {
 
 #define LEDGER_WHOLE_MAX 9.2e18 /* greater ones are not known */
 
-#define LEDGER_FIELDS 46
+#define LEDGER_FIELDS 47
 extern const struct ledger_field ledger_field[LEDGER_FIELDS];
 
 /* The field of that name, or NULL. */

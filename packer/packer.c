@@ -137,6 +137,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     packer->root.fd = -1;
     packer->started_mono_s = packer_mono_s();
     packer->size_patience_s = 0.01;
+    packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);
     if (topo_read(&packer->topo, conf->topology, err) == 0 &&
         rootfs_open(&packer->root, "/", err) == 0 &&

@@ -34,10 +34,11 @@ struct packer {
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     double size_patience_s;      /* for how long a launch may wait for its size */
-    struct node_power *power;    /* of its packages (node_power.h) */
-    struct bill *bill;           /* what the meters say, and who gets it */
-    struct ledger *ledger;       /* NULL: no record is kept */
-    struct settler *settler;     /* NULL: slurmdbd is told nothing */
+    double end_patience_s;    /* for how long the end of a step without processes is waited for */
+    struct node_power *power; /* of its packages (node_power.h) */
+    struct bill *bill;        /* what the meters say, and who gets it */
+    struct ledger *ledger;    /* NULL: no record is kept */
+    struct settler *settler;  /* NULL: slurmdbd is told nothing */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */

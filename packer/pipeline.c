@@ -369,7 +369,19 @@ static void clean(struct packer *packer, bool keep_live)
     free(known);
 }
 
-void pipeline_sweep(struct packer *packer)
+/* Has the step had no process for so long? Its end is on the way for a moment after the last. */
+static bool has_vanished(struct packer *packer, struct step *step, double patience_s)
+{
+    if (enforce_step_alive(&packer->enforce, &step->body)) {
+        step->empty_mono_s = 0;
+        return false;
+    }
+    if (step->empty_mono_s == 0)
+        step->empty_mono_s = packer_mono_s();
+    return packer_mono_s() - step->empty_mono_s >= patience_s;
+}
+
+static void sweep(struct packer *packer, double patience_s)
 {
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
     struct berth_error err;
@@ -378,7 +390,7 @@ void pipeline_sweep(struct packer *packer)
         log_error("%s", err.text);
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
-        if (enforce_step_alive(&packer->enforce, &step->body))
+        if (!has_vanished(packer, step, patience_s))
             continue;
         log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
         step_over(packer, step, NULL);
@@ -387,6 +399,11 @@ void pipeline_sweep(struct packer *packer)
     clean(packer, true);
     if (store_compact(packer, packer->stale, &err) < 0)
         log_error("%s", err.text);
+}
+
+void pipeline_sweep(struct packer *packer)
+{
+    sweep(packer, packer->end_patience_s);
 }
 
 /* ---- the daemon starts and stops ---- */
@@ -421,7 +438,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     offline_leave(packer);
-    pipeline_sweep(packer);
+    sweep(packer, 0); /* whose end was not heard of, while there was no berthd */
     adopt(packer);
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");

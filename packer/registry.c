@@ -84,7 +84,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->profile.miss_pmi = step->profile.accesses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = NAN;
-    step->place.slowdown = NAN;
+    step->slowdown.now = step->slowdown.home = NAN;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     TAILQ_INSERT_TAIL(&registry->live, step, link);
     registry->nlive++;

@@ -108,7 +108,14 @@ struct step_place {
     struct cpus cpus; /* where it shall stand */
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
-    double slowdown;  /* predicted there (forecast.h), a fraction; NAN not known */
+};
+
+/* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
+ */
+struct step_slowdown {
+    double now, home;              /* as the steps stand; if all stood where Slurm put them */
+    double since_s;                /* CLOCK_MONOTONIC: for so long that has been so */
+    double sum, home_sum, seconds; /* before that, times the seconds, and these */
 };
 
 struct step_hold {
@@ -139,7 +146,8 @@ struct step {
     enum step_released released;  /* release.h */
     int64_t started_at, ended_at; /* unix seconds; 0 not yet */
     double started_mono_s, ended_mono_s;
-    int exit_status; /* wait(2) status; -1 unknown */
+    double empty_mono_s; /* when no process of it was found; 0: there was one */
+    int exit_status;     /* wait(2) status; -1 unknown */
     struct wire_register request;
     char
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
@@ -149,6 +157,7 @@ struct step {
     struct step_size size;
     struct step_share share;
     struct step_place place;
+    struct step_slowdown slowdown;
     struct step_hold hold;
     struct step_replace replace;
     struct step_memory memory;

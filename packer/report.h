@@ -60,7 +60,8 @@ enum report_number {
     REPORT_EDP_PER_INSTRUCTION,
     REPORT_PREDICTED,
     REPORT_OBSERVED,
-    REPORT_AVOIDED, /* predicted - observed, where both are known */
+    REPORT_AT_HOME,
+    REPORT_AVOIDED, /* predicted where Slurm put all, less predicted where they stood */
     REPORT_JOBS,
     REPORT_STEPS,
     REPORT_NUMBERS
@@ -73,7 +74,7 @@ struct report_energy {
     uint32_t metered; /* records that know theirs; 0: nothing is known */
 };
 
-#define REPORT_MEANS 3               /* REPORT_PREDICTED and on */
+#define REPORT_MEANS 4               /* REPORT_PREDICTED and on */
 #define REPORT_ENERGY ENERGY_DOMAINS /* in all: packages and DRAM, else the whole node's meter */
 
 struct report_row {

@@ -69,6 +69,7 @@ static const struct report_field field[] = {
     TEXT("QOS", 10, "qos", QOS),
     {"Records", 8, "records", REPORT_FORM_RECORDS, 0, false},
     NUMBER("Restarts", 8, "restarts", WHOLE, RESTARTS),
+    NUMBER("SlowdownHome", 12, "slowdown_home", PERCENT, AT_HOME),
     NUMBER("SlowdownObs", 11, "slowdown_observed", PERCENT, OBSERVED),
     NUMBER("SlowdownPred", 12, "slowdown_predicted", PERCENT, PREDICTED),
     TEXT("SlowdownSource", 14, "slowdown_source", SLOWDOWN_SOURCE),

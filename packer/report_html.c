@@ -193,7 +193,7 @@ static void put_notes(struct page *page)
     put_source(page, REPORT_COUNTERS_SOURCE, "Instructions, misses and memory traffic",
                "nothing was counted");
     put_source(page, REPORT_SLOWDOWN_SOURCE,
-               "Slowdowns, and the slowdown avoided (predicted less observed)",
+               "Slowdowns, and the slowdown avoided (predicted where Slurm put them, less predicted where they stood)",
                "none was predicted or observed");
     fputs("<li>An empty cell is a figure that nobody measured. The energy-delay product of a job "
           "is its energy times its elapsed time; of a user, the sum of his jobs'.</li>\n"

@@ -40,6 +40,7 @@ static const unsigned char merge[REPORT_NUMBERS][3] = {
     [REPORT_EDP_PER_INSTRUCTION] = {NONE, NONE, NONE},
     [REPORT_PREDICTED] = {MOST, WEIGHTED, WEIGHTED},
     [REPORT_OBSERVED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_AT_HOME] = {MOST, WEIGHTED, WEIGHTED},
     [REPORT_AVOIDED] = {WEIGHTED, WEIGHTED, WEIGHTED},
     [REPORT_JOBS] = {MOST, MOST, SUM},
     [REPORT_STEPS] = {MOST, SUM, SUM},
@@ -93,7 +94,8 @@ static void read_numbers(const struct ledger_record *record, double *number)
     number[REPORT_EDP_PER_INSTRUCTION] = record->edp_per_instruction;
     number[REPORT_PREDICTED] = record->slowdown_predicted;
     number[REPORT_OBSERVED] = record->slowdown_observed;
-    number[REPORT_AVOIDED] = record->slowdown_predicted - record->slowdown_observed;
+    number[REPORT_AT_HOME] = record->slowdown_home;
+    number[REPORT_AVOIDED] = record->slowdown_home - record->slowdown_predicted;
     number[REPORT_JOBS] = 1;
     number[REPORT_STEPS] = 1;
 }

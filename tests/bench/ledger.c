@@ -91,6 +91,7 @@ static void make_record(unsigned n, struct ledger_record *record)
     record->power_w = 70.1;
     record->edp = 42e3 * 600;
     record->edp_per_instruction = 42e3 / 8e9;
+    record->slowdown_home = 0.11;
     record->slowdown_predicted = 0.07;
     record->slowdown_observed = 0.09;
     strcpy(record->slowdown_source, "contend, profile");

@@ -92,7 +92,7 @@ ends 0
 has out '"truncated":true'
 has err 'after 1 seconds'
 has err 'instructions per second not known: it was stopped at the limit'
-profile --json --seconds 1 sleep 1000 # nothing in the second half: all of it is taken
+profile --json --seconds 4 sleep 1000 # nothing in the second half: all of it is taken
 ends 0
 within misses 1000 1000000
 

@@ -181,10 +181,16 @@ static void test_slowdown(void **state)
     ledger_record_fill(&f->packer, step, &record); /* counted beside others: no reference */
     assert_string_equal(record.slowdown_source, "own windows alone");
     step->profile.reference = true;
-    step->place.slowdown = 0.25;
+    step->slowdown = (struct step_slowdown){.now = 0.5,
+                                            .home = 1,
+                                            .since_s = step->ended_mono_s - 1,
+                                            .sum = 3 * 0.1,
+                                            .home_sum = 3 * 0.2,
+                                            .seconds = 3};
     ledger_record_fill(&f->packer, step, &record);
     assert_near(record.slowdown_observed, 2.4e9 / (8e9 / 5) - 1);
-    assert_near(record.slowdown_predicted, 0.25);
+    assert_near(record.slowdown_predicted, (3 * 0.1 + 0.5) / 4);
+    assert_near(record.slowdown_home, (3 * 0.2 + 1) / 4);
     assert_string_equal(record.slowdown_source, "contend, profile");
     free(step->counts);
     step->counts = NULL;
@@ -319,17 +325,18 @@ static void test_predicted(void **state)
     a = fixture_run(f, 1, "0", "devil");
     b = fixture_run(f, 2, "1", "devil");
     c = fixture_run(f, 3, "4", "devil");
-    assert_true(isnan(a->place.slowdown)); /* not on the way of a launch */
+    assert_true(isnan(a->slowdown.now)); /* not on the way of a launch */
     assert_true(f->packer.steps_changed);
     pipeline_observe(&f->packer);
     assert_false(f->packer.steps_changed);
     if (cpus_equal(&a->place.cpus, &c->place.cpus))
         fail_msg("two on one core");
-    assert_true(a->place.slowdown >= 0 && b->place.slowdown >= 0 && c->place.slowdown >= 0);
+    assert_true(a->slowdown.now >= 0 && b->slowdown.now >= 0 && c->slowdown.now >= 0);
+    assert_true(a->slowdown.home >= 0);
     fixture_end(f, 1, 0);
     fixture_end(f, 2, 0);
     pipeline_observe(&f->packer);
-    assert_true(c->place.slowdown == 0); /* nobody is beside it */
+    assert_true(c->slowdown.now == 0); /* nobody is beside it */
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -718,6 +718,10 @@ static void test_sweep(void **state)
     pipeline_sweep(&f->packer);
     assert_int_equal(f->packer.steps.nlive, 2);
     f->dead = 2;
+    f->packer.end_patience_s = 1000;
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 2); /* its end may be on the way */
+    f->packer.end_patience_s = 0;
     pipeline_sweep(&f->packer);
     assert_int_equal(f->packer.steps.nlive, 1);
     assert_at(a, "0");

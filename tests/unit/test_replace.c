@@ -119,6 +119,8 @@ static void test_spread(void **state)
         at_age(f, age);
     assert_spread(f);
     assert_true(f->packer.moves >= 2 && f->packer.moves <= 4);
+    forecast_slowdowns(&f->packer);
+    assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
 }
 
 static void test_off(void **state)

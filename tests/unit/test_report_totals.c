@@ -83,7 +83,7 @@ static void test_job(void **state)
     late.exit_status = 256 * 3;
     late.maxrss_kib = 4097;
     late.cores_given = 8;
-    late.slowdown_observed = NAN;
+    late.slowdown_observed = late.slowdown_home = NAN;
     add(report_box_record(12, 0));
     add(late);
     report_box_walk(report, REPORT_BY_NOTHING, false, &box);
