@@ -14,7 +14,7 @@ LEDGER_DB=berth
 cluster_also_missing() {
     local tool
     for tool in slurmdbd sacctmgr sacct mariadbd mariadb mariadb-install-db mariadb-admin sqlite3; do
-        command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages)"; return 0; }
+        command -v "$tool" >/dev/null || { echo "no $tool (see contrib/install-packages tests)"; return 0; }
     done
     return 1
 }
