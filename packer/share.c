@@ -19,8 +19,12 @@
 struct claim {
     uint32_t job;
     struct cpus cores, part; /* sets of cores, not of CPUs */
-    size_t party, got;
-    bool shared; /* of the one that gives its party the number: there are others in it */
+    size_t same;             /* the one before it of its job; NOBODY: there is none */
+    size_t party;            /* the first of it */
+    size_t next;             /* the next of its party; NOBODY: it is the last */
+    size_t got;
+    bool shared; /* of the first: there are others */
+    bool served; /* of the first: each task has CPUs of its own in its claim's part */
     double need; /* cores */
 };
 
@@ -29,6 +33,7 @@ struct sharing {
     const struct pool *pool;
     size_t n, ncores;
     struct claim *claim; /* [n] */
+    size_t slots, *slot; /* [slots] the newest claim of a job, or NOBODY: hashed by its number */
     size_t *of_step;     /* [live steps, in their order] claim, or NOBODY */
     size_t *owner;       /* [ncores] claim */
     bool *seen;          /* [ncores] by the matching */
@@ -74,29 +79,60 @@ static bool claims(const struct packer *packer, const struct step *step)
 static void merge_claims(struct sharing *s, size_t a, size_t b, size_t nsteps)
 {
     cpus_or(&s->claim[a].cores, &s->claim[b].cores);
-    s->claim[a].need += s->claim[b].need;
     cpus_zero(&s->claim[b].cores);
     for (size_t i = 0; i < nsteps; i++)
         if (s->of_step[i] == b)
             s->of_step[i] = a;
 }
 
+/* Where the newest claim of the job is kept. */
+static size_t *newest_of(struct sharing *s, uint32_t job)
+{
+    size_t i = job & (s->slots - 1);
+
+    while (s->slot[i] != NOBODY && s->claim[s->slot[i]].job != job)
+        i = (i + 1) & (s->slots - 1);
+    return &s->slot[i];
+}
+
 /* The newest claim and those of its job that it has cores in common with, and who these have,
  * become one. */
 static void merge_newest(struct sharing *s, size_t nsteps)
 {
-    size_t mine = s->n - 1;
+    size_t newest = s->n - 1, mine = newest, other = newest;
 
-    for (size_t other = 0; other < s->n; other++) {
+    while (other != NOBODY) {
         size_t low = other < mine ? other : mine, high = other < mine ? mine : other;
 
-        if (other == mine || s->claim[other].job != s->claim[mine].job ||
-            !cpus_intersect(&s->claim[other].cores, &s->claim[mine].cores))
+        if (other == mine || !cpus_intersect(&s->claim[other].cores, &s->claim[mine].cores)) {
+            other = s->claim[other].same;
             continue;
+        }
         merge_claims(s, low, high, nsteps);
         mine = low;
-        other = NOBODY; /* from the start: it is larger now */
+        other = newest; /* from the start: it is larger now */
     }
+}
+
+/* Does any core belong to steps of two jobs? Seldom. */
+static bool any_shared(struct sharing *s)
+{
+    const struct step *step;
+    struct cpus cores;
+
+    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    {
+        if (!claims(s->packer, step))
+            continue;
+        cores_of(s->packer->topo, step, &cores);
+        cpus_foreach(core, &cores)
+        {
+            if (s->owner[core] && s->owner[core] != 1 + (size_t)step->request.id.job)
+                return true;
+            s->owner[core] = 1 + (size_t)step->request.id.job;
+        }
+    }
+    return false;
 }
 
 static void collect(struct sharing *s)
@@ -105,6 +141,8 @@ static void collect(struct sharing *s)
     const struct step *step;
     size_t i = 0;
 
+    for (size_t slot = 0; slot < s->slots; slot++)
+        s->slot[slot] = NOBODY;
     TAILQ_FOREACH(step, &s->packer->steps.live, link)
     {
         struct claim claim = {.job = step->request.id.job};
@@ -113,8 +151,9 @@ static void collect(struct sharing *s)
         if (!claims(s->packer, step))
             continue;
         cores_of(topo, step, &claim.cores);
-        claim.need = need_of(topo, step);
+        claim.same = *newest_of(s, claim.job);
         s->claim[s->n] = claim;
+        *newest_of(s, claim.job) = s->n;
         s->of_step[i - 1] = s->n++;
         merge_newest(s, i);
     }
@@ -122,21 +161,49 @@ static void collect(struct sharing *s)
         s->claim[c].party = c;
 }
 
-/* Claims that have a core in common get one party's number. */
+static size_t party_of(const struct sharing *s, size_t claim)
+{
+    while (s->claim[claim].party != claim)
+        claim = s->claim[claim].party;
+    return claim;
+}
+
+static void join(struct sharing *s, size_t a, size_t b)
+{
+    size_t first = a < b ? a : b;
+
+    s->claim[a < b ? b : a].party = first;
+    s->claim[first].shared = true;
+}
+
+/* Claims that have a core in common, directly or by others, are of one party. */
 static void find_parties(struct sharing *s)
 {
-    for (size_t a = 0; a < s->n; a++)
-        for (size_t b = a + 1; b < s->n; b++) {
-            size_t from = s->claim[b].party, to = s->claim[a].party;
-
-            if (!cpus_intersect(&s->claim[a].cores, &s->claim[b].cores))
-                continue;
-            s->claim[to].shared = true;
-            for (size_t c = 0; from != to && c < s->n; c++)
-                if (s->claim[c].party == from)
-                    s->claim[c].party = to;
+    for (size_t core = 0; core < s->ncores; core++)
+        s->owner[core] = NOBODY;
+    for (size_t c = 0; c < s->n; c++)
+        cpus_foreach(core, &s->claim[c].cores)
+        {
+            if (s->owner[core] == NOBODY)
+                s->owner[core] = c;
+            else
+                join(s, party_of(s, s->owner[core]), party_of(s, c));
         }
+    for (size_t c = 0; c < s->n; c++) {
+        s->claim[c].party = party_of(s, c);
+        s->claim[c].next = NOBODY;
+    }
+    for (size_t c = s->n; c-- > 0;) {
+        struct claim *first = &s->claim[s->claim[c].party];
+
+        if (first == &s->claim[c])
+            continue;
+        s->claim[c].next = first->next;
+        first->next = c;
+    }
 }
+
+#define foreach_claim(c, s, party) for (size_t c = (party); c != NOBODY; c = (s)->claim[c].next)
 
 /* ---- parts ---- */
 
@@ -168,10 +235,11 @@ static size_t neediest(const struct sharing *s, size_t party, size_t core)
     size_t best = NOBODY;
     double most = 0;
 
-    for (size_t c = 0; c < s->n; c++) {
+    foreach_claim(c, s, party)
+    {
         double want = s->claim[c].need / (double)(s->claim[c].got + 1);
 
-        if (s->claim[c].party != party || !cpus_has(&s->claim[c].cores, core) || want <= most)
+        if (!cpus_has(&s->claim[c].cores, core) || want <= most)
             continue;
         most = want;
         best = c;
@@ -182,9 +250,8 @@ static size_t neediest(const struct sharing *s, size_t party, size_t core)
 /* One core for each claim of the party; false: they are too few, or not all in the pool. */
 static bool deal_first(struct sharing *s, size_t party)
 {
-    for (size_t c = 0; c < s->n; c++) {
-        if (s->claim[c].party != party || cpus_empty(&s->claim[c].cores))
-            continue;
+    foreach_claim(c, s, party)
+    {
         cpus_foreach(core, &s->claim[c].cores) if (!pool_has(s->pool, core)) return false;
         memset(s->seen, 0, s->ncores * sizeof(*s->seen));
         if (!augment(s, c))
@@ -195,19 +262,15 @@ static bool deal_first(struct sharing *s, size_t party)
 
 static void deal_rest(struct sharing *s, size_t party)
 {
-    for (size_t core = 0; core < s->ncores; core++)
-        if (s->owner[core] != NOBODY)
-            s->claim[s->owner[core]].got++;
-    for (size_t core = 0; core < s->ncores; core++) {
-        size_t owner = s->owner[core];
+    struct cpus cores = {0};
 
-        if (owner == NOBODY) {
-            owner = neediest(s, party, core);
-            if (owner == NOBODY)
-                continue;
-            s->claim[owner].got++;
-        }
-        cpus_add(&s->claim[owner].part, core);
+    foreach_claim(c, s, party) cpus_or(&cores, &s->claim[c].cores);
+    cpus_foreach(core, &cores) if (s->owner[core] != NOBODY) s->claim[s->owner[core]].got++;
+    cpus_foreach(core, &cores)
+    {
+        if (s->owner[core] == NOBODY)
+            s->claim[s->owner[core] = neediest(s, party, core)].got++;
+        cpus_add(&s->claim[s->owner[core]].part, core);
     }
 }
 
@@ -218,9 +281,9 @@ static void part_of(const struct topo *topo, const struct claim *claim, struct c
     cpus_foreach(core, &claim->part) cpus_or(cpus, &topo->core[core].cpus);
 }
 
-/* Has each task of the party CPUs of its own in its claim's part? Others it does not get: it would
+/* Has each task of each party CPUs of its own in its claim's part? Others it does not get: it would
  * meet tasks there that Slurm kept apart from it. */
-static bool serves_all(const struct sharing *s, size_t party)
+static void check_served(struct sharing *s)
 {
     const struct step *step;
     size_t i = 0;
@@ -230,27 +293,49 @@ static bool serves_all(const struct sharing *s, size_t party)
         size_t claim = s->of_step[i++];
         struct cpus part;
 
-        if (claim == NOBODY || s->claim[claim].party != party)
+        if (claim == NOBODY || !s->claim[s->claim[claim].party].served)
             continue;
         part_of(s->packer->topo, &s->claim[claim], &part);
         for (size_t t = 0; t < step->body.ntasks; t++)
             if (!cpus_intersect(&step->body.task[t].sized, &part))
-                return false;
+                s->claim[s->claim[claim].party].served = false;
     }
-    return true;
 }
 
-static void deal(struct sharing *s, size_t party)
+static void add_needs(struct sharing *s)
+{
+    const struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    {
+        size_t claim = s->of_step[i++];
+
+        if (claim != NOBODY && s->claim[s->claim[claim].party].served)
+            s->claim[claim].need += need_of(s->packer->topo, step);
+    }
+}
+
+static bool is_dealt(const struct sharing *s, size_t party)
+{
+    return s->claim[party].party == party && s->claim[party].served;
+}
+
+/* Deal each party's cores, if there are enough. */
+static void deal_all(struct sharing *s)
 {
     for (size_t core = 0; core < s->ncores; core++)
         s->owner[core] = NOBODY;
-    if (!deal_first(s, party))
-        return;
-    deal_rest(s, party);
-    if (serves_all(s, party))
-        return;
     for (size_t c = 0; c < s->n; c++)
-        if (s->claim[c].party == party)
+        if (s->claim[c].party == c && s->claim[c].shared)
+            s->claim[c].served = deal_first(s, c);
+    add_needs(s);
+    for (size_t c = 0; c < s->n; c++)
+        if (is_dealt(s, c))
+            deal_rest(s, c);
+    check_served(s);
+    for (size_t c = 0; c < s->n; c++)
+        if (!s->claim[s->claim[c].party].served)
             cpus_zero(&s->claim[c].part);
 }
 
@@ -259,9 +344,7 @@ static size_t count_others(const struct sharing *s, const struct claim *claim)
 {
     size_t count = 0;
 
-    for (size_t c = 0; c < s->n; c++)
-        count += s->claim[c].party == claim->party && s->claim[c].job != claim->job &&
-                 !cpus_empty(&s->claim[c].cores);
+    foreach_claim(c, s, claim->party) count += s->claim[c].job != claim->job;
     return count;
 }
 
@@ -292,11 +375,14 @@ static bool alloc(struct sharing *s)
 {
     size_t steps = s->packer->steps.nlive + 1, cores = s->ncores + 1; /* calloc(0) may be NULL */
 
+    for (s->slots = 1; s->slots < 2 * steps;)
+        s->slots *= 2;
     s->claim = calloc(steps, sizeof(*s->claim));
+    s->slot = calloc(s->slots, sizeof(*s->slot));
     s->of_step = calloc(steps, sizeof(*s->of_step));
     s->owner = calloc(cores, sizeof(*s->owner));
     s->seen = calloc(cores, sizeof(*s->seen));
-    return s->claim && s->of_step && s->owner && s->seen;
+    return s->claim && s->slot && s->of_step && s->owner && s->seen;
 }
 
 void share_cores(struct packer *packer, const struct pool *pool)
@@ -306,20 +392,23 @@ void share_cores(struct packer *packer, const struct pool *pool)
     size_t i = 0;
 
     if (alloc(&s)) {
-        collect(&s);
-        find_parties(&s);
-        for (size_t c = 0; c < s.n; c++)
-            if (s.claim[c].party == c && s.claim[c].shared)
-                deal(&s, c);
+        bool shared = any_shared(&s);
+
+        if (shared) {
+            collect(&s);
+            find_parties(&s);
+            deal_all(&s);
+        }
         TAILQ_FOREACH(step, &packer->steps.live, link)
         {
-            size_t claim = s.of_step[i++];
+            size_t claim = shared ? s.of_step[i++] : NOBODY;
 
             if (step_movable(step))
                 tell(&s, step, claim == NOBODY ? NULL : &s.claim[claim]);
         }
     }
     free(s.claim);
+    free(s.slot);
     free(s.of_step);
     free(s.owner);
     free(s.seen);
