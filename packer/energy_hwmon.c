@@ -205,22 +205,12 @@ static void add_device(struct hwmon *hwmon, const struct energy_node *node,
     }
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void add_devices(struct hwmon *hwmon, const struct energy_node *node,
                         struct energy_zone *zone)
 {
-    char **folder = rootfs_list(node->root, CLASS);
-    size_t n = 0;
+    char **folder = energy_folders(node->root, CLASS);
 
-    while (folder && folder[n])
-        n++;
-    if (folder)
-        qsort(folder, n, sizeof(*folder), by_name);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; folder && folder[i]; i++)
         add_device(hwmon, node, zone, folder[i]);
     rootfs_list_free(folder);
 }

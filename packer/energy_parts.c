@@ -96,6 +96,23 @@ int energy_file_read(struct energy_file *file, const struct rootfs *root, uint64
     return -1;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **energy_folders(const struct rootfs *root, const char *path)
+{
+    char **folder = rootfs_list(root, path);
+    size_t n = 0;
+
+    while (folder && folder[n])
+        n++;
+    if (folder)
+        qsort(folder, n, sizeof(*folder), by_name);
+    return folder;
+}
+
 /* ---- counters ---- */
 
 static void go_on(struct energy_counter *counter, uint64_t value, double at_s)

@@ -35,6 +35,10 @@ int energy_file_read(struct energy_file *file, const struct rootfs *root, uint64
 /* The first line of a file, without blanks at its end, cut to size. False: not readable. */
 bool energy_line(const struct rootfs *root, const char *path, char *text, size_t size);
 
+/* The names in a folder, in the order of their numbers, NULL at the end; NULL: there is none. The
+ * caller frees them with rootfs_list_free. */
+char **energy_folders(const struct rootfs *root, const char *path);
+
 /* ---- a counter of energy ---- */
 
 struct energy_counter {

@@ -146,23 +146,13 @@ static void powercap_close(void *state)
     free(powercap);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Every folder, in the order of their numbers. */
 static void add_folders(struct powercap *powercap, const struct energy_node *node,
                         struct energy_zone *zone)
 {
-    char **folder = rootfs_list(node->root, CLASS);
-    size_t n = 0;
+    char **folder = energy_folders(node->root, CLASS);
 
-    while (folder && folder[n])
-        n++;
-    if (folder)
-        qsort(folder, n, sizeof(*folder), by_name);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; folder && folder[i]; i++)
         add_folder(powercap, node, zone, folder[i]);
     rootfs_list_free(folder);
 }
