@@ -68,8 +68,8 @@ static void put_tick(struct map *map, int64_t at, int64_t tick, double bottom)
              &tm);
     fprintf(map->page->out,
             "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.1f\"/>"
-            "<text class=\"s m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-            x, x, bottom, x, bottom + 15, text);
+            "<text class=\"s %s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+            x, x, bottom, at == map->to ? "e" : "m", x, bottom + 15, text); /* inside the page */
 }
 
 static void put_frame(struct map *map, double bottom)
