@@ -55,6 +55,8 @@ static int open_meters(struct bill *bill, struct packer *packer, struct berth_er
     for (size_t i = 0; i < energy_zones(bill->energy); i++)
         zone[i] = *energy_zone(bill->energy, i);
     bill_zones_init(bill, zone, energy_zones(bill->energy));
+    if (packer->conf.energy_model[0]) /* it has been read well, else there is no such zone */
+        energy_watts_parse(&bill->watts, packer->conf.energy_model, NULL);
     return 0;
 }
 

@@ -53,8 +53,21 @@ static void learn(struct bill_zone *zone, double uj)
     nnls_fit_add(&zone->fit, x, watts);
 }
 
+/* A model's weights are no secret. */
+static bool given(const struct bill *bill, const struct bill_zone *zone, double *w)
+{
+    bool memory = zone->zone.domain == ENERGY_DRAM;
+
+    if (strcmp(zone->zone.source, "model") != 0)
+        return false;
+    memset(w, 0, BILL_FEATURES * sizeof(*w));
+    w[BILL_TIME] = memory ? bill->watts.dram : bill->watts.idle;
+    w[BILL_BUSY] = memory ? 0 : bill->watts.core;
+    return true;
+}
+
 /* Those of the most features that are well determined. False: not even the idle power is. */
-static bool weights(const struct bill_zone *zone, double *w)
+static bool fitted(const struct bill_zone *zone, double *w)
 {
     const unsigned idle = 1u << BILL_TIME, busy = 1u << BILL_BUSY, bytes = 1u << BILL_BYTES;
     unsigned counted = columns_of(zone, USE_COUNTED) & zone->columns;
@@ -80,12 +93,12 @@ static double weigh(const struct bill_claim *claim, const double *w)
 }
 
 /* The dynamic part's weights, and what that is. */
-static unsigned choose(const struct bill_zone *zone, bool fitted, double *w)
+static unsigned choose(const struct bill_zone *zone, bool known, double *w)
 {
     bool memory = zone->zone.domain == ENERGY_DRAM && zone->sum.bytes > 0;
     unsigned busy = zone->busy_known ? BILL_BY_BUSY : BILL_BY_CORES;
 
-    if (fitted && weigh(&zone->sum, w) > 0)
+    if (known && weigh(&zone->sum, w) > 0)
         return w[BILL_INSTRUCTIONS] > 0 || w[BILL_BYTES] > 0 ? BILL_BY_COUNTERS : busy;
     memset(w, 0, BILL_FEATURES * sizeof(*w));
     if (memory && columns_of(zone, USE_COUNTED) & 1u << BILL_BYTES) {
@@ -140,9 +153,9 @@ static uint64_t divide_done(struct bill *bill, size_t z, uint64_t uj, const doub
     return left;
 }
 
-static uint64_t idle_energy(const struct bill_zone *zone, bool fitted, const double *w, uint64_t uj)
+static uint64_t idle_energy(const struct bill_zone *zone, bool known, const double *w, uint64_t uj)
 {
-    double idle = fitted ? w[BILL_TIME] * zone->seconds * 1e6 : 0;
+    double idle = known ? w[BILL_TIME] * zone->seconds * 1e6 : 0;
 
     return idle >= (double)uj ? uj : (uint64_t)idle;
 }
@@ -209,14 +222,14 @@ void bill_divide(struct bill *bill, size_t z, const struct energy_reading *readi
     struct bill_zone *zone = &bill->zone[z];
     uint64_t uj = reading->uj[z] - zone->uj, lost = reading->gaps[z] - zone->gaps, idle;
     double w[NNLS_MAX];
-    bool fitted;
+    bool known;
     unsigned by;
 
     if (lost == 0)
         learn(zone, (double)uj);
-    fitted = weights(zone, w);
-    idle = idle_energy(zone, fitted, w, uj);
-    by = choose(zone, fitted, w);
+    known = given(bill, zone, w) || fitted(zone, w);
+    idle = idle_energy(zone, known, w, uj);
+    by = choose(zone, known, w);
     zone->account.metered_uj += uj;
     zone->account.gaps += lost;
     note(bill, z, by, lost > 0, step, n);

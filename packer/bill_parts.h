@@ -16,6 +16,7 @@
 #include "bill.h"
 #include "busy.h"
 #include "counters.h"
+#include "energy_watts.h"
 #include "packer.h"
 
 /* What was done since a zone was last known. */
@@ -79,6 +80,7 @@ struct bill {
     struct rootfs root;
     struct energy_node node;
     struct energy *energy;
+    struct energy_watts watts; /* the site's own, of zones that are a model's */
     struct energy_reading reading;
     size_t zones, packages;
     struct bill_zone zone[ENERGY_ZONES];

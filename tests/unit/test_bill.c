@@ -132,6 +132,23 @@ static void test_idle_share(void **state)
     bill_box_adds_up(box);
 }
 
+/* What a model's idle power is need not be learned. */
+static void test_model(void **state)
+{
+    struct bill_box *box = *state;
+    struct bill *bill = box->f->packer.bill;
+    struct step *a;
+
+    bill->zone[BOX_PACKAGE_0].zone.source = "model";
+    bill->watts = (struct energy_watts){.idle = 10, .core = 5};
+    a = run(box, 1, "0");
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 15 * J);
+    bill_box_turn(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 15 * J / 2);
+    assert_account(box, BOX_PACKAGE_0, 15 * J / 2, 15 * J / 2, 0);
+}
+
 /* 10 W asleep, 40 W awake and 5 W a busy CPU on the first package: DIO-POWER is told. Nobody knows
  * of the second one, which has always been asleep. */
 static void test_tells_power(void **state)
@@ -650,6 +667,7 @@ int main(void)
         CASE(test_idle_and_unmanaged),
         CASE(test_by_busy_time),
         CASE(test_idle_share),
+        CASE(test_model),
         CASE(test_tells_power),
         CASE(test_begin_within),
         CASE(test_move),
