@@ -115,8 +115,8 @@ static void test_order(void **state)
     strcpy(meters.conf.energy_model, "idle=40W,core=6W,dram=3W");
     meters_remove(&meters, CLASS "intel-rapl:0:0"); /* the link */
     meters_remove(&meters, CLASS "intel-rapl:2:0/energy_uj");
-    meters_remove(&meters, "/sys/devices/power/events/energy-psys");
-    meters_put(&meters, "/sys/devices/power/cpumask", "4");
+    meters_remove(&meters, "/sys/bus/event_source/devices/power/events/energy-psys");
+    meters_put(&meters, "/sys/bus/event_source/devices/power/cpumask", "4");
     meters_put(&meters, "/sys/class/hwmon/hwmon0/name", "power_meter");
     meters_put(&meters, "/sys/class/hwmon/hwmon0/power1_average", "400000000");
     meters_put(&meters, CLASS "intel-rapl:1/energy_uj", "0");

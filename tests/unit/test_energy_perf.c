@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define POWER "/sys/bus/event_source/devices/power"
-#define PMU "/sys/devices/power/"
+#define PMU POWER "/"
 
 /* What was opened, and the other end of it. */
 struct kernel {
