@@ -7,6 +7,7 @@
 #define BERTH_CONF_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -64,16 +65,16 @@ struct conf {
     char metrics_group[64];          /* who may read these: "" root, "*" everybody */
     char metrics_textfile[PATH_MAX]; /* "" none */
     uint64_t metrics_interval_ms;    /* between two of them */
-    char energy[64];            /* ways to read meters that may be used, comma separated */
-    uint64_t energy_interval_ms; /* between two readings of them */
-    char energy_root[PATH_MAX]; /* below it are the meters' files */
-    char energy_model[96];      /* "" or what packages take: energy_watts.h */
-    char ledger[PATH_MAX];          /* "off", or the URL (sql.h) of the steps' records */
-    char ledger_defaults[PATH_MAX]; /* "" or a MariaDB option file with its credentials */
-    char ledger_queue[PATH_MAX];    /* folder of the records that wait for it */
-    char ledger_group[64];          /* "" or a group that may read a ledger in a file */
-    enum conf_switch admin_comment; /* tell slurmdbd a job's figures */
-    char comment_program[PATH_MAX]; /* "" or what to start in place of berth-comment */
+    char energy[64];                 /* ways to read meters that may be used, comma separated */
+    uint64_t energy_interval_ms;     /* between two readings of them */
+    char energy_root[PATH_MAX];      /* below it are the meters' files */
+    char energy_model[96];           /* "" or what packages take: energy_watts.h */
+    char ledger[PATH_MAX];           /* "off", or the URL (sql.h) of the steps' records */
+    char ledger_defaults[PATH_MAX];  /* "" or a MariaDB option file with its credentials */
+    char ledger_queue[PATH_MAX];     /* folder of the records that wait for it */
+    char ledger_group[64];           /* "" or a group that may read a ledger in a file */
+    enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
+    char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"
@@ -89,6 +90,9 @@ int conf_read(struct conf *conf, const char *path, struct berth_error *err);
 /* Every key with its help as a comment and its present value; the output can be read again by
  * conf_read. */
 void conf_print(const struct conf *conf, FILE *out);
+
+/* Is the word in a value of words, "a,b,c"? */
+bool conf_lists(const char *list, const char *word);
 
 /* The table as mdoc(7) list items, for berth.conf(5). */
 void conf_print_mdoc(FILE *out);

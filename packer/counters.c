@@ -64,21 +64,6 @@ struct counters_step {
     void *of[BACKENDS];
 };
 
-/* Is the word in the list "a,b,c"? */
-static bool listed(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ",");
-
-        if (n == length && strncmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 /* Why the configuration leaves this backend out; NULL: it does not. */
 static const char *left_out(const struct conf *conf, size_t i)
 {
@@ -88,7 +73,7 @@ static const char *left_out(const struct conf *conf, size_t i)
         return replay ? NULL : "counters_replay is set in berth.conf";
     if (replay)
         return "counters_replay is not set in berth.conf";
-    return listed(conf->counters, backends[i]->name) ? NULL : "not in berth.conf's counters";
+    return conf_lists(conf->counters, backends[i]->name) ? NULL : "not in berth.conf's counters";
 }
 
 static void open_backend(struct counters *counters, size_t i, const struct counters_node *node)

@@ -38,27 +38,12 @@ struct energy {
     struct zone zone[ENERGY_ZONES];
 };
 
-/* Is the word in the list "a,b,c"? */
-static bool listed(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ",");
-
-        if (n == length && strncmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 /* Why the configuration leaves this way out; NULL: it does not. */
 static const char *left_out(const struct conf *conf, size_t i)
 {
     if (ways[i] == &energy_model)
         return conf->energy_model[0] ? NULL : "energy_model is not set in berth.conf";
-    return listed(conf->energy, ways[i]->name) ? NULL : "not in berth.conf's energy";
+    return conf_lists(conf->energy, ways[i]->name) ? NULL : "not in berth.conf's energy";
 }
 
 static bool has(const struct energy *energy, const struct energy_zone *zone)
