@@ -14,6 +14,7 @@
 
 #include "packer/bill_parts.h"
 #include "packer/pipeline.h"
+#include "tests/bench/folder.h"
 
 #define CORES 192
 
@@ -89,7 +90,7 @@ static void open_node(double now_s)
     struct berth_error err;
     struct conf conf;
 
-    if (!mkdtemp(folder))
+    if (bench_folder(folder) < 0)
         die(folder, strerror(errno));
     put("pool/.here", "");
     put_files(0);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print figures and judge nothing.
 noinst_PROGRAMS += tests/bench/register
-tests_bench_register_SOURCES = tests/bench/register.c
+tests_bench_register_SOURCES = tests/bench/register.c tests/bench/folder.c tests/bench/folder.h
 tests_bench_register_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_register_LDADD = libpacker.la
 
@@ -49,7 +49,7 @@ tests_fixtures_programs_graded_CFLAGS = -O2
 
 # What counting and re-placing many steps costs.
 noinst_PROGRAMS += tests/bench/replace
-tests_bench_replace_SOURCES = tests/bench/replace.c
+tests_bench_replace_SOURCES = tests/bench/replace.c tests/bench/folder.c tests/bench/folder.h
 tests_bench_replace_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_replace_LDADD = libpacker.la -lm
 
@@ -76,6 +76,6 @@ tests_bench_ledger_LDADD = libpacker.la
 
 # What dividing the meters' energy among many steps costs.
 noinst_PROGRAMS += tests/bench/bill
-tests_bench_bill_SOURCES = tests/bench/bill.c
+tests_bench_bill_SOURCES = tests/bench/bill.c tests/bench/folder.c tests/bench/folder.h
 tests_bench_bill_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_bench_bill_LDADD = libpacker.la -lm

@@ -27,6 +27,7 @@
 #include "packer/profiles.h"
 #include "packer/replay.h"
 #include "packer/wire.h"
+#include "tests/bench/folder.h"
 
 #define CORES 192
 #define PROFILES 32
@@ -275,18 +276,6 @@ static void read_samples(const char *path)
     }
 }
 
-static void clean_up(void)
-{
-    static const char *const file[] = {"berth.conf", "profiles.db", "journal", "journal.lock"};
-    char path[64];
-
-    for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, file[i]);
-        unlink(path);
-    }
-    rmdir(folder);
-}
-
 int main(int argc, char **argv)
 {
     long steps = argc > 1 ? atol(argv[1]) : 500, rounds = argc > 2 ? atol(argv[2]) : 2000;
@@ -303,7 +292,7 @@ int main(int argc, char **argv)
     if (argc > 3)
         read_samples(argv[3]);
     srand48(1);
-    if (!mkdtemp(folder))
+    if (bench_folder(folder) < 0)
         die(folder);
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/berthd.sock", folder);
     daemon = daemon_start();
@@ -311,7 +300,6 @@ int main(int argc, char **argv)
     measure(daemon, (uint32_t)steps, (size_t)rounds);
     kill(daemon, SIGTERM);
     waitpid(daemon, NULL, 0);
-    clean_up();
     replay_free(recorded);
     return 0;
 }

@@ -18,6 +18,7 @@
 
 #include "packer/pipeline.h"
 #include "packer/sample.h"
+#include "tests/bench/folder.h"
 
 #define CORES 192
 #define PROGRAMS 40
@@ -65,7 +66,7 @@ static void open_node(void)
     struct conf conf;
     char marks[64];
 
-    if (!mkdtemp(folder))
+    if (bench_folder(folder) < 0)
         die(folder, strerror(errno));
     conf_init(&conf);
     conf.enforcement = CONF_ENFORCE_DRYRUN;
