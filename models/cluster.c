@@ -13,12 +13,6 @@
 
 #include "di_tree.h"
 
-struct ranked {
-    double miss_pmi;
-    size_t unit;  /* index in the caller's array */
-    size_t first; /* where its cores go in the caller's array */
-};
-
 struct cache {
     size_t number;
     size_t cores, free; /* free: of the others' units */
@@ -32,11 +26,11 @@ struct clustering {
     const struct cluster_unit *unit;
     double devil_miss_pmi;
     size_t n, caches, cores;
-    struct ranked *ranked; /* [n] by descending miss rate */
-    struct cache *cache;   /* [caches] in the order of opening */
-    bool *open;            /* [caches] by number */
-    size_t *of_core;       /* the machine's cache of each core */
-    size_t *core;          /* the caller's */
+    struct di_ranked *ranked; /* [n] by descending miss rate */
+    struct cache *cache;      /* [caches] in the order of opening */
+    bool *open;               /* [caches] by number */
+    size_t *of_core;          /* the machine's cache of each core */
+    size_t *core;             /* the caller's */
 };
 
 static bool is_devil(const struct clustering *c, size_t unit)
@@ -44,24 +38,15 @@ static bool is_devil(const struct clustering *c, size_t unit)
     return c->unit[unit].unit.miss_pmi >= c->devil_miss_pmi;
 }
 
-static int compare_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    if (x->miss_pmi != y->miss_pmi)
-        return x->miss_pmi < y->miss_pmi ? 1 : -1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
 static void rank(struct clustering *c)
 {
     size_t first = 0;
 
     for (size_t i = 0; i < c->n; i++) {
-        c->ranked[i] = (struct ranked){c->unit[i].unit.miss_pmi, i, first};
+        c->ranked[i] = (struct di_ranked){c->unit[i].unit.miss_pmi, i, first};
         first += c->unit[i].unit.cores;
     }
-    qsort(c->ranked, c->n, sizeof(*c->ranked), compare_rank);
+    di_rank(c->ranked, c->n);
 }
 
 /* ---- the caches ---- */
@@ -87,7 +72,7 @@ static int compare_cache(const void *a, const void *b)
 
 /* The others' unit stands there now: what that makes of the caches, which are still in order of
  * their numbers. */
-static void occupy(struct clustering *c, const struct ranked *ranked)
+static void occupy(struct clustering *c, const struct di_ranked *ranked)
 {
     for (size_t i = 0; i < c->unit[ranked->unit].unit.cores; i++) {
         struct cache *cache = &c->cache[c->of_core[c->core[ranked->first + i]]];
@@ -168,7 +153,7 @@ static int spread_others(struct clustering *c)
     if (!tree)
         return -1;
     for (size_t i = 0; i < c->n; i++) {
-        const struct ranked *ranked = &c->ranked[i];
+        const struct di_ranked *ranked = &c->ranked[i];
 
         if (c->unit[ranked->unit].packed)
             continue;
@@ -184,7 +169,7 @@ static int spread_others(struct clustering *c)
 static void take_others(const struct clustering *c, struct di_tree *tree)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const struct ranked *ranked = &c->ranked[i];
+        const struct di_ranked *ranked = &c->ranked[i];
 
         for (size_t j = 0; !c->unit[ranked->unit].packed && j < c->unit[ranked->unit].unit.cores;
              j++) {
@@ -214,7 +199,7 @@ static int pack(struct clustering *c, size_t open)
             di_tree_idle(tree, i);
     take_others(c, tree);
     for (size_t i = 0; i < c->n; i++) {
-        const struct ranked *ranked = &c->ranked[i];
+        const struct di_ranked *ranked = &c->ranked[i];
         size_t cores = c->unit[ranked->unit].unit.cores, *core = c->core + ranked->first;
         bool devil = is_devil(c, ranked->unit);
 

@@ -8,12 +8,6 @@
 
 #include "di_tree.h"
 
-struct ranked {
-    double miss_pmi;
-    size_t unit;  /* index in the caller's array */
-    size_t first; /* where its cores go in the caller's array */
-};
-
 static bool level_is_sound(const struct di_level *level, size_t parents)
 {
     for (size_t i = 0; i < level->count; i++)
@@ -45,31 +39,21 @@ static bool input_is_sound(const struct di_machine *machine, size_t n, const str
     return true;
 }
 
-/* Descending by miss rate; equal ones keep their order (qsort alone does not). */
-static int compare_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    if (x->miss_pmi != y->miss_pmi)
-        return x->miss_pmi < y->miss_pmi ? 1 : -1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
-static void rank(struct ranked *ranked, size_t n, const struct di_unit *units)
+static void rank(struct di_ranked *ranked, size_t n, const struct di_unit *units)
 {
     size_t first = 0;
 
     for (size_t i = 0; i < n; i++) {
-        ranked[i] = (struct ranked){.miss_pmi = units[i].miss_pmi, .unit = i, .first = first};
+        ranked[i] = (struct di_ranked){.miss_pmi = units[i].miss_pmi, .unit = i, .first = first};
         first += units[i].cores;
     }
-    qsort(ranked, n, sizeof(*ranked), compare_rank);
+    di_rank(ranked, n);
 }
 
 int di_place(const struct di_machine *machine, size_t n, const struct di_unit *units, size_t *core)
 {
     struct di_tree *tree;
-    struct ranked *ranked;
+    struct di_ranked *ranked;
     int rc = -1;
 
     if (!input_is_sound(machine, n, units)) {

@@ -184,6 +184,21 @@ static void link_levels(struct di_tree *tree, const struct di_machine *machine)
     begin_round(tree);
 }
 
+/* qsort alone does not keep the order of equal ones. */
+static int compare_rank(const void *a, const void *b)
+{
+    const struct di_ranked *x = a, *y = b;
+
+    if (x->miss_pmi != y->miss_pmi)
+        return x->miss_pmi < y->miss_pmi ? 1 : -1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+void di_rank(struct di_ranked *ranked, size_t n)
+{
+    qsort(ranked, n, sizeof(*ranked), compare_rank);
+}
+
 struct di_tree *di_tree_new(const struct di_machine *machine)
 {
     struct di_tree *tree = alloc(machine->depth + 1);

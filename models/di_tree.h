@@ -23,6 +23,16 @@ enum di_tree_kind {
     DI_TREE_KINDS
 };
 
+/* A unit in the order in which units are placed. */
+struct di_ranked {
+    double miss_pmi;
+    size_t unit;  /* index in the caller's array */
+    size_t first; /* where its cores go in the caller's array */
+};
+
+/* Sort by descending miss rate; units of equal ones, by their index. */
+void di_rank(struct di_ranked *ranked, size_t n);
+
 struct di_tree;
 
 /* An empty machine, which must be sound (di_machine_is_sound) and have a core. NULL with errno

@@ -9,22 +9,16 @@
 
 #include "di_tree.h"
 
-struct ranked {
-    double miss_pmi;
-    size_t unit;  /* index in the caller's array */
-    size_t first; /* where its cores go in the caller's array */
-};
-
 struct placing {
     const struct isolate_unit *unit;
     size_t n, level;
     double devil_miss_pmi;
     struct di_tree *tree;
-    struct ranked *ranked; /* [n] by descending miss rate */
-    size_t *core;          /* [cores of all units] the caller's */
-    size_t *spot;          /* [cores of all units] of one group */
-    bool *isolated;        /* [n] the caller's */
-    size_t devils;         /* cores of devils that are not placed yet */
+    struct di_ranked *ranked; /* [n] by descending miss rate */
+    size_t *core;             /* [cores of all units] the caller's */
+    size_t *spot;             /* [cores of all units] of one group */
+    bool *isolated;           /* [n] the caller's */
+    size_t devils;            /* cores of devils that are not placed yet */
 };
 
 /* What is to be placed of a group. */
@@ -62,7 +56,7 @@ static void settle(struct placing *p, struct di_tree *tree, const struct group *
 {
     di_tree_target(tree, p->level, group->cores, p->spot, true);
     for (size_t i = 0; i < p->n; i++) {
-        const struct ranked *ranked = &p->ranked[i];
+        const struct di_ranked *ranked = &p->ranked[i];
 
         if (!belongs(p, group, ranked->unit))
             continue;
@@ -135,7 +129,7 @@ static long place_chosen(struct placing *p, bool *tried)
 static void place_others(struct placing *p)
 {
     for (size_t i = 0; i < p->n; i++) {
-        const struct ranked *ranked = &p->ranked[i];
+        const struct di_ranked *ranked = &p->ranked[i];
         bool devil = is_devil(p, ranked->unit);
 
         if (!p->isolated[ranked->unit])
@@ -144,25 +138,16 @@ static void place_others(struct placing *p)
     }
 }
 
-static int compare_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    if (x->miss_pmi != y->miss_pmi)
-        return x->miss_pmi < y->miss_pmi ? 1 : -1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
 static void rank(struct placing *p)
 {
     size_t first = 0;
 
     for (size_t i = 0; i < p->n; i++) {
-        p->ranked[i] = (struct ranked){p->unit[i].unit.miss_pmi, i, first};
+        p->ranked[i] = (struct di_ranked){p->unit[i].unit.miss_pmi, i, first};
         first += p->unit[i].unit.cores;
         p->devils += is_devil(p, i) ? p->unit[i].unit.cores : 0;
     }
-    qsort(p->ranked, p->n, sizeof(*p->ranked), compare_rank);
+    di_rank(p->ranked, p->n);
 }
 
 static bool input_is_sound(const struct di_machine *machine, size_t level, size_t n,
