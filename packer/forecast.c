@@ -181,16 +181,25 @@ static int collect(const struct forecast *forecast, const struct pool *pool, boo
     return 0;
 }
 
-/* The work of the cores on one cache. */
-static double cache_work(const struct forecast *forecast, const struct standing *standing,
-                         size_t llc)
+/* The steps whose cores are on one cache, a core each, into member; how many. */
+static size_t on_cache(const struct standing *standing, size_t llc,
+                       size_t member[CONTEND_GROUP_MAX])
 {
-    size_t member[CONTEND_GROUP_MAX], n = 0;
-    double slowdown[CONTEND_GROUP_MAX], work = 0;
+    size_t n = 0;
 
     for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
         if (standing->core[i].llc == llc)
             member[n++] = standing->core[i].app;
+    return n;
+}
+
+/* The work of the cores on one cache. */
+static double cache_work(const struct forecast *forecast, const struct standing *standing,
+                         size_t llc)
+{
+    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
+    double slowdown[CONTEND_GROUP_MAX], work = 0;
+
     if (n == 0)
         return 0;
     if (n == 1 || contend_group(forecast->contend, n, member, slowdown) < 0)
@@ -283,12 +292,9 @@ double forecast_edp(const struct forecast *forecast, const struct pool *pool, bo
 static void add_slowdowns(const struct forecast *forecast, const struct standing *standing,
                           size_t llc, double *sum)
 {
-    size_t member[CONTEND_GROUP_MAX], n = 0;
+    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
     double slowdown[CONTEND_GROUP_MAX];
 
-    for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
-        if (standing->core[i].llc == llc)
-            member[n++] = standing->core[i].app;
     if (n < 2)
         return;
     if (contend_group(forecast->contend, n, member, slowdown) < 0)
@@ -303,24 +309,22 @@ static void add_slowdowns(const struct forecast *forecast, const struct standing
 static double *mean_slowdowns(const struct forecast *forecast, const struct pool *pool)
 {
     double *mean = calloc(forecast->n + 1, sizeof(*mean));
+    size_t *cores = calloc(forecast->n + 1, sizeof(*cores));
     struct standing standing = {0};
+    bool known = mean && cores && collect(forecast, pool, false, &standing) == 0;
 
-    if (!mean || collect(forecast, pool, false, &standing) < 0) {
-        free(standing.core);
-        free(mean);
-        return NULL;
-    }
-    for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
+    for (size_t llc = 0; known && llc < forecast->packer->topo->llcs; llc++)
         add_slowdowns(forecast, &standing, llc, mean);
-    for (size_t i = 0; i < forecast->n; i++) {
-        size_t cores = 0;
-
-        for (size_t c = 0; c < standing.n; c++)
-            cores += standing.core[c].app == i;
-        mean[i] = cores ? mean[i] / (double)cores : NAN;
-    }
+    for (size_t i = 0; known && i < standing.n; i++)
+        cores[standing.core[i].app]++;
+    for (size_t i = 0; known && i < forecast->n; i++)
+        mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
     free(standing.core);
-    return mean;
+    free(cores);
+    if (known)
+        return mean;
+    free(mean);
+    return NULL;
 }
 
 /* The same with everybody at home. */
