@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "mono.h"
+
 struct sensor {
     struct energy_file file;
     struct energy_power power;
@@ -26,19 +28,11 @@ struct energy_sampler {
     struct sensor sensor[];
 };
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void sample(struct energy_sampler *sampler, struct sensor *sensor)
 {
     uint64_t uw;
     int rc = energy_file_read(&sensor->file, sampler->root, &uw), why = rc < 0 ? errno : 0;
-    double at_s = now_s();
+    double at_s = mono_s();
 
     pthread_mutex_lock(&sampler->mutex);
     sensor->why = why;

@@ -22,6 +22,7 @@
 #include "ledger_line.h"
 #include "ledger_queue.h"
 #include "ledger_store.h"
+#include "mono.h"
 
 #define MEMORY 4096
 #define SETTLE_S 1 /* steps end together */
@@ -52,14 +53,6 @@ struct ledger {
     bool stopping, stopped;
     char why[256];
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- what is in memory ---- */
 
@@ -135,7 +128,7 @@ static void wait_for_work(struct ledger *ledger)
 /* Nodes of a cluster lose their server together: let them not come back together. */
 static double jitter(void)
 {
-    return 0.5 + fmod(now_s() * 1e6, 1000) / 1000;
+    return 0.5 + fmod(mono_s() * 1e6, 1000) / 1000;
 }
 
 /* What a turn has come to. The mutex is held. */
@@ -149,13 +142,13 @@ static void conclude(struct ledger *ledger, int rc, size_t gone, const struct be
             log_info("ledger: records arrive again, %zu wait", ledger->waiting);
         ledger->why[0] = '\0';
         ledger->retry_s = RETRY_MIN_S;
-        ledger->due_s = now_s() + SETTLE_S;
+        ledger->due_s = mono_s() + SETTLE_S;
         return;
     }
     log_line(away ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
              "ledger: %zu records wait, to be tried again: %s", ledger->waiting, err->text);
     snprintf(ledger->why, sizeof(ledger->why), "%.255s", err->text);
-    ledger->due_s = now_s() + ledger->retry_s * jitter();
+    ledger->due_s = mono_s() + ledger->retry_s * jitter();
     ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
 }
 
@@ -207,7 +200,7 @@ static void *run(void *arg)
         wait_for_work(ledger);
         last = ledger->stopping;
         if (ledger->waiting)
-            turn(ledger, last ? !ledger->why[0] : now_s() >= ledger->due_s);
+            turn(ledger, last ? !ledger->why[0] : mono_s() >= ledger->due_s);
     } while (!last);
     ledger->stopped = true;
     pthread_cond_broadcast(&ledger->changed);
@@ -294,7 +287,7 @@ void ledger_close(struct ledger *ledger)
 
     if (!ledger)
         return;
-    until = at(now_s() + CLOSE_WAIT_S);
+    until = at(mono_s() + CLOSE_WAIT_S);
     pthread_mutex_lock(&ledger->mutex);
     ledger->stopping = true;
     pthread_cond_broadcast(&ledger->changed);
@@ -328,7 +321,7 @@ static void expect(struct ledger *ledger)
 {
     pthread_mutex_lock(&ledger->mutex);
     if (ledger->waiting++ == 0 && !ledger->why[0])
-        ledger->due_s = now_s() + SETTLE_S;
+        ledger->due_s = mono_s() + SETTLE_S;
     pthread_mutex_unlock(&ledger->mutex);
 }
 

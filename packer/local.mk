@@ -35,6 +35,7 @@ libpacker_la_SOURCES = \
 	packer/isolation.c packer/isolation.h \
 	packer/ini_file.c packer/ini_file.h \
 	packer/journal.c packer/journal.h \
+	packer/mono.c packer/mono.h \
 	packer/bill.c packer/bill.h packer/bill_parts.h \
 	packer/bill_divide.c \
 	packer/bill_interval.c \

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "log.h"
+#include "mono.h"
 
 #define CLOSE_WAIT_S 2
 
@@ -40,14 +41,6 @@ static void entry_free(struct entry *entry)
 {
     free(entry->job.process);
     free(entry);
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* ---- the thread ---- */
@@ -80,7 +73,7 @@ static bool pace(void *arg, const struct memory_progress *progress, double wait_
         rc = pthread_cond_timedwait(&mover->changed, &mover->mutex, &wake);
     go_on = !mover->stopping && !pacer->entry->dropped;
     pthread_mutex_unlock(&mover->mutex);
-    pacer->began_s = now_s();
+    pacer->began_s = mono_s();
     return go_on;
 }
 
@@ -105,7 +98,7 @@ static void *run(void *arg)
 
     pthread_mutex_lock(&mover->mutex);
     while ((entry = wait_for_job(mover))) {
-        struct pacer pacer = {mover, entry, now_s()};
+        struct pacer pacer = {mover, entry, mono_s()};
         struct memory_progress progress;
 
         entry->state = RUNNING;

@@ -23,14 +23,6 @@
 
 #include "machine_type.h"
 
-double packer_mono_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static int open_journal(struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16];
@@ -135,7 +127,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     memset(packer, 0, sizeof(*packer));
     packer->conf = *conf;
     packer->root.fd = -1;
-    packer->started_mono_s = packer_mono_s();
+    packer->started_mono_s = mono_s();
     packer->size_patience_s = 0.01;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);

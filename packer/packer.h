@@ -9,6 +9,7 @@
 #include "journal.h"
 #include "job_watch.h"
 #include "machine_profile.h"
+#include "mono.h"
 #include "pool.h"
 #include "profiles.h"
 #include "registry.h"
@@ -59,7 +60,5 @@ struct packer {
  * done. */
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err);
 void packer_close(struct packer *packer);
-
-double packer_mono_s(void); /* CLOCK_MONOTONIC in seconds */
 
 #endif

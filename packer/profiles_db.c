@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mono.h"
+
 #define READ_WAIT_S 10e-3
 #define WRITE_WAIT_S 30
 #define POLL_US 500      /* at least; three times as long at most */
@@ -213,20 +215,12 @@ static void disconnect(struct profiles *store)
     store->version = 0;
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Called while the file is locked: 0 gives up. SQLite's own handler polls ever less often, and so
  * may never meet the moment between two writes of somebody who writes a lot. */
 static int wait_for_others(void *arg, int calls)
 {
     struct profiles *store = arg;
-    double now = now_s();
+    double now = mono_s();
 
     if (calls == 0)
         store->busy_since_s = now;

@@ -40,15 +40,15 @@ struct json_object *render_node(const struct packer *packer)
     json_add_bool(node, "released", packer->released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
-    json_add_text(node, "policy",
-                  wire_policy_name[packer->conf.policy == CONF_POLICY_DIO_POWER
-                                       ? WIRE_POLICY_DIO_POWER
-                                       : WIRE_POLICY_DI]);
+    json_add_text(
+        node, "policy",
+        wire_policy_name[packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER
+                                                                      : WIRE_POLICY_DI]);
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
     json_object_object_add(node, "energy", render_accounts(packer));
     json_add_u64(node, "history", packer->conf.history);
-    json_add_double(node, "uptime_s", packer_mono_s() - packer->started_mono_s);
+    json_add_double(node, "uptime_s", mono_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
     json_add_u64(node, "moves", packer->moves);
     json_add_u64(node, "failures", packer->failures);
@@ -252,8 +252,7 @@ static struct json_object *render_share(const struct step *step)
         return NULL;
     object = json_object_new_object();
     json_add_u64(object, "others", step->share.others);
-    json_add_measure(object, "cores",
-                     step->share.cores ? (double)step->share.cores : NAN);
+    json_add_measure(object, "cores", step->share.cores ? (double)step->share.cores : NAN);
     return object;
 }
 

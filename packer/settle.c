@@ -16,6 +16,7 @@
 #include "packer.h"
 #include "settle_list.h"
 #include "settle_run.h"
+#include "mono.h"
 
 #define FIRST_TRY_S 1.5 /* the ledger takes a second */
 #define RETRY_LIMIT_S 300
@@ -35,14 +36,6 @@ struct settler {
     struct settle_list list;
     bool stopped;
 };
-
-static double mono_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- one run ---- */
 

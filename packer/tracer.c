@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tracer_way.h"
+#include "mono.h"
 
 #define NAP_MS 2
 #define GRACE_S 1.0 /* from the polite signal to SIGKILL */
@@ -44,14 +45,6 @@ static volatile sig_atomic_t asked_to_stop; /* the signal; a handler can reach n
 static void note_signal(int number)
 {
     asked_to_stop = number;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* ---- the processes ---- */
@@ -187,7 +180,7 @@ static void kill_all(struct run *run)
 static void stop(struct run *run, int number)
 {
     run->stopping = true;
-    run->stop_s = now_s();
+    run->stop_s = mono_s();
     run->way->stop(run->state);
     if (!run->ended)
         kill(run->pid, number);
@@ -216,7 +209,7 @@ static bool go_on(struct run *run, int taken)
         stop(run, SIGTERM);
     }
     if (run->stopping)
-        return !run->ended && now_s() - run->stop_s < GRACE_S;
+        return !run->ended && mono_s() - run->stop_s < GRACE_S;
     return !run->ended || taken >= 0 || any_child() > 0;
 }
 
@@ -229,7 +222,7 @@ static void pump(struct run *run)
     do {
         reap(run);
         taken = run->way->take(run->state, run->result);
-        elapsed_s = now_s() - run->started_s;
+        elapsed_s = mono_s() - run->started_s;
         if (!run->stopping)
             keep_time(run, elapsed_s);
         if (run->want->progress && !run->stopping)
@@ -285,7 +278,7 @@ int tracer_run(struct tracer_result *result, const struct tracer_want *want,
 {
     char folder[PATH_MAX];
     struct tracer_start begin;
-    struct run run = {.want = want, .result = result, .start = &begin, .started_s = now_s()};
+    struct run run = {.want = want, .result = result, .start = &begin, .started_s = mono_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 
@@ -338,7 +331,7 @@ static void wait_all(struct run *run, double limit_s, struct tracer_time *time)
         reap(run);
         if (run->ended && any_child() == 0)
             break;
-        elapsed_s = now_s() - run->started_s;
+        elapsed_s = mono_s() - run->started_s;
         time->signal = asked_to_stop;
         time->late = elapsed_s > limit_s;
         if (time->signal || time->late)
@@ -358,7 +351,7 @@ int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
 {
     const struct tracer_want want = {.command = command};
     struct tracer_result result = {.status = 0};
-    struct run run = {.want = &want, .result = &result, .started_s = now_s()};
+    struct run run = {.want = &want, .result = &result, .started_s = mono_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 
