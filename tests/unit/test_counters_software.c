@@ -181,7 +181,7 @@ static void work_fork(int n)
 static void work_sleep(int n)
 {
     for (int i = 0; i < n; i++)
-        nanosleep(&(struct timespec){0, 100000}, NULL);
+        nanosleep(&(struct timespec){0, 2000000}, NULL); /* not over before it began */
 }
 
 static void work_touch(int n)
