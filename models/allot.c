@@ -9,30 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "nucore.h"
-
 #define CUT_ROUNDS 10 /* at the root */
-
-double allot_tie(double objective)
-{
-    return NUCORE_TIE * (1 + fabs(objective) / 1000);
-}
-
-size_t allot_below(const struct allot *a, const struct box *box, size_t cell)
-{
-    double cores = relax_cores(a->relax, cell) + ALLOT_WHOLE;
-    size_t lo = box->lo[cell], hi = box->hi[cell];
-
-    while (lo < hi) {
-        size_t middle = hi - (hi - lo) / 2;
-
-        if (allot_count(a, cell, middle) <= cores)
-            lo = middle;
-        else
-            hi = middle - 1;
-    }
-    return lo;
-}
 
 /* What is known before anything is solved: memories deliver no more than alpha. */
 static double plain_bound(const struct allot *a, const struct box *box)

@@ -37,6 +37,8 @@ static inline unsigned allot_count(const struct allot *a, size_t cell, size_t po
     return a->problem->points[cell].count[point];
 }
 
+/* ---- allot_count.c ---- */
+
 /* The last point of the box with no more cores than the relaxation gives the cell. */
 size_t allot_below(const struct allot *a, const struct box *box, size_t cell);
 
@@ -94,9 +96,5 @@ void scan_free(struct scan *scan);
 /* Make the best the one of its equals, in the boxes of ties, that has the most cores in the first
  * cell, and so on. 0; 1: stopped; -1: errno ENOMEM. */
 int allot_settle(struct allot *a);
-
-/* Does the allocation differ from the best by more cores in the first cell that differs? Then that
- * cell; or the number of cells. */
-size_t allot_rise(const struct allot *a, const unsigned *allocation);
 
 #endif

@@ -8,16 +8,6 @@
  * cores for it at all? And when that was so, how many, by bisection. */
 #include "allot_impl.h"
 
-size_t allot_rise(const struct allot *a, const unsigned *allocation)
-{
-    const unsigned *best = a->best->allocation;
-    size_t cell = 0;
-
-    while (cell < a->cells && allocation[cell] == best[cell])
-        cell++;
-    return cell < a->cells && allocation[cell] > best[cell] ? cell : a->cells;
-}
-
 /* Take from the box what comes after the best. False where nothing is left. */
 static bool keep_rises(const struct allot *a, struct box *box)
 {

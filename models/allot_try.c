@@ -58,9 +58,21 @@ static bool is_allowed(const struct allot *a, const unsigned *allocation)
     return true;
 }
 
+/* Returns the first cell that differs from the best, when the allocation has more cores there; or
+ * the number of cells. */
+static size_t rise_of(const struct allot *a, const unsigned *allocation)
+{
+    const unsigned *best = a->best->allocation;
+    size_t cell = 0;
+
+    while (cell < a->cells && allocation[cell] == best[cell])
+        cell++;
+    return cell < a->cells && allocation[cell] > best[cell] ? cell : a->cells;
+}
+
 bool allot_try(struct allot *a, const unsigned *allocation, double above)
 {
-    size_t rise = a->settling ? allot_rise(a, allocation) : 0;
+    size_t rise = a->settling ? rise_of(a, allocation) : 0;
     double objective;
 
     if (rise == a->cells || !is_allowed(a, allocation))

@@ -11,11 +11,6 @@
 
 #define ROUNDING 1e-12 /* of sums, relative */
 
-double flow_cap(const struct flow *flow, double cores_from, double cores_to)
-{
-    return fmin(flow->max, flow->read * cores_to + flow->write * cores_from);
-}
-
 /* ---- who sends to whom ---- */
 
 static double route_max(const struct numem_machine *m, size_t from, size_t to)
@@ -44,11 +39,6 @@ static void add_flow(struct flows *f, size_t p, size_t from, size_t to)
     flow.max = fmin(route_max(m, from, to), flow.read * m->cores[to] + flow.write * m->cores[from]);
     if (flow.max > 0)
         f->flow[f->flows++] = flow;
-}
-
-bool flows_in(const struct flows *f, size_t node)
-{
-    return !f->in || f->in[node];
 }
 
 static void add_flows(struct flows *f)

@@ -2,7 +2,6 @@
 /* hull - the concave hulls of what one cell's cores drive, facet by facet as the relaxation needs
  * them. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "relax_impl.h"
 
@@ -91,29 +90,6 @@ static void widen(const struct relax *r, struct facet *facet)
         facet->lo--;
     while (facet->hi + 1 < points->n && is_below(r, facet, facet->hi + 1))
         facet->hi++;
-}
-
-int facet_add(struct relax *r, struct facet facet)
-{
-    const struct curve *curve = &r->curve[facet.curve];
-    bool lower = curve->kind == CURVE_LOWER;
-
-    if (r->facets == r->facets_size) {
-        size_t size = 2 * r->facets_size + 64;
-        struct facet *more = realloc(r->facet, size * sizeof(*more));
-
-        if (!more)
-            return -1;
-        r->facet = more;
-        r->facets_size = size;
-    }
-    simplex_row_put(&r->row, curve->col, 1);
-    simplex_row_put(&r->row, r->cores + (int)curve->cell, -facet.slope);
-    facet.row = simplex_row_add(r->lp, &r->row, lower ? facet.constant : -INFINITY,
-                                lower ? INFINITY : facet.constant);
-    facet.active = true;
-    r->facet[r->facets++] = facet;
-    return 0;
 }
 
 /* Cut off the relaxation's optimum where it is above this curve's hull: 1 where it was, 0, -1. */

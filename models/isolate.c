@@ -126,7 +126,7 @@ static long place_chosen(struct placing *p, bool *tried)
     return count;
 }
 
-static void place_others(struct placing *p)
+static void isolate_others(struct placing *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct di_ranked *ranked = &p->ranked[i];
@@ -192,7 +192,7 @@ long isolate_place(const struct di_machine *machine, size_t level, double devil_
         rank(&p);
         count = place_chosen(&p, tried);
         if (count >= 0)
-            place_others(&p);
+            isolate_others(&p);
     }
     di_tree_free(p.tree);
     free(p.ranked);

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES = \
 	models/allot.c models/allot.h models/allot_impl.h \
 	models/allot_box.c \
+	models/allot_count.c \
 	models/allot_scan.c \
 	models/allot_settle.c \
 	models/allot_try.c \
@@ -25,6 +26,7 @@ libmodels_la_SOURCES = \
 	models/exchange.c models/exchange.h \
 	models/flexthread.c models/flexthread.h \
 	models/flows.c models/flows.h \
+	models/flows_cap.c \
 	models/flows_lp.c models/flows_lp.h \
 	models/hull.c \
 	models/isolate.c models/isolate.h \
@@ -40,12 +42,15 @@ libmodels_la_SOURCES = \
 	models/page_move.c models/page_move.h \
 	models/pain.c models/pain.h \
 	models/partition.c models/partition.h \
+	models/partition_pairs.c \
 	models/phase.c models/phase.h \
 	models/power.c models/power.h \
 	models/price.c \
 	models/rate.c models/rate.h \
 	models/relax.c models/relax.h models/relax_impl.h \
+	models/relax_facet.c \
 	models/relax_flow.c \
+	models/relax_impl.c \
 	models/rounding.c \
 	models/sdc.c models/sdc.h \
 	models/simplex.c models/simplex.h \

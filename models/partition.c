@@ -17,18 +17,6 @@
 #define ROUNDS 20   /* of the search, to one step of the bound */
 #define PATIENCE 50 /* rounds for each program without anything better */
 
-double partition_pairs_cost(const size_t *members, size_t n, void *arg)
-{
-    const struct partition_pairs *pairs = arg;
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            sum += pairs->degradation[members[i] * pairs->n + members[j]] +
-                   pairs->degradation[members[j] * pairs->n + members[i]];
-    return sum;
-}
-
 static bool stopped(const struct partition *p)
 {
     return p->stop && p->stop(p->stop_arg);

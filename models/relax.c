@@ -196,11 +196,6 @@ double relax_bound(const struct relax *r)
     return glp_get_obj_val(r->lp);
 }
 
-double relax_cores(const struct relax *r, size_t cell)
-{
-    return glp_get_col_prim(r->lp, r->cores + (int)cell);
-}
-
 /* ---- making one ---- */
 
 /* Scratch memory, and the box that no column is bounded to yet. */

@@ -11,16 +11,6 @@
 
 #define ROUNDING 1e-12 /* relative */
 
-static size_t sender(const struct relax *r, const struct flow *flow)
-{
-    return flow->program * r->nodes + flow->from;
-}
-
-bool relax_is_merged(const struct relax *r, size_t flow)
-{
-    return r->merged[sender(r, &r->flows->flow[flow])] == r->amount[flow];
-}
-
 /* amount[]: 1 for the flows that a link may limit, or 0. */
 static void find_limited(struct relax *r)
 {
@@ -43,7 +33,7 @@ static void find_limited(struct relax *r)
 static void index_senders(struct relax *r)
 {
     for (size_t k = 0; k < r->flows->flows; k++)
-        r->sent[sender(r, &r->flows->flow[k]) + 1]++;
+        r->sent[relax_sender(r, &r->flows->flow[k]) + 1]++;
     for (size_t cell = 0; cell < r->cells; cell++)
         r->sent[cell + 1] += r->sent[cell];
 }
@@ -54,7 +44,7 @@ void relax_add_flow_columns(struct relax *r)
     find_limited(r);
     for (size_t k = 0; k < r->flows->flows; k++) {
         const struct flow *flow = &r->flows->flow[k];
-        int *merged = &r->merged[sender(r, flow)];
+        int *merged = &r->merged[relax_sender(r, flow)];
         bool limited = r->amount[k] != 0;
 
         if (limited || *merged == 0)

@@ -46,13 +46,23 @@ struct relax {
     double *price; /* scratch: of each column */
 };
 
+/* ---- relax_impl.c ---- */
+
+/* The cell that drives the flow from its own memory. */
+size_t relax_sender(const struct relax *relax, const struct flow *flow);
+
+/* Does the flow share its column with others from the same cell? */
+bool relax_is_merged(const struct relax *relax, size_t flow);
+
+/* ---- relax_facet.c ---- */
+
+/* Append the facet's row. 0, or -1: errno ENOMEM. */
+int facet_add(struct relax *relax, struct facet facet);
+
 /* ---- relax_flow.c ---- */
 
 void relax_add_flow_columns(struct relax *relax);
 int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
-
-/* Does the flow share its column with others from the same cell? */
-bool relax_is_merged(const struct relax *relax, size_t flow);
 
 /* Put the columns of all flows from the cell in the scratch row. */
 void relax_put_sent(struct relax *relax, size_t cell);
@@ -60,9 +70,6 @@ void relax_put_sent(struct relax *relax, size_t cell);
 /* ---- hull.c ---- */
 
 double curve_value(const struct relax *relax, const struct curve *curve, size_t point);
-
-/* Append the facet's row. 0, or -1: errno ENOMEM. */
-int facet_add(struct relax *relax, struct facet facet);
 
 /* Cut off the relaxation's optimum where it is above this curve's hull in the box: 1 where it was,
  * 0, -1: errno ENOMEM. */
