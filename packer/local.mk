@@ -18,6 +18,7 @@ libpacker_la_SOURCES = \
 	packer/busy.c packer/busy.h \
 	packer/classify.c packer/classify.h \
 	packer/conf.c packer/conf.h \
+	packer/counter_info.c packer/counter_info.h \
 	packer/counters.c packer/counters.h \
 	packer/counters_perf.c \
 	packer/counters_replay.c \

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "counters.h"
+#include "counter_info.h"
 #include "error.h"
 
 struct perf_table; /* a table as it was read */
