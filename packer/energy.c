@@ -9,9 +9,6 @@
 
 #include "busy.h"
 
-const char *const energy_domain_name[ENERGY_DOMAINS] = {
-    [ENERGY_PACKAGE] = "package", [ENERGY_DRAM] = "dram", [ENERGY_NODE] = "node"};
-
 /* In order of preference. */
 static const struct energy_way *const ways[] = {&energy_powercap, &energy_perf, &energy_hwmon,
                                                 &energy_model};

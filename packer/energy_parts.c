@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const energy_domain_name[ENERGY_DOMAINS] = {
+    [ENERGY_PACKAGE] = "package", [ENERGY_DRAM] = "dram", [ENERGY_NODE] = "node"};
+
 /* The kernel's counters are of some time ago, at each of the two readings. */
 #define STALE_S 0.1
 
