@@ -354,22 +354,25 @@ static void finish(struct sql_statement *statement)
 
 /* ---- migrations ---- */
 
-/* A named lock of the server, which goes with the connection. */
+/* A named lock of the server, which goes with the connection. A schema's name has no quotes. */
 static int lock(struct sql *sql, const char *name, struct berth_error *err)
 {
-    struct sql_statement *statement;
-    int64_t got = 0;
+    MYSQL *mysql = connection(sql);
+    MYSQL_RES *answer = NULL;
+    MYSQL_ROW row = NULL;
+    char text[160];
+    bool got;
 
-    if (sql_prepare(sql, "SELECT GET_LOCK(concat(database(), '.berth.', ?), 20)", &statement, err) <
-        0)
-        return -1;
-    sql_bind_text(statement, 0, name);
-    if (sql_step(statement, err) == 1) {
-        got = sql_int(statement, 0);
-        berth_error_set(err, "MariaDB: another process has been changing the schema for long");
-    }
-    sql_finish(statement);
-    return got == 1 ? 0 : -1;
+    snprintf(text, sizeof(text), "SELECT GET_LOCK(concat(database(), '.berth.%.64s'), 20)", name);
+    if (mysql_real_query(mysql, text, strlen(text)) != 0 || !(answer = mysql_store_result(mysql)))
+        return fail_connection(sql, err);
+    row = mysql_fetch_row(answer);
+    got = row && row[0] && strcmp(row[0], "1") == 0;
+    mysql_free_result(answer);
+    if (!got)
+        return berth_error_set(err,
+                               "MariaDB: another process has been changing the schema for long");
+    return 0;
 }
 
 static int unlock(struct sql *sql, const char *name, bool keep, struct berth_error *err)
