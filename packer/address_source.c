@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf_plan.h"
+#include "perf_open.h"
 
 #define DEVICES "/sys/bus/event_source/devices/"
 

@@ -17,6 +17,7 @@
 #include "perf_cgroup.h"
 #include "perf_events.h"
 #include "perf_group.h"
+#include "perf_open.h"
 #include "perf_plan.h"
 
 #define STRAYS_MAX 64

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perf_plan.h"
+#include "perf_open.h"
 
 #define PMU "/sys/bus/event_source/devices/power"
 #define EVENTS 64

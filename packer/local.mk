@@ -89,6 +89,7 @@ libpacker_la_SOURCES = \
 	packer/perf_cgroup.c packer/perf_cgroup.h \
 	packer/perf_events.c packer/perf_events.h \
 	packer/perf_group.c packer/perf_group.h \
+	packer/perf_open.c packer/perf_open.h \
 	packer/perf_plan.c packer/perf_plan.h \
 	packer/perf_ring.c packer/perf_ring.h \
 	packer/perf_scale.c packer/perf_scale.h \

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "perf_open.h"
+
 struct perf_cpu {
     size_t cpu;
     int fd[PERF_PLAN_EVENTS]; /* -1 not open */

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "perf_open.h"
 
 #define TRY_NS 20000000 /* how long a group may take to be counted once: five turns */
 
@@ -24,12 +25,6 @@ const enum counter perf_software[PERF_SOFTWARE] = {COUNTER_CPU_NS, COUNTER_SWITC
 static const uint64_t software_config[PERF_SOFTWARE] = {
     PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS,
     PERF_COUNT_SW_PAGE_FAULTS};
-
-int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-              unsigned long flags)
-{
-    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader, flags | PERF_FLAG_FD_CLOEXEC);
-}
 
 /* How every event is read: with its group, and with the times that it is scaled by. */
 static struct perf_event_attr prepare(const struct perf_event_attr *event, bool leads)

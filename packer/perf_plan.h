@@ -9,7 +9,6 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "error.h"
 #include "perf_events.h"
@@ -27,10 +26,6 @@ struct perf_plan {
     size_t groups;
     size_t first[PERF_PLAN_GROUPS + 1]; /* group g is event first[g] to first[g + 1] - 1 */
 };
-
-/* perf_event_open(2), close-on-exec. The descriptor, or -1 with errno. */
-int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-              unsigned long flags);
 
 /* A plan of the software events alone. 0, or -1 and err: why this process may count nothing. */
 int perf_plan_software(struct perf_plan *plan, struct berth_error *err);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../models/statstack.h"
-#include "perf_plan.h"
+#include "perf_open.h"
 #include "perf_ring.h"
 #include "watchpoint.h"
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf_plan.h"
+#include "perf_open.h"
 
 #define FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #define GROUP_MAX 16 /* the clock, and more watchpoints than there are debug registers */

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "packer/perf_open.h"
 #include "packer/perf_plan.h"
 
 bool perf_box_usable(const struct rootfs *root, struct perf_hierarchy *hierarchy)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_perf_plan - software events as one group, hardware events in as few as fit. The processor's
  * breakpoints stand in for a PMU: there are four of them (x86), and a fifth event finds none. */
+#include "packer/perf_open.h"
 #include "packer/perf_plan.h"
 
 #include <errno.h>
