@@ -196,7 +196,7 @@ static int read_event(struct resctrl_step *step, enum event event, double at_s, 
 static void open_domain(const struct resctrl *resctrl, const struct resctrl_step *step,
                         struct domain *domain, const char *name)
 {
-    char path[ENFORCE_DIR_MAX + 2 * RESCTRL_NAME_MAX];
+    char path[CGROUP_DIR_MAX + 2 * RESCTRL_NAME_MAX];
 
     snprintf(domain->name, sizeof(domain->name), "%s", name);
     for (enum event e = 0; e < EVENTS; e++) {
@@ -210,7 +210,7 @@ static void open_domain(const struct resctrl *resctrl, const struct resctrl_step
 static int open_domains(const struct resctrl *resctrl, struct resctrl_step *step, double at_s,
                         struct berth_error *err)
 {
-    char path[ENFORCE_DIR_MAX + 16], **name;
+    char path[CGROUP_DIR_MAX + 16], **name;
     size_t n = 0;
     double sum;
 

@@ -19,6 +19,7 @@
 #include "cpus.h"
 #include "error.h"
 #include "rootfs.h"
+#include "step_cgroup.h"
 #include "wire.h"
 
 /* One task of a step: its first process. Children are found through the cgroup and belong to the
@@ -83,7 +84,8 @@ struct enforce_way {
 
     /* The path of the list that Slurm writes again when a step of the job starts, and that apply()
      * has changed: the job's other steps want a new apply() then. NULL: there is none such. */
-    void (*job_list)(const struct enforce *enforce, const struct enforce_step *step, char *path);
+    void (*job_list)(const struct enforce *enforce, const struct enforce_step *step,
+                     char path[CGROUP_DIR_MAX]);
 
     /* Add all processes of the step to list, without slurmstepd; a vanished step has none. 0, or -1
      * with errno. */
@@ -126,8 +128,6 @@ int enforce_step_times(struct enforce *enforce, const struct enforce_step *step,
 
 /* Scans of a step that keeps forking before berth gives up on it; none of them sleeps. */
 #define ENFORCE_ROUNDS 20
-
-#define ENFORCE_DIR_MAX 1024 /* bytes of the path of a cgroup */
 
 enum enforce_where { ENFORCE_HOME, ENFORCE_PLACE }; /* a task's home, or its cpus */
 
@@ -180,7 +180,7 @@ pid_t enforce_parent(const struct rootfs *root, pid_t pid);
 /* Has this process or thread vanished, or does it run only to exit? The kernel moves it no more. */
 bool enforce_exiting(const struct rootfs *root, pid_t pid);
 
-/* ---- and those of cgroups (enforce.c) ---- */
+/* ---- and those of cgroups (enforce_cgroup.c) ---- */
 
 /* Read a CPU list from a cgroup's file. 0, or -1 with errno and err. */
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,

@@ -29,7 +29,7 @@
 /* Slurm's leaf of the step, or the root of the hierarchy where there is none. */
 static void leaf_dir(const struct enforce *enforce, const struct enforce_step *step, char *dir)
 {
-    snprintf(dir, ENFORCE_DIR_MAX, "%s/cpuset%s%s", enforce->cgroup_root, step->leaf[0] ? "/" : "",
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset%s%s", enforce->cgroup_root, step->leaf[0] ? "/" : "",
              step->leaf);
 }
 
@@ -39,7 +39,7 @@ static void own_dir(const struct enforce *enforce, struct wire_step_id id, char 
     char name[WIRE_STEP_NAME_MAX];
 
     wire_step_name(id, name);
-    snprintf(dir, ENFORCE_DIR_MAX, "%s/cpuset/%s/%s", enforce->cgroup_root, enforce->tree, name);
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset/%s/%s", enforce->cgroup_root, enforce->tree, name);
 }
 
 /* "job_J/step_S" */
@@ -55,7 +55,7 @@ static void slurm_name(struct wire_step_id id, char *out, size_t size)
 static int own_pids(struct enforce *enforce, const struct enforce_step *step,
                     struct enforce_pids *list)
 {
-    char own[ENFORCE_DIR_MAX];
+    char own[CGROUP_DIR_MAX];
 
     own_dir(enforce, step->id, own);
     return enforce_pids_cgroup(enforce, NULL, own, list); /* slurmstepd is never in it */
@@ -82,7 +82,7 @@ static int unconfined_pids(struct enforce *enforce, const struct enforce_step *s
 static int leaf_pids(struct enforce *enforce, const struct enforce_step *step,
                      struct enforce_pids *list)
 {
-    char leaf[ENFORCE_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX];
 
     if (!step->leaf[0])
         return unconfined_pids(enforce, step, list);
@@ -103,7 +103,7 @@ static int cgroup1_pids(struct enforce *enforce, const struct enforce_step *step
 static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
                          struct berth_error *err)
 {
-    char path[ENFORCE_DIR_MAX];
+    char path[CGROUP_DIR_MAX];
     int fd;
 
     snprintf(path, sizeof(path), "%s/cpuset/cpuset.cpus", cgroup_root);
@@ -120,7 +120,7 @@ static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
  * else not. 0, or -1 and leaf "". */
 static int find_leaf(struct enforce *enforce, const char *node, struct enforce_step *step)
 {
-    char top[2][80], name[64], dir[ENFORCE_DIR_MAX];
+    char top[2][80], name[64], dir[CGROUP_DIR_MAX];
 
     slurm_name(step->id, name, sizeof(name));
     snprintf(top[0], sizeof(top[0]), "slurm_%s", node);
@@ -160,7 +160,7 @@ static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error 
 static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
                              struct berth_error *err)
 {
-    char top[ENFORCE_DIR_MAX];
+    char top[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, top);
     if (check_in_root(enforce, step->task[0].pid, err) < 0 ||
@@ -172,7 +172,7 @@ static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
 static int cgroup1_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
                           struct berth_error *err)
 {
-    char leaf[ENFORCE_DIR_MAX], job[ENFORCE_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX], job[CGROUP_DIR_MAX];
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
@@ -193,7 +193,7 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 /* 1 moved, 0 gone already, -1 and err */
 static int move_pid(struct enforce *enforce, pid_t pid, const char *dir, struct berth_error *err)
 {
-    char path[ENFORCE_DIR_MAX + 16], text[16];
+    char path[CGROUP_DIR_MAX + 16], text[16];
 
     snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
     snprintf(text, sizeof(text), "%d", (int)pid);
@@ -245,7 +245,7 @@ static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
     struct writing writing = {.cpus = want, .err = err};
-    char leaf[ENFORCE_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX];
     struct cpus both;
 
     leaf_dir(enforce, step, leaf);
@@ -263,7 +263,7 @@ static int make_own(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
     const struct rootfs *root = enforce->root;
-    char top[ENFORCE_DIR_MAX], tree[ENFORCE_DIR_MAX], own[ENFORCE_DIR_MAX];
+    char top[CGROUP_DIR_MAX], tree[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
     struct cpus cpus, mems;
 
     snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
@@ -294,7 +294,7 @@ static int remove_own(struct enforce *enforce, const char *own, struct berth_err
 static int go_inside(struct enforce *enforce, const struct enforce_step *step,
                      const struct cpus *want, struct berth_error *err)
 {
-    char leaf[ENFORCE_DIR_MAX], own[ENFORCE_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, leaf);
     own_dir(enforce, step->id, own);
@@ -306,7 +306,7 @@ static int go_inside(struct enforce *enforce, const struct enforce_step *step,
 static int go_outside(struct enforce *enforce, const struct enforce_step *step,
                       const struct cpus *want, struct berth_error *err)
 {
-    char own[ENFORCE_DIR_MAX];
+    char own[CGROUP_DIR_MAX];
 
     own_dir(enforce, step->id, own);
     if (make_own(enforce, step, want, err) < 0 || drain(enforce, step, leaf_pids, own, err) < 0)
@@ -338,7 +338,7 @@ static int check_empty(struct enforce *enforce, const struct enforce_step *step,
 static int verify(struct enforce *enforce, const struct enforce_step *step, bool inside,
                   const struct cpus *want, struct berth_error *err)
 {
-    char dir[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
 
     inside ? leaf_dir(enforce, step, dir) : own_dir(enforce, step->id, dir);
     if (enforce_check_cpus(enforce->root, dir, "cpuset.cpus", want, err) < 0 ||
@@ -389,7 +389,7 @@ static void nearest_living(struct enforce *enforce, char *dir)
 /* Has Slurm removed the leaf, or has everybody gone? */
 static bool gone(struct enforce *enforce, const struct enforce_step *step)
 {
-    char leaf[ENFORCE_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, leaf);
     return !enforce_step_alive(enforce, step) ||
@@ -399,7 +399,7 @@ static bool gone(struct enforce *enforce, const struct enforce_step *step)
 static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
-    char dir[ENFORCE_DIR_MAX], own[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, dir);
     own_dir(enforce, step->id, own);
@@ -417,17 +417,17 @@ static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *s
 
 struct search {
     struct wire_step_id id;
-    char *dir; /* [ENFORCE_DIR_MAX] */
+    char *dir; /* [CGROUP_DIR_MAX] */
 };
 
 static int search_user(struct enforce *enforce, const char *path, void *arg)
 {
     const struct search *search = arg;
-    char name[64], leaf[ENFORCE_DIR_MAX + 64];
+    char name[64], leaf[CGROUP_DIR_MAX + 64];
 
     slurm_name(search->id, name, sizeof(name));
     snprintf(leaf, sizeof(leaf), "%s/%s", path, name);
-    if (strlen(leaf) >= ENFORCE_DIR_MAX || !rootfs_exists(enforce->root, leaf))
+    if (strlen(leaf) >= CGROUP_DIR_MAX || !rootfs_exists(enforce->root, leaf))
         return 0;
     strcpy(search->dir, leaf);
     return 1;
@@ -441,7 +441,7 @@ static int search_top(struct enforce *enforce, const char *path, void *arg)
 /* Slurm's leaf of a step of which nothing but the name is known; else the root of the hierarchy. */
 static void search_leaf(struct enforce *enforce, struct wire_step_id id, char *dir)
 {
-    char top[ENFORCE_DIR_MAX];
+    char top[CGROUP_DIR_MAX];
     struct search search = {.id = id, .dir = dir};
 
     snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
@@ -455,7 +455,7 @@ static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct 
 {
     struct enforce_step nobody = {.id = id, .ntasks = 0};
     struct enforce_pids list = {0};
-    char dir[ENFORCE_DIR_MAX], own[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
     struct cpus cpus;
     int rc = 0;
 
@@ -483,7 +483,7 @@ static bool is_known(struct wire_step_id id, const struct wire_step_id *known, s
 static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                          struct berth_error *err)
 {
-    char tree[ENFORCE_DIR_MAX], **name;
+    char tree[CGROUP_DIR_MAX], **name;
     struct wire_step_id id;
     int rc = 0;
 

@@ -28,7 +28,7 @@
 static void step_dir(const struct enforce *enforce, const struct enforce_step *step,
                      const char *below, char *dir)
 {
-    snprintf(dir, ENFORCE_DIR_MAX, "%s/%s%s", enforce->cgroup_root, step->leaf, below);
+    snprintf(dir, CGROUP_DIR_MAX, "%s/%s%s", enforce->cgroup_root, step->leaf, below);
 }
 
 static void job_dir(const struct enforce *enforce, const struct enforce_step *step, char *dir)
@@ -72,7 +72,7 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
 static int find_step(struct enforce *enforce, const char *node, struct enforce_step *step,
                      struct berth_error *err)
 {
-    char scope[2][96], name[WIRE_STEP_NAME_MAX], dir[ENFORCE_DIR_MAX];
+    char scope[2][96], name[WIRE_STEP_NAME_MAX], dir[CGROUP_DIR_MAX];
     const char *dot;
 
     wire_step_name(step->id, name);
@@ -94,7 +94,7 @@ static int find_step(struct enforce *enforce, const char *node, struct enforce_s
 /* Has Slurm given the job no list of its own? */
 static bool unconfined(struct enforce *enforce, const struct enforce_step *step)
 {
-    char job[ENFORCE_DIR_MAX];
+    char job[CGROUP_DIR_MAX];
     struct cpus cpus;
 
     job_dir(enforce, step, job);
@@ -104,7 +104,7 @@ static bool unconfined(struct enforce *enforce, const struct enforce_step *step)
 static int cgroup2_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
                           struct berth_error *err)
 {
-    char job[ENFORCE_DIR_MAX], user[ENFORCE_DIR_MAX];
+    char job[CGROUP_DIR_MAX], user[CGROUP_DIR_MAX];
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
@@ -125,7 +125,7 @@ static int cgroup2_locate(struct enforce *enforce, const char *node, struct enfo
 static int cgroup2_pids(struct enforce *enforce, const struct enforce_step *step,
                         struct enforce_pids *list)
 {
-    char user[ENFORCE_DIR_MAX];
+    char user[CGROUP_DIR_MAX];
 
     step_dir(enforce, step, "/user", user);
     return enforce_pids_leaf(enforce, step, user, list);
@@ -135,7 +135,7 @@ static int cgroup2_pids(struct enforce *enforce, const struct enforce_step *step
 
 static int add_step_cpus(struct enforce *enforce, const char *dir, void *arg)
 {
-    char user[ENFORCE_DIR_MAX + 8];
+    char user[CGROUP_DIR_MAX + 8];
     struct cpus cpus;
 
     snprintf(user, sizeof(user), "%s/user", dir);
@@ -150,7 +150,7 @@ static int set_job(struct enforce *enforce, const struct enforce_step *step,
                    const struct cpus *want, struct berth_error *err)
 {
     struct cpus cpus = step->job_home;
-    char job[ENFORCE_DIR_MAX];
+    char job[CGROUP_DIR_MAX];
 
     if (unconfined(enforce, step))
         return 0;
@@ -165,7 +165,7 @@ static int set_step(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
     struct cpus cpus;
-    char dir[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
 
     step_dir(enforce, step, "", dir);
     if (enforce_read_cpus(enforce->root, dir, CPUS, &cpus, err) < 0)
@@ -207,7 +207,7 @@ static int pin(struct enforce *enforce, const struct enforce_step *step, enum en
                const struct cpus *want, struct berth_error *err)
 {
     struct pinning pinning = {.step = step, .where = where, .want = want, .err = err};
-    char user[ENFORCE_DIR_MAX];
+    char user[CGROUP_DIR_MAX];
 
     step_dir(enforce, step, "/user", user);
     if (enforce_write_cpus(enforce->root, user, CPUS, want, err) < 0)
@@ -219,7 +219,7 @@ static int pin(struct enforce *enforce, const struct enforce_step *step, enum en
 static int verify(struct enforce *enforce, const struct enforce_step *step, const struct cpus *want,
                   struct berth_error *err)
 {
-    char user[ENFORCE_DIR_MAX];
+    char user[CGROUP_DIR_MAX];
 
     step_dir(enforce, step, "/user", user);
     if (enforce_check_cpus(enforce->root, user, CPUS, want, err) < 0 ||
@@ -249,14 +249,14 @@ static void cgroup2_job_list(const struct enforce *enforce, const struct enforce
                              char *path)
 {
     job_dir(enforce, step, path);
-    strncat(path, "/" CPUS, ENFORCE_DIR_MAX - strlen(path) - 1);
+    strncat(path, "/" CPUS, CGROUP_DIR_MAX - strlen(path) - 1);
 }
 
 /* What `user` gets back: Slurm's list, or all that there is. */
 static int read_unpinned(struct enforce *enforce, const struct enforce_step *step,
                          struct cpus *cpus, struct berth_error *err)
 {
-    char dir[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
 
     *cpus = step->step_home;
     if (!unconfined(enforce, step))
@@ -269,7 +269,7 @@ static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *s
                            struct berth_error *err)
 {
     const struct cpus *home = &step->step_home;
-    char user[ENFORCE_DIR_MAX], job[ENFORCE_DIR_MAX];
+    char user[CGROUP_DIR_MAX], job[CGROUP_DIR_MAX];
     struct cpus unpinned;
     int rc = 0;
 

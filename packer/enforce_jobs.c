@@ -41,7 +41,7 @@ void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_vis
                           void *arg)
 {
     struct visiting visiting = {visit, arg};
-    char path[ENFORCE_DIR_MAX];
+    char path[CGROUP_DIR_MAX];
 
     snprintf(path, sizeof(path), "%s/cpuset/slurm_%s", enforce->cgroup_root, node);
     enforce_each_dir(enforce, path, "uid_", visit_user, &visiting);
@@ -53,7 +53,7 @@ void enforce_jobs_cgroup2(struct enforce *enforce, const char *node, enforce_vis
                           void *arg)
 {
     struct visiting visiting = {visit, arg};
-    char path[ENFORCE_DIR_MAX];
+    char path[CGROUP_DIR_MAX];
 
     snprintf(path, sizeof(path), "%s/system.slice/%s_slurmstepd.scope", enforce->cgroup_root, node);
     enforce_each_dir(enforce, path, "job_", visit_job, &visiting);

@@ -173,6 +173,29 @@ int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *ste
     return 0;
 }
 
+int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, pid_t **pids,
+                      size_t *n)
+{
+    struct enforce_pids list = {0};
+
+    if (enforce->way->pids(enforce, step, &list) < 0) {
+        free(list.pid);
+        return -1;
+    }
+    *pids = list.pid;
+    *n = list.n;
+    return 0;
+}
+
+bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step)
+{
+    struct enforce_pids list = {0};
+    bool alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
+
+    free(list.pid);
+    return alive;
+}
+
 long enforce_task_of(const struct rootfs *root, const struct enforce_step *step, pid_t pid)
 {
     struct stat_line stat;

@@ -215,7 +215,7 @@ static void moved_on(struct packer *packer, struct step *step, const struct cpus
 static void watch_job(struct packer *packer, const struct step *step)
 {
     const struct enforce_way *way = packer->enforce.way;
-    char path[ENFORCE_DIR_MAX];
+    char path[CGROUP_DIR_MAX];
     struct berth_error err;
 
     if (!packer->watch || !way->job_list)

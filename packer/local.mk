@@ -25,6 +25,7 @@ libpacker_la_SOURCES = \
 	packer/counters_resctrl.c \
 	packer/counters_software.c \
 	packer/enforce.c packer/enforce.h \
+	packer/enforce_cgroup.c \
 	packer/enforce_cgroup1.c \
 	packer/enforce_cgroup2.c \
 	packer/enforce_dryrun.c \

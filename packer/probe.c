@@ -140,17 +140,17 @@ static int add_top2(struct enforce *enforce, const char *path, void *arg)
 /* The folder of cpusets: of cgroup v1, else of the unified hierarchy. */
 static bool is_v1(const struct enforce *enforce, char *dir)
 {
-    snprintf(dir, ENFORCE_DIR_MAX, "%s/cpuset", enforce->cgroup_root);
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset", enforce->cgroup_root);
     if (rootfs_exists(enforce->root, dir))
         return true;
-    snprintf(dir, ENFORCE_DIR_MAX, "%s/system.slice", enforce->cgroup_root);
+    snprintf(dir, CGROUP_DIR_MAX, "%s/system.slice", enforce->cgroup_root);
     return false;
 }
 
 int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_error *err)
 {
     struct held arg = {.cpus = held, .err = err};
-    char dir[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
     int rc;
 
     cpus_zero(held);
@@ -190,7 +190,7 @@ double probe_rank(double intensity, double typical, double neutral_pmi, double d
 
 int probe_open(struct probe **out, const struct counters_node *node, struct berth_error *err)
 {
-    char dir[ENFORCE_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
     struct probe *probe;
 
     if (node->conf->probe == CONF_OFF)

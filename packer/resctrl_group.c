@@ -177,7 +177,7 @@ int resctrl_group_fill(const struct resctrl_group *group, struct enforce *enforc
                        const struct enforce_step *step, struct berth_error *err)
 {
     struct enforce_pids done = {0};
-    char tasks[ENFORCE_DIR_MAX + 8];
+    char tasks[CGROUP_DIR_MAX + 8];
     long moved = 0;
     int clean = 0;
 

@@ -15,7 +15,7 @@
 
 struct resctrl_group {
     char name[RESCTRL_NAME_MAX];
-    char dir[ENFORCE_DIR_MAX]; /* its folder */
+    char dir[CGROUP_DIR_MAX]; /* its folder */
 };
 
 /* Make the step's group, empty, or take the one that a berthd before this one has made. 0; or -1

@@ -91,7 +91,7 @@ static void try_memory(struct step_cgroup *cgroup, const struct rootfs *root, co
 static int open_by(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
                    struct wire_step_id id, const char *text)
 {
-    char path[ENFORCE_DIR_MAX - 300], dir[ENFORCE_DIR_MAX];
+    char path[CGROUP_DIR_MAX - 300], dir[CGROUP_DIR_MAX];
 
     if (step_cgroup_path(text, "memory", id, path, sizeof(path)) == 0) {
         snprintf(dir, sizeof(dir), "%s/memory%s", cgroup_root, path);

@@ -13,14 +13,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "enforce.h"
 #include "rootfs.h"
 #include "wire.h"
+
+#define CGROUP_DIR_MAX 1024 /* bytes of the path of a cgroup */
 
 struct step_cgroup {
     int usage;                    /* v1: cpuacct.usage; -1 none */
     int stat;                     /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
-    char memory[ENFORCE_DIR_MAX]; /* the folder that has memory.numa_stat; "" none */
+    char memory[CGROUP_DIR_MAX]; /* the folder that has memory.numa_stat; "" none */
 };
 
 /* CPU time of all that has ever run in the cgroup. */

@@ -295,7 +295,7 @@ static void test_without_slurms_lists(void **state)
 static void test_the_list_that_slurm_writes(void **state)
 {
     struct box *box = *state;
-    char path[ENFORCE_DIR_MAX], want[PATH_MAX];
+    char path[CGROUP_DIR_MAX], want[PATH_MAX];
 
     NEED_TWO_CPUS();
     start(box);
