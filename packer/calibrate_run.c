@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "cpus.h"
-#include "ctl_time.h"
+#include "mono.h"
 
 #define PORTION_BYTES 65536
 #define STREAMS 8 /* of a reader */
@@ -205,7 +205,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     double begin_s;
 
     sleep_s(warm_s);
-    begin_s = ctl_time_s();
+    begin_s = mono_s();
     for (size_t i = 0; i < n; i++)
         thread[i].before = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
     sleep_s(window_s);
@@ -214,7 +214,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     for (size_t i = 0; i < n; i++) {
         uint64_t done = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
 
-        thread[i].worker->rate = (double)(done - thread[i].before) / (ctl_time_s() - begin_s);
+        thread[i].worker->rate = (double)(done - thread[i].before) / (mono_s() - begin_s);
     }
 }
 

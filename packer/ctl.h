@@ -41,6 +41,10 @@ int ctl_print_json(struct json_object *value);
  * defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
+/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well. Returns a descriptor
+ * that is readable once one of them has come; -1 and errno. */
+int ctl_signals(void);
+
 /* The options of a verb that asks berthd: --json, --socket PATH, --help (prints `usage`). Options
  * may follow arguments; optind is then at the first argument. -1 to go on, else the exit status. */
 struct ctl_query {

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "ctl_time.h"
 #include "json.h"
+#include "mono.h"
 
-#define DEADLINE_MS 2000
+#define DEADLINE_S 2.0
 
 struct client {
     int fd;
-    int64_t deadline_ms; /* CLOCK_MONOTONIC */
-    size_t length;       /* bytes in buffer */
+    double deadline_s; /* of mono_s */
+    size_t length;     /* bytes in buffer */
     char buffer[WIRE_MESSAGE_MAX];
 };
 
@@ -27,12 +27,12 @@ struct client {
 static int await(struct client *client, short events)
 {
     struct pollfd fd = {.fd = client->fd, .events = events};
-    int64_t left = client->deadline_ms - ctl_time_ms();
+    double left_s = client->deadline_s - mono_s();
     int ready;
 
     do
-        ready = poll(&fd, 1, left > 0 ? (int)left : 0);
-    while (ready < 0 && errno == EINTR && (left = client->deadline_ms - ctl_time_ms()) > 0);
+        ready = poll(&fd, 1, left_s > 0 ? (int)(left_s * 1e3) + 1 : 0);
+    while (ready < 0 && errno == EINTR && (left_s = client->deadline_s - mono_s()) > 0);
     if (ready == 0)
         errno = ETIMEDOUT;
     return ready > 0 ? 0 : -1;
@@ -42,7 +42,7 @@ static int client_open(struct client *client, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    client->deadline_ms = ctl_time_ms() + DEADLINE_MS;
+    client->deadline_s = mono_s() + DEADLINE_S;
     client->length = 0;
     if (strlen(path) >= sizeof(address.sun_path)) {
         errno = ENAMETOOLONG;

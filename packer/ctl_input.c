@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "json.h"
+#include "mono.h"
+
+#define LIMIT_S 10      /* where the input does not say */
+#define LIMIT_MAX_S 1e6 /* eleven days */
 
 static bool is_stdin(const char *path)
 {
@@ -110,4 +114,37 @@ int ctl_input_numbers(struct json_object *object, const struct ctl_number *numbe
         if (read_number(object, &number[i], (double *)((char *)into + number[i].offset), err) < 0)
             return -1;
     return 0;
+}
+
+int ctl_input_threshold(struct json_object *input, const char *key, double *value,
+                        struct berth_error *err)
+{
+    struct json_object *thresholds = NULL;
+    double given = *value;
+    struct berth_error why;
+
+    if (json_get_object(input, "thresholds", JSON_OPTIONAL, &thresholds, err) < 0)
+        return -1;
+    if (thresholds && json_get_double(thresholds, key, JSON_OPTIONAL, &given, &why) < 0)
+        return berth_error_set(err, "thresholds.%.400s", why.text);
+    if (given < 0)
+        return berth_error_set(err, "thresholds.%s: negative", key);
+    *value = given;
+    return 0;
+}
+
+int ctl_input_time_limit(struct json_object *input, double *limit_s, struct berth_error *err)
+{
+    *limit_s = LIMIT_S;
+    if (json_get_double(input, "time_limit_s", JSON_OPTIONAL, limit_s, err) < 0)
+        return -1;
+    if (!(*limit_s > 0) || *limit_s > LIMIT_MAX_S)
+        return berth_error_set(err, "time_limit_s: more than 0 and at most %g expected",
+                               LIMIT_MAX_S);
+    return 0;
+}
+
+bool ctl_input_is_late(void *end_s)
+{
+    return mono_s() >= *(const double *)end_s;
 }

@@ -37,4 +37,16 @@ struct ctl_number {
 int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
                       void *into, struct berth_error *err);
 
+/* Reads the number input.thresholds[key], in events per million instructions; *value stays as it is
+ * where there is none. 0, or -1 and err when it is negative or no number. */
+int ctl_input_threshold(struct json_object *input, const char *key, double *value,
+                        struct berth_error *err);
+
+/* Reads "time_limit_s" of a model's input; *limit_s is 10 where it is absent. 0, or -1 and err. */
+int ctl_input_time_limit(struct json_object *input, double *limit_s, struct berth_error *err);
+
+/* Says whether the monotonic clock has come to *(double *)end_s: the `stop` of models that search.
+ */
+bool ctl_input_is_late(void *end_s);
+
 #endif

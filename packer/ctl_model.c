@@ -134,23 +134,6 @@ static const struct model models[] = {
 };
 #define MODELS (sizeof(models) / sizeof(models[0]))
 
-int ctl_models_threshold(struct json_object *input, const char *key, double *value,
-                         struct berth_error *err)
-{
-    struct json_object *thresholds = NULL;
-    double given = *value;
-    struct berth_error why;
-
-    if (json_get_object(input, "thresholds", JSON_OPTIONAL, &thresholds, err) < 0)
-        return -1;
-    if (thresholds && json_get_double(thresholds, key, JSON_OPTIONAL, &given, &why) < 0)
-        return berth_error_set(err, "thresholds.%.400s", why.text);
-    if (given < 0)
-        return berth_error_set(err, "thresholds.%s: negative", key);
-    *value = given;
-    return 0;
-}
-
 /* Lines of text, the first one behind its title, indented. */
 static void put_lines(const char *title, const char *text)
 {

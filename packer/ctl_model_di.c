@@ -108,7 +108,7 @@ static int read_thread(struct workload *load, size_t i, struct berth_error *err)
 static int workload_read(struct workload *load, struct json_object *input, struct berth_error *err)
 {
     *load = (struct workload){.devil_miss_pmi = DIO_POWER_DEVIL_MISS_PMI};
-    if (ctl_models_threshold(input, "devil_miss_pmi", &load->devil_miss_pmi, err) < 0 ||
+    if (ctl_input_threshold(input, "devil_miss_pmi", &load->devil_miss_pmi, err) < 0 ||
         regular_read(&load->regular, input, err) < 0 ||
         ctl_input_list(input, "threads", json_type_object, &load->list, err) < 0)
         return -1;

@@ -11,8 +11,8 @@
 #include "ctl_apps.h"
 #include "ctl_input.h"
 #include "ctl_models.h"
-#include "ctl_time.h"
 #include "json.h"
+#include "mono.h"
 
 #define BOUND_GROUPS 4000000 /* these take some seconds, and a hundred megabytes */
 
@@ -133,7 +133,7 @@ static int read_caches(struct input *input, struct json_object *object, struct b
                                group);
     input->partition.group = group;
     input->partition.groups = groups;
-    return ctl_time_limit(object, &input->time_limit_s, err);
+    return ctl_input_time_limit(object, &input->time_limit_s, err);
 }
 
 static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
@@ -196,14 +196,14 @@ static struct json_object *solve(struct input *input, struct berth_error *err)
 {
     struct partition *partition = &input->partition;
     struct partition_pairs pairs = {.n = partition->n, .degradation = input->degradation};
-    double end_s = ctl_time_s() + input->time_limit_s;
+    double end_s = mono_s() + input->time_limit_s;
     size_t *group_of = calloc(partition->n, sizeof(*group_of));
     struct json_object *output = NULL;
     struct partition_found found;
 
     partition->cost = partition_pairs_cost;
     partition->arg = &pairs;
-    partition->stop = ctl_time_is_late;
+    partition->stop = ctl_input_is_late;
     partition->stop_arg = &end_s;
     partition->bound_groups = BOUND_GROUPS;
     if (group_of && partition_solve(partition, group_of, &found) == 0)

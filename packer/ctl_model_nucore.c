@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl_input.h"
 #include "ctl_models.h"
 #include "ctl_numa.h"
-#include "ctl_time.h"
 #include "json.h"
+#include "mono.h"
 
 /* ---- what a program gets ---- */
 
@@ -62,7 +63,7 @@ static void add_usage(struct json_object *output, const unsigned *allocation,
 static struct json_object *answer_numem(const struct ctl_numa *numa, const unsigned *allocation,
                                         struct numem_usage *usage, struct berth_error *err)
 {
-    double start_s = ctl_time_s();
+    double start_s = mono_s();
     struct json_object *output;
     struct numem_fault fault;
 
@@ -76,7 +77,7 @@ static struct json_object *answer_numem(const struct ctl_numa *numa, const unsig
     output = json_object_new_object();
     add_usage(output, allocation, usage, numa->machine.nodes);
     json_add_text(output, "status", nucore_status_name(NUCORE_OPTIMAL));
-    json_add_double(output, "seconds", ctl_time_s() - start_s);
+    json_add_double(output, "seconds", mono_s() - start_s);
     return output;
 }
 
@@ -222,26 +223,26 @@ static int read_search(struct json_object *input, struct nucore *nucore, double 
 {
     if (json_get_double(input, "fairness", JSON_OPTIONAL, &nucore->fairness, err) < 0)
         return -1;
-    return ctl_time_limit(input, limit_s, err);
+    return ctl_input_time_limit(input, limit_s, err);
 }
 
 static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nucore *nucore,
                                          double limit_s, struct berth_error *err)
 {
-    double start_s = ctl_time_s(), end_s = start_s + limit_s;
+    double start_s = mono_s(), end_s = start_s + limit_s;
     struct json_object *output = NULL;
     struct nucore_result result;
 
     nucore->machine = &numa->machine;
     nucore->program = numa->program;
     nucore->programs = numa->programs;
-    nucore->stop = ctl_time_is_late;
+    nucore->stop = ctl_input_is_late;
     nucore->stop_arg = &end_s;
     if (result_init(&result, numa->programs, numa->machine.nodes) < 0)
         berth_error_set(err, "%s", strerror(ENOMEM));
     else if (solve(numa, nucore, &result, err) == 0) {
         output = describe(numa, &result);
-        json_add_double(output, "seconds", ctl_time_s() - start_s);
+        json_add_double(output, "seconds", mono_s() - start_s);
     }
     result_free(&result, numa->programs);
     return output;

@@ -11,6 +11,7 @@
 #include "../models/pain.h"
 #include "../models/sdc.h"
 #include "ctl_apps.h"
+#include "ctl_input.h"
 #include "ctl_models.h"
 #include "ctl_pairs.h"
 
@@ -172,10 +173,10 @@ static int read_limits(struct animal_limits *limits, struct json_object *input,
     *limits = (struct animal_limits){.devil_miss_pmi = ANIMAL_DEVIL_MISS_PMI,
                                      .turtle_access_pmi = ANIMAL_TURTLE_ACCESS_PMI,
                                      .rabbit_loss_pmi = ANIMAL_RABBIT_LOSS_PMI};
-    if (ctl_models_threshold(input, "devil_miss_pmi", &limits->devil_miss_pmi, err) < 0 ||
-        ctl_models_threshold(input, "turtle_access_pmi", &limits->turtle_access_pmi, err) < 0)
+    if (ctl_input_threshold(input, "devil_miss_pmi", &limits->devil_miss_pmi, err) < 0 ||
+        ctl_input_threshold(input, "turtle_access_pmi", &limits->turtle_access_pmi, err) < 0)
         return -1;
-    return ctl_models_threshold(input, "rabbit_loss_pmi", &limits->rabbit_loss_pmi, err);
+    return ctl_input_threshold(input, "rabbit_loss_pmi", &limits->rabbit_loss_pmi, err);
 }
 
 static struct app_pair score_animal(const struct known *a, const struct known *b)

@@ -31,9 +31,4 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
 
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
 
-/* The number input.thresholds[key], in events per million instructions; *value stays as it is where
- * there is none. 0, or -1 and err when it is negative or no number. */
-int ctl_models_threshold(struct json_object *input, const char *key, double *value,
-                         struct berth_error *err);
-
 #endif

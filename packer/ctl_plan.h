@@ -52,14 +52,17 @@ struct ctl_plan {
     char note[CTL_PLAN_NOTES][256];
 };
 
-/* ---- ctl_plan.c ---- */
+/* ---- ctl_plan_read.c ---- */
 
-/* One more note for the reader; dropped where there are too many. */
+/* Reads the workload (borrowed, and still needed afterwards) and the machine that plan names, and
+ * prepares what policies need. 0, or 1 after saying what is wrong. Free with ctl_plan_clear, which
+ * takes a plan that is nothing but zeros, too. */
+int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload);
+void ctl_plan_clear(struct ctl_plan *plan);
+
+/* Adds one more note for the reader; it is dropped where there are too many. */
 void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Misses per million instructions of one core of the app; NAN: unknown. */
-double ctl_plan_rate(const struct ctl_plan *plan, size_t app);
 
 /* ---- ctl_plan_samples.c ---- */
 
@@ -84,8 +87,5 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err);
 /* The answer on stdout. Returns berthctl's exit status. */
 int ctl_plan_print_json(const struct ctl_plan *plan);
 int ctl_plan_print_table(const struct ctl_plan *plan);
-
-/* What the least average of the policies is; NAN: none was judged. */
-double ctl_plan_best(const struct ctl_plan *plan);
 
 #endif

@@ -83,7 +83,7 @@ static const char *lacks_contend(const struct ctl_plan *plan, struct berth_error
 /* An unprofiled app ranks as berthd ranks it by default. */
 static double ranked_rate(const struct ctl_plan *plan, size_t app)
 {
-    double rate = ctl_plan_rate(plan, app);
+    double rate = missrate_of(&plan->apps.app[app]);
     struct conf conf;
 
     if (!isnan(rate))
@@ -405,7 +405,7 @@ static double worst_rate(const struct ctl_plan *plan, const size_t *core)
 
     for (size_t i = 0; rate && i < plan->units; i++)
         rate[plan->tree.parent[2][core[plan->unit[i].first]]] +=
-            ctl_plan_rate(plan, plan->unit[i].app) * (double)plan->unit_cores[i];
+            missrate_of(&plan->apps.app[plan->unit[i].app]) * (double)plan->unit_cores[i];
     for (size_t i = 0; rate && i < caches(plan); i++)
         if (isnan(rate[i]) || rate[i] > worst)
             worst = isnan(worst) ? worst : rate[i];
@@ -464,13 +464,4 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     if (policy == judge_of(plan) && compare(plan, policy) < 0)
         return berth_error_set(err, "policies: %s", strerror(errno));
     return 0;
-}
-
-double ctl_plan_best(const struct ctl_plan *plan)
-{
-    double best = NAN;
-
-    for (size_t i = 0; i < plan->compared; i++)
-        best = fmin(best, plan->other[i].average);
-    return best;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../models/missrate.h"
 #include "ctl.h"
 #include "ctl_plan.h"
 #include "json.h"
@@ -26,6 +27,16 @@ static struct place place_of(const struct ctl_plan *plan, const size_t *core, si
     }
     topo_nodes_of(plan->topo, &place.cpus, &place.nodes);
     return place;
+}
+
+/* Returns the least average slowdown of the policies; NAN where none was judged. */
+static double least_average(const struct ctl_plan *plan)
+{
+    double best = NAN;
+
+    for (size_t i = 0; i < plan->compared; i++)
+        best = fmin(best, plan->other[i].average);
+    return best;
 }
 
 /* ---- JSON ---- */
@@ -63,7 +74,7 @@ static struct json_object *policies(const struct ctl_plan *plan)
         json_add_text(policy, "policy", plan->other[i].policy);
         add_number(policy, "average_slowdown", plan->other[i].average);
         add_number(policy, "above_best",
-                   plan->compared > 1 ? plan->other[i].average - ctl_plan_best(plan) : NAN);
+                   plan->compared > 1 ? plan->other[i].average - least_average(plan) : NAN);
         json_object_array_add(list, policy);
     }
     return list;
@@ -131,7 +142,7 @@ static void print_app(const struct ctl_plan *plan, size_t app, const struct plac
     put_set(&place->cpus, cpus, sizeof(cpus));
     put_set(&place->llcs, llcs, sizeof(llcs));
     put_set(&place->nodes, nodes, sizeof(nodes));
-    put_measure(ctl_plan_rate(plan, app), 0, rate);
+    put_measure(missrate_of(&plan->apps.app[app]), 0, rate);
     put_measure(plan->slowdown[app], 3, loss);
     snprintf(line, sizeof(line), "%-20s %-5s %-5s %8s %9s  %s", plan->apps.name[app], llcs, nodes,
              rate, loss, cpus);
@@ -168,7 +179,7 @@ static void print_policies(const struct ctl_plan *plan)
         char average[32], above[32];
 
         put_measure(100 * plan->other[i].average, 2, average);
-        put_measure(plan->compared > 1 ? 100 * (plan->other[i].average - ctl_plan_best(plan)) : NAN,
+        put_measure(plan->compared > 1 ? 100 * (plan->other[i].average - least_average(plan)) : NAN,
                     2, above);
         printf("%-10s %18s %18s\n", plan->other[i].policy, average, above);
     }

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "ctl_time.h"
 #include "json.h"
+#include "mono.h"
 
 static const char usage[] =
     "usage: berthctl top [-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]\n\n"
@@ -74,9 +74,9 @@ static bool terminal_wait(struct top *top)
 {
     struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
                             {.fd = top->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
-    double end = ctl_time_s() + top->delay_s, left;
+    double end = mono_s() + top->delay_s, left;
 
-    while ((left = end - ctl_time_s()) > 0) {
+    while ((left = end - mono_s()) > 0) {
         char key;
 
         if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
@@ -163,7 +163,7 @@ static int page(struct top *top, struct berth_error *err)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
     struct json_object *answer = ctl_ask(top->socket, &request, err);
-    double now_s = ctl_time_s();
+    double now_s = mono_s();
 
     if (!answer)
         return -1;
@@ -182,7 +182,7 @@ static int run(struct top *top)
     unsigned long pages = 0;
     int rc;
 
-    top->signals = ctl_time_signals();
+    top->signals = ctl_signals();
     terminal_take(top);
     do
         rc = page(top, &err);

@@ -180,7 +180,7 @@ libreport_la_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 libreport_la_LIBADD = libpacker.la
 
 bin_PROGRAMS += berthctl
-berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
+berthctl_SOURCES = packer/berthctl.c packer/ctl.c packer/ctl.h \
 	packer/cachesim.c packer/cachesim.h \
 	packer/cachesim_parts.h \
 	packer/cachesim_setup.c \
@@ -213,6 +213,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_plan.c packer/ctl_plan.h \
 	packer/ctl_plan_policy.c \
 	packer/ctl_plan_print.c \
+	packer/ctl_plan_read.c \
 	packer/ctl_plan_samples.c \
 	packer/ctl_print.c \
 	packer/ctl_profile.c packer/ctl_profile.h \
@@ -220,13 +221,14 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.h \
 	packer/ctl_profile_print.c \
 	packer/ctl_profile_store.c packer/ctl_profile_store.h \
 	packer/ctl_profile_transfer.c \
+	packer/ctl_profile_verb.c \
 	packer/ctl_record.c \
 	packer/ctl_status.c \
-	packer/ctl_time.c packer/ctl_time.h \
 	packer/ctl_top.c \
 	packer/doctor.h \
 	packer/doctor_hardware.c \
 	packer/doctor_ledger.c \
+	packer/doctor_rows.c \
 	packer/doctor_slurm.c \
 	packer/lackey.c packer/lackey.h \
 	packer/plan.c packer/plan.h \

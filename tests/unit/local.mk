@@ -396,14 +396,14 @@ tests_unit_test_calibrate_fit_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
 
 TESTS += tests/unit/test_calibrate_run
 check_PROGRAMS += tests/unit/test_calibrate_run
-tests_unit_test_calibrate_run_SOURCES = tests/unit/test_calibrate_run.c packer/calibrate_run.c packer/ctl_time.c
+tests_unit_test_calibrate_run_SOURCES = tests/unit/test_calibrate_run.c packer/calibrate_run.c
 tests_unit_test_calibrate_run_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_calibrate_run_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
 
 TESTS += tests/unit/test_calibrate
 check_PROGRAMS += tests/unit/test_calibrate
 tests_unit_test_calibrate_SOURCES = tests/unit/test_calibrate.c packer/calibrate.c packer/calibrate_fit.c \
-	packer/calibrate_places.c packer/calibrate_run.c packer/ctl_time.c
+	packer/calibrate_places.c packer/calibrate_run.c
 tests_unit_test_calibrate_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_calibrate_LDADD = libpacker.la $(CMOCKA_LIBS) -lpthread
 
