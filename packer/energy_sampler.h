@@ -20,12 +20,14 @@
 
 struct energy_sampler;
 
-/* Begin with n files of microwatts, which are copied; root is borrowed until the stop. The first
- * sample is taken here, and may take its time. 0, or -1 and err. */
+/* Begin with n files of microwatts, which are copied. Returns when the first sample is taken, which
+ * may take its time. 0, or -1 and err. */
 int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
                          const struct energy_file *file, size_t n, unsigned every_ms,
                          struct berth_error *err);
-void energy_sampler_stop(struct energy_sampler *sampler); /* waits for a read that is under way */
+
+/* Ends and frees it; a read that hangs is not waited for longer than WORKER_CLOSE_S (worker.h). */
+void energy_sampler_stop(struct energy_sampler *sampler);
 
 /* The i-th one's energy and gaps since its first sample; at_s: now, CLOCK_MONOTONIC. 0, or -1 with
  * errno: not known now. */

@@ -2,10 +2,7 @@
 /* learn - see learn.h */
 #include "learn.h"
 
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +10,13 @@
 #include <sys/queue.h>
 #include <time.h>
 
+#include "mono.h"
 #include "packer.h"
+#include "packer/base/worker.h"
 #include "sample.h"
 
 #define RETRY_S 30
 #define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
-#define CLOSE_WAIT_S 2
 #define AGE_EVERY_S 86400
 
 struct entry {
@@ -36,11 +34,8 @@ struct learner {
     char path[PATH_MAX];
     uint64_t max_age_days;
     time_t aged_at; /* the thread's own */
-    pthread_t thread;
-    pthread_mutex_t mutex; /* for all that follows */
-    pthread_cond_t changed;
-    struct batch queue;
-    bool stopping, stopped;
+    struct worker worker;
+    struct batch queue; /* under the worker's mutex */
 };
 
 /* ---- the thread ---- */
@@ -89,15 +84,14 @@ static int write_batch(struct learner *learner, const struct batch *batch, struc
  * nothing to write. The mutex is held. */
 static bool wait_for_work(struct learner *learner, bool failed)
 {
-    struct timespec until;
-    int rc = 0;
+    struct worker *worker = &learner->worker;
+    double until_s;
 
-    while (!learner->stopping && !failed && STAILQ_EMPTY(&learner->queue.entries))
-        pthread_cond_wait(&learner->changed, &learner->mutex);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += failed ? RETRY_S : SETTLE_S;
-    while (!learner->stopping && rc == 0)
-        rc = pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
+    while (!worker->stopping && !failed && STAILQ_EMPTY(&learner->queue.entries))
+        worker_wait_until(worker, INFINITY);
+    until_s = mono_s() + (failed ? RETRY_S : SETTLE_S);
+    while (!worker->stopping && worker_wait_until(worker, until_s))
+        ;
     return !STAILQ_EMPTY(&learner->queue.entries);
 }
 
@@ -131,18 +125,17 @@ static void batch_append(struct batch *batch, struct batch *later)
     later->n = 0;
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     struct learner *learner = arg;
     struct berth_error err;
     bool failed = false;
 
-    pthread_mutex_lock(&learner->mutex);
     while (wait_for_work(learner, failed)) {
         struct batch batch = {.entries = STAILQ_HEAD_INITIALIZER(batch.entries)};
 
         batch_append(&batch, &learner->queue);
-        pthread_mutex_unlock(&learner->mutex);
+        worker_unlock(&learner->worker);
         if (write_batch(learner, &batch, &err) == 0) {
             batch_free(&batch);
             failed = false;
@@ -151,30 +144,13 @@ static void *run(void *arg)
                      "nothing learned, to be tried again: %s", err.text);
             failed = true;
         }
-        pthread_mutex_lock(&learner->mutex);
+        worker_lock(&learner->worker);
         batch_append(&batch, &learner->queue);
         batch_append(&learner->queue, &batch);
         batch_cut(&learner->queue);
-        if (failed && learner->stopping)
+        if (failed && learner->worker.stopping)
             break;
     }
-    learner->stopped = true;
-    pthread_cond_broadcast(&learner->changed);
-    pthread_mutex_unlock(&learner->mutex);
-    return NULL;
-}
-
-/* Signals are for the event loop's thread. */
-static int start_thread(struct learner *learner)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&learner->thread, NULL, run, learner);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
 }
 
 /* ---- the event loop's side ---- */
@@ -182,55 +158,31 @@ static int start_thread(struct learner *learner)
 struct learner *learn_open(const char *path, uint64_t max_age_days)
 {
     struct learner *learner = calloc(1, sizeof(*learner));
-    pthread_condattr_t clock;
-    int rc;
+    struct berth_error err;
 
     if (!learner)
         return NULL;
     snprintf(learner->path, sizeof(learner->path), "%s", path);
     learner->max_age_days = max_age_days;
     STAILQ_INIT(&learner->queue.entries);
-    pthread_mutex_init(&learner->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&learner->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    rc = start_thread(learner);
-    if (rc == 0)
+    if (worker_open(&learner->worker, run, learner, &err) == 0)
         return learner;
-    log_warn("nothing is learned: no thread: %s", strerror(rc));
+    log_warn("nothing is learned: %s", err.text);
     free(learner);
     return NULL;
 }
 
-/* A disk that hangs is not waited for: the thread is then left alone with its memory. */
 void learn_close(struct learner *learner)
 {
-    struct timespec until;
-    bool stopped;
-    int rc = 0;
-
     if (!learner)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_WAIT_S;
-    pthread_mutex_lock(&learner->mutex);
-    learner->stopping = true;
-    pthread_cond_broadcast(&learner->changed);
-    while (!learner->stopped && rc == 0)
-        rc = pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
-    stopped = learner->stopped;
-    if (learner->queue.n)
-        log_warn("%zu samples were not learned", learner->queue.n);
-    pthread_mutex_unlock(&learner->mutex);
-    if (!stopped) {
-        pthread_detach(learner->thread);
+    if (!worker_close(&learner->worker)) {
+        log_warn("the profile store does not answer: what waits for it is not learned");
         return;
     }
-    pthread_join(learner->thread, NULL);
+    if (learner->queue.n)
+        log_warn("%zu samples were not learned", learner->queue.n);
     batch_free(&learner->queue);
-    pthread_cond_destroy(&learner->changed);
-    pthread_mutex_destroy(&learner->mutex);
     free(learner);
 }
 
@@ -241,12 +193,12 @@ void learn_put(struct learner *learner, const struct profile_sample *sample)
     if (!entry)
         return;
     entry->sample = *sample;
-    pthread_mutex_lock(&learner->mutex);
+    worker_lock(&learner->worker);
     STAILQ_INSERT_TAIL(&learner->queue.entries, entry, link);
     learner->queue.n++;
     batch_cut(&learner->queue);
-    pthread_cond_broadcast(&learner->changed);
-    pthread_mutex_unlock(&learner->mutex);
+    worker_changed(&learner->worker);
+    worker_unlock(&learner->worker);
 }
 
 /* ---- from a step ---- */

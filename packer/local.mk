@@ -12,6 +12,7 @@ libwire_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(XXHASH_CFLAGS)
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 
 libpacker_la_SOURCES = \
+	packer/base/worker.c packer/base/worker.h \
 	packer/address_source.c packer/address_source.h \
 	packer/admit.c packer/admit.h \
 	packer/answer.c packer/answer.h \

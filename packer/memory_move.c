@@ -2,19 +2,13 @@
 /* memory_move - see memory_move.h */
 #include "memory_move.h"
 
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #include "log.h"
 #include "mono.h"
-
-#define CLOSE_WAIT_S 2
+#include "packer/base/worker.h"
 
 enum state { WAITING, RUNNING, DONE };
 
@@ -30,11 +24,8 @@ TAILQ_HEAD(entries, entry);
 struct memory_mover {
     struct memory_system system;
     double rate; /* bytes per second */
-    pthread_t thread;
-    pthread_mutex_t mutex; /* for all that follows */
-    pthread_cond_t changed;
-    struct entries entries; /* one for a step, in order of arrival */
-    bool stopping, stopped;
+    struct worker worker;
+    struct entries entries; /* one for a step, in order of arrival; under the worker's mutex */
 };
 
 static void entry_free(struct entry *entry)
@@ -56,23 +47,20 @@ struct pacer {
 static bool pace(void *arg, const struct memory_progress *progress, double wait_s)
 {
     struct pacer *pacer = arg;
-    struct memory_mover *mover = pacer->mover;
+    struct worker *worker = &pacer->mover->worker;
     struct memory_progress *before = &pacer->entry->progress;
-    double share_s, until, whole;
-    struct timespec wake;
+    double share_s, until_s;
     bool go_on;
-    int rc = 0;
 
-    pthread_mutex_lock(&mover->mutex);
-    share_s = (progress->moved + progress->failed - before->moved - before->failed) / mover->rate;
-    until = pacer->began_s + fmax(share_s, wait_s);
+    worker_lock(worker);
+    share_s =
+        (progress->moved + progress->failed - before->moved - before->failed) / pacer->mover->rate;
+    until_s = pacer->began_s + fmax(share_s, wait_s);
     *before = *progress;
-    wake.tv_nsec = (long)(modf(until, &whole) * 1e9);
-    wake.tv_sec = (time_t)whole;
-    while (!mover->stopping && !pacer->entry->dropped && rc == 0)
-        rc = pthread_cond_timedwait(&mover->changed, &mover->mutex, &wake);
-    go_on = !mover->stopping && !pacer->entry->dropped;
-    pthread_mutex_unlock(&mover->mutex);
+    while ((go_on = !worker->stopping && !pacer->entry->dropped) &&
+           worker_wait_until(worker, until_s))
+        ;
+    worker_unlock(worker);
     pacer->began_s = mono_s();
     return go_on;
 }
@@ -82,51 +70,33 @@ static struct entry *wait_for_job(struct memory_mover *mover)
 {
     struct entry *entry;
 
-    while (!mover->stopping) {
+    while (!mover->worker.stopping) {
         TAILQ_FOREACH(entry, &mover->entries, link)
         if (entry->state == WAITING)
             return entry;
-        pthread_cond_wait(&mover->changed, &mover->mutex);
+        worker_wait_until(&mover->worker, INFINITY);
     }
     return NULL;
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     struct memory_mover *mover = arg;
     struct entry *entry;
 
-    pthread_mutex_lock(&mover->mutex);
     while ((entry = wait_for_job(mover))) {
         struct pacer pacer = {mover, entry, mono_s()};
         struct memory_progress progress;
 
         entry->state = RUNNING;
-        pthread_mutex_unlock(&mover->mutex);
+        worker_unlock(&mover->worker);
         memory_pages_move(&mover->system, &entry->job, pace, &pacer, &progress);
-        pthread_mutex_lock(&mover->mutex);
+        worker_lock(&mover->worker);
         entry->progress = progress;
         entry->state = DONE;
         if (entry->dropped)
             entry_free(entry);
     }
-    mover->stopped = true;
-    pthread_cond_broadcast(&mover->changed);
-    pthread_mutex_unlock(&mover->mutex);
-    return NULL;
-}
-
-/* Signals are for the event loop's thread. */
-static int start_thread(struct memory_mover *mover)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&mover->thread, NULL, run, mover);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
 }
 
 /* ---- the event loop's side ---- */
@@ -134,23 +104,16 @@ static int start_thread(struct memory_mover *mover)
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate)
 {
     struct memory_mover *mover = calloc(1, sizeof(*mover));
-    pthread_condattr_t clock;
-    int rc;
+    struct berth_error err;
 
     if (!mover)
         return NULL;
     mover->system = *system;
     mover->rate = rate;
     TAILQ_INIT(&mover->entries);
-    pthread_mutex_init(&mover->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&mover->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    rc = start_thread(mover);
-    if (rc == 0)
+    if (worker_open(&mover->worker, run, mover, &err) == 0)
         return mover;
-    log_warn("memory does not follow: no thread: %s", strerror(rc));
+    log_warn("memory does not follow: %s", err.text);
     free(mover);
     return NULL;
 }
@@ -164,38 +127,18 @@ static void drop(struct memory_mover *mover, struct entry *entry)
         return;
     }
     entry->dropped = true;
-    pthread_cond_broadcast(&mover->changed);
+    worker_changed(&mover->worker);
 }
 
-/* One chunk may wait for a disk or for a great page; that is not waited for longer: the thread is
- * then left alone with its memory. */
+/* One chunk may hang, waiting for a disk or for a great page. */
 void memory_mover_close(struct memory_mover *mover)
 {
-    struct timespec until;
     struct entry *entry;
-    bool stopped;
-    int rc = 0;
 
-    if (!mover)
+    if (!mover || !worker_close(&mover->worker))
         return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_WAIT_S;
-    pthread_mutex_lock(&mover->mutex);
-    mover->stopping = true;
-    pthread_cond_broadcast(&mover->changed);
-    while (!mover->stopped && rc == 0)
-        rc = pthread_cond_timedwait(&mover->changed, &mover->mutex, &until);
-    stopped = mover->stopped;
-    pthread_mutex_unlock(&mover->mutex);
-    if (!stopped) {
-        pthread_detach(mover->thread);
-        return;
-    }
-    pthread_join(mover->thread, NULL);
     while ((entry = TAILQ_FIRST(&mover->entries)))
         drop(mover, entry);
-    pthread_cond_destroy(&mover->changed);
-    pthread_mutex_destroy(&mover->mutex);
     free(mover);
 }
 
@@ -225,13 +168,13 @@ int memory_mover_put(struct memory_mover *mover, const struct memory_job *job)
     }
     entry->job = *job;
     entry->progress.bytes = NAN;
-    pthread_mutex_lock(&mover->mutex);
+    worker_lock(&mover->worker);
     older = find(mover, job->id);
     if (older)
         drop(mover, older);
     TAILQ_INSERT_TAIL(&mover->entries, entry, link);
-    pthread_cond_broadcast(&mover->changed);
-    pthread_mutex_unlock(&mover->mutex);
+    worker_changed(&mover->worker);
+    worker_unlock(&mover->worker);
     return 0;
 }
 
@@ -239,11 +182,11 @@ void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id)
 {
     struct entry *entry;
 
-    pthread_mutex_lock(&mover->mutex);
+    worker_lock(&mover->worker);
     entry = find(mover, id);
     if (entry)
         drop(mover, entry);
-    pthread_mutex_unlock(&mover->mutex);
+    worker_unlock(&mover->worker);
 }
 
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
@@ -251,12 +194,12 @@ bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
 {
     struct entry *entry;
 
-    pthread_mutex_lock(&mover->mutex);
+    worker_lock(&mover->worker);
     entry = find(mover, id);
     if (entry) {
         *progress = entry->progress;
         *running = entry->state != DONE;
     }
-    pthread_mutex_unlock(&mover->mutex);
+    worker_unlock(&mover->worker);
     return entry != NULL;
 }

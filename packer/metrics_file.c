@@ -5,31 +5,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "metrics.h"
 #include "metrics_listen.h"
-
-#define CLOSE_WAIT_S 2
+#include "packer/base/worker.h"
 
 struct metrics_file {
     struct packer *packer; /* of the event loop */
     struct event *timer;
     char path[PATH_MAX], temporary[PATH_MAX + 8];
     struct metrics_readers readers;
-    pthread_t thread;
-    pthread_mutex_t mutex; /* for all that follows */
-    pthread_cond_t changed;
-    char *text; /* the page to be written next; NULL: none */
+    struct worker worker;
+    char *text; /* under the worker's mutex: the page to be written next; NULL: none */
     size_t length;
-    bool stopping, stopped;
 };
 
 /* ---- the thread ---- */
@@ -67,48 +61,30 @@ static int write_file(const struct metrics_file *file, const char *text, size_t 
     return -1;
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     struct metrics_file *file = arg;
     struct berth_error err;
     bool failing = false;
 
-    pthread_mutex_lock(&file->mutex);
-    while (!file->stopping) {
+    while (!file->worker.stopping) {
         char *text = file->text;
         size_t length = file->length;
         bool fails;
 
         file->text = NULL;
         if (!text) {
-            pthread_cond_wait(&file->changed, &file->mutex);
+            worker_wait_until(&file->worker, INFINITY);
             continue;
         }
-        pthread_mutex_unlock(&file->mutex);
+        worker_unlock(&file->worker);
         fails = write_file(file, text, length, &err) < 0;
         if (fails && !failing) /* once, not every time */
             log_warn("metrics_textfile: %s", err.text);
         failing = fails;
         free(text);
-        pthread_mutex_lock(&file->mutex);
+        worker_lock(&file->worker);
     }
-    file->stopped = true;
-    pthread_cond_broadcast(&file->changed);
-    pthread_mutex_unlock(&file->mutex);
-    return NULL;
-}
-
-/* Signals are for the event loop's thread. */
-static int start_thread(struct metrics_file *file)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&file->thread, NULL, run, file);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
 }
 
 /* ---- the event loop's side ---- */
@@ -121,12 +97,12 @@ static void hand_over(struct metrics_file *file)
 
     if (!text)
         return;
-    pthread_mutex_lock(&file->mutex);
+    worker_lock(&file->worker);
     free(file->text);
     file->text = text;
     file->length = length;
-    pthread_cond_broadcast(&file->changed);
-    pthread_mutex_unlock(&file->mutex);
+    worker_changed(&file->worker);
+    worker_unlock(&file->worker);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *arg)
@@ -144,7 +120,6 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 static struct metrics_file *file_new(struct event_base *base, struct packer *packer)
 {
     struct metrics_file *file = calloc(1, sizeof(*file));
-    pthread_condattr_t clock;
 
     if (!file)
         return NULL;
@@ -152,11 +127,6 @@ static struct metrics_file *file_new(struct event_base *base, struct packer *pac
     file->timer = evtimer_new(base, on_time, file);
     snprintf(file->path, sizeof(file->path), "%s", packer->conf.metrics_textfile);
     snprintf(file->temporary, sizeof(file->temporary), "%s.tmp", file->path);
-    pthread_mutex_init(&file->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&file->changed, &clock);
-    pthread_condattr_destroy(&clock);
     return file;
 }
 
@@ -165,17 +135,15 @@ static void file_free(struct metrics_file *file)
     if (file->timer)
         event_free(file->timer);
     free(file->text);
-    pthread_cond_destroy(&file->changed);
-    pthread_mutex_destroy(&file->mutex);
     free(file);
 }
 
 int metrics_file_open(struct metrics_file **out, struct event_base *base, struct packer *packer,
                       struct berth_error *err)
 {
+    struct berth_error why = {"out of memory"};
     struct metrics_readers readers;
     struct metrics_file *file;
-    int rc;
 
     *out = NULL;
     if (!packer->conf.metrics_textfile[0])
@@ -186,41 +154,23 @@ int metrics_file_open(struct metrics_file **out, struct event_base *base, struct
     if (!file)
         return berth_error_set(err, "out of memory");
     file->readers = readers;
-    rc = file->timer ? start_thread(file) : ENOMEM;
-    if (rc != 0) {
+    if (!file->timer || worker_open(&file->worker, run, file, &why) < 0) {
         file_free(file);
-        return berth_error_set(err, "metrics_textfile: no thread: %s", strerror(rc));
+        return berth_error_set(err, "metrics_textfile: %s", why.text);
     }
     on_time(-1, 0, file);
     *out = file;
     return 0;
 }
 
-/* A disk that hangs is not waited for: the thread is then left alone with its memory. */
 void metrics_file_close(struct metrics_file *file)
 {
-    struct timespec until;
-    bool stopped;
-    int rc = 0;
-
     if (!file)
         return;
     event_free(file->timer);
     file->timer = NULL;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_WAIT_S;
-    pthread_mutex_lock(&file->mutex);
-    file->stopping = true;
-    pthread_cond_broadcast(&file->changed);
-    while (!file->stopped && rc == 0)
-        rc = pthread_cond_timedwait(&file->changed, &file->mutex, &until);
-    stopped = file->stopped;
-    pthread_mutex_unlock(&file->mutex);
-    if (!stopped) {
-        pthread_detach(file->thread);
+    if (!worker_close(&file->worker))
         return;
-    }
-    pthread_join(file->thread, NULL);
     unlink(file->path);
     file_free(file);
 }

@@ -2,10 +2,7 @@
 /* settle - see settle.h */
 #include "settle.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +14,20 @@
 #include "settle_list.h"
 #include "settle_run.h"
 #include "mono.h"
+#include "packer/base/worker.h"
 
 #define FIRST_TRY_S 1.5 /* the ledger takes a second */
 #define RETRY_LIMIT_S 300
 #define RUN_LIMIT_S 40 /* berth-comment gives up by itself before */
 #define GIVE_UP_S (7 * 86400)
-#define CLOSE_WAIT_S 2
 
 enum outcome { DONE, LATER, NEVER, NOT_WHOLE, NOTHING };
 
 struct settler {
     char ledger_url[PATH_MAX], ledger_defaults[PATH_MAX], program[PATH_MAX];
     struct ledger *ledger;
-    pthread_t thread;
-    atomic_bool stopping;
-    pthread_mutex_t mutex; /* for all that follows */
-    pthread_cond_t changed;
-    struct settle_list list;
-    bool stopped;
+    struct worker worker;
+    struct settle_list list; /* under the worker's mutex */
 };
 
 /* ---- one run ---- */
@@ -62,7 +55,7 @@ static enum outcome tell(struct settler *settler, const struct settle_run *run, 
         argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
     argv[n++] = figures;
     argv[n] = NULL;
-    status = settle_program(argv, RUN_LIMIT_S, &settler->stopping, said, size);
+    status = settle_program(argv, RUN_LIMIT_S, &settler->worker.stopping, said, size);
     if (status == 0)
         return DONE;
     return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;
@@ -122,80 +115,41 @@ static void book(struct settler *settler, const struct settle_entry *before, enu
 /* Wait until an entry is due; NULL: the end. The mutex is held. */
 static const struct settle_entry *wait_for_work(struct settler *settler)
 {
-    const struct settle_entry *next;
-    struct timespec until;
+    while (!settler->worker.stopping) {
+        const struct settle_entry *next = settle_list_next(&settler->list);
 
-    while (!atomic_load(&settler->stopping)) {
-        next = settle_list_next(&settler->list);
-        if (!next) {
-            pthread_cond_wait(&settler->changed, &settler->mutex);
-            continue;
-        }
-        if (next->due_s <= mono_s())
+        if (next && next->due_s <= mono_s())
             return next;
-        until.tv_sec = (time_t)next->due_s;
-        until.tv_nsec = (long)((next->due_s - (double)until.tv_sec) * 1e9);
-        pthread_cond_timedwait(&settler->changed, &settler->mutex, &until);
+        worker_wait_until(&settler->worker, next ? next->due_s : INFINITY);
     }
     return NULL;
 }
 
-static void *run_thread(void *arg)
+static void run_settler(void *arg)
 {
     struct settler *settler = arg;
     const struct settle_entry *next;
     char said[512];
 
-    pthread_mutex_lock(&settler->mutex);
     while ((next = wait_for_work(settler))) {
         struct settle_entry entry = *next;
         enum outcome outcome;
 
-        pthread_mutex_unlock(&settler->mutex);
+        worker_unlock(&settler->worker);
         outcome = settle(settler, &entry.run, said, sizeof(said));
-        pthread_mutex_lock(&settler->mutex);
-        if (atomic_load(&settler->stopping) && outcome != DONE)
+        worker_lock(&settler->worker);
+        if (settler->worker.stopping && outcome != DONE)
             break;
         log_outcome(&entry.run, outcome, said);
         book(settler, &entry, outcome);
     }
-    settler->stopped = true;
-    pthread_cond_broadcast(&settler->changed);
-    pthread_mutex_unlock(&settler->mutex);
-    return NULL;
-}
-
-/* Signals are for the event loop's thread. */
-static int start_thread(struct settler *settler)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&settler->thread, NULL, run_thread, settler);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
 }
 
 /* ---- the event loop's side ---- */
 
-static void init_locks(struct settler *settler)
-{
-    pthread_condattr_t clock;
-
-    pthread_mutex_init(&settler->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&settler->changed, &clock);
-    pthread_condattr_destroy(&clock);
-}
-
 static void settler_free(struct settler *settler)
 {
     settle_list_close(&settler->list);
-    pthread_cond_destroy(&settler->changed);
-    pthread_mutex_destroy(&settler->mutex);
     free(settler);
 }
 
@@ -215,11 +169,10 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
     snprintf(settler->program, sizeof(settler->program), "%s",
              conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
     settler->ledger = ledger;
-    init_locks(settler);
     snprintf(path, sizeof(path), "%s.comments", conf->ledger_queue);
     rc = settle_list_open(&settler->list, path, mono_s(), err);
-    if (rc == 0 && (rc = start_thread(settler)) != 0)
-        rc = berth_error_set(err, "no thread: %s", strerror(rc));
+    if (rc == 0)
+        rc = worker_open(&settler->worker, run_settler, settler, err);
     if (rc < 0)
         settler_free(settler);
     else
@@ -227,30 +180,10 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
     return rc;
 }
 
-/* A server that hangs is not waited for: the thread is then left alone with its memory. */
 void settler_close(struct settler *settler)
 {
-    struct timespec until;
-    bool stopped;
-    int rc = 0;
-
-    if (!settler)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_WAIT_S;
-    pthread_mutex_lock(&settler->mutex);
-    atomic_store(&settler->stopping, true);
-    pthread_cond_broadcast(&settler->changed);
-    while (!settler->stopped && rc == 0)
-        rc = pthread_cond_timedwait(&settler->changed, &settler->mutex, &until);
-    stopped = settler->stopped;
-    pthread_mutex_unlock(&settler->mutex);
-    if (!stopped) {
-        pthread_detach(settler->thread);
-        return;
-    }
-    pthread_join(settler->thread, NULL);
-    settler_free(settler);
+    if (settler && worker_close(&settler->worker))
+        settler_free(settler);
 }
 
 void settler_put(struct settler *settler, const struct settle_run *run)
@@ -259,21 +192,21 @@ void settler_put(struct settler *settler, const struct settle_run *run)
 
     if (!settler)
         return;
-    pthread_mutex_lock(&settler->mutex);
+    worker_lock(&settler->worker);
     if (settle_list_put(&settler->list, run, mono_s() + FIRST_TRY_S, &err) < 0)
         log_warn("job %u: %s", run->job, err.text);
-    pthread_cond_broadcast(&settler->changed);
-    pthread_mutex_unlock(&settler->mutex);
+    worker_changed(&settler->worker);
+    worker_unlock(&settler->worker);
 }
 
 void settler_job_end(struct settler *settler, uint32_t job)
 {
     if (!settler)
         return;
-    pthread_mutex_lock(&settler->mutex);
+    worker_lock(&settler->worker);
     settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
-    pthread_cond_broadcast(&settler->changed);
-    pthread_mutex_unlock(&settler->mutex);
+    worker_changed(&settler->worker);
+    worker_unlock(&settler->worker);
 }
 
 static bool is_last(const struct packer *packer, const struct step *step)

@@ -6,7 +6,11 @@
 #include "meters.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EVERY_MS 5
 
@@ -135,6 +139,29 @@ static void test_stop(void **state)
     meters_close(&meters);
 }
 
+/* A read that hangs is left alone: here of a FIFO that nobody writes to, where a file was. */
+static void test_stop_of_one_that_hangs(void **state)
+{
+    struct energy_sampler *sampler;
+    struct meters meters;
+    double began_s = now_s();
+    char path[80];
+    int fd;
+
+    (void)state;
+    meters_open(&meters, NULL);
+    sampler = start(&meters, 1); /* there is no file yet */
+    snprintf(path, sizeof(path), "%s/a", meters.dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    wait_ms(20 * EVERY_MS);
+    energy_sampler_stop(sampler);
+    assert_true(now_s() - began_s > 1);
+    fd = open(path, O_WRONLY | O_NONBLOCK); /* it is in there, and may go on now */
+    assert_true(fd >= 0);
+    close(fd);
+    meters_close(&meters);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_fails),
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_of_one_that_hangs),
     };
 
     return cmocka_run_group_tests_name("energy_sampler", tests, NULL, NULL);
