@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # BERTH_VALGRIND: can our own tool of valgrind be built? It is valgrind's core, linked with the folder valgrind/, without libc. It wants
 # valgrind's headers for tools and its static libraries (Debian has them in valgrind itself). Without it, or with a compiler told to
-# instrument, `berthctl profile` uses valgrind's lackey.
+# instrument, `berthctl profile` only says that it cannot trace.
 
 AC_DEFUN([BERTH_VALGRIND], [
   AC_ARG_ENABLE([valgrind-tool],
-    [AS_HELP_STRING([--disable-valgrind-tool], [have berthctl profile use valgrind's lackey])])
+    [AS_HELP_STRING([--disable-valgrind-tool], [do not build what berthctl profile traces with])])
   VALGRIND_PLATFORM= VALGRIND_TOOL_CFLAGS= VALGRIND_TOOL_LIBS= VALGRIND_PRELOAD=
   AS_CASE(["$enable_valgrind_tool/$CC $CFLAGS"],
     [no/*|*-fsanitize*|*--coverage*], [],
     [PKG_CHECK_EXISTS([valgrind >= 3.15], [BERTH_VALGRIND_TRY])])
   AC_MSG_CHECKING([for what valgrind's tools are made of])
   AS_IF([test "x$VALGRIND_PLATFORM" != x], [AC_MSG_RESULT([$VALGRIND_PLATFORM])],
-    [AC_MSG_RESULT([no: berthctl profile will use valgrind's lackey])])
+    [AC_MSG_RESULT([no: berthctl profile will not work])])
   AM_CONDITIONAL([VALGRIND_TOOL], [test "x$VALGRIND_PLATFORM" != x])
   AC_SUBST([VALGRIND_PLATFORM])
   AC_SUBST([VALGRIND_TOOL_CFLAGS])

@@ -6,12 +6,30 @@
  * line's old place, or the set's end, takes the last. */
 #include "cachesim.h"
 
-#include "cachesim_parts.h"
+#include <stdbool.h>
 
 #define NOWHERE (~(uint64_t)0) /* the address of no line that is used: no entry in `recent` */
 
-/* Bring the line to the front of its set. Its LRU position until now, or `ways` when it was not
- * there. */
+struct cache {
+    uint64_t *line; /* [simulated sets * ways] line number + 1, in LRU order in each set; 0 is a
+                       free place */
+    uint64_t sets, mask; /* mask: sets - 1 when that is a power of two, else 0 */
+    uint32_t ways;       /* 0: there is no such cache */
+};
+
+/* Made in one piece of memory, but for the private caches of later cores. */
+struct cachesim {
+    struct cache l1, l2, llc; /* l1 and l2 of the core that refers now */
+    struct cachesim_recent recent;
+    uint32_t sample;
+    struct cachesim_counts counts;
+    void *(*alloc)(size_t);
+    uint64_t *core[CACHESIM_CORES_MAX]; /* its L1 and its L2 */
+    uint64_t memory[];                  /* `recent`, the caches of core 0, the LLC */
+};
+
+/* Brings the line to the front of its set. Returns its LRU position until now, or `ways` when it
+ * was not there. */
 static inline unsigned set_touch(uint64_t *at, unsigned ways, uint64_t line)
 {
     uint64_t carried = line + 1, found;
@@ -32,14 +50,14 @@ static inline uint64_t cache_set(const struct cache *cache, uint64_t line)
     return cache->mask ? line & cache->mask : line % cache->sets;
 }
 
-/* Does a private cache hold the line? It does afterwards. */
+/* Returns whether a private cache holds the line; it holds the line afterwards. */
 static inline bool cache_holds(const struct cache *cache, uint64_t line)
 {
     return cache->ways && set_touch(cache->line + cache_set(cache, line) * cache->ways, cache->ways,
                                     line) < cache->ways;
 }
 
-/* The finishing function of splitmix64 (Steele 2014). */
+/* Returns the finishing function of splitmix64 (Steele 2014). */
 static inline uint64_t hash(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -47,7 +65,7 @@ static inline uint64_t hash(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* One set of each `sample` neighbours, by the hash of their number, is simulated. */
+/* Simulates one set of each `sample` neighbours, chosen by the hash of their number. */
 static inline void reference_llc(struct cachesim *sim, uint64_t line)
 {
     const struct cache *llc = &sim->llc;
@@ -104,13 +122,13 @@ static void describe(struct cache *cache, const struct cachesim_cache *is, uint3
     cache->mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
 }
 
-/* How many lines of the cache are kept where one set of `sample` is. */
+/* Returns how many lines of the cache are kept where one set of `sample` is simulated. */
 static uint64_t places(const struct cache *cache, uint32_t sample)
 {
     return (cache->sets + sample - 1) / sample * cache->ways;
 }
 
-/* Take what the core's L1 used last into the table. */
+/* Fills the table with what the core's L1 used last in each set. */
 static void fill_recent(struct cachesim *sim)
 {
     for (uint64_t set = 0; sim->recent.address && set < sim->l1.sets; set++) {
@@ -123,15 +141,14 @@ static void fill_recent(struct cachesim *sim)
 struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*alloc)(size_t))
 {
     struct cachesim head = {.alloc = alloc, .sample = geometry->sample}, *sim;
-    uint64_t recent, private;
+    uint64_t recent, own;
 
     describe(&head.l1, &geometry->l1, geometry->line_bytes);
     describe(&head.l2, &geometry->l2, geometry->line_bytes);
     describe(&head.llc, &geometry->llc, geometry->line_bytes);
     recent = head.l1.mask ? head.l1.sets : 0;
-    private = places(&head.l1, 1) + places(&head.l2, 1);
-    sim = alloc(sizeof(head) +
-                sizeof(uint64_t) * (recent + private + places(&head.llc, head.sample)));
+    own = places(&head.l1, 1) + places(&head.l2, 1);
+    sim = alloc(sizeof(head) + sizeof(uint64_t) * (recent + own + places(&head.llc, head.sample)));
     if (!sim)
         return NULL;
     *sim = head;
@@ -139,7 +156,7 @@ struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*
     sim->recent.mask = head.l1.mask;
     sim->recent.address = recent ? sim->memory : NULL;
     sim->core[0] = sim->memory + recent;
-    sim->llc.line = sim->memory + recent + private;
+    sim->llc.line = sim->memory + recent + own;
     cachesim_core(sim, 0);
     return sim;
 }
@@ -147,14 +164,14 @@ struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*
 void cachesim_core(struct cachesim *sim, unsigned core)
 {
     uint64_t l1 = places(&sim->l1, 1), l2 = places(&sim->l2, 1);
-    uint64_t *private = sim->core[core];
+    uint64_t *caches = sim->core[core];
 
-    if (!private)
-    private = sim->core[core] = sim->alloc((l1 + l2 + 1) * sizeof(*private));
-    if (!private)
-    private = sim->core[0];
-    sim->l1.line = private;
-    sim->l2.line = private + l1;
+    if (!caches)
+        caches = sim->core[core] = sim->alloc((l1 + l2 + 1) * sizeof(*caches));
+    if (!caches)
+        caches = sim->core[0];
+    sim->l1.line = caches;
+    sim->l2.line = caches + l1;
     fill_recent(sim);
 }
 

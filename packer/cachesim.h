@@ -10,7 +10,8 @@
  * Demand references only: no prefetcher, no instruction fetches, no write-backs. Threads on
  * different cores have private caches each and one LLC; that a store takes the line out of the
  * other cores' private caches is not simulated. Pure arithmetic, no I/O, and nothing of libc, for
- * it is part of the valgrind tool, too; what needs libc is in cachesim_setup.c.
+ * it is part of the valgrind tool. What berthctl does with a geometry and with counts needs libc
+ * and is in cachesim_setup.c.
  *
  * With sample N, one LLC set of each N is simulated, chosen by a hash; the private caches and the
  * number of LLC accesses stay exact. */
@@ -55,54 +56,49 @@ struct cachesim;
 
 /* ---- cachesim_setup.c ---- */
 
-/* Is the geometry possible? 0, or -1 and err. */
+/* Checks that the geometry is possible. The number of sets, bytes / (ways * line), need not be a
+ * power of two; what does not fill a set is left out. 0, or -1 and err. */
 int cachesim_check(const struct cachesim_geometry *geometry, struct berth_error *err);
 
-/* Make empty caches. 0 and *out (free with cachesim_free), or -1 and err when the geometry is
- * impossible or memory short. The number of sets, bytes / (ways * line), need not be a power of
- * two; what does not fill a set is left out. */
-int cachesim_create(struct cachesim **out, const struct cachesim_geometry *geometry,
-                    struct berth_error *err);
-void cachesim_free(struct cachesim *sim);
-
-/* later - earlier, each count. */
+/* Subtracts each count: later - earlier. */
 void cachesim_difference(const struct cachesim_counts *later, const struct cachesim_counts *earlier,
                          struct cachesim_counts *difference);
 
-/* LLC misses, estimated from the simulated sets: the LLC accesses, which are exact, times the
+/* Estimates the LLC misses from the simulated sets: the LLC accesses, which are exact, times the
  * simulated sets' share of misses. *error (NULL: not wanted) is the standard error, 0 where all
  * sets were simulated: of the ratio estimator over the random groups as clusters, with the
  * correction for the share of sets that was seen (Cochran, Sampling Techniques, 3rd ed., eq. 6.13
  * and 9A.6). NAN where there is nothing to estimate it from. */
 double cachesim_misses(const struct cachesim_counts *counts, uint32_t sample, double *error);
 
-/* By how much the simulated sets' hits are to be multiplied to stand for all. */
+/* Returns by how much the simulated sets' hits are to be multiplied to stand for all. */
 double cachesim_scale(const struct cachesim_counts *counts);
 
 /* ---- cachesim.c ---- */
 
-/* Make empty caches of a geometry that is possible. alloc gives zeroed memory, or NULL, in which
- * case this gives NULL; it is called later, too, for each new core. */
+/* Makes empty caches of a geometry that is possible. alloc gives zeroed memory, or NULL, in which
+ * case this gives NULL; alloc is called later, too, for each new core. Nothing is freed. */
 struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*alloc)(size_t));
 
-/* What refers from now on is this core, below CACHESIM_CORES_MAX; core 0 at first. One for whose
- * caches there is no memory uses those of core 0. */
+/* Changes to the private caches of this core, below CACHESIM_CORES_MAX; it is core 0 at first. A
+ * core for whose caches there is no memory uses those of core 0. */
 void cachesim_core(struct cachesim *sim, unsigned core);
 
-/* One load or store of size >= 1 bytes at address; address + size - 1 must not wrap. */
+/* Simulates one load or store of size >= 1 bytes at address; address + size - 1 must not wrap. */
 void cachesim_reference(struct cachesim *sim, uint64_t address, uint32_t size);
 
-/* The lines that the core used last in each set of its L1: to refer to such a line again changes
- * nothing but the count of references. address[(A >> line_shift) & mask] is the address of that
- * line. NULL where the L1 has no such table. The table stays at its place. */
 struct cachesim_recent {
     uint64_t *address;
     uint64_t mask;
     unsigned line_shift;
 };
+
+/* Returns the table of the lines that the core used last in each set of its L1, which stays at its
+ * place, or NULL where the L1 has no such table. To refer to such a line again changes nothing but
+ * the count of references. address[(A >> line_shift) & mask] is the address of that line. */
 const struct cachesim_recent *cachesim_recent(const struct cachesim *sim);
 
-/* What was counted since the beginning; valid as long as sim. */
+/* Returns what was counted since the beginning; valid as long as sim. */
 const struct cachesim_counts *cachesim_counts(const struct cachesim *sim);
 
 #endif

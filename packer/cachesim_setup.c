@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cachesim_setup - the part of cachesim that needs libc: a simulator made and freed, its counts
- * taken apart. */
-#include <errno.h>
+/* cachesim_setup - what berthctl does with a geometry and with counts; see cachesim.h. It needs
+ * libc, which the valgrind tool does not have. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cachesim.h"
-#include "cachesim_parts.h"
 
 #define BYTES_MAX (1ULL << 36) /* more than any cache: 64 GiB, simulated in 8 */
 
@@ -50,27 +47,6 @@ int cachesim_check(const struct cachesim_geometry *geometry, struct berth_error 
     return 0;
 }
 
-static void *alloc_zeroed(size_t size)
-{
-    return calloc(1, size);
-}
-
-int cachesim_create(struct cachesim **out, const struct cachesim_geometry *geometry,
-                    struct berth_error *err)
-{
-    if (cachesim_check(geometry, err) < 0)
-        return -1;
-    *out = cachesim_new(geometry, alloc_zeroed);
-    return *out ? 0 : berth_error_set(err, "no memory to simulate the caches");
-}
-
-void cachesim_free(struct cachesim *sim)
-{
-    for (unsigned i = 1; sim && i < CACHESIM_CORES_MAX; i++)
-        free(sim->core[i]);
-    free(sim);
-}
-
 void cachesim_difference(const struct cachesim_counts *later, const struct cachesim_counts *earlier,
                          struct cachesim_counts *difference)
 {
@@ -83,7 +59,7 @@ void cachesim_difference(const struct cachesim_counts *later, const struct cache
     memcpy(difference, a, sizeof(a));
 }
 
-/* Accesses of the simulated sets. */
+/* Returns the accesses of the simulated sets. */
 static uint64_t simulated(const struct cachesim_counts *counts)
 {
     uint64_t accesses = counts->misses;
@@ -100,7 +76,7 @@ double cachesim_scale(const struct cachesim_counts *counts)
     return seen ? (double)counts->accesses / (double)seen : 0;
 }
 
-/* The variance of the groups' misses about the common ratio, summed over the groups. */
+/* Returns the variance of the groups' misses about the common ratio, summed over the groups. */
 static double residual_variance(const struct cachesim_counts *counts, double ratio,
                                 unsigned *groups)
 {

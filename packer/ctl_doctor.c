@@ -11,6 +11,7 @@
 #include "enforce.h"
 #include "json.h"
 #include "profiles.h"
+#include "tracer_tool.h"
 
 static const char usage[] =
     "usage: berthctl doctor [--json] [--config FILE] [--socket PATH]\n\n"
@@ -71,13 +72,16 @@ static void check_enforcement(struct doctor *doctor)
 static void check_valgrind(struct doctor *doctor)
 {
     static const char *const valgrind[] = {VALGRIND, "--version", NULL};
-    char version[128];
+    static const char without[] = "berthctl profile cannot measure programs";
+    char version[128], folder[PATH_MAX];
+    struct berth_error err;
 
-    if (doctor_run(valgrind, version, sizeof(version)) == 0)
-        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, VALGRIND);
+    if (doctor_run(valgrind, version, sizeof(version)) < 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s cannot be run", VALGRIND);
+    else if (tracer_tool_find(folder, &err) < 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s, but %.200s", version, err.text);
     else
-        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, "berthctl profile cannot measure programs",
-                   "%s cannot be run", VALGRIND);
+        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, VALGRIND);
 }
 
 static int count_profile(const struct profile *profile, void *arg)

@@ -239,7 +239,7 @@ static void fill_profile(struct profile *profile, const struct tracer_result *re
     profile->truncated = result->truncated;
     profile->runs = 1;
     profile->measured_at = time(NULL);
-    snprintf(profile->source, sizeof(profile->source), "%s", result->source);
+    snprintf(profile->source, sizeof(profile->source), "valgrind");
 }
 
 /* Is the run one to store? 0, or 1 after saying why not. */
@@ -288,9 +288,6 @@ static void say_how_it_ended(const struct profile_args *args, const struct trace
         fprintf(stderr,
                 "berthctl: profile: only %.1f million instructions: mostly the misses of a start\n",
                 (double)result->seen.instructions / 1e6);
-    if (result->garbage)
-        fprintf(stderr, "berthctl: profile: %" PRIu64 " lines of the trace were no record\n",
-                result->garbage);
 }
 
 /* ---- how fast it is ---- */
@@ -353,7 +350,6 @@ static int measure(const struct profile_args *args, char *path,
     struct progress progress = start_progress(args);
     struct tracer_want want = {.command = args->command,
                                .geometry = *geometry,
-                               .lackey = args->lackey,
                                .limit = args->limit,
                                .limit_s = args->limit_s,
                                .skip = args->skip,
@@ -395,8 +391,7 @@ static void add_run(struct json_object *object, const struct tracer_result *resu
 {
     json_add_u64(object, "sampling", sample);
     json_add_measure(object, "miss_pmi_error", sampling_error(result, sample));
-    if (result->processes)
-        json_add_u64(object, "processes", result->processes);
+    json_add_u64(object, "processes", result->processes);
 }
 
 /* Which share of the memory was on each NUMA node. */

@@ -17,7 +17,7 @@ struct profile_args {
     uint64_t limit, skip;            /* references; UINT64_MAX: no limit */
     double limit_s;                  /* 0: no limit */
     uint32_t sample;                 /* one LLC set of so many is simulated */
-    bool skip_given, limit_s_given, force, progress, json, no_timing, lackey;
+    bool skip_given, limit_s_given, force, progress, json, no_timing;
     uint64_t llc_bytes; /* 0: not given */
     unsigned llc_ways, line_bytes;
     char **command;

@@ -10,7 +10,7 @@
 #include "ctl.h"
 #include "ctl_profile.h"
 
-#define SECONDS_DEFAULT 60 /* of tracing: 1 to 10 thousand million references, by lackey 20 */
+#define SECONDS_DEFAULT 60 /* of tracing: 1 to 10 thousand million references */
 #define SECONDS_MAX 1000000
 #define SAMPLE_MAX 1000000
 
@@ -40,16 +40,12 @@ static const char help_text[] =
     "  --no-timing           do not run COMMAND a second time, at full speed on one CPU: berth "
     "then\n"
     "                        does not know how fast it reads memory, and cannot size it\n"
-    "  --lackey              trace by valgrind's lackey, some 100 times slower: what is used "
-    "where\n"
-    "                        berth was built without its own tool of valgrind\n"
     "  --progress            show progress though stderr is no terminal\n"
     "  --json                print the profile as JSON on stdout; COMMAND's output goes to stderr\n"
     "\n"
     "Counted are loads and stores of COMMAND and its children; not prefetches, instruction "
     "fetches\n"
-    "and write-backs. Each thread has an L1 and L2 of its own, each process an LLC; by lackey all\n"
-    "share one of each.\n";
+    "and write-backs. Each thread has an L1 and L2 of its own, each process an LLC.\n";
 
 int profile_args_help(void)
 {
@@ -156,9 +152,6 @@ static int take_option(struct profile_args *args, int option, const char *value,
     case 'S':
     case 'N':
         return take_number(args, option, value);
-    case 'y':
-        args->lackey = true;
-        return 0;
     case 'c':
         return parse_llc(value, args) == 0
                    ? 0
@@ -192,14 +185,19 @@ static int take_option(struct profile_args *args, int option, const char *value,
 
 int profile_args_parse(struct profile_args *args, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"tag", required_argument, NULL, 't'},    {"limit", required_argument, NULL, 'l'},
-        {"skip", required_argument, NULL, 's'},   {"seconds", required_argument, NULL, 'S'},
-        {"sample", required_argument, NULL, 'N'}, {"lackey", no_argument, NULL, 'y'},
-        {"db", required_argument, NULL, 'd'},     {"topology", required_argument, NULL, 'T'},
-        {"llc", required_argument, NULL, 'c'},    {"force", no_argument, NULL, 'f'},
-        {"progress", no_argument, NULL, 'p'},     {"json", no_argument, NULL, 'j'},
-        {"no-timing", no_argument, NULL, 'n'},    {0}};
+    static const struct option options[] = {{"tag", required_argument, NULL, 't'},
+                                            {"limit", required_argument, NULL, 'l'},
+                                            {"skip", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 'S'},
+                                            {"sample", required_argument, NULL, 'N'},
+                                            {"db", required_argument, NULL, 'd'},
+                                            {"topology", required_argument, NULL, 'T'},
+                                            {"llc", required_argument, NULL, 'c'},
+                                            {"force", no_argument, NULL, 'f'},
+                                            {"progress", no_argument, NULL, 'p'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"no-timing", no_argument, NULL, 'n'},
+                                            {0}};
     int option, rc = 0;
 
     *args = (struct profile_args){.limit = UINT64_MAX, .limit_s = SECONDS_DEFAULT, .sample = 1};

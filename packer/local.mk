@@ -182,9 +182,7 @@ libreport_la_LIBADD = libpacker.la
 
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/berthctl.c packer/ctl.c packer/ctl.h \
-	packer/cachesim.c packer/cachesim.h \
-	packer/cachesim_parts.h \
-	packer/cachesim_setup.c \
+	packer/cachesim.h packer/cachesim_setup.c \
 	packer/calibrate.c packer/calibrate.h \
 	packer/calibrate_fit.c packer/calibrate_fit.h \
 	packer/calibrate_places.c packer/calibrate_places.h \
@@ -231,15 +229,12 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.c packer/ctl.h \
 	packer/doctor_ledger.c \
 	packer/doctor_rows.c \
 	packer/doctor_slurm.c \
-	packer/lackey.c packer/lackey.h \
 	packer/plan.c packer/plan.h \
 	packer/record_file.c packer/record_file.h \
 	packer/recording.c packer/recording.h \
 	packer/tracer.c packer/tracer.h \
 	packer/tracer_area.h \
-	packer/tracer_lackey.c \
-	packer/tracer_tool.c \
-	packer/tracer_way.h
+	packer/tracer_tool.c packer/tracer_tool.h
 berthctl_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(PFM_CFLAGS) -DVALGRIND=\"$(VALGRIND)\" \
-	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
+	-DVALGRIND_FOLDER=\"valgrind\" -DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
 berthctl_LDADD = libreport.la libpacker.la $(PFM_LIBS) -lpthread

@@ -2,8 +2,7 @@
 /* tracer - see tracer.h
  *
  * The run ends when the command and all that it left running have ended: children whose parents
- * have ended become ours. What they refer to comes by one of two ways (tracer_way.h): our own tool
- * of valgrind where it was built, else its lackey. */
+ * have ended become children of this process. */
 #include "tracer.h"
 
 #include <errno.h>
@@ -19,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer_way.h"
 #include "mono.h"
+#include "tracer_tool.h"
 
 #define NAP_MS 2
 #define GRACE_S 1.0 /* from the polite signal to SIGKILL */
@@ -31,10 +30,8 @@
 struct run {
     const struct tracer_want *want;
     struct tracer_result *result;
-    const struct tracer_way *way; /* NULL: at full speed */
-    void *state;                  /* the way's */
-    const struct tracer_start *start;
-    pid_t pid; /* valgrind, which becomes the command */
+    struct tracer_tool *tool; /* NULL: the command runs at full speed */
+    pid_t pid;                /* valgrind, which becomes the command */
     bool ended, stopping;
     double started_s, stop_s;
     double cpu_s; /* of all that have ended */
@@ -49,32 +46,37 @@ static void note_signal(int number)
 
 /* ---- the processes ---- */
 
-/* In the child: become valgrind. Returns only when that failed. */
+/* Becomes valgrind, in the child. Returns only when that failed. */
 static void become_valgrind(const struct run *run)
 {
-    static const char *const option[] = {
-        "-q",        "--command-line-only=yes", "--trace-children=yes",
-        "--vgdb=no", "--run-libc-freeres=no",   "--run-cxx-freeres=no"};
-    size_t options = sizeof(option) / sizeof(option[0]), words = 0, at = 0;
+    /* fair-sched: else a thread that gave up its turn may have the next one, too */
+    const char *const option[] = {VALGRIND,
+                                  "-q",
+                                  "--tool=berth",
+                                  "--fair-sched=try",
+                                  run->tool->option,
+                                  "--command-line-only=yes",
+                                  "--trace-children=yes",
+                                  "--vgdb=no",
+                                  "--run-libc-freeres=no",
+                                  "--run-cxx-freeres=no"};
+    const size_t options = sizeof(option) / sizeof(option[0]);
+    size_t words = 0;
     char **argv;
 
     while (run->want->command[words])
         words++;
-    argv = calloc(options + TRACER_OPTIONS_MAX + words + 2, sizeof(*argv));
+    argv = calloc(options + words + 1, sizeof(*argv));
     if (!argv || dup2(run->want->stdout_fd, STDOUT_FILENO) < 0 ||
-        (run->start->library && setenv("VALGRIND_LIB", run->start->library, 1) < 0))
+        setenv("VALGRIND_LIB", run->tool->folder, 1) < 0)
         return;
-    argv[at++] = (char *)VALGRIND;
-    for (size_t i = 0; i < options; i++)
-        argv[at++] = (char *)option[i];
-    for (size_t i = 0; run->start->option[i]; i++)
-        argv[at++] = (char *)run->start->option[i];
-    memcpy(argv + at, run->want->command, words * sizeof(*argv));
+    memcpy(argv, option, sizeof(option));
+    memcpy(argv + options, run->want->command, words * sizeof(*argv));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execvp(VALGRIND, argv);
 }
 
-/* In the child: become the command itself, on one CPU. Returns only when that failed. */
+/* Becomes the command itself, in the child, on one CPU. Returns only when that failed. */
 static void become_command(const struct tracer_want *want)
 {
     int cpu = sched_getcpu(), null = open("/dev/null", O_WRONLY);
@@ -91,8 +93,8 @@ static void become_command(const struct tracer_want *want)
     execv(want->command[0], want->command);
 }
 
-/* Start the command, traced or not; what an exec that fails has to say comes through a pipe that
- * the exec closes. */
+/* Starts the command, traced or not. Why an exec failed comes through a pipe that an exec closes.
+ */
 static int start(struct run *run, const char *program, struct berth_error *err)
 {
     int report[2], why = 0;
@@ -102,7 +104,7 @@ static int start(struct run *run, const char *program, struct berth_error *err)
         return berth_error_set(err, "pipe: %s", strerror(errno));
     run->pid = fork();
     if (run->pid == 0) {
-        if (run->way)
+        if (run->tool)
             become_valgrind(run);
         else
             become_command(run->want);
@@ -118,7 +120,7 @@ static int start(struct run *run, const char *program, struct berth_error *err)
     if (got <= 0)
         return 0;
     waitpid(run->pid, NULL, 0);
-    if (why == ENOENT && run->way)
+    if (why == ENOENT && run->tool)
         return berth_error_set(err, "%s is not installed (Debian: valgrind)", VALGRIND);
     return berth_error_set(err, "%s: %s", program, strerror(why));
 }
@@ -133,7 +135,7 @@ static void note_end(struct run *run, pid_t pid, int status, const struct rusage
     run->result->status = status;
 }
 
-/* Wait for who has ended, the command or orphans of it that became ours. */
+/* Waits for children that have ended: the command, or orphans of it. */
 static void reap(struct run *run)
 {
     struct rusage used;
@@ -144,7 +146,7 @@ static void reap(struct run *run)
         note_end(run, pid, status, &used);
 }
 
-/* Any one child of ours, or 0. */
+/* Returns the pid of any one child of this process, or 0. */
 static pid_t any_child(void)
 {
     FILE *children = fopen("/proc/thread-self/children", "re");
@@ -158,7 +160,8 @@ static pid_t any_child(void)
     return (pid_t)pid;
 }
 
-/* Kill what is left: the command, and its children, which become ours as their parents end. */
+/* Kills what is left: the command, and its children, which become children of this process as their
+ * parents end. */
 static void kill_all(struct run *run)
 {
     pid_t pid;
@@ -176,17 +179,17 @@ static void kill_all(struct run *run)
 
 /* ---- the run ---- */
 
-/* Begin to stop: the command may clean up for GRACE_S, which no longer counts. */
+/* Begins to stop: the command has GRACE_S to clean up, and nothing counts any more. */
 static void stop(struct run *run, int number)
 {
     run->stopping = true;
     run->stop_s = mono_s();
-    run->way->stop(run->state);
+    tracer_tool_stop(run->tool);
     if (!run->ended)
         kill(run->pid, number);
 }
 
-/* Has the time come to count, or to stop? */
+/* Ends the warm-up, or the run, when its time has come. */
 static void keep_time(struct run *run, double elapsed_s)
 {
     const struct tracer_want *want = run->want;
@@ -194,13 +197,13 @@ static void keep_time(struct run *run, double elapsed_s)
     if (want->limit_s <= 0)
         return;
     if (!want->skip_always && elapsed_s >= want->limit_s / 2)
-        run->way->warm(run->state);
+        tracer_tool_warm(run->tool);
     if (elapsed_s >= want->limit_s)
         run->result->truncated = run->result->late = true;
 }
 
 /* Is there a reason to go on? */
-static bool go_on(struct run *run, int taken)
+static bool go_on(struct run *run)
 {
     if (asked_to_stop && !run->result->signal) {
         run->result->signal = asked_to_stop;
@@ -210,39 +213,37 @@ static bool go_on(struct run *run, int taken)
     }
     if (run->stopping)
         return !run->ended && mono_s() - run->stop_s < GRACE_S;
-    return !run->ended || taken >= 0 || any_child() > 0;
+    return !run->ended || any_child() > 0;
 }
 
-static void pump(struct run *run)
+static void watch(struct run *run)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
     double elapsed_s;
-    int taken;
 
-    do {
+    for (;;) {
         reap(run);
-        taken = run->way->take(run->state, run->result);
+        tracer_tool_take(run->tool, run->result);
         elapsed_s = mono_s() - run->started_s;
         if (!run->stopping)
             keep_time(run, elapsed_s);
         if (run->want->progress && !run->stopping)
             run->want->progress(&run->result->seen, elapsed_s, run->want->arg);
-        if (taken <= 0 && !(run->ended && taken < 0))
-            nanosleep(&nap, NULL);
-    } while (go_on(run, taken));
+        if (!go_on(run))
+            return;
+        nanosleep(&nap, NULL);
+    }
 }
 
-/* Part what was seen into warm-up and the rest. A command that did nothing in the second half of
+/* Parts what was seen into warm-up and the rest. A command that did nothing in the second half of
  * its time is taken whole. */
 static void conclude(struct run *run)
 {
     struct tracer_result *result = run->result;
     struct tracer_seen warmup;
 
-    while (run->way->take(run->state, result) >= 0)
-        ; /* what came after the last look */
-    run->way->warmup(run->state, &warmup);
-    result->source = run->way->source;
+    tracer_tool_take(run->tool, result); /* what came after the last look */
+    tracer_tool_warmup(run->tool, &warmup);
     result->counted = result->seen;
     if (!run->want->skip_always &&
         (!result->truncated || warmup.instructions == result->seen.instructions))
@@ -254,7 +255,7 @@ static void conclude(struct run *run)
 static const int stop_signal[] = {SIGINT, SIGTERM, SIGHUP};
 #define STOP_SIGNALS (sizeof(stop_signal) / sizeof(stop_signal[0]))
 
-/* Note the signals that end a run, but for those that our parent had ignored. */
+/* Notes the signals that end a run, but for those that our parent had ignored. */
 static void catch_signals(struct sigaction *saved)
 {
     struct sigaction note = {.sa_handler = note_signal};
@@ -276,32 +277,30 @@ static void restore_signals(const struct sigaction *saved)
 int tracer_run(struct tracer_result *result, const struct tracer_want *want,
                struct berth_error *err)
 {
-    char folder[PATH_MAX];
-    struct tracer_start begin;
-    struct run run = {.want = want, .result = result, .start = &begin, .started_s = mono_s()};
+    struct tracer_tool tool;
+    struct run run = {.want = want, .result = result, .tool = &tool, .started_s = mono_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 
     memset(result, 0, sizeof(*result));
-    run.way = !want->lackey && tracer_tool_find(folder) ? &tracer_tool : &tracer_lackey;
-    if (run.way->open(&run.state, want, &begin, err) < 0)
+    if (tracer_tool_open(&tool, want, err) < 0)
         return -1;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     catch_signals(saved);
     rc = start(&run, VALGRIND, err);
     if (rc == 0) {
-        pump(&run);
+        watch(&run);
         kill_all(&run);
         conclude(&run);
     }
     restore_signals(saved);
-    run.way->close(run.state);
+    tracer_tool_close(&tool);
     return rc;
 }
 
 /* ---- at full speed ---- */
 
-/* Add where the memory of a process and its children is. */
+/* Adds where the memory of a process and its children is. */
 static void look_at(struct memory_nodes *memory, const struct rootfs *root, int pid, int depth)
 {
     char path[64], *children, *next;
@@ -319,7 +318,7 @@ static void look_at(struct memory_nodes *memory, const struct rootfs *root, int 
     free(children);
 }
 
-/* Wait for the command and its children. */
+/* Waits for the command and its children. */
 static void wait_all(struct run *run, double limit_s, struct tracer_time *time)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};

@@ -4,7 +4,6 @@
 #ifndef BERTH_TRACER_H
 #define BERTH_TRACER_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,19 +15,16 @@
 struct tracer_result {
     struct tracer_seen seen;    /* all that was simulated */
     struct tracer_seen counted; /* of it, what was not spent on warming the caches */
-    const char *source;         /* what traced: "valgrind" or "valgrind lackey" */
-    unsigned processes;         /* program images that were traced; 0: not known */
+    unsigned processes;         /* program images that were traced */
     bool truncated;             /* a limit was reached and the command stopped */
     bool late;                  /* it was that on time */
     int signal;                 /* one that this process was sent to end the run; 0: none */
     int status;                 /* wait(2) status of the command */
-    uint64_t garbage;           /* lines of the trace that were no record */
 };
 
 struct tracer_want {
     char *const *command;              /* NULL-terminated; command[0] is a path */
     struct cachesim_geometry geometry; /* one that cachesim_check takes */
-    bool lackey;                       /* trace by valgrind's lackey, also where our tool is */
     uint64_t limit;                    /* references; there the command is stopped */
     double limit_s;                    /* seconds; 0: no such limit */
     uint64_t skip;                     /* references that warm the caches */

@@ -1,84 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracer_tool - our own tool of valgrind (the folder valgrind/), which simulates the caches in the
- * traced processes and shares its counts with us through a file that all have mapped.
+/* tracer_tool - see tracer_tool.h
  *
- * The file has no name: valgrind opens it by the path of our descriptor (/proc/PID/fd/N), as each
- * process that the command executes does, and the command sees no descriptor of ours. */
+ * The memory is a file without a name. Valgrind opens it by the path of our descriptor
+ * (/proc/PID/fd/N), and so does each process that the command executes; the command itself has no
+ * descriptor that it would not have otherwise. */
+#include "tracer_tool.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tracer_way.h"
-
-struct shared {
-    int file;
-    struct tracer_area *area;
-    char option[64], folder[PATH_MAX];
-};
-
-static void shared_close(void *state)
+/* Is the tool in the folder? */
+static bool is_in(const char *folder)
 {
-    struct shared *shared = state;
+    char path[PATH_MAX + sizeof("/" VALGRIND_TOOL)];
 
-    if (!shared)
-        return;
-    if (shared->area)
-        munmap(shared->area, sizeof(*shared->area));
-    if (shared->file >= 0)
-        close(shared->file);
-    free(shared);
+    snprintf(path, sizeof(path), "%s/%s", folder, VALGRIND_TOOL);
+    return access(path, X_OK) == 0;
 }
 
-static int map_area(struct shared *shared, struct berth_error *err)
+int tracer_tool_find(char folder[PATH_MAX], struct berth_error *err)
 {
-    void *mapped;
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-    shared->file = memfd_create("berth", MFD_CLOEXEC);
-    if (shared->file < 0 || ftruncate(shared->file, sizeof(*shared->area)) < 0)
-        return berth_error_set(err, "memory to share: %s", strerror(errno));
-    mapped = mmap(NULL, sizeof(*shared->area), PROT_READ | PROT_WRITE, MAP_SHARED, shared->file, 0);
-    if (mapped == MAP_FAILED)
-        return berth_error_set(err, "memory to share: %s", strerror(errno));
-    shared->area = mapped;
-    return 0;
+    if (VALGRIND_TOOL[0] == '\0')
+        return berth_error_set(err, "berth was built without its tool of valgrind");
+    self[length > 0 ? length : 0] = '\0';
+    if (snprintf(folder, PATH_MAX, "%s/%s", dirname(self), VALGRIND_FOLDER) < PATH_MAX &&
+        is_in(folder))
+        return 0;
+    if (snprintf(folder, PATH_MAX, "%s", PKGLIBEXECDIR) < PATH_MAX && is_in(folder))
+        return 0;
+    return berth_error_set(err, "%s/%s, berth's tool of valgrind, is not there", PKGLIBEXECDIR,
+                           VALGRIND_TOOL);
 }
 
-static int shared_open(void **state, const struct tracer_want *want, struct tracer_start *start,
-                       struct berth_error *err)
+/* Makes the memory and maps it. */
+static int map_area(struct tracer_tool *tool, struct berth_error *err)
 {
-    struct shared *shared = calloc(1, sizeof(*shared));
+    void *mapped = MAP_FAILED;
 
-    if (!shared)
-        return berth_error_set(err, "%s", strerror(ENOMEM));
-    shared->file = -1;
-    if (!tracer_tool_find(shared->folder)) {
-        shared_close(shared);
-        return berth_error_set(err, "berth's tool of valgrind is not installed");
+    tool->file = memfd_create("berth", MFD_CLOEXEC);
+    if (tool->file >= 0 && ftruncate(tool->file, sizeof(*tool->area)) == 0)
+        mapped = mmap(NULL, sizeof(*tool->area), PROT_READ | PROT_WRITE, MAP_SHARED, tool->file, 0);
+    if (mapped != MAP_FAILED) {
+        tool->area = mapped;
+        return 0;
     }
-    if (map_area(shared, err) < 0) {
-        shared_close(shared);
+    berth_error_set(err, "memory to share: %s", strerror(errno));
+    if (tool->file >= 0)
+        close(tool->file);
+    return -1;
+}
+
+int tracer_tool_open(struct tracer_tool *tool, const struct tracer_want *want,
+                     struct berth_error *err)
+{
+    if (tracer_tool_find(tool->folder, err) < 0 || map_area(tool, err) < 0)
         return -1;
-    }
-    shared->area->version = TRACER_AREA_VERSION;
-    shared->area->size = sizeof(*shared->area);
-    shared->area->geometry = want->geometry;
-    shared->area->limit = want->limit;
-    shared->area->skip = want->skip;
-    snprintf(shared->option, sizeof(shared->option), "--berth-area=/proc/%d/fd/%d", (int)getpid(),
-             shared->file);
-    /* fair-sched: else a thread that gave up its turn may have the next one, too */
-    *start = (struct tracer_start){.option = {"--tool=berth", "--fair-sched=try", shared->option},
-                                   .library = shared->folder};
-    *state = shared;
+    tool->area->version = TRACER_AREA_VERSION;
+    tool->area->size = sizeof(*tool->area);
+    tool->area->geometry = want->geometry;
+    tool->area->limit = want->limit;
+    tool->area->skip = want->skip;
+    snprintf(tool->option, sizeof(tool->option), "--berth-area=/proc/%d/fd/%d", (int)getpid(),
+             tool->file);
     return 0;
 }
 
-/* The totals, which the processes go on to change. */
+void tracer_tool_close(struct tracer_tool *tool)
+{
+    munmap(tool->area, sizeof(*tool->area));
+    close(tool->file);
+}
+
+/* Copies the total of a phase, which the processes go on to change. */
 static void copy_total(const struct tracer_area *area, int phase, struct tracer_seen *seen)
 {
     const uint64_t *from = (const uint64_t *)&area->total[phase];
@@ -88,76 +89,36 @@ static void copy_total(const struct tracer_area *area, int phase, struct tracer_
         to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
 
-static int shared_take(void *state, struct tracer_result *result)
+void tracer_tool_take(const struct tracer_tool *tool, struct tracer_result *result)
 {
-    struct shared *shared = state;
+    const struct tracer_area *area = tool->area;
     struct tracer_seen counted;
     uint64_t *sum = (uint64_t *)&result->seen;
     const uint64_t *more = (const uint64_t *)&counted;
 
-    copy_total(shared->area, 0, &result->seen);
-    copy_total(shared->area, 1, &counted);
+    copy_total(area, 0, &result->seen);
+    copy_total(area, 1, &counted);
     for (size_t i = 0; i < TRACER_SEEN_WORDS; i++)
         sum[i] += more[i];
-    result->processes = __atomic_load_n(&shared->area->processes, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&shared->area->exhausted, __ATOMIC_ACQUIRE))
+    result->processes = __atomic_load_n(&area->processes, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&area->exhausted, __ATOMIC_ACQUIRE))
         result->truncated = true;
-    return -1;
 }
 
-static void shared_warm(void *state)
+void tracer_tool_warmup(const struct tracer_tool *tool, struct tracer_seen *seen)
 {
-    struct shared *shared = state;
-    uint64_t claimed = __atomic_load_n(&shared->area->claimed, __ATOMIC_RELAXED);
-
-    if (claimed < shared->area->skip)
-        __atomic_store_n(&shared->area->skip, claimed, __ATOMIC_RELAXED);
+    copy_total(tool->area, 0, seen);
 }
 
-/* No process gets another batch. */
-static void shared_stop(void *state)
+void tracer_tool_warm(struct tracer_tool *tool)
 {
-    struct shared *shared = state;
+    uint64_t claimed = __atomic_load_n(&tool->area->claimed, __ATOMIC_RELAXED);
 
-    __atomic_store_n(&shared->area->limit, 0, __ATOMIC_RELAXED);
+    if (claimed < tool->area->skip)
+        __atomic_store_n(&tool->area->skip, claimed, __ATOMIC_RELAXED);
 }
 
-static void shared_warmup(void *state, struct tracer_seen *seen)
+void tracer_tool_stop(struct tracer_tool *tool)
 {
-    struct shared *shared = state;
-
-    copy_total(shared->area, 0, seen);
-}
-
-const struct tracer_way tracer_tool = {
-    .source = "valgrind",
-    .open = shared_open,
-    .take = shared_take,
-    .warm = shared_warm,
-    .stop = shared_stop,
-    .warmup = shared_warmup,
-    .close = shared_close,
-};
-
-/* Is the tool in the folder? */
-static int is_in(const char *folder)
-{
-    char path[PATH_MAX + sizeof("/" VALGRIND_TOOL)];
-
-    snprintf(path, sizeof(path), "%s/%s", folder, VALGRIND_TOOL);
-    return access(path, X_OK) == 0;
-}
-
-/* In the build tree it is in a folder beside this program. */
-int tracer_tool_find(char folder[PATH_MAX])
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-    if (VALGRIND_TOOL[0] == '\0') /* was not built */
-        return 0;
-    self[length > 0 ? length : 0] = '\0';
-    if (snprintf(folder, PATH_MAX, "%s/valgrind", dirname(self)) < PATH_MAX && is_in(folder))
-        return 1;
-    return snprintf(folder, PATH_MAX, "%s", PKGLIBEXECDIR) < PATH_MAX && is_in(folder);
+    __atomic_store_n(&tool->area->limit, 0, __ATOMIC_RELAXED);
 }

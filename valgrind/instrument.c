@@ -11,8 +11,7 @@
  * which also calls for those that go across the end of a line. Instructions and references are
  * counted once for each stretch without a way out: two additions in memory.
  *
- * A load and a store of one instruction at one address are one reference (`add %rax, (%rbx)`), as
- * valgrind's lackey has it, too. */
+ * A load and a store of one instruction at one address are one reference (`add %rax, (%rbx)`). */
 #include "instrument.h"
 
 #include "count.h"

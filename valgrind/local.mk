@@ -6,7 +6,7 @@ VALGRIND_PARTS = \
 	valgrind/count.c valgrind/count.h \
 	valgrind/instrument.c valgrind/instrument.h \
 	valgrind/turns.c valgrind/turns.h
-EXTRA_DIST += $(VALGRIND_PARTS)
+EXTRA_DIST += $(VALGRIND_PARTS) packer/cachesim.c
 
 if VALGRIND_TOOL
 VALGRIND_FILE = berth-$(VALGRIND_PLATFORM)
@@ -15,7 +15,7 @@ pkglibexec_SCRIPTS = valgrind/$(VALGRIND_FILE)
 noinst_DATA = valgrind/$(VALGRIND_LINK)
 CLEANFILES += valgrind/$(VALGRIND_FILE) valgrind/$(VALGRIND_LINK)
 
-valgrind/$(VALGRIND_FILE): $(VALGRIND_PARTS) packer/cachesim.c packer/cachesim.h packer/cachesim_parts.h \
+valgrind/$(VALGRIND_FILE): $(VALGRIND_PARTS) packer/cachesim.c packer/cachesim.h \
 		packer/error.h packer/tracer_area.h
 	$(AM_V_CCLD)$(MKDIR_P) valgrind && $(CC) $(VALGRIND_TOOL_CFLAGS) -I$(top_srcdir) -I$(top_srcdir)/valgrind -o $@ \
 		$(top_srcdir)/valgrind/berth_main.c $(top_srcdir)/valgrind/count.c $(top_srcdir)/valgrind/instrument.c \

@@ -18,9 +18,9 @@ struct fuzz_target {
 };
 
 extern const struct fuzz_target fuzz_wire_request, fuzz_wire_answer, fuzz_cpus, fuzz_step_name,
-    fuzz_lackey, fuzz_conf, fuzz_journal, fuzz_ledger_line, fuzz_machine_profile,
-    fuzz_profile_demand, fuzz_profile_text, fuzz_samples, fuzz_event_table, fuzz_metrics_accept,
-    fuzz_metrics_label, fuzz_metrics_address;
+    fuzz_conf, fuzz_journal, fuzz_ledger_line, fuzz_machine_profile, fuzz_profile_demand,
+    fuzz_profile_text, fuzz_samples, fuzz_event_table, fuzz_metrics_accept, fuzz_metrics_label,
+    fuzz_metrics_address;
 
 /* Abort, naming the promise, when it does not hold. */
 #define fuzz_assert(promise) ((promise) ? (void)0 : fuzz_broken(#promise, __FILE__, __LINE__))

@@ -9,7 +9,6 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/event_table.c \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/journal.c \
-	tests/fuzz/lackey.c packer/lackey.c packer/lackey.h \
 	tests/fuzz/ledger_line.c \
 	tests/fuzz/machine_profile.c \
 	tests/fuzz/metrics.c \
@@ -47,12 +46,6 @@ tests_fuzz_fuzz_journal_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/journal.c te
 tests_fuzz_fuzz_journal_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_journal
 tests_fuzz_fuzz_journal_LDFLAGS = -fsanitize=fuzzer
 tests_fuzz_fuzz_journal_LDADD = libpacker.la
-
-check_PROGRAMS += tests/fuzz/fuzz_lackey
-tests_fuzz_fuzz_lackey_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/lackey.c tests/fuzz/fuzz.c packer/lackey.c packer/lackey.h
-tests_fuzz_fuzz_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) -DFUZZ_TARGET=fuzz_lackey
-tests_fuzz_fuzz_lackey_LDFLAGS = -fsanitize=fuzzer
-tests_fuzz_fuzz_lackey_LDADD = libpacker.la
 
 check_PROGRAMS += tests/fuzz/fuzz_ledger_line
 tests_fuzz_fuzz_ledger_line_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/ledger_line.c tests/fuzz/fuzz.c

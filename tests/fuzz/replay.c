@@ -14,10 +14,10 @@
 #define INPUT_MAX 70000 /* more than a message may have */
 
 static const struct fuzz_target *const targets[] = {
-    &fuzz_wire_request,    &fuzz_wire_answer,    &fuzz_cpus,          &fuzz_step_name,
-    &fuzz_lackey,          &fuzz_conf,           &fuzz_journal,       &fuzz_ledger_line,
-    &fuzz_machine_profile, &fuzz_profile_demand, &fuzz_profile_text,  &fuzz_samples,
-    &fuzz_event_table,     &fuzz_metrics_accept, &fuzz_metrics_label, &fuzz_metrics_address,
+    &fuzz_wire_request,   &fuzz_wire_answer,    &fuzz_cpus,         &fuzz_step_name,
+    &fuzz_conf,           &fuzz_journal,        &fuzz_ledger_line,  &fuzz_machine_profile,
+    &fuzz_profile_demand, &fuzz_profile_text,   &fuzz_samples,      &fuzz_event_table,
+    &fuzz_metrics_accept, &fuzz_metrics_label,  &fuzz_metrics_address,
 };
 
 /* What breaks parsers. */

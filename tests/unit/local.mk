@@ -138,12 +138,6 @@ tests_unit_test_cachesim_SOURCES = tests/unit/test_cachesim.c packer/cachesim.c 
 tests_unit_test_cachesim_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cachesim_LDADD = libpacker.la $(CMOCKA_LIBS) -lm
 
-TESTS += tests/unit/test_lackey
-check_PROGRAMS += tests/unit/test_lackey
-tests_unit_test_lackey_SOURCES = tests/unit/test_lackey.c packer/lackey.c
-tests_unit_test_lackey_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_lackey_LDADD = libpacker.la $(CMOCKA_LIBS)
-
 TESTS += tests/unit/test_profiles
 check_PROGRAMS += tests/unit/test_profiles
 tests_unit_test_profiles_SOURCES = tests/unit/test_profiles.c tests/unit/profile_store.c tests/unit/profile_store.h

@@ -38,6 +38,25 @@ is_stored() { # KEY
     "$berthctl" profile show --db "$db" "$1" >/dev/null 2>&1
 }
 
+profile --json "$turtle"
+if grep -q 'built without its tool of valgrind' "$dir/err"; then
+    echo "SKIP: berth was built without its tool of valgrind"
+    exit 77
+fi
+ends 0
+has out '"source":"valgrind",'
+
+# Without its tool, berthctl says so in one line
+cp "$berthctl" "$dir/alone"
+if "$dir/alone" profile --db "$db" --llc 256K:16:64 true >"$dir/out" 2>"$dir/err"; then
+    echo "skipped: berth's tool of valgrind is installed here, so each berthctl finds it"
+else
+    has err "berth's tool of valgrind, is not there"
+    [ "$(wc -l <"$dir/err")" -eq 1 ] || bad "profile without its tool" "one line" "$(cat "$dir/err")"
+    "$dir/alone" doctor --json >"$dir/out" 2>"$dir/err"
+    has out '"name":"valgrind","state":"absent"'
+fi
+
 # What streams misses at each line, pass after pass: 2 passes of 16384 lines, and few more at its start
 profile --json -- "$devil" 1 2
 ends 0
@@ -52,7 +71,7 @@ has err 16384 # its own output
 
 # Timed: enough CPU time gives instructions per second of one core, and what that core reads; little of it, a piped input, or
 # --no-timing give none
-zeros='dd if=/dev/zero of=/dev/null bs=1M count=400'
+zeros='dd if=/dev/zero of=/dev/null bs=1M count=4000'
 profile --json $zeros
 ends 0
 within instructions_per_s 1e5 1e11
@@ -96,51 +115,34 @@ profile --json --seconds 4 sleep 1000 # nothing in the second half: all of it is
 ends 0
 within misses 1000 1000000
 
-# By lackey, too; it stops at the reference
-profile --json --lackey --limit 200K -- "$turtle" 1000000
+# Each process has caches of its own, also where they run side by side, and where one becomes another program: twice 4096 lines that
+# fit are found
+profile --json sh -c "'$reuse' sequential 3072 20 1 3 & exec '$reuse' sequential 3072 20 1 3"
 ends 0
-has out '"source":"valgrind lackey"'
-within references 200000 200001
-within misses 0 100
-has err 'at the limit of 200000 references; the first 100000 warmed the caches'
-profile --json --lackey --seconds 2 "$turtle" 1000000
+awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { n = m * i / 1e6; exit !(n > 6 * 3072 && n < 2 * 6 * 3072) }' ||
+    bad "profile: processes" "first touches only" "$(cat "$dir/out")"
+[ "$(number processes)" -eq 8 ] || bad "profile: processes" 8 "$(cat "$dir/out")"
+
+# The limit is one for all; what is killed was counted
+profile --json --limit 5M sh -c "'$turtle' 1000000 & '$turtle' 1000000 & wait"
 ends 0
 has out '"truncated":true'
-if [ -e valgrind/berth-* ] 2>/dev/null; then # our own tool of valgrind was built
-    profile --json "$turtle"
-    has out '"source":"valgrind",'
+within references 4800000 5000299
+profile --json --force sh -c "'$devil' 1; kill -9 \$\$"
+ends 0
+within references 16384 100000000
+awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { exit !(m * i / 1e6 >= 16384) }' ||
+    bad "profile: a killed one" "its misses" "$(cat "$dir/out")"
 
-    # Each process has caches of its own, also where they run side by side, and where one becomes another program: twice 4096 lines that
-    # fit are found
-    profile --json sh -c "'$reuse' sequential 3072 20 1 3 & exec '$reuse' sequential 3072 20 1 3"
-    ends 0
-    awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { n = m * i / 1e6; exit !(n > 6 * 3072 && n < 2 * 6 * 3072) }' ||
-        bad "profile: processes" "first touches only" "$(cat "$dir/out")"
-    [ "$(number processes)" -eq 8 ] || bad "profile: processes" 8 "$(cat "$dir/out")"
-
-    # The limit is one for all; what is killed was counted
-    profile --json --limit 5M sh -c "'$turtle' 1000000 & '$turtle' 1000000 & wait"
-    ends 0
-    has out '"truncated":true'
-    within references 4800000 5000299
-    profile --json --force sh -c "'$devil' 1; kill -9 \$\$"
-    ends 0
-    within references 16384 100000000
-    awk -v m="$(number misses)" -v i="$(number instructions)" 'BEGIN { exit !(m * i / 1e6 >= 16384) }' ||
-        bad "profile: a killed one" "its misses" "$(cat "$dir/out")"
-
-    # Some of the sets, and how far that may be off
-    profile --json --no-timing "$reuse" random 8192 200000
-    all=$(number misses)
-    has out '"sampling":1,"miss_pmi_error":0.0'
-    profile --json --no-timing --sample 4 "$reuse" random 8192 200000
-    ends 0
-    has out '"sampling":4'
-    awk -v a="$all" -v m="$(number misses)" -v e="$(number miss_pmi_error)" 'BEGIN { exit !(e > 0 && e < m / 20 && (a - m)^2 < 9 * e^2) }' ||
-        bad "profile --sample 4" "$all within 3 standard errors" "$(cat "$dir/out")"
-else
-    echo "skipped: berth's own tool of valgrind was not built"
-fi
+# Some of the sets, and how far that may be off
+profile --json --no-timing "$reuse" random 8192 200000
+all=$(number misses)
+has out '"sampling":1,"miss_pmi_error":0.0'
+profile --json --no-timing --sample 4 "$reuse" random 8192 200000
+ends 0
+has out '"sampling":4'
+awk -v a="$all" -v m="$(number misses)" -v e="$(number miss_pmi_error)" 'BEGIN { exit !(e > 0 && e < m / 20 && (a - m)^2 < 9 * e^2) }' ||
+    bad "profile --sample 4" "$all within 3 standard errors" "$(cat "$dir/out")"
 
 # The same data in a cache that holds them: found at some LRU position, in one that is smaller: missed
 "$berthctl" profile --db "$db" --topology 'package:1 l3:1 core:2 pu:1' --llc 4M:16:64 --json --skip 100K \
