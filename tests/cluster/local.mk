@@ -5,7 +5,7 @@ tests_cluster_answer_SOURCES = tests/cluster/answer.c
 tests_cluster_putprofile_SOURCES = tests/cluster/putprofile.c
 tests_cluster_putprofile_CPPFLAGS = $(libpacker_la_CPPFLAGS)
 tests_cluster_putprofile_LDADD = libpacker.la
-dist_noinst_SCRIPTS += demo contrib/build contrib/install-packages .ci/run tests/run tests/cluster/run tests/cluster/stand
+dist_noinst_SCRIPTS += contrib/build contrib/demo contrib/install-packages .ci/run tests/run tests/cluster/run tests/cluster/stand
 EXTRA_DIST += README.md \
 	tests/cluster/checks.sh \
 	tests/cluster/cluster.sh \
