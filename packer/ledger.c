@@ -112,10 +112,17 @@ static struct timespec at(double s)
     return (struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)(fmod(s, 1) * 1e9)};
 }
 
+/* Is there anything that the disk has not yet, and that it may take? A record may have been
+ * delivered before ledger_add came to set `unsynced`. */
+static bool to_store(const struct ledger *ledger)
+{
+    return ledger->unsynced && ledger->waiting > 0 && !ledger->unstored;
+}
+
 /* Wait until there is something to store or to deliver. The mutex is held. */
 static void wait_for_work(struct ledger *ledger)
 {
-    while (!ledger->stopping && (!ledger->unsynced || ledger->unstored)) {
+    while (!ledger->stopping && !to_store(ledger)) {
         struct timespec until = at(ledger->due_s);
 
         if (ledger->waiting == 0)

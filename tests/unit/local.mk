@@ -902,6 +902,7 @@ tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c tests/unit/ledger_box.
 	tests/unit/mariadb_box.c tests/unit/mariadb_box.h
 tests_unit_test_ledger_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ledger_LDADD = libpacker.la $(CMOCKA_LIBS)
+tests_unit_test_ledger_LDFLAGS = -Wl,--wrap=ledger_queue_append
 
 TESTS += tests/unit/test_metrics
 check_PROGRAMS += tests/unit/test_metrics

@@ -727,6 +727,60 @@ static void test_killed(void **state)
     free(tally);
 }
 
+/* ---- the two threads ---- */
+
+static struct ledger *paused; /* ledger_add waits here once, between its two halves */
+
+int __real_ledger_queue_append(struct ledger_queue *queue, const char *line,
+                               struct berth_error *err);
+int __wrap_ledger_queue_append(struct ledger_queue *queue, const char *line,
+                               struct berth_error *err);
+
+/* Stands in for ledger_queue_append (the linker's --wrap): the caller loses its CPU after it, for
+ * as long as the thread takes to deliver what was appended. */
+int __wrap_ledger_queue_append(struct ledger_queue *queue, const char *line,
+                               struct berth_error *err)
+{
+    int rc = __real_ledger_queue_append(queue, line, err);
+    char why[256];
+
+    while (paused && ledger_waiting(paused, why) > 0)
+        usleep(10000);
+    paused = NULL;
+    return rc;
+}
+
+static void on_hang(int sig)
+{
+    static const char say[] = "test_ledger: the ledger's thread keeps its mutex for ever\n";
+
+    (void)sig;
+    (void)!write(STDERR_FILENO, say, sizeof(say) - 1);
+    _exit(1);
+}
+
+/* A record is delivered before ledger_add has said that there is one: the thread finds nothing to
+ * do, and waits as before. */
+static void test_delivered_before_it_was_announced(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    char why[256];
+
+    signal(SIGALRM, on_hang);
+    alarm(30);
+    add(ledger, 0); /* the thread is awake for a second */
+    paused = ledger;
+    add(ledger, 1);
+    usleep(100000); /* the thread has seen it */
+    assert_int_equal(ledger_waiting(ledger, why), 0);
+    add(ledger, 2);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    alarm(0);
+    assert_int_equal(ledger_box_stored(box), 3);
+}
+
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 #define SERVER_TEST(test) cmocka_unit_test_setup_teardown(test, setup_server, teardown)
 #define BOTH(test) FILE_TEST(test), SERVER_TEST(test)
@@ -745,6 +799,7 @@ int main(void)
         FILE_TEST(test_garbage),
         BOTH(test_refused),
         FILE_TEST(test_lock),
+        FILE_TEST(test_delivered_before_it_was_announced),
         FILE_TEST(test_file_away),
         SERVER_TEST(test_server_away),
         FILE_TEST(test_full),
