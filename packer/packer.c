@@ -23,6 +23,19 @@
 
 #include "machine_type.h"
 
+/* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
+ * cannot be read is told of, and looked at again by each launch. */
+static int open_profiles(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+
+    if (profiles_attach(&packer->profiles, packer->conf.profile_db, err) < 0)
+        return -1;
+    if (profiles_readable(packer->profiles, &why) < 0)
+        log_warn("profiles: %s; going on without", why.text);
+    return 0;
+}
+
 static int open_journal(struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16];
@@ -135,8 +148,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         rootfs_open(&packer->root, "/", err) == 0 &&
         enforce_open(&packer->enforce, &packer->root, conf->cgroup_root, way[conf->enforcement],
                      err) == 0 &&
-        profiles_open(&packer->profiles, conf->profile_db, false, err) == 0 &&
-        open_journal(packer, err) == 0) {
+        open_profiles(packer, err) == 0 && open_journal(packer, err) == 0) {
         snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
         machine_type(packer->topo, &packer->root, packer->machine_type,
                      sizeof(packer->machine_type));

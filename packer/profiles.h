@@ -122,6 +122,15 @@ struct profiles; /* an open store; of one thread at a time */
 int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err);
 void profiles_close(struct profiles *store); /* NULL is fine */
 
+/* Open for reading without looking at the file yet, which may be damaged: each lookup then returns
+ * -1 and says what is wrong, until the file has been mended or replaced. 0 and *out, or -1 and err:
+ * the path is no path, or there is no memory. */
+int profiles_attach(struct profiles **out, const char *path, struct berth_error *err);
+
+/* Is there anything to read? 1 yes, 0 the store is empty or missing, -1 and err: it cannot be read.
+ */
+int profiles_readable(struct profiles *store, struct berth_error *err);
+
 /* ---- looking up ---- */
 
 /* Whose profile is wanted; NULL and 0: unknown, so that anything will do. */

@@ -346,23 +346,40 @@ static int begin(struct profiles *store, struct berth_error *err)
     return 0;
 }
 
-int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err)
+/* A store that nothing has been read of yet. NULL and err. */
+static struct profiles *store_new(const char *path, bool writable, struct berth_error *err)
 {
-    struct profiles *store;
+    struct profiles *store = NULL;
 
     if (path[0] == '\0' || strlen(path) >= PATH_MAX)
-        return berth_error_set(err, "profile store: '%.64s' is no path", path);
-    store = calloc(1, sizeof(*store));
+        berth_error_set(err, "profile store: '%.64s' is no path", path);
+    else if (!(store = calloc(1, sizeof(*store))))
+        berth_error_set(err, "%s", strerror(ENOMEM));
     if (!store)
-        return berth_error_set(err, "%s", strerror(ENOMEM));
+        return NULL;
     snprintf(store->path, sizeof(store->path), "%s", path);
     store->writable = writable;
+    return store;
+}
+
+int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err)
+{
+    struct profiles *store = store_new(path, writable, err);
+
+    if (!store)
+        return -1;
     if (begin(store, err) < 0) {
         profiles_close(store);
         return -1;
     }
     *out = store;
     return 0;
+}
+
+int profiles_attach(struct profiles **out, const char *path, struct berth_error *err)
+{
+    *out = store_new(path, false, err);
+    return *out ? 0 : -1;
 }
 
 void profiles_close(struct profiles *store)

@@ -39,9 +39,6 @@ struct profiles {
 /* What SQLite says is wrong, in the words of this store. Returns -1. */
 int profiles_fail(const struct profiles *store, int rc, struct berth_error *err);
 
-/* Is there a schema to read? 1 yes (store->version is its), 0 the store is empty, -1 and err. */
-int profiles_readable(struct profiles *store, struct berth_error *err);
-
 /* Run body inside one transaction, of a file that was created and brought to the present schema
  * where it was not. 0 when body returned 0 or more and all is on disk; else -1, err, and nothing
  * has changed. Inside another transaction it is part of that. */

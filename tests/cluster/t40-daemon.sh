@@ -34,6 +34,19 @@ t40_steps_that_ended_meanwhile_are_forgotten() {
     stop a
 }
 
+t40_a_damaged_profile_store_does_not_keep_berthd_from_undoing() {
+    swapped
+    daemon_stop berthd KILL
+    dd if=/dev/urandom of="$CLUSTER/berth/profiles.db" bs=4k count=2 conv=notrunc status=none
+    berthd_start
+    has "$(tail -n 20 "$CLUSTER/log/berthd.out")" "profiles.db: damaged" "going on without"
+    same "the turtle" "$(cpus_of a)" 1
+    stop b
+    soon "the turtle, back home" 0 cpus_of a
+    stop a
+    rm -f "$CLUSTER/berth/profiles.db"
+}
+
 t40_a_term_undoes_everything() {
     swapped
     daemon_stop berthd

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_packer - the machine profile that the daemon reads at its start: one that fits, and those
- * without which it goes on. */
+ * without which it goes on; and a profile store that is damaged. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,22 +9,24 @@
 
 #define TWO_NODES "package:2 [numa] l3:2 core:2 pu:1"
 
-/* The daemon starts again with that file (NULL: none). Returns what it logged. */
-static const char *start_with(struct fixture *f, const char *text)
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* The daemon starts again. Returns what it logged. */
+static const char *start(struct fixture *f)
 {
     static char log[512];
-    FILE *file, *caught = tmpfile();
+    FILE *caught = tmpfile();
     int saved = dup(STDERR_FILENO);
     size_t length;
 
     assert_non_null(caught);
-    unlink(f->conf.machine_profile);
-    if (text) {
-        file = fopen(f->conf.machine_profile, "we");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
-    }
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_WARN);
     fflush(stderr);
     dup2(fileno(caught), STDERR_FILENO);
@@ -37,6 +39,15 @@ static const char *start_with(struct fixture *f, const char *text)
     log[length] = '\0';
     fclose(caught);
     return log;
+}
+
+/* The daemon starts again with that machine profile (NULL: none). Returns what it logged. */
+static const char *start_with(struct fixture *f, const char *text)
+{
+    unlink(f->conf.machine_profile);
+    if (text)
+        write_file(f->conf.machine_profile, text);
+    return start(f);
 }
 
 static void test_machine(void **state)
@@ -80,11 +91,38 @@ static void test_bad_machine(void **state)
     fixture_close(f);
 }
 
+/* Overwritten while berthd was dead: it starts, adopts what it left and undoes it; a launch finds
+ * nothing about its program, until the file has been moved away. */
+static void test_damaged_profiles(void **state)
+{
+    struct fixture *f = fixture_open(TWO_NODES);
+    const char *log, *devil = "devil";
+    struct berth_error err;
+
+    (void)state;
+    fixture_paper(f);
+    fixture_profile(f, devil, 20000);
+    assert_true(fixture_run(f, 1, "0", devil)->profile.known);
+    write_file(f->conf.profile_db, "nothing that SQLite would know, and longer than its head\n");
+    log = start(f);
+    if (!strstr(log, "profiles.db: damaged") || !strstr(log, "going on without") ||
+        strchr(log, '\n') != log + strlen(log) - 1)
+        fail_msg("%s", log);
+    assert_int_equal(pipeline_resume(&f->packer, &err), 0);
+    assert_non_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_false(fixture_run(f, 2, "1", devil)->profile.known);
+    assert_int_equal(unlink(f->conf.profile_db), 0);
+    fixture_profile(f, devil, 20000);
+    assert_true(fixture_run(f, 3, "2", devil)->profile.known);
+    fixture_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_bad_machine),
+        cmocka_unit_test(test_damaged_profiles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
