@@ -13,7 +13,9 @@
  *   - a job's cpuset is never written.
  * Without Slurm's cpusets (ConstrainCores=no) every step stands in berth's tree. A task that forks
  * while it is moved leaves children behind, which inherit where their parent was: each move is
- * repeated until nobody is left. */
+ * repeated until nobody is left. Before a step leaves berth's tree, its cpuset there gets the CPUs
+ * that the step goes to: one write takes all off the core that they have to vacate, and what they
+ * fork from then on. */
 #include "enforce.h"
 
 #include <errno.h>
@@ -291,6 +293,14 @@ static int remove_own(struct enforce *enforce, const char *own, struct berth_err
     return -1;
 }
 
+/* Let berth's cgroup of the step, where there is one, have the CPUs that the step goes to. A
+ * failure changes nothing: the processes are moved out of it one by one in any case. */
+static void redirect_own(struct enforce *enforce, const char *own, const struct cpus *to)
+{
+    if (rootfs_exists(enforce->root, own))
+        enforce_write_cpus(enforce->root, own, "cpuset.cpus", to, NULL);
+}
+
 static int go_inside(struct enforce *enforce, const struct enforce_step *step,
                      const struct cpus *want, struct berth_error *err)
 {
@@ -298,7 +308,10 @@ static int go_inside(struct enforce *enforce, const struct enforce_step *step,
 
     leaf_dir(enforce, step, leaf);
     own_dir(enforce, step->id, own);
-    if (set_leaf(enforce, step, want, err) < 0 || drain(enforce, step, own_pids, leaf, err) < 0)
+    if (set_leaf(enforce, step, want, err) < 0)
+        return -1;
+    redirect_own(enforce, own, want);
+    if (drain(enforce, step, own_pids, leaf, err) < 0)
         return -1;
     return remove_own(enforce, own, err);
 }
@@ -403,6 +416,7 @@ static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *s
 
     leaf_dir(enforce, step, dir);
     own_dir(enforce, step->id, own);
+    redirect_own(enforce, own, &step->step_home);
     if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 && !gone(enforce, step))
         return -1;
     nearest_living(enforce, dir);
@@ -462,8 +476,10 @@ static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct 
     own_dir(enforce, id, own);
     search_leaf(enforce, id, dir);
     nearest_living(enforce, dir);
-    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0 ||
-        own_pids(enforce, &nobody, &list) < 0 || drain(enforce, &nobody, own_pids, dir, err) < 0)
+    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0)
+        return -1;
+    redirect_own(enforce, own, &cpus);
+    if (own_pids(enforce, &nobody, &list) < 0 || drain(enforce, &nobody, own_pids, dir, err) < 0)
         rc = -1;
     for (size_t i = 0; rc == 0 && i < list.n; i++)
         rc = enforce_set_affinity(enforce->root, list.pid[i], &cpus, err);

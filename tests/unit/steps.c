@@ -21,6 +21,8 @@
 #include <cmocka.h>
 
 #define FORKS_MAX 20000 /* a forking task ends by itself then */
+#define CHAINS 24
+#define LINK_US 300
 
 void file_write(const char *path, const char *text)
 {
@@ -126,6 +128,39 @@ static void fork_on_and_on(void)
     }
 }
 
+static void chain(void)
+{
+    for (int i = 0; i < FORKS_MAX; i++) {
+        usleep(LINK_US);
+        if (fork() != 0)
+            _exit(0);
+    }
+    _exit(0);
+}
+
+/* The signal is blocked in all of the step. */
+static void chain_on_signal(void)
+{
+    sigset_t set;
+    int got;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigwait(&set, &got);
+    for (int i = 0; i < CHAINS; i++)
+        if (fork() == 0)
+            chain();
+}
+
+static void block_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /* What a task tells the test when it is ready. */
 struct ready {
     size_t index;
@@ -146,6 +181,8 @@ static void run_task(int out, size_t index, unsigned home, enum step_kind kind)
         _exit(1);
     if (kind == STEP_FORKING)
         fork_on_and_on();
+    if (kind == STEP_CHAINS)
+        chain_on_signal();
     if (kind == STEP_HEADLESS)
         pthread_exit(NULL);
     sleep_forever(NULL);
@@ -155,6 +192,8 @@ static void run_stepd(int out, const char *dir, size_t n, const unsigned *home, 
 {
     prctl(PR_SET_NAME, "slurmstepd");
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, kind == STEP_CHAINS);
+    block_signal();
     setpgid(0, 0);
     if (dir)
         enter_cgroup(dir);
@@ -191,6 +230,13 @@ void step_start(struct step_processes *step, const char *dir, size_t n, const un
         step->child[ready.index] = ready.child;
     }
     close(fd[0]);
+}
+
+void step_let_fork(const struct step_processes *step)
+{
+    for (size_t i = 0; i < step->n; i++)
+        kill(step->task[i], SIGUSR1);
+    usleep(100000);
 }
 
 void step_stop(struct step_processes *step)

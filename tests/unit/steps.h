@@ -11,10 +11,11 @@
 #define STEP_TASKS_MAX 4
 
 enum step_kind {
-    STEP_QUIET,   /* sleeps */
-    STEP_FORKING, /* each task keeps making short-lived children and threads */
-    STEP_ORPHAN,  /* each task's child has lost its parent */
-    STEP_HEADLESS /* each task's main thread has ended, the other one runs on */
+    STEP_QUIET,    /* sleeps */
+    STEP_FORKING,  /* each task keeps making short-lived children and threads */
+    STEP_ORPHAN,   /* each task's child has lost its parent */
+    STEP_HEADLESS, /* each task's main thread has ended, the other one runs on */
+    STEP_CHAINS /* from step_let_fork on, processes each of which is soon replaced by its child */
 };
 
 struct step_processes {
@@ -28,6 +29,9 @@ struct step_processes {
  * home[i]. */
 void step_start(struct step_processes *step, const char *dir, size_t n, const unsigned *home,
                 enum step_kind kind);
+
+/* Let the chains of STEP_CHAINS begin; they end by themselves after seconds. */
+void step_let_fork(const struct step_processes *step);
 
 /* Kill and reap all of it. */
 void step_stop(struct step_processes *step);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -406,6 +407,37 @@ static void test_nobody_is_left_behind_by_forking(void **state)
     expect_task(one, 0, "0", one->leaf);
 }
 
+static double since_s(const struct timespec *began)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - began->tv_sec) + 1e-9 * (double)(now.tv_nsec - began->tv_nsec);
+}
+
+/* Processes that are replaced by their children before they can be moved: the core that they stand
+ * on is left all the same, and at once. */
+static void test_a_core_is_vacated_under_forking(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct timespec began;
+
+    NEED_CPUSETS();
+    for (int home = 0; home < 2; home++) {
+        start_single(box, 0, 0, STEP_CHAINS);
+        place(box, 0, "1");
+        step_let_fork(&one->run);
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        home ? restore(box, 0) : place(box, 0, "0");
+        print_message("%s: %.3f s\n", home ? "home" : "inside its job", since_s(&began));
+        if (there(one->own))
+            expect_cpus(one->own, "0");
+        expect_task(one, 0, "0", one->leaf);
+        step_stop(&one->run);
+    }
+}
+
 /* Slurm 24.11 has task_N below the step; v1 refuses a parent smaller than its children. */
 static void test_cgroups_below_the_leaf(void **state)
 {
@@ -633,6 +665,7 @@ int main(void)
         TEST(test_orphans_come_along),
         TEST(test_a_main_thread_that_ended),
         TEST(test_nobody_is_left_behind_by_forking),
+        TEST(test_a_core_is_vacated_under_forking),
         TEST(test_cgroups_below_the_leaf),
         TEST(test_apply_again_changes_nothing),
         TEST(test_what_strayed_is_brought_back),
