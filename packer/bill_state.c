@@ -7,14 +7,13 @@
 #include "bill_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "json.h"
+#include "packer/base/file.h"
 
 #define STATE_VERSION 1
 #define STATE_MAX (16u << 20) /* bytes: more is none of ours */
@@ -92,24 +91,10 @@ static void path_of(const struct packer *packer, const char *suffix, char path[P
 /* 0, or -1 with errno and nothing changed. */
 static int write_file(const struct packer *packer, const char *text, size_t length)
 {
-    char path[PATH_MAX + 16], fresh[PATH_MAX + 16];
-    int fd, saved;
+    char path[PATH_MAX + 16];
 
     path_of(packer, "", path);
-    path_of(packer, ".new", fresh);
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return -1;
-    errno = ENOSPC; /* where a part is written */
-    if (write(fd, text, length) == (ssize_t)length && rename(fresh, path) == 0) {
-        close(fd);
-        return 0;
-    }
-    saved = errno;
-    close(fd);
-    unlink(fresh);
-    errno = saved;
-    return -1;
+    return file_replace(path, 0600, 0, text, length);
 }
 
 void bill_save(const struct packer *packer, struct bill *bill)
@@ -234,24 +219,6 @@ static int get_all(struct bill *bill, struct json_object *object, struct berth_e
     return 0;
 }
 
-/* The whole file; NULL with errno. */
-static char *read_file(const char *path, size_t *length)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    char *text = size < 0 || size > STATE_MAX ? NULL : malloc((size_t)size + 1);
-    ssize_t got = text ? pread(fd, text, (size_t)size, 0) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (got < 0) {
-        free(text);
-        return NULL;
-    }
-    *length = (size_t)got;
-    return text;
-}
-
 /* Keep the file for whoever wants to know, and begin anew. */
 static void set_aside(const struct packer *packer, struct bill *bill, const char *path,
                       const char *why)
@@ -274,10 +241,10 @@ void bill_load(const struct packer *packer, struct bill *bill)
     char *text;
 
     path_of(packer, "", path);
-    text = read_file(path, &length);
-    if (!text)
+    text = file_read(path, STATE_MAX, &length, &err);
+    if (!text && errno == ENOENT)
         return;
-    object = json_parse(text, length, &err);
+    object = text ? json_parse(text, length, &err) : NULL;
     free(text);
     if (!json_object_is_type(object, json_type_object) && !err.text[0])
         berth_error_set(&err, "not a JSON object");

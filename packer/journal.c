@@ -8,14 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json.h"
+#include "packer/base/file.h"
 
 struct journal {
     int fd;      /* the journal, O_APPEND */
@@ -23,21 +24,6 @@ struct journal {
     size_t size; /* bytes of complete lines */
     char path[PATH_MAX];
 };
-
-/* Write all of text[length] in one write(2). 0, or -1 with errno; ENOSPC where only a part went in.
- */
-static int write_once(int fd, const char *text, size_t length)
-{
-    ssize_t wrote = write(fd, text, length);
-
-    if (wrote < 0)
-        return -1;
-    if ((size_t)wrote != length) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return 0;
-}
 
 /* The pid that wrote itself into the lock file; 0 unknown. */
 static long lock_holder(int fd)
@@ -73,38 +59,17 @@ static int lock(struct journal *journal, struct berth_error *err)
     return berth_error_set(err, "%s: in use by another process", journal->path);
 }
 
-/* The whole journal as it is in the file; the caller frees it. NULL with errno. */
-static char *read_all(int fd, size_t *length)
+/* Returns the whole journal as it is in the file; the caller frees it. NULL with errno. */
+static char *read_journal(int fd, size_t *length)
 {
-    struct stat info;
-    char *text;
-    size_t done = 0;
-    ssize_t got;
-
-    if (fstat(fd, &info) < 0)
-        return NULL;
-    text = malloc((size_t)info.st_size + 1);
-    while (text && done < (size_t)info.st_size) {
-        got = pread(fd, text + done, (size_t)info.st_size - done, (off_t)done);
-        if (got < 0) {
-            free(text);
-            return NULL;
-        }
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    if (text)
-        text[done] = '\0';
-    *length = done;
-    return text;
+    return lseek(fd, 0, SEEK_SET) < 0 ? NULL : file_read_fd(fd, SIZE_MAX, length);
 }
 
 /* Cut off what follows the last newline: a line that was being written when berthd died. */
 static int cut_torn_line(struct journal *journal, struct berth_error *err)
 {
     size_t length;
-    char *text = read_all(journal->fd, &length), *newline;
+    char *text = read_journal(journal->fd, &length), *newline;
 
     if (!text)
         return berth_error_set(err, "%s: %s", journal->path, strerror(errno));
@@ -180,7 +145,7 @@ int journal_replay(struct journal *journal, int (*visit)(struct json_object *ent
                    void *arg, struct berth_error *err)
 {
     size_t length, number = 0;
-    char *text = read_all(journal->fd, &length), *line, *end;
+    char *text = read_journal(journal->fd, &length), *line, *end;
     int rc = 0;
 
     if (!text)
@@ -204,7 +169,7 @@ static int append(int fd, size_t size, struct json_object *entry, size_t *added)
         errno = ENOMEM;
         return -1;
     }
-    rc = write_once(fd, line, (size_t)length);
+    rc = file_write_fd(fd, line, (size_t)length) == (size_t)length ? 0 : -1;
     saved = errno;
     free(line);
     *added = (size_t)length;
@@ -241,20 +206,19 @@ static int write_entries(int fd, size_t n, struct json_object *const *entry, siz
 int journal_rewrite(struct journal *journal, size_t n, struct json_object *const *entry,
                     struct berth_error *err)
 {
-    char path[PATH_MAX + 8];
+    struct file_draft draft;
     size_t size;
-    int saved, fd;
+    int fd = -1;
 
-    snprintf(path, sizeof(path), "%s.new", journal->path);
-    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
-    if (write_entries(fd, n, entry, &size) < 0 || rename(path, journal->path) < 0) {
-        saved = errno;
-        close(fd);
-        unlink(path);
-        errno = saved;
-        return berth_error_set(err, "%s: cannot write: %s", path, strerror(errno));
+    if (file_draft_open(&draft, journal->path, 0) < 0)
+        return berth_error_set(err, "%s: %s", draft.temporary, strerror(errno));
+    if (write_entries(draft.fd, n, entry, &size) == 0)
+        fd = fcntl(draft.fd, F_DUPFD_CLOEXEC, 0);
+    if (file_draft_close(&draft, 0600, fd >= 0) < 0) {
+        berth_error_set(err, "%s: cannot write: %s", draft.temporary, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
     }
     close(journal->fd);
     journal->fd = fd;

@@ -22,8 +22,8 @@ void journal_close(struct journal *journal); /* keeps the file */
 /* Call visit for each entry from the first; stops when visit returns non-zero. A line that is not a JSON object is an error that names its number. 0, or -1 and err. */
 int journal_replay(struct journal *journal, int (*visit)(struct json_object *entry, void *arg), void *arg, struct berth_error *err);
 
-/* Append one entry with one write(2); borrowed, not consumed. On a short or failed write (disk full) the file is cut back to
- * what it was: 0, or -1 and err; the caller must then not make the change. */
+/* Append one entry, which is borrowed. When that fails (disk full) the file is cut back to what it
+ * was: 0, or -1 and err; the caller must then not make the change. */
 int journal_append(struct journal *journal, struct json_object *entry, struct berth_error *err);
 
 /* Replace the whole journal atomically (new file, rename, lock kept) by the n entries. 0, or -1 and err with the old journal intact. */

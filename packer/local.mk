@@ -2,6 +2,7 @@
 # libwire: what the plugin links too. libpacker: everything else but the two main programs.
 noinst_LTLIBRARIES += libwire.la libpacker.la
 libwire_la_SOURCES = \
+	packer/base/file.c packer/base/file.h \
 	packer/cpus.c packer/cpus.h \
 	packer/error.c packer/error.h \
 	packer/json.c packer/json.h \

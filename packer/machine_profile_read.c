@@ -3,18 +3,16 @@
  *
  * QUANTITY_UNIT and QUANTITY_spread may be absent, and any number in them null: not known. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "json.h"
 #include "machine_profile_fields.h"
+#include "packer/base/file.h"
 
 #define FIGURE_MAX 1e12
-#define FILE_BYTES_MAX (64l << 20)
+#define FILE_BYTES_MAX (64u << 20)
 
 /* A number from 0 to `most`, or null: NAN. 0, or -1 and err without the name. */
 static int read_value(struct json_object *value, double most, double *out, struct berth_error *err)
@@ -288,39 +286,13 @@ struct machine_profile *machine_profile_parse(struct json_object *object, struct
     return NULL;
 }
 
-/* The whole of a regular file, which the caller frees; NULL and err. */
-static char *read_file(const char *path, size_t *length, struct berth_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    char *text = NULL;
-    ssize_t got = -1;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        berth_error_set(err, "%s", strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        berth_error_set(err, "not a regular file");
-    else if (st.st_size > FILE_BYTES_MAX)
-        berth_error_set(err, "more than %ld bytes", FILE_BYTES_MAX);
-    else if (!(text = malloc((size_t)st.st_size + 1)) ||
-             (got = read(fd, text, (size_t)st.st_size)) < 0) {
-        berth_error_set(err, "%s", strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (fd >= 0)
-        close(fd);
-    *length = (size_t)got;
-    return text;
-}
-
 struct machine_profile *machine_profile_read(const char *path, struct berth_error *err)
 {
     struct machine_profile *profile = NULL;
     struct json_object *object = NULL;
     struct berth_error why;
     size_t length;
-    char *text = read_file(path, &length, &why);
+    char *text = file_read(path, FILE_BYTES_MAX, &length, &why);
 
     if (text)
         object = json_parse(text, length, &why);

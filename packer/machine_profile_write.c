@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* machine_profile_write - a machine profile as JSON and into a file, all of it or nothing. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "json.h"
 #include "machine_profile_fields.h"
+#include "packer/base/file.h"
 
 #define STYLE (JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
 
@@ -116,37 +113,6 @@ struct json_object *machine_profile_json(const struct machine_profile *profile)
     return object;
 }
 
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t wrote = write(fd, text, length);
-
-        if (wrote < 0 && errno != EINTR)
-            return -1;
-        if (wrote > 0) {
-            text += wrote;
-            length -= (size_t)wrote;
-        }
-    }
-    return 0;
-}
-
-/* Give the temporary file its name; EEXIST where that is taken. */
-static int put_in_place(const char *temporary, const char *path, bool force)
-{
-    struct stat st;
-
-    if (lstat(path, &st) == 0 && (!force || !S_ISREG(st.st_mode))) {
-        errno = force ? EINVAL : EEXIST;
-        return -1;
-    }
-    if (force)
-        return rename(temporary, path);
-    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-        return 0;
-    return errno == EINVAL || errno == ENOSYS ? rename(temporary, path) : -1;
-}
-
 /* An array of arrays or of nodes, one to a line. */
 static void print_rows(struct json_object *rows, FILE *out)
 {
@@ -187,40 +153,14 @@ static char *print_profile(const struct machine_profile *profile, size_t *length
     return NULL;
 }
 
-/* Write the text into the open temporary file, and give that its name. */
-static int finish(int fd, const char *text, size_t length, const char *temporary, const char *path,
-                  bool force)
-{
-    int rc = write_all(fd, text, length);
-
-    if (rc == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
-        rc = -1;
-    if (close(fd) < 0)
-        rc = -1;
-    return rc == 0 ? put_in_place(temporary, path, force) : -1;
-}
-
 int machine_profile_write(const struct machine_profile *profile, const char *path, bool force,
                           struct berth_error *err)
 {
-    char temporary[PATH_MAX];
-    int fd = -1, rc = -1;
+    unsigned flags = FILE_SYNC | FILE_ANY | (force ? 0 : FILE_FIRST);
     size_t length;
     char *text = print_profile(profile, &length);
+    int rc = text ? file_replace(path, 0644, flags, text, length) : -1;
 
-    if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
-        errno = ENAMETOOLONG;
-    else if (text)
-        fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd >= 0) {
-        rc = finish(fd, text, length, temporary, path, force);
-        if (rc < 0) {
-            int saved = errno;
-
-            unlink(temporary);
-            errno = saved;
-        }
-    }
     free(text);
     if (rc == 0)
         return 0;

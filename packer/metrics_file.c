@@ -3,23 +3,22 @@
 #include "metrics_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "metrics.h"
 #include "metrics_listen.h"
+#include "packer/base/file.h"
 #include "packer/base/worker.h"
 
 struct metrics_file {
     struct packer *packer; /* of the event loop */
     struct event *timer;
-    char path[PATH_MAX], temporary[PATH_MAX + 8];
+    char path[PATH_MAX];
     struct metrics_readers readers;
     struct worker worker;
     char *text; /* under the worker's mutex: the page to be written next; NULL: none */
@@ -28,37 +27,21 @@ struct metrics_file {
 
 /* ---- the thread ---- */
 
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = write(fd, text, length);
-
-        if (done < 0 && errno != EINTR)
-            return -1;
-        text += done > 0 ? done : 0;
-        length -= (size_t)(done > 0 ? done : 0);
-    }
-    return 0;
-}
-
 /* Nobody but root sees it before it has its group. */
 static int write_file(const struct metrics_file *file, const char *text, size_t length,
                       struct berth_error *err)
 {
     mode_t mode = file->readers.everybody ? 0644 : 0640;
-    int fd, rc = -1;
+    struct file_draft draft;
+    bool whole;
 
-    unlink(file->temporary);
-    fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return berth_error_set(err, "%s: %s", file->temporary, strerror(errno));
-    if (fchown(fd, (uid_t)-1, file->readers.group) == 0 && fchmod(fd, mode) == 0)
-        rc = write_all(fd, text, length);
-    if (close(fd) == 0 && rc == 0 && rename(file->temporary, file->path) == 0)
+    if (file_draft_open(&draft, file->path, 0) < 0)
+        return berth_error_set(err, "%s: %s", draft.temporary, strerror(errno));
+    whole = fchown(draft.fd, (uid_t)-1, file->readers.group) == 0 &&
+            file_write_fd(draft.fd, text, length) == length;
+    if (file_draft_close(&draft, mode, whole) == 0)
         return 0;
-    berth_error_set(err, "%s: %s", file->path, strerror(errno));
-    unlink(file->temporary);
-    return -1;
+    return berth_error_set(err, "%s: %s", file->path, strerror(errno));
 }
 
 static void run(void *arg)
@@ -126,7 +109,6 @@ static struct metrics_file *file_new(struct event_base *base, struct packer *pac
     file->packer = packer;
     file->timer = evtimer_new(base, on_time, file);
     snprintf(file->path, sizeof(file->path), "%s", packer->conf.metrics_textfile);
-    snprintf(file->temporary, sizeof(file->temporary), "%s.tmp", file->path);
     return file;
 }
 

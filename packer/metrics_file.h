@@ -2,7 +2,7 @@
 /* metrics_file - the page as a file for node_exporter's textfile collector.
  *
  * It is made every metrics_interval in the event loop, out of memory, and written by a thread: to
- * PATH.tmp, which is then renamed, so that nobody reads half of it. The file goes with berthd: one
+ * PATH.new, which is then renamed, so that nobody reads half of it. The file goes with berthd: one
  * that is there is of a berthd that runs, or was killed. */
 #ifndef BERTH_METRICS_FILE_H
 #define BERTH_METRICS_FILE_H

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "packer/base/file.h"
 #include "report_html_impl.h"
 
 #define BARS_MOST 15
@@ -293,7 +293,7 @@ static int put_page(struct page *page)
     return fflush(page->out) != 0 || ferror(page->out) ? -1 : 0;
 }
 
-static int write_all(struct report *report, const struct report_page *about, FILE *out)
+static int put_report(struct report *report, const struct report_page *about, FILE *out)
 {
     struct page page = {.out = out, .about = about, .report = report};
     int rc = gather(&page);
@@ -305,53 +305,34 @@ static int write_all(struct report *report, const struct report_page *about, FIL
     return rc;
 }
 
-/* A file of its own beside the one that is wanted, with the mode that this user gives to files. */
-static FILE *open_beside(const char *path, char *temporary, size_t size)
+/* Writes the page into a file, with the mode that this user gives to files. */
+static int put_file(const char *path, const char *text, size_t length)
 {
     mode_t mask = umask(0);
-    FILE *out;
-    int fd;
 
     umask(mask);
-    if (snprintf(temporary, size, "%s.XXXXXX", path) >= (int)size)
-        return errno = ENAMETOOLONG, NULL;
-    fd = mkstemp(temporary);
-    if (fd < 0)
-        return NULL;
-    out = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "w") : NULL;
-    if (!out) {
-        close(fd);
-        unlink(temporary);
-    }
-    return out;
+    return file_replace(path, 0666 & ~mask, FILE_SYNC | FILE_ANY, text, length);
 }
 
 int report_html_write(struct report *report, const struct report_page *about, const char *path,
                       struct berth_error *err)
 {
-    char temporary[4096];
-    bool failed;
+    char *text = NULL;
+    size_t length;
     FILE *out;
-    int why;
+    int rc;
 
     if (strcmp(path, "-") == 0)
-        return write_all(report, about, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
-    out = open_beside(path, temporary, sizeof(temporary));
+        return put_report(report, about, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
+    out = open_memstream(&text, &length);
     if (!out)
-        return berth_error_set(err, "%s: %m", path);
-    errno = 0;
-    failed = write_all(report, about, out) < 0 || fsync(fileno(out)) < 0;
-    why = errno;
-    if (fclose(out) != 0 && !failed) {
-        failed = true;
-        why = errno;
-    }
-    if (!failed && rename(temporary, path) < 0) {
-        failed = true;
-        why = errno;
-    }
-    if (!failed)
-        return 0;
-    unlink(temporary);
-    return berth_error_set(err, "%s: %s", path, strerror(why ? why : ENOMEM));
+        return berth_error_set(err, "out of memory");
+    rc = put_report(report, about, out);
+    if (fclose(out) != 0 || rc < 0)
+        rc = berth_error_set(err, "out of memory");
+    else if (put_file(path, text, length) < 0)
+        rc = berth_error_set(err, "%s: %s", path,
+                             errno == EINVAL ? "not a regular file" : strerror(errno));
+    free(text);
+    return rc;
 }

@@ -9,11 +9,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "packer/base/file.h"
 
 #define OPEN_TRIES 16 /* EAGAIN: something was renamed while ".." was resolved */
 
@@ -58,37 +61,6 @@ bool rootfs_exists(const struct rootfs *root, const char *path)
     return fd >= 0;
 }
 
-/* Read fd to its end, into a string. */
-static char *read_all(int fd)
-{
-    size_t length = 0, room = 4096;
-    char *text = malloc(room), *grown;
-    ssize_t got;
-
-    while (text) {
-        got = read(fd, text + length, room - length - 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        length += (size_t)got;
-        if (room - length > 1)
-            continue;
-        room *= 2;
-        grown = realloc(text, room);
-        if (!grown)
-            free(text);
-        text = grown;
-    }
-    if (text && got < 0) {
-        free(text);
-        return NULL;
-    }
-    if (text)
-        text[length] = '\0';
-    return text;
-}
-
 char *rootfs_read(const struct rootfs *root, const char *path)
 {
     int saved, fd = rootfs_openat(root, path, O_RDONLY);
@@ -96,7 +68,7 @@ char *rootfs_read(const struct rootfs *root, const char *path)
 
     if (fd < 0)
         return NULL;
-    text = read_all(fd);
+    text = file_read_fd(fd, SIZE_MAX, NULL);
     saved = errno;
     close(fd);
     errno = saved;

@@ -52,9 +52,9 @@ static void make_cpuset(const char *dir, const char *cpus)
     if (mkdir(dir, 0755) < 0 && errno != EEXIST)
         fail_msg("%s: %s", dir, strerror(errno));
     snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-    file_write(path, "0");
+    file_put(path, "0");
     snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_write(path, cpus);
+    file_put(path, cpus);
 }
 
 static void start_step(struct node *node, size_t i)
@@ -152,7 +152,7 @@ static void write_files(struct node *node)
              "topology = package:2 l3:1 core:1 pu:1\ncgroup_name = berth_%s\nsweep = 1000s\n"
              "counters = software\nlearn = off\nledger = off\nenforcement = cgroup1\n",
              node->socket, node->dir, path, node->dir, node->name);
-    file_write(node->conf, text);
+    file_put(node->conf, text);
 }
 
 struct node *node_open(const char *berthd)
@@ -474,7 +474,7 @@ static bool step_is_home(const struct node *node, size_t i, char *why)
         !in_leaf(node, i, run->child[0], why))
         return false;
     snprintf(path, sizeof(path), "%s/cpuset.cpus", node->step[i].leaf);
-    file_read(path, text, sizeof(text));
+    file_line(path, text, sizeof(text));
     if ((size_t)atoi(text) == i)
         return true;
     snprintf(why, NODE_WHY, "step %zu: Slurm's cpuset has %.60s", i, text);

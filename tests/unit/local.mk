@@ -6,6 +6,12 @@ tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
 tests_unit_test_conf_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_conf_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_file
+check_PROGRAMS += tests/unit/test_file
+tests_unit_test_file_SOURCES = tests/unit/test_file.c
+tests_unit_test_file_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_file_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_worker
 check_PROGRAMS += tests/unit/test_worker
 tests_unit_test_worker_SOURCES = tests/unit/test_worker.c

@@ -24,7 +24,7 @@
 #define CHAINS 24
 #define LINK_US 300
 
-void file_write(const char *path, const char *text)
+void file_put(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
@@ -35,7 +35,7 @@ void file_write(const char *path, const char *text)
     close(fd);
 }
 
-void file_read(const char *path, char *text, size_t size)
+void file_line(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY);
     ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);

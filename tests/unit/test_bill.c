@@ -402,6 +402,10 @@ static void test_bad_state(void **state)
         assert_int_equal(access(kept, F_OK), 0);
         assert_int_equal(bill_box_account(box, BOX_PACKAGE_0).gaps, 0);
     }
+    assert_int_equal(truncate(kept, 1L << 25), 0); /* more than any bill is */
+    assert_int_equal(rename(kept, path), 0);
+    bill_box_die(box, 1);
+    assert_int_equal(access(kept, F_OK), 0);
     bill_box_die(box, 1); /* none at all: as after a boot */
     assert_account(box, BOX_PACKAGE_0, 0, 0, 0);
 }

@@ -34,7 +34,7 @@ static void put(const struct box *box, const char *name, const char *text)
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", box->dir, name);
-    file_write(path, text);
+    file_put(path, text);
 }
 
 static void make_dir(const struct box *box, const char *name)

@@ -75,7 +75,7 @@ static void set_cpus(const char *dir, const char *cpus)
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_write(path, cpus);
+    file_put(path, cpus);
 }
 
 static void make_cpuset(const char *dir, const char *cpus)
@@ -85,7 +85,7 @@ static void make_cpuset(const char *dir, const char *cpus)
     if (mkdir(dir, 0755) < 0)
         assert_int_equal(errno, EEXIST);
     snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-    file_write(path, "0");
+    file_put(path, "0");
     set_cpus(dir, cpus);
 }
 
@@ -155,7 +155,7 @@ static void expect_cpus(const char *dir, const char *want)
     char path[PATH_MAX], text[64];
 
     snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_read(path, text, sizeof(text));
+    file_line(path, text, sizeof(text));
     assert_string_equal(text, want);
 }
 
@@ -398,7 +398,7 @@ static void test_nobody_is_left_behind_by_forking(void **state)
         place(box, 0, "1");
         expect_task(one, 0, "1", one->own);
         snprintf(path, sizeof(path), "%s/cgroup.procs", one->leaf);
-        file_read(path, text, sizeof(text));
+        file_line(path, text, sizeof(text));
         assert_int_equal(atol(text), one->run.stepd); /* alone, or the first of several */
         place(box, 0, "0");
         expect_task(one, 0, "0", one->leaf);
@@ -452,7 +452,7 @@ static void test_cgroups_below_the_leaf(void **state)
     make_cpuset(below, "0-1");
     snprintf(path, sizeof(path), "%s/cgroup.procs", below);
     snprintf(text, sizeof(text), "%d", (int)one->run.task[0]);
-    file_write(path, text);
+    file_put(path, text);
     locate(box, 0);
     for (int i = 0; i < 2; i++) {
         place(box, 0, i ? "0" : "1");
@@ -495,7 +495,7 @@ static void test_what_strayed_is_brought_back(void **state)
     place(box, 0, "1");
     snprintf(path, sizeof(path), "%s/cgroup.procs", one->leaf);
     snprintf(text, sizeof(text), "%d", (int)one->run.child[0]);
-    file_write(path, text);
+    file_put(path, text);
     place(box, 0, "1");
     expect_task(one, 0, "1", one->own);
 }
@@ -560,7 +560,7 @@ static void test_a_leaf_that_vanished(void **state)
     start_single(box, 0, 0, STEP_QUIET);
     place(box, 0, "1");
     snprintf(path, sizeof(path), "%d", (int)one->run.stepd);
-    file_write(CPUSET "/cgroup.procs", path);
+    file_put(CPUSET "/cgroup.procs", path);
     remove_tree(one->leaf);
     restore(box, 0);
     *strrchr(one->leaf, '/') = '\0';

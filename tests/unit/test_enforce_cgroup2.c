@@ -56,7 +56,7 @@ static void put(const struct box *box, const char *cgroup, const char *file, con
     char path[PATH_MAX];
 
     path_of(box, path, cgroup, file);
-    file_write(path, text);
+    file_put(path, text);
 }
 
 static void expect(const struct box *box, const char *cgroup, const char *cpus)
@@ -64,7 +64,7 @@ static void expect(const struct box *box, const char *cgroup, const char *cpus)
     char path[PATH_MAX], text[64];
 
     path_of(box, path, cgroup, "cpuset.cpus");
-    file_read(path, text, sizeof(text));
+    file_line(path, text, sizeof(text));
     assert_string_equal(text, cpus);
 }
 
@@ -273,7 +273,7 @@ static void test_without_slurms_lists(void **state)
     NEED_TWO_CPUS();
     path_of(box, path, SCOPE "/job_7/step_0", "cpuset.cpus.effective");
     assert_int_equal(unlink(path), 0);
-    file_write(path, "0-1\n");
+    file_put(path, "0-1\n");
     put(box, SCOPE "/job_7", "cpuset.cpus", "\n");
     put(box, SCOPE "/job_7/step_0/user", "cpuset.cpus", "\n");
     start(box);
@@ -316,7 +316,7 @@ static void test_an_effective_list_that_differs(void **state)
     start(box);
     path_of(box, path, SCOPE "/job_7/step_0/user", "cpuset.cpus.effective");
     assert_int_equal(unlink(path), 0);
-    file_write(path, "0\n");
+    file_put(path, "0\n");
     assert_int_equal(apply(box, "1", "1", &err), -1);
     assert_non_null(strstr(err.text, "user/cpuset.cpus.effective: is '0', not '1'"));
 }

@@ -247,9 +247,9 @@ static void record(const char *dir, const struct recorded *process)
     snprintf(path, sizeof(path), "%s/proc/%d", dir, process->pid);
     assert_int_equal(mkdir(path, 0755), 0);
     snprintf(path, sizeof(path), "%s/proc/%d/stat", dir, process->pid);
-    file_write(path, process->stat);
+    file_put(path, process->stat);
     snprintf(path, sizeof(path), "%s/proc/%d/comm", dir, process->pid);
-    file_write(path, process->comm);
+    file_put(path, process->comm);
 }
 
 static const struct recorded processes[] = {
@@ -274,13 +274,13 @@ static void test_recorded_processes(void **state)
     for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
         record(dir, &processes[i]);
     snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    file_write(path, "100\n101\n102\n102000\n");
+    file_put(path, "100\n101\n102\n102000\n");
     snprintf(path, sizeof(path), "%s/proc/101/task", dir);
     assert_int_equal(mkdir(path, 0755), 0);
     snprintf(path, sizeof(path), "%s/proc/101/task/101", dir);
     assert_int_equal(mkdir(path, 0755), 0);
     snprintf(path, sizeof(path), "%s/proc/101/task/101/children", dir);
-    file_write(path, "102 ");
+    file_put(path, "102 ");
     rootfs_close(&box->root);
     assert_int_equal(rootfs_open(&box->root, dir, NULL), 0);
 

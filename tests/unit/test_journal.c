@@ -144,7 +144,7 @@ static void test_a_torn_line_was_never_written(void **state)
     int next;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        file_write(box->path, cases[i].text);
+        file_put(box->path, cases[i].text);
         open_it(box);
         expect(box, 1, cases[i].entries);
         next = (int)cases[i].entries + 1;
@@ -171,7 +171,7 @@ static void test_a_bad_line_is_named(void **state)
     struct seen seen;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        file_write(box->path, cases[i].text);
+        file_put(box->path, cases[i].text);
         open_it(box);
         seen = (struct seen){0};
         assert_int_equal(journal_replay(box->journal, see, &seen, &err), -1);

@@ -155,7 +155,7 @@ static void test_link_in_the_way(void **state)
     struct stat st;
 
     snprintf(other, sizeof(other), "%s/other", stand->f->dir);
-    snprintf(temporary, sizeof(temporary), "%s/berth.prom.tmp", stand->f->dir);
+    snprintf(temporary, sizeof(temporary), "%s/berth.prom.new", stand->f->dir);
     fclose(fopen(other, "w"));
     assert_int_equal(symlink(other, temporary), 0);
     open_file(stand);

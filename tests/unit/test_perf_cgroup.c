@@ -69,7 +69,7 @@ static void put(const struct tree *tree, const char *path, const char *text)
             assert_int_equal(errno, EEXIST);
         *at = '/';
     }
-    file_write(full, text);
+    file_put(full, text);
 }
 
 /* ---- the hierarchy ---- */

@@ -47,7 +47,7 @@ static bool box_open(struct box *box, bool busy)
     box->pid = perf_box_start(0, busy, false);
     snprintf(path, sizeof(path), "%s/cgroup.procs", box->dir);
     snprintf(text, sizeof(text), "%d", (int)box->pid);
-    file_write(path, text);
+    file_put(path, text);
     return true;
 }
 

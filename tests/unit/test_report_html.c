@@ -262,6 +262,13 @@ static void test_file(void **state)
     snprintf(missing, sizeof(missing), "%s/no/page.html", dir);
     assert_int_equal(report_html_write(report, &about, missing, &err), -1);
     assert_non_null(strstr(err.text, "No such file"));
+    snprintf(missing, sizeof(missing), "%s/fifo", dir); /* a device is not replaced, neither */
+    assert_int_equal(mkfifo(missing, 0600), 0);
+    assert_int_equal(report_html_write(report, &about, missing, &err), -1);
+    assert_non_null(strstr(err.text, "fifo: not a regular file"));
+    assert_int_equal(lstat(missing, &stat_of), 0);
+    assert_true(S_ISFIFO(stat_of.st_mode));
+    unlink(missing);
     free(page_of(report));
     assert_int_equal(stat(path, &stat_of), 0);
     assert_int_equal(stat_of.st_mode & 07777, 0640);
