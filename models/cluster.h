@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cluster - DIO-POWER for units of several cores, and beside units that want none of it.
  *
- * Blagodurov 2010, section 6, Algorithms 3 and 4 (dio_power.h has them to the letter, for threads
- * of one core). Pure arithmetic: no I/O, no clock, no globals. */
+ * Blagodurov 2010, section 6, Algorithms 3 and 4; these to the letter where the machine is regular
+ * and all units are packed and of one core. Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef MODELS_CLUSTER_H
 #define MODELS_CLUSTER_H
 
@@ -24,8 +24,7 @@ struct cluster_unit {
  * open. Caches of packages where somebody is anyway (an unpacked unit, or awake[package] with the
  * level 0 of the machine; NULL: nobody else) are opened first, then those of packages with more
  * free cores, then depth first. Among the open caches they are placed as DI places them, by
- * descending miss rate, but a devil goes where no cache holds one while there is room. With packed
- * units of one core and nobody else this is dio_power_place.
+ * descending miss rate, but a devil goes where no cache holds one while there is room.
  *
  * core[] receives the cores as from di_place. 0; -1 with errno EINVAL (a machine of less than two
  * levels, or what di_place refuses) or ENOMEM. */

@@ -24,8 +24,9 @@ struct di_machine {
     const struct di_level *level;
 };
 
-/* Are all parents in range, and do they never descend? */
-bool di_machine_is_sound(const struct di_machine *machine);
+/* Says whether the machine has at least that many levels (1 or more) and a core, and whether all
+ * parents are in range and never descend. */
+bool di_machine_is_sound(const struct di_machine *machine, size_t depth_min);
 
 /* One unit to place: a thread, or a task whose threads stay together. */
 struct di_unit {

@@ -11,6 +11,7 @@
 #include "di_tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,18 +113,16 @@ static void restrict_room(struct entity *entity)
 static void sum_up(struct di_tree *tree, size_t depth, struct entity *entity)
 {
     const struct entity *child = tree->level[depth + 1].entity;
+    size_t room[DI_TREE_KINDS] = {0}, whole[DI_TREE_KINDS] = {0};
 
-    for (int kind = 0; kind < DI_TREE_KINDS; kind++) {
-        size_t room = 0, whole = 0;
-
-        for (size_t i = entity[0].children; i < entity[1].children; i++) {
-            room += child[i].room[kind];
-            if (child[i].whole[kind] > whole)
-                whole = child[i].whole[kind];
+    for (size_t i = entity[0].children; i < entity[1].children; i++)
+        for (int kind = 0; kind < DI_TREE_KINDS; kind++) {
+            room[kind] += child[i].room[kind];
+            if (child[i].whole[kind] > whole[kind])
+                whole[kind] = child[i].whole[kind];
         }
-        entity->room[kind] = room;
-        entity->whole[kind] = depth + 2 == tree->depth ? room : whole;
-    }
+    memcpy(entity->room, room, sizeof(room));
+    memcpy(entity->whole, depth + 2 == tree->depth ? room : whole, sizeof(whole));
     restrict_room(entity);
 }
 
@@ -194,9 +193,25 @@ static int compare_rank(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-void di_rank(struct di_ranked *ranked, size_t n)
+struct di_ranked *di_rank(size_t n, const void *units, size_t size)
 {
-    qsort(ranked, n, sizeof(*ranked), compare_rank);
+    struct di_ranked *ranked = calloc(n + 1, sizeof(*ranked)); /* + 1: calloc(0) may be NULL */
+    size_t first = 0;
+
+    for (size_t i = 0; ranked && i < n; i++) {
+        const struct di_unit *unit = (const void *)((const char *)units + i * size);
+
+        if (unit->cores == 0 || !isfinite(unit->miss_pmi) || unit->miss_pmi < 0) {
+            free(ranked);
+            errno = EINVAL;
+            return NULL;
+        }
+        ranked[i] = (struct di_ranked){unit->miss_pmi, unit->cores, i, first};
+        first += unit->cores;
+    }
+    if (ranked)
+        qsort(ranked, n, sizeof(*ranked), compare_rank);
+    return ranked;
 }
 
 struct di_tree *di_tree_new(const struct di_machine *machine)
@@ -331,19 +346,25 @@ static struct entity *above(const struct di_tree *tree, size_t i, size_t core)
     return entity;
 }
 
-/* The room of all that is above the core. */
-static void sum_up_path(struct di_tree *tree, size_t core)
+/* Counts the room of the entity of level i of the tree above the core, and of all above it. */
+static void sum_up_path(struct di_tree *tree, size_t i, size_t core)
 {
-    for (size_t i = tree->depth - 1; i-- > 0;)
-        sum_up(tree, i, above(tree, i, core));
+    for (size_t j = i + 1; j-- > 0;)
+        sum_up(tree, j, above(tree, j, core));
 }
 
-void di_tree_idle(struct di_tree *tree, size_t core)
+void di_tree_idle(struct di_tree *tree, const bool *open)
 {
-    for (size_t i = 0; i < tree->depth; i++)
-        tree->level[i].used -= --above(tree, i, core)->cores == 0;
-    set_core(above(tree, tree->depth - 1, core), 0);
-    sum_up_path(tree, core);
+    struct level *cores = &tree->level[tree->depth - 1];
+
+    for (size_t core = 0; core < cores->count; core++) {
+        if (open[cores->entity[core].parent])
+            continue;
+        for (size_t i = 0; i < tree->depth; i++)
+            tree->level[i].used -= --above(tree, i, core)->cores == 0;
+        set_core(&cores->entity[core], 0);
+    }
+    sum_up_all(tree);
 }
 
 void di_tree_take(struct di_tree *tree, size_t core)
@@ -351,17 +372,25 @@ void di_tree_take(struct di_tree *tree, size_t core)
     for (size_t i = 1; i < tree->depth; i++)
         count_threads(&tree->level[i], above(tree, i, core), 1);
     set_core(above(tree, tree->depth - 1, core), 0);
-    sum_up_path(tree, core);
+    sum_up_path(tree, tree->depth - 2, core);
 }
 
 /* ---- where units may go ---- */
+
+/* Counts the room of the entities of level i of the tree above the cores, and of all above them. */
+static void sum_up_paths(struct di_tree *tree, size_t i, size_t cores, const size_t *core)
+{
+    for (size_t k = 0; k < cores; k++)
+        if (k == 0 || above(tree, i, core[k]) != above(tree, i, core[k - 1]))
+            sum_up_path(tree, i, core[k]);
+}
 
 void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
                     bool target)
 {
     for (size_t i = 0; i < cores; i++)
         above(tree, level + 1, core[i])->target = target;
-    sum_up_all(tree);
+    sum_up_paths(tree, level + 1, cores, core);
 }
 
 void di_tree_close(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
@@ -373,5 +402,5 @@ void di_tree_close(struct di_tree *tree, size_t level, size_t cores, const size_
         entity->closed = true;
         entity->shelter = shelter;
     }
-    sum_up_all(tree);
+    sum_up_paths(tree, level + 1, cores, core);
 }

@@ -26,12 +26,15 @@ enum di_tree_kind {
 /* A unit in the order in which units are placed. */
 struct di_ranked {
     double miss_pmi;
+    size_t cores;
     size_t unit;  /* index in the caller's array */
     size_t first; /* where its cores go in the caller's array */
 };
 
-/* Sort by descending miss rate; units of equal ones, by their index. */
-void di_rank(struct di_ranked *ranked, size_t n);
+/* Returns the n units by descending miss rate, those of equal ones by their index. `units` is an
+ * array of elements of `size` bytes that begin with a struct di_unit. NULL with errno EINVAL (a
+ * unit of no core, a miss rate that is negative or not finite) or ENOMEM. The caller frees it. */
+struct di_ranked *di_rank(size_t n, const void *units, size_t size);
 
 struct di_tree;
 
@@ -49,14 +52,15 @@ size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind);
  * goes anywhere. */
 void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, size_t *core);
 
-/* Before anything is placed: the core is not there, and what has no other core is no entity. */
-void di_tree_idle(struct di_tree *tree, size_t core);
+/* Takes out of an empty tree the caches (the last level above the cores) that are not open; what
+ * has no core then is no entity. */
+void di_tree_idle(struct di_tree *tree, const bool *open);
 
-/* A thread on that free core, whoever put it there. */
+/* Counts a thread on that free core, whoever put it there. */
 void di_tree_take(struct di_tree *tree, size_t core);
 
-/* What becomes of the entities of that level (as in di_machine) above the cores: a target, or no
- * more one; or closed, as a shelter or not. */
+/* Make the entities of that level (as in di_machine) above the cores, which ascend, targets, or no
+ * more targets; and close them, as shelters or not. */
 void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
                     bool target);
 void di_tree_close(struct di_tree *tree, size_t level, size_t cores, const size_t *core,

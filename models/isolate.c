@@ -3,9 +3,7 @@
 #include "isolate.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "di_tree.h"
 
@@ -60,8 +58,7 @@ static void settle(struct placing *p, struct di_tree *tree, const struct group *
 
         if (!belongs(p, group, ranked->unit))
             continue;
-        di_tree_place(tree, p->unit[ranked->unit].unit.cores, DI_TREE_TARGET,
-                      p->core + ranked->first);
+        di_tree_place(tree, ranked->cores, DI_TREE_TARGET, p->core + ranked->first);
         p->isolated[ranked->unit] = true;
     }
     di_tree_target(tree, p->level, group->cores, p->spot, false);
@@ -133,34 +130,9 @@ static void isolate_others(struct placing *p)
         bool devil = is_devil(p, ranked->unit);
 
         if (!p->isolated[ranked->unit])
-            di_tree_place(p->tree, p->unit[ranked->unit].unit.cores,
-                          devil ? DI_TREE_OPEN : DI_TREE_ANYWHERE, p->core + ranked->first);
+            di_tree_place(p->tree, ranked->cores, devil ? DI_TREE_OPEN : DI_TREE_ANYWHERE,
+                          p->core + ranked->first);
     }
-}
-
-static void rank(struct placing *p)
-{
-    size_t first = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        p->ranked[i] = (struct di_ranked){p->unit[i].unit.miss_pmi, i, first};
-        first += p->unit[i].unit.cores;
-        p->devils += is_devil(p, i) ? p->unit[i].unit.cores : 0;
-    }
-    di_rank(p->ranked, p->n);
-}
-
-static bool input_is_sound(const struct di_machine *machine, size_t level, size_t n,
-                           const struct isolate_unit *unit)
-{
-    if (level + 2 > machine->depth || machine->level[machine->depth - 1].count == 0 ||
-        !di_machine_is_sound(machine))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (unit[i].unit.cores == 0 || !isfinite(unit[i].unit.miss_pmi) ||
-            unit[i].unit.miss_pmi < 0)
-            return false;
-    return true;
 }
 
 long isolate_place(const struct di_machine *machine, size_t level, double devil_miss_pmi, size_t n,
@@ -176,20 +148,22 @@ long isolate_place(const struct di_machine *machine, size_t level, double devil_
     bool *tried;
     long count = -1;
 
-    if (!input_is_sound(machine, level, n, unit)) {
+    if (!di_machine_is_sound(machine, level + 2)) {
         errno = EINVAL;
         return -1;
     }
+    p.ranked = di_rank(n, unit, sizeof(*unit));
+    if (!p.ranked)
+        return -1;
     for (size_t i = 0; i < n; i++) {
         cores += unit[i].unit.cores;
+        p.devils += is_devil(&p, i) ? unit[i].unit.cores : 0;
         isolated[i] = false;
     }
     tried = calloc(n + 1, sizeof(*tried));
-    p.ranked = calloc(n + 1, sizeof(*p.ranked));
     p.spot = calloc(cores, sizeof(*p.spot));
     p.tree = di_tree_new(machine);
-    if (tried && p.ranked && p.spot && p.tree) {
-        rank(&p);
+    if (tried && p.spot && p.tree) {
         count = place_chosen(&p, tried);
         if (count >= 0)
             isolate_others(&p);

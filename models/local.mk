@@ -56,7 +56,6 @@ libmodels_la_SOURCES = \
 	models/simplex.c models/simplex.h \
 	models/statstack.c models/statstack.h \
 	models/subsets.c models/subsets.h \
-	models/usage.c models/usage.h \
-	models/walk.c models/walk.h
+	models/usage.c models/usage.h
 libmodels_la_CPPFLAGS = $(AM_CPPFLAGS) $(GLPK_CFLAGS)
 libmodels_la_LIBADD = $(GLPK_LIBS) -lm

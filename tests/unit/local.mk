@@ -315,12 +315,6 @@ tests_unit_test_sdc_SOURCES = tests/unit/test_sdc.c
 tests_unit_test_sdc_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sdc_LDADD = libmodels.la $(CMOCKA_LIBS)
 
-TESTS += tests/unit/test_walk
-check_PROGRAMS += tests/unit/test_walk
-tests_unit_test_walk_SOURCES = tests/unit/test_walk.c
-tests_unit_test_walk_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_walk_LDADD = libmodels.la $(CMOCKA_LIBS)
-
 TESTS += tests/unit/test_ctl_apps
 check_PROGRAMS += tests/unit/test_ctl_apps
 tests_unit_test_ctl_apps_SOURCES = tests/unit/test_ctl_apps.c packer/ctl_apps.c packer/ctl_input.c

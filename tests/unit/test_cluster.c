@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_cluster - DIO-POWER for units of several cores: hand-worked cases, agreement with
- * dio_power_place and di_place where it has to be one of them, and what holds for any units. */
+/* test_cluster - DIO-POWER for units of several cores: hand-worked cases, agreement with di_place
+ * where nobody is packed, and what holds for any units. Units of one core: test_dio_power. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "models/cluster.h"
-#include "models/dio_power.h"
 #include "tests/unit/machine.h"
 
 #define DEVIL 2000
@@ -113,31 +112,6 @@ static void random_machine(struct machine *machine, unsigned *seed)
 static size_t cores_of(const struct machine *machine)
 {
     return machine->di.level[2].count;
-}
-
-/* Packed units of one core, nobody else: DIO-POWER to the letter. */
-static void test_is_dio_power(void **state)
-{
-    unsigned seed = 3;
-
-    (void)state;
-    for (int round = 0; round < 2000; round++) {
-        size_t n, got[UNITS_MAX], want[UNITS_MAX];
-        struct cluster_unit unit[UNITS_MAX];
-        double miss_pmi[UNITS_MAX];
-        struct machine machine;
-
-        random_machine(&machine, &seed);
-        n = between(&seed, 0, round % 3 ? cores_of(&machine) : 2 * cores_of(&machine));
-        for (size_t i = 0; i < n; i++) {
-            miss_pmi[i] = 500.0 * (double)between(&seed, 0, round % 2 ? 5 : 40);
-            unit[i] = (struct cluster_unit){{miss_pmi[i], 1}, true};
-        }
-        assert_int_equal(dio_power_place(&machine.di, DEVIL, n, miss_pmi, want), 0);
-        assert_int_equal(cluster_place(&machine.di, DEVIL, NULL, n, unit, got), 0);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(got[i], want[i]);
-    }
 }
 
 /* Nobody packed: DI. */
@@ -264,9 +238,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hand_worked), cmocka_unit_test(test_is_dio_power),
-        cmocka_unit_test(test_is_di),       cmocka_unit_test(test_fewest_packages),
-        cmocka_unit_test(test_any_units),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hand_worked),     cmocka_unit_test(test_is_di),
+        cmocka_unit_test(test_fewest_packages), cmocka_unit_test(test_any_units),
+        cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

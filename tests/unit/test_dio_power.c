@@ -204,7 +204,7 @@ static void test_algorithms(void **state)
 
     (void)state;
     for (int round = 0; round < 3000; round++) {
-        const size_t arity[] = {between(&seed, 1, 3), between(&seed, 1, 4), between(&seed, 1, 4)};
+        const size_t arity[] = {between(&seed, 1, 4), between(&seed, 1, 4), between(&seed, 1, 4)};
         size_t cores = arity[0] * arity[1] * arity[2], got[THREADS_MAX], want[THREADS_MAX];
         size_t n = between(&seed, 0, round % 4 ? cores : 3 * cores);
         double miss_pmi[THREADS_MAX];
