@@ -87,6 +87,7 @@ libpacker_la_SOURCES = \
 	packer/node_power.c packer/node_power.h \
 	packer/observe.c packer/observe.h \
 	packer/offline.c packer/offline.h \
+	packer/open.h \
 	packer/packer.c packer/packer.h \
 	packer/pipeline.c packer/pipeline.h \
 	packer/perf_cgroup.c packer/perf_cgroup.h \
@@ -101,6 +102,7 @@ libpacker_la_SOURCES = \
 	packer/place_policy.c packer/place_policy.h \
 	packer/place_units.c packer/place_units.h \
 	packer/pool.c packer/pool.h \
+	packer/pool_marker.c packer/pool_marker.h \
 	packer/probe.c packer/probe.h \
 	packer/probe_estimate.c packer/probe_estimate.h \
 	packer/proc_usage.c packer/proc_usage.h \
@@ -111,6 +113,7 @@ libpacker_la_SOURCES = \
 	packer/profile_text.c \
 	packer/profiles.c packer/profiles.h \
 	packer/profiles_db.c packer/profiles_db.h \
+	packer/program.c packer/program.h \
 	packer/rates.c packer/rates.h \
 	packer/registry.c packer/registry.h \
 	packer/render.c packer/render.h \
@@ -138,17 +141,20 @@ libpacker_la_SOURCES = \
 	packer/settle_run.c packer/settle_run.h \
 	packer/share.c packer/share.h \
 	packer/size.c packer/size.h \
-	packer/size_json.c packer/size_json.h \
 	packer/size_model.c packer/size_model.h \
 	packer/sql.c packer/sql.h \
 	packer/sql_sqlite.c \
 	packer/sql_way.h \
+	packer/stand.c packer/stand.h \
 	packer/step_cgroup.c packer/step_cgroup.h \
+	packer/step_counts.c packer/step_counts.h \
+	packer/step_size.c packer/step_size.h \
 	packer/step_usage.c packer/step_usage.h \
 	packer/store.c packer/store.h \
 	packer/tally.c packer/tally.h \
 	packer/taskstats.c packer/taskstats.h \
 	packer/topo.c packer/topo.h \
+	packer/unix_socket.c packer/unix_socket.h \
 	packer/watchpoint.c packer/watchpoint.h
 if MARIADB
 libpacker_la_SOURCES += packer/sql_mariadb.c

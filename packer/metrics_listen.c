@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "conf.h"
-#include "server.h"
+#include "unix_socket.h"
 
 static int listen_port(const struct metrics_address *address, const char *name,
                        struct berth_error *err)
@@ -34,7 +34,7 @@ static int listen_unix(const char *path, const struct conf *conf, struct berth_e
 
     if (metrics_readers(conf, &readers, err) < 0)
         return -1;
-    fd = server_bind(path, 0600, err);
+    fd = unix_socket_bind(path, 0600, err);
     if (fd < 0)
         return -1;
     if (readers.everybody ? chmod(path, 0666) == 0

@@ -2,25 +2,21 @@
 /* server - see server.h */
 #include "server.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "json.h"
 #include "pipeline.h"
-#include "release.h"
 #include "render.h"
 #include "render_sample.h"
+#include "unix_socket.h"
 #include "wire.h"
 
 #define IDLE_TIMEOUT_S 10
@@ -177,7 +173,7 @@ static void on_release(struct client *client, struct bufferevent *bev,
     }
     send_part(bev, "node", render_node(packer));
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (!release->end && step->released && release_means(release->id, step))
+    if (!release->end && step->released && step_is_named(step, release->id))
         send_part(bev, "step", render_step(packer, step));
     send_last(bev);
 }
@@ -313,53 +309,13 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 
 /* ---- the socket ---- */
 
-/* Remove what a dead daemon left; refuse when a live one answers. */
-static int clear_stale(const struct sockaddr_un *address, struct berth_error *err)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct stat st;
-    int alive = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    if (alive)
-        return berth_error_set(err, "%s: another berthd answers there", address->sun_path);
-    if (lstat(address->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
-        return berth_error_set(err, "%s: there is something that is no socket", address->sun_path);
-    if (unlink(address->sun_path) < 0 && errno != ENOENT)
-        return berth_error_set(err, "%s: %s", address->sun_path, strerror(errno));
-    return 0;
-}
-
-int server_bind(const char *path, mode_t mode, struct berth_error *err)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char folder[sizeof(address.sun_path)];
-    int fd;
-
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    memcpy(folder, address.sun_path, sizeof(folder));
-    if (mkdir(dirname(folder), 0755) < 0 && errno != EEXIST)
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
-    if (clear_stale(&address, err) < 0)
-        return -1;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        chmod(path, mode) < 0) {
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* Everybody may connect: what he may do is decided by his uid. */
 int server_open(struct server **out, struct event_base *base, struct packer *packer,
                 struct berth_error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
-    int fd = server ? server_bind(packer->conf.socket, 0666, err) : berth_error_set(err, "out of memory");
+    int fd = server ? unix_socket_bind(packer->conf.socket, 0666, err)
+                    : berth_error_set(err, "out of memory");
 
     if (fd < 0) {
         free(server);

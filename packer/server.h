@@ -8,7 +8,6 @@
 #define BERTH_SERVER_H
 
 #include <event2/event.h>
-#include <sys/types.h>
 
 #include "packer.h"
 
@@ -19,9 +18,5 @@ struct server;
 int server_open(struct server **out, struct event_base *base, struct packer *packer,
                 struct berth_error *err);
 void server_close(struct server *server); /* also removes the socket */
-
-/* A Unix socket at `path` with that mode, bound and not yet listening; what a dead daemon left there
- * is removed. Its folder is made (0755) where it is missing. The descriptor, or -1 and err. */
-int server_bind(const char *path, mode_t mode, struct berth_error *err);
 
 #endif

@@ -437,11 +437,17 @@ tests_unit_test_size_model_SOURCES = tests/unit/test_size_model.c tests/unit/fix
 tests_unit_test_size_model_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_size_model_LDADD = libpacker.la $(CMOCKA_LIBS)
 
-TESTS += tests/unit/test_size_json
-check_PROGRAMS += tests/unit/test_size_json
-tests_unit_test_size_json_SOURCES = tests/unit/test_size_json.c tests/unit/fixture.c tests/unit/fixture.h
-tests_unit_test_size_json_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_size_json_LDADD = libpacker.la $(CMOCKA_LIBS)
+TESTS += tests/unit/test_step_size
+check_PROGRAMS += tests/unit/test_step_size
+tests_unit_test_step_size_SOURCES = tests/unit/test_step_size.c tests/unit/fixture.c tests/unit/fixture.h
+tests_unit_test_step_size_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_step_size_LDADD = libpacker.la $(CMOCKA_LIBS)
+
+TESTS += tests/unit/test_unix_socket
+check_PROGRAMS += tests/unit/test_unix_socket
+tests_unit_test_unix_socket_SOURCES = tests/unit/test_unix_socket.c
+tests_unit_test_unix_socket_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_unix_socket_LDADD = libpacker.la $(CMOCKA_LIBS)
 
 TESTS += tests/unit/test_profile_demand
 check_PROGRAMS += tests/unit/test_profile_demand
