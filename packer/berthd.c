@@ -18,10 +18,10 @@
 #include "metrics_file.h"
 #include "metrics_http.h"
 #include "offline.h"
-#include "packer.h"
+#include "open.h"
 #include "pipeline.h"
 #include "probing.h"
-#include "reuse.h"
+#include "reuse_sampler.h"
 #include "server.h"
 
 enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, WATCH, EVENTS };
@@ -111,6 +111,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
                  "metrics_group and metrics_textfile change with the next start only");
     now->devil_miss_pmi = next.devil_miss_pmi;
     now->neutral_miss_pmi = next.neutral_miss_pmi;
+    probing_rank(&daemon->packer);
     now->sweep_ms = next.sweep_ms;
     now->history = daemon->packer.steps.history = next.history;
     admit_reload(now, &next);

@@ -23,18 +23,6 @@
 
 struct packer;
 struct step;
-struct bill_step;
-
-/* Of one step; part of struct step. */
-struct step_bill {
-    bool known[ENERGY_DOMAINS];  /* a meter of that kind was read while it ran */
-    uint64_t uj[ENERGY_DOMAINS]; /* microjoules until now */
-    uint64_t gaps;               /* intervals of its life that were not metered, or in part */
-    char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
-    char by[32];                 /* what the dynamic part went by: "counters", "busy time",
-                                    "cores" (held); several, with commas, in the course of time */
-    struct bill_step *way;       /* bill_parts.h; NULL: it is not billed (yet, or any more) */
-};
 
 /* Of one zone; metered = steps + idle + unmanaged, always. */
 struct bill_account {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "node_power.h"
-#include "sample.h"
+#include "step_counts.h"
 
 #define POWER_SECONDS 0.2 /* an interval that tells power: busy time comes in ticks */
 #define COUNTED_S 0.005   /* of busy time, to tell a rate by */

@@ -101,9 +101,6 @@ struct bill {
 
 #define BILL_MEMORY 600.0 /* samples that a direction of a fit remembers */
 
-/* Set up accounts and fits for the zones, of which nothing is known yet. */
-void bill_zones_init(struct bill *bill, const struct energy_zone *zone, size_t n);
-
 /* ---- bill.c: bill_open and bill_turn, by another clock ---- */
 
 int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err);
@@ -132,6 +129,10 @@ void bill_clear(struct bill *bill, size_t zone, struct step *const *step, size_t
 void bill_by_text(unsigned by, char text[32]);
 
 /* ---- bill_state.c ---- */
+
+/* Sets up accounts and fits for the zones, of which nothing is known yet; with NULL for those that
+ * the bill has. */
+void bill_zones_init(struct bill *bill, const struct energy_zone *zone, size_t n);
 
 /* Write totals to the state folder; a failure is logged once. */
 void bill_save(const struct packer *packer, struct bill *bill);

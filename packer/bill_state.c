@@ -18,6 +18,21 @@
 #define STATE_VERSION 1
 #define STATE_MAX (16u << 20) /* bytes: more is none of ours */
 
+/* ---- accounts begin ---- */
+
+void bill_zones_init(struct bill *bill, const struct energy_zone *zone, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct bill_zone *fresh = &bill->zone[i];
+        struct energy_zone what = zone ? zone[i] : fresh->zone;
+
+        *fresh = (struct bill_zone){.zone = what, .busy_known = true};
+        nnls_fit_init(&fresh->fit, BILL_FEATURES, BILL_MEMORY);
+        nnls_fit_init(&fresh->fit_busy, BILL_BUSY + 1, BILL_MEMORY);
+    }
+    bill->zones = n;
+}
+
 /* ---- writing ---- */
 
 static void put_fit(FILE *out, const char *name, const struct nnls_fit *fit)

@@ -8,57 +8,24 @@
 #include <string.h>
 #include <time.h>
 
-#include "probing.h"
-#include "sample.h"
-
-/* What a step asks the store by. */
-struct identity {
-    char key[PROFILE_KEY_MAX], geometry[PROFILE_GEOMETRY_MAX];
-    struct profile_query query;
-};
-
-/* False when its program is not known. */
-static bool identify(const struct packer *packer, const struct step *step, struct identity *who)
-{
-    step_profile_key(step, who->key);
-    profile_geometry(who->geometry, step->request.ntasks, step->request.cpus_per_task);
-    who->query = (struct profile_query){.key = who->key,
-                                        .shape = step->request.shape,
-                                        .geometry = who->geometry,
-                                        .machine = packer->machine_type,
-                                        .llc_bytes = packer->topo->llc[0].size_bytes,
-                                        .max_age_days = packer->conf.profile_age_days};
-    return who->key[0] != '\0';
-}
-
-int classify_sample(struct packer *packer, const struct step *step, enum profile_rate rate,
-                    struct profile_sample *sample, struct berth_error *err)
-{
-    struct identity who;
-
-    if (!identify(packer, step, &who))
-        return 0;
-    return profiles_get_sample(packer->profiles, &who.query, rate, sample, err);
-}
+#include "program.h"
+#include "step_counts.h"
 
 void classify_profile(struct packer *packer, struct step *step)
 {
-    struct identity who;
     struct profile profile;
     struct berth_error err;
-    int found;
+    int found = program_profile(packer, step, &profile, &err);
 
-    if (!identify(packer, step, &who))
-        return;
-    found = profiles_get(packer->profiles, &who.query, &profile, &err);
     if (found < 0)
         log_warn("profiles: %s", err.text);
-    if (found == 1 && !(isfinite(profile.misses) && profile.misses >= 0)) {
-        log_warn("profiles: %.300s: no miss rate: %g", who.key, profile.misses);
-        return;
-    }
     if (found != 1)
         return;
+    if (!(isfinite(profile.misses) && profile.misses >= 0)) {
+        log_warn("profiles: %.300s: no miss rate: %g", program_name(&step->request),
+                 profile.misses);
+        return;
+    }
     step->profile.known = true;
     step->profile.reference = !profile.co_run;
     step->profile.miss_pmi = profile.misses;
@@ -75,13 +42,11 @@ void classify_profile(struct packer *packer, struct step *step)
 
 static void describe_unprofiled(const struct packer *packer, struct step *step)
 {
-    double rank;
-
-    if (probing_rank(packer, step, &rank))
+    if (!isnan(step->probe.rank))
         snprintf(step->class.reason, sizeof(step->class.reason),
                  "no profile; beside it a probe takes %.0f %% longer: ranked as if it had %.0f "
                  "misses per million instructions",
-                 100 * step->probe.intensity, rank);
+                 100 * step->probe.intensity, step->probe.rank);
     else
         snprintf(step->class.reason, sizeof(step->class.reason),
                  "no profile; ranked as if it had %g misses per million instructions",
@@ -103,12 +68,12 @@ void classify_step(const struct packer *packer, struct step *step)
              threshold);
 }
 
-bool classify_counted(struct packer *packer, struct step *step)
+static bool classify_counted(struct packer *packer, struct step *step)
 {
     double misses, error, off;
 
     if ((step->profile.reference && step->counts->phase.number == 1) ||
-        !sample_rate(step, RATE_MISS_PMI, &misses, &error))
+        !step_counts_rate(step, RATE_MISS_PMI, &misses, &error))
         return false;
     off = fabs(misses - step->profile.miss_pmi);
     if (step->profile.known && off <= CLASSIFY_CHANGE * step->profile.miss_pmi)
@@ -123,11 +88,22 @@ bool classify_counted(struct packer *packer, struct step *step)
     return true;
 }
 
+void classify_windows(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!step->counts || !step->counts->window_over)
+            continue;
+        step->counts->window_over = false;
+        packer->rates_changed |= classify_counted(packer, step);
+    }
+}
+
 double classify_rate(const struct packer *packer, const struct step *step)
 {
-    double rank;
-
     if (step->profile.known)
         return step->profile.miss_pmi;
-    return probing_rank(packer, step, &rank) ? rank : packer->conf.neutral_miss_pmi;
+    return isnan(step->probe.rank) ? packer->conf.neutral_miss_pmi : step->probe.rank;
 }

@@ -9,6 +9,8 @@
 #include "node_power.h"
 #include "place.h"
 #include "sample.h"
+#include "stand.h"
+#include "step_counts.h"
 
 /* A step that uses less of its cores than that disturbs nobody. */
 #define AT_WORK 0.1
@@ -32,7 +34,7 @@ static double rate_of(const struct step *step, enum rate_id id, double scale)
 {
     double mean, error;
 
-    return sample_rate(step, id, &mean, &error) ? mean * scale : NAN;
+    return step_counts_rate(step, id, &mean, &error) ? mean * scale : NAN;
 }
 
 static bool at_work(const struct step *step)
@@ -173,7 +175,7 @@ static int collect(const struct forecast *forecast, const struct pool *pool, boo
             struct cpus cpus = step->body.task[t].use;
 
             if (moves)
-                place_image(forecast->packer, pool, &step->body.task[t].use, &cpus);
+                stand_image(forecast->packer, pool, &step->body.task[t].use, &cpus);
             if (stand_on(forecast->packer->topo, &cpus, i, standing) < 0)
                 return -1;
         }
@@ -242,7 +244,7 @@ static void find_awake(const struct packer *packer, bool guest, bool *awake)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (guest && step->state == STEP_OBSERVED)
         break;
-    place_others(packer, step, &others);
+    stand_others(packer, step, &others);
     for (size_t i = 0; i < packer->topo->llcs; i++)
         if (cpus_intersect(&packer->topo->llc[i].cpus, &others))
             awake[packer->topo->llc[i].package] = true;

@@ -17,6 +17,8 @@
 #include "share.h"
 #include "size.h"
 #include "store.h"
+#include "stand.h"
+#include "bill.h"
 
 /* The steps on their way, and how many of them still stand on each CPU. */
 struct moves {
@@ -40,7 +42,7 @@ void hold_describe(const struct packer *packer, const struct pool *pool, struct 
     cpus_zero(&step->place.cpus);
     cpus_zero(&step->place.home);
     for (size_t i = 0; i < step->body.ntasks; i++) {
-        place_image(packer, pool, &step->body.task[i].use, &image);
+        stand_image(packer, pool, &step->body.task[i].use, &image);
         cpus_or(&step->place.cpus, &image);
         cpus_or(&step->place.home, &step->body.task[i].home);
     }
@@ -67,7 +69,7 @@ static bool retarget(struct packer *packer, struct step *step)
         struct enforce_task *task = &step->body.task[i];
         struct cpus image;
 
-        place_image(packer, &packer->pool, &task->use, &image);
+        stand_image(packer, &packer->pool, &task->use, &image);
         changed |= !cpus_equal(&image, &task->cpus);
         task->cpus = image;
     }
@@ -316,7 +318,7 @@ static void leave_failed(struct packer *packer, struct concern *concern)
     struct pool before;
 
     concern->all = pool_copy(&before, &packer->pool) < 0; /* without a memory of it: everybody */
-    place_sync(packer, NULL, &packer->pool);
+    stand_sync(packer, NULL, &packer->pool);
     share_cores(packer, &packer->pool);
     if (store_stand(packer, &packer->pool, &err) < 0)
         log_error("%s", err.text);

@@ -9,6 +9,7 @@
 #include "admit.h"
 #include "classify.h"
 #include "place.h"
+#include "stand.h"
 
 /* Does the step suffer from neighbours? Says why, or why not. */
 static bool is_sensitive(const struct step *step, char *why, size_t size)
@@ -54,7 +55,7 @@ static void stand_of(const struct packer *packer, const struct pool *pool, const
         return;
     cpus_zero(cpus);
     for (size_t i = 0; i < step->body.ntasks; i++) {
-        place_image(packer, pool, &step->body.task[i].use, &image);
+        stand_image(packer, pool, &step->body.task[i].use, &image);
         cpus_or(cpus, &image);
     }
 }

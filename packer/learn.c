@@ -14,6 +14,8 @@
 #include "packer.h"
 #include "packer/base/worker.h"
 #include "sample.h"
+#include "step_counts.h"
+#include "program.h"
 
 #define RETRY_S 30
 #define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
@@ -217,24 +219,6 @@ static const struct {
     {PROFILE_RSS_BYTES, RATE_RSS},
 };
 
-void learn_identify(const struct packer *packer, const struct step *step, const char *source,
-                    struct profile_sample *sample)
-{
-    const struct wire_register *request = &step->request;
-
-    profile_sample_init(sample);
-    step_profile_key(step, sample->key);
-    snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
-    profile_geometry(sample->geometry, step->body.ntasks, request->cpus_per_task);
-    snprintf(sample->machine, sizeof(sample->machine), "%s", packer->machine_type);
-    snprintf(sample->source, sizeof(sample->source), "%s", source);
-    snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
-             request->exe);
-    sample->llc_bytes = packer->topo->llc[0].size_bytes;
-    sample->line_bytes = packer->topo->llc[0].line_bytes;
-    sample->measured_at = time(NULL);
-}
-
 void learn_step(struct packer *packer, const struct step *step)
 {
     const struct step_counts *counts = step->counts;
@@ -242,7 +226,7 @@ void learn_step(struct packer *packer, const struct step *step)
 
     if (!packer->learner)
         return;
-    learn_identify(packer, step, counters_source(packer->counters), &sample);
+    program_sample_init(packer, step, counters_source(packer->counters), &sample);
     for (int beside = 0; beside < 2 && sample.key[0]; beside++) {
         const struct rate *rates = beside ? counts->beside : counts->alone;
 

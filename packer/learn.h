@@ -28,11 +28,6 @@ void learn_close(struct learner *learner);
 /* Put one sample into the queue. */
 void learn_put(struct learner *learner, const struct profile_sample *sample);
 
-/* A sample of nothing, of this program on this machine: the same identity as a launch asks for. Its
- * key is "" when that is not known. */
-void learn_identify(const struct packer *packer, const struct step *step, const char *source,
-                    struct profile_sample *sample);
-
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
 void learn_step(struct packer *packer, const struct step *step);
 

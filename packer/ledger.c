@@ -21,8 +21,8 @@
 #include "ledger_deliver.h"
 #include "ledger_line.h"
 #include "ledger_queue.h"
-#include "ledger_store.h"
 #include "mono.h"
+#include "sql.h"
 
 #define MEMORY 4096
 #define SETTLE_S 1 /* steps end together */

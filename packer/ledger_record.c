@@ -10,7 +10,10 @@
 #include "forecast.h"
 #include "ledger_schema.h"
 #include "observe.h"
+#include "program.h"
 #include "sample.h"
+#include "settle.h"
+#include "bill.h"
 
 /* Windows of a run alone that tell how fast it is then. */
 #define ALONE_WINDOWS 3
@@ -21,7 +24,6 @@ static void fill_who(const struct packer *packer, const struct step *step,
                      struct ledger_record *record)
 {
     const struct wire_register *request = &step->request;
-    const char *slash = strrchr(request->exe, '/');
 
     snprintf(record->cluster, sizeof(record->cluster), "%s", request->cluster);
     snprintf(record->node, sizeof(record->node), "%s",
@@ -37,7 +39,7 @@ static void fill_who(const struct packer *packer, const struct step *step,
     snprintf(record->qos, sizeof(record->qos), "%s", request->qos);
     snprintf(record->partition, sizeof(record->partition), "%s", request->partition);
     snprintf(record->job_name, sizeof(record->job_name), "%s", request->job_name);
-    snprintf(record->program, sizeof(record->program), "%.127s", slash ? slash + 1 : request->exe);
+    snprintf(record->program, sizeof(record->program), "%.127s", program_command(request));
     snprintf(record->tag, sizeof(record->tag), "%s", request->options.tag);
 }
 
@@ -208,4 +210,28 @@ void ledger_record_keep(struct packer *packer, const struct step *step)
         return;
     ledger_record_fill(packer, step, &record);
     ledger_add(packer->ledger, &record, NULL); /* says itself what is wrong */
+}
+
+/* ---- the job ---- */
+
+static bool is_last(const struct packer *packer, const struct step *step)
+{
+    const struct step *other;
+
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    if (other != step && other->request.id.job == step->request.id.job)
+        return false;
+    return true;
+}
+
+void ledger_record_settle(struct packer *packer, const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+    struct settle_run run = {
+        .job = request->id.job, .restart = request->restart, .at = step->started_at};
+
+    if (!packer->settler || !request->cluster[0] || !is_last(packer, step))
+        return;
+    snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
+    settler_put(packer->settler, &run);
 }

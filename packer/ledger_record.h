@@ -17,4 +17,8 @@ void ledger_record_count(struct packer *packer, struct step *step);
 /* ledger_record_fill, into the ledger, if there is one. */
 void ledger_record_keep(struct packer *packer, const struct step *step);
 
+/* The step, which is live still, has its record in the ledger: its job's run is put before the
+ * settler, if there is no other step of the job here. */
+void ledger_record_settle(struct packer *packer, const struct step *step);
+
 #endif

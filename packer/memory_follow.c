@@ -11,6 +11,7 @@
 
 #include "memory_move.h"
 #include "sample.h"
+#include "step_counts.h"
 
 #define MB 1e6
 
@@ -31,11 +32,6 @@ void memory_close(struct packer *packer)
 }
 
 /* ---- what may be ---- */
-
-bool memory_move_allowed(const struct step *step, const struct cpus *nodes)
-{
-    return cpus_empty(&step->memory.bound) || cpus_subset(nodes, &step->memory.bound);
-}
 
 void memory_told(struct step *step)
 {
@@ -121,11 +117,11 @@ static void add_step(const struct step *step, struct page_move *move)
 {
     double error;
 
-    if (!sample_rate(step, RATE_CPU, &move->cores, &error) || !(move->cores > 0))
+    if (!step_counts_rate(step, RATE_CPU, &move->cores, &error) || !(move->cores > 0))
         move->cores = (double)step->size.given;
-    if (!sample_rate(step, RATE_STALLED, &move->stalled, &error))
+    if (!step_counts_rate(step, RATE_STALLED, &move->stalled, &error))
         move->stalled = NAN;
-    if (!sample_rate(step, RATE_BYTES, &move->traffic, &error))
+    if (!step_counts_rate(step, RATE_BYTES, &move->traffic, &error))
         move->traffic = step->profile.core_gbps * 1e9 * move->cores;
 }
 

@@ -14,9 +14,6 @@
 void memory_open(struct packer *packer);
 void memory_close(struct packer *packer);
 
-/* May the step stand on CPUs of these NUMA nodes? */
-bool memory_move_allowed(const struct step *step, const struct cpus *nodes);
-
 /* Its tasks are told their policy now (answer.h), or were by a berthd before this one. */
 void memory_told(struct step *step);
 

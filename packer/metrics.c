@@ -88,7 +88,7 @@ void metrics_node(const struct packer *packer, struct metrics_text *text)
 
     add_info(packer, text);
     add(text, METRICS_UPTIME, mono_s() - packer->started_mono_s);
-    add(text, METRICS_RELEASED, packer->released);
+    add(text, METRICS_RELEASED, packer->steps.released);
     add_states(packer, text);
     add(text, METRICS_CORES, (double)packer->topo->cores);
     add(text, METRICS_POOL_CORES, (double)pool_count(&packer->pool));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "metrics.h"
-#include "sample.h"
+#include "step_counts.h"
 
 struct cache {
     size_t cores, held, tasks[STEP_CLASSES];

@@ -8,6 +8,8 @@
 #include "bill.h"
 #include "metrics.h"
 #include "sample.h"
+#include "step_counts.h"
+#include "program.h"
 
 /* A step that is shown. */
 struct shown {
@@ -108,7 +110,7 @@ static double rate(const struct step *step, enum rate_id id)
 {
     double mean, error;
 
-    return sample_rate(step, id, &mean, &error) ? mean : NAN;
+    return step_counts_rate(step, id, &mean, &error) ? mean : NAN;
 }
 
 static size_t count_cores(const struct packer *packer, const struct step *step)
@@ -150,14 +152,13 @@ static double level(const struct packer *packer, const struct step *step, enum m
 static void add_info(struct metrics_text *text, const struct shown *shown)
 {
     const struct wire_register *request = &shown->step->request;
-    const char *slash = strrchr(request->exe, '/');
     char uid[16];
     const struct metrics_label label[] = {
         shown->label[0],
         shown->label[1],
         {"uid", uid},
         {"account", request->account},
-        {"program", slash ? slash + 1 : request->exe},
+        {"program", program_command(request)},
     };
 
     snprintf(uid, sizeof(uid), "%u", request->uid);

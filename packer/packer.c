@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* packer - see packer.h */
-#include "packer.h"
+/* open - see open.h */
+#include "open.h"
 
 #include "bill.h"
 #include "learn.h"

@@ -33,7 +33,6 @@ struct packer {
     bool steps_changed;          /* which ones there are, since slowdowns were predicted */
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
-    double typical;              /* median intensity of the unprofiled steps; NAN: none is known */
     double size_patience_s;      /* for how long a launch may wait for its size */
     double end_patience_s;    /* for how long the end of a step without processes is waited for */
     struct node_power *power; /* of its packages (node_power.h) */
@@ -46,7 +45,6 @@ struct packer {
     struct registry steps;
     struct pool pool;
     struct cpus offline;                    /* CPUs that are off (offline.h) */
-    bool released;                          /* root wants new steps left alone (release.h) */
     char node[64];                          /* as the last registration called it */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine_type.h */
     void (*wake)(void *arg,
@@ -55,10 +53,5 @@ struct packer {
     double started_mono_s;
     uint64_t registrations, decisions, moves, failures; /* counted since the start */
 };
-
-/* Open everything that the configuration names. 0, or -1 and err; packer_close undoes what was
- * done. */
-int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err);
-void packer_close(struct packer *packer);
 
 #endif

@@ -20,6 +20,7 @@
 #include "observe.h"
 #include "offline.h"
 #include "place.h"
+#include "pool_marker.h"
 #include "release.h"
 #include "probing.h"
 #include "replace.h"
@@ -28,6 +29,7 @@
 #include "share.h"
 #include "size.h"
 #include "store.h"
+#include "stand.h"
 
 /* ---- a step starts ---- */
 
@@ -41,7 +43,7 @@ static const char *reason_to_leave(const struct packer *packer, struct step *ste
         return "bound by hand (--cpu-bind)";
     if (release_inherit(packer, step))
         return "released by root (berthctl release)";
-    return place_unfit(packer, &step->body);
+    return stand_unfit(packer, &step->body);
 }
 
 /* Slurm's own core lists, for the way that looks at no cgroup (dryrun); the others read the CPUs
@@ -141,7 +143,7 @@ static void place_as_if(struct packer *packer, struct step *step)
 
     if (pool_copy(&pretend, &packer->pool) < 0)
         return;
-    place_sync(packer, step, &pretend);
+    stand_sync(packer, step, &pretend);
     if (place_decide(packer, step, &pretend, &err) == 0)
         hold_describe(packer, &pretend, step);
     pool_free(&pretend);
@@ -154,7 +156,7 @@ static int place_all(struct packer *packer, struct step *step, struct berth_erro
 
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
-    place_sync(packer, NULL, &next);
+    stand_sync(packer, NULL, &next);
     share_cores(packer, &next);
     if (step_movable(step) && place_decide(packer, NULL, &next, err) < 0) {
         pool_free(&next);
@@ -187,7 +189,7 @@ static void keep_off(struct packer *packer, struct step *step, const char *why)
     if (place_all(packer, step, &err) < 0 || store_start(packer, step, &err) < 0)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
     hold_describe(packer, &packer->pool, step);
-    store_mark(packer, step->request.id.job);
+    pool_marker_update(packer, step->request.id.job);
 }
 
 /* A step is out of the books, with nothing known of how it ended. */
@@ -225,7 +227,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         answer_refuse(answer, err.text);
         return;
     }
-    store_mark(packer, step->request.id.job);
+    pool_marker_update(packer, step->request.id.job);
     sample_attach(packer, step);
     memory_told(step);
     answer_fill(packer, step, answer);
@@ -237,6 +239,7 @@ double pipeline_observe(struct packer *packer)
 {
     double in_s = sample_due(packer), bill_s = bill_due(packer);
 
+    classify_windows(packer);
     if (packer->ledger && (packer->rates_changed || packer->steps_changed))
         forecast_slowdowns(packer);
     replace_turn(packer);
@@ -263,7 +266,7 @@ static void make_room(struct packer *packer)
         log_error("out of memory: cores not vacated");
         return;
     }
-    place_sync(packer, NULL, &next);
+    stand_sync(packer, NULL, &next);
     share_cores(packer, &next);
     hold_change(packer, &next, NULL, HOLD_MUST, &err);
 }
@@ -300,12 +303,12 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     ledger_record_keep(packer, step);
     if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
-    settle_step_over(packer, step);
+    ledger_record_settle(packer, step);
     registry_end(&packer->steps, step);
     unwatch(packer, id.job);
     if (store_end(packer, id, &err) < 0)
         log_error("%s", err.text);
-    store_mark(packer, id.job);
+    pool_marker_update(packer, id.job);
 }
 
 void pipeline_end(struct packer *packer, const struct wire_end *end)
@@ -435,6 +438,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 
     if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
         return -1;
+    release_leave(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     offline_leave(packer);
@@ -442,11 +446,11 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     adopt(packer);
     if (pool_copy(&next, &packer->pool) < 0)
         return berth_error_set(err, "out of memory");
-    place_sync(packer, NULL, &next);
+    stand_sync(packer, NULL, &next);
     share_cores(packer, &next);
     if (hold_change(packer, &next, NULL, HOLD_ALL | HOLD_MUST, err) < 0)
         return -1;
-    store_mark_all(packer);
+    pool_marker_update_all(packer);
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);
     if (store_compact(packer, true, err) < 0) /* the old one is whole; the next sweep tries again */
@@ -470,5 +474,5 @@ void pipeline_undo(struct packer *packer)
             hold_restore(packer, step);
     }
     clean(packer, false);
-    store_mark_none(packer);
+    pool_marker_remove_all(packer);
 }

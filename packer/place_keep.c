@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "memory_follow.h"
-
 /* Are the unit's cores, where they stand now, in the same caches as the targets? */
 static bool stands_there(const struct packer *packer, const struct pool *pool, const size_t *from,
                          const size_t *target, size_t count)
@@ -66,7 +64,7 @@ static bool may_stand(const struct packer *packer, const struct step *step, cons
     for (size_t i = 0; i < count; i++)
         cpus_or(&cpus, &packer->topo->core[target[i]].cpus);
     topo_nodes_of(packer->topo, &cpus, &nodes);
-    return memory_move_allowed(step, &nodes);
+    return step_may_use(step, &nodes);
 }
 
 /* The unit of u's size that is nearest to it in rate, and with which it can exchange targets: where

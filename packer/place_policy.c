@@ -10,6 +10,7 @@
 #include "../models/cluster.h"
 #include "../models/isolate.h"
 #include "place.h"
+#include "stand.h"
 
 /* The pool's part of the machine. */
 static int tree_of(const struct packer *packer, const struct pool *pool, struct topo_tree *tree,
@@ -75,7 +76,7 @@ static void find_awake(const struct packer *packer, const struct step *guest,
     const struct topo *topo = packer->topo;
     struct cpus others;
 
-    place_others(packer, guest, &others);
+    stand_others(packer, guest, &others);
     for (size_t i = 0; i < topo->cores; i++) {
         if (!cpus_intersect(&topo->core[i].cpus, &others))
             continue;

@@ -7,11 +7,7 @@
 
 #include "classify.h"
 #include "isolation.h"
-
-bool units_movable(const struct step *step, const struct step *guest)
-{
-    return step_movable(step) || (guest && (step == guest || step->state == STEP_OBSERVED));
-}
+#include "stand.h"
 
 void units_free(struct units *units)
 {
@@ -185,7 +181,7 @@ int units_collect(const struct packer *packer, const struct step *guest, const s
         bool idle_shell =
             step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
 
-        if (units_movable(step, guest) && !idle_shell)
+        if (stand_movable(step, guest) && !idle_shell)
             add_tasks(packer, pool, units, step);
     }
     units_finish(packer, units);

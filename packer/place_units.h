@@ -26,9 +26,6 @@ struct units {
     size_t *from, *to; /* [total] in the order of units, then of cores: to is the policy's */
 };
 
-/* Does the step count as one that berth places? With guest (or NULL) observed ones do, too. */
-bool units_movable(const struct step *step, const struct step *guest);
-
 /* Of all steps that have their cores in the pool. 0, or -1 with errno ENOMEM; free with units_free.
  */
 int units_collect(const struct packer *packer, const struct step *guest, const struct pool *pool,

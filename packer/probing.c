@@ -11,12 +11,12 @@
 #include "classify.h"
 #include "learn.h"
 #include "probe.h"
+#include "program.h"
 
 void probing_open(struct packer *packer)
 {
     struct berth_error err;
 
-    packer->typical = NAN;
     if (packer->conf.probe != CONF_ON)
         return;
     if (probe_open(&packer->probe, &packer->counters_node, &err) < 0)
@@ -57,6 +57,25 @@ static double median(const struct packer *packer)
     return middle;
 }
 
+/* What the step ranks like by its intensity; NAN while nobody knows that it is not typical. */
+static double rank_of(const struct packer *packer, const struct step *step, double typical)
+{
+    if (!ranks(step) || isnan(typical) ||
+        fabs(step->probe.intensity - typical) <= step->probe.error)
+        return NAN;
+    return probe_rank(step->probe.intensity, typical, packer->conf.neutral_miss_pmi,
+                      packer->conf.devil_miss_pmi);
+}
+
+void probing_rank(struct packer *packer)
+{
+    double typical = median(packer);
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    step->probe.rank = rank_of(packer, step, typical);
+}
+
 /* Each step's estimate as it is now. What earlier runs told stays until this one tells as much. */
 static void take_estimates(struct packer *packer)
 {
@@ -68,22 +87,13 @@ static void take_estimates(struct packer *packer)
         if (!probe_estimate(packer->probe, step->request.id, &now) ||
             (step->probe.stored && now.probes < PROBE_TRUST))
             continue;
-        step->probe = (struct step_probe){now.intensity, now.error, now.probes, false};
+        step->probe = (struct step_probe){
+            .intensity = now.intensity, .error = now.error, .rank = NAN, .probes = now.probes};
     }
-    packer->typical = median(packer);
+    probing_rank(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (!step->profile.known)
         classify_step(packer, step);
-}
-
-bool probing_rank(const struct packer *packer, const struct step *step, double *miss_pmi)
-{
-    if (!ranks(step) || isnan(packer->typical) ||
-        fabs(step->probe.intensity - packer->typical) <= step->probe.error)
-        return false; /* nobody knows that it is not typical */
-    *miss_pmi = probe_rank(step->probe.intensity, packer->typical, packer->conf.neutral_miss_pmi,
-                           packer->conf.devil_miss_pmi);
-    return true;
 }
 
 /* ---- turns ---- */
@@ -162,13 +172,14 @@ void probing_start(struct packer *packer, struct step *step)
 
     if (!packer->probe || step->profile.known)
         return;
-    if (classify_sample(packer, step, PROFILE_INTENSITY, &sample, &err) != 1)
+    if (program_sample(packer, step, PROFILE_INTENSITY, &sample, &err) != 1)
         return;
     step->probe = (struct step_probe){.intensity = sample.rate[PROFILE_INTENSITY].mean,
                                       .error = sample.rate[PROFILE_INTENSITY].error / 1.96,
+                                      .rank = NAN,
                                       .probes = (unsigned)fmin(sample.windows, 1e6),
                                       .stored = true};
-    packer->typical = median(packer);
+    probing_rank(packer);
 }
 
 void probing_end(struct packer *packer, struct step *step)
@@ -180,7 +191,7 @@ void probing_end(struct packer *packer, struct step *step)
     probe_forget(packer->probe, step->request.id);
     if (!packer->learner || step->probe.probes == 0 || step->probe.stored)
         return;
-    learn_identify(packer, step, "probe", &sample);
+    program_sample_init(packer, step, "probe", &sample);
     sample.windows = step->probe.probes;
     sample.seconds = mono_s() - step->started_mono_s;
     sample.rate[PROFILE_INTENSITY] =

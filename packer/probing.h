@@ -22,8 +22,8 @@ struct probing_wait probing_turn(struct packer *packer);
 void probing_start(struct packer *packer, struct step *step);
 void probing_end(struct packer *packer, struct step *step);
 
-/* The rank of a step without a miss rate by its intensity: false when too few probes know it, or it
- * does not differ from the typical one by more than its error. */
-bool probing_rank(const struct packer *packer, const struct step *step, double *miss_pmi);
+/* Ranks the steps without a miss rate by their intensities: step->probe.rank. NAN where too few
+ * probes know the step, or it does not differ from the typical one by more than its error. */
+void probing_rank(struct packer *packer);
 
 #endif

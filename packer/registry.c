@@ -85,6 +85,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = NAN;
     step->slowdown.now = step->slowdown.home = NAN;
+    step->probe.rank = NAN;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     TAILQ_INSERT_TAIL(&registry->live, step, link);
     registry->nlive++;
@@ -150,17 +151,6 @@ void registry_drop(struct registry *registry, struct step *step)
     step_free(step);
 }
 
-void step_profile_key(const struct step *step, char key[PROFILE_KEY_MAX])
-{
-    const struct wire_register *request = &step->request;
-
-    key[0] = '\0';
-    if (request->options.tag[0])
-        profile_key_tag(key, request->options.tag);
-    else if (request->exe[0] && request->hash[0])
-        profile_key_exe(key, request->exe, request->hash);
-}
-
 bool step_is_shell(const struct step *step)
 {
     return step->request.id.step == WIRE_STEP_BATCH ||
@@ -170,4 +160,37 @@ bool step_is_shell(const struct step *step)
 bool step_movable(const struct step *step)
 {
     return step->state == STEP_PLACED;
+}
+
+bool step_may_use(const struct step *step, const struct cpus *nodes)
+{
+    return cpus_empty(&step->memory.bound) || cpus_subset(nodes, &step->memory.bound);
+}
+
+bool step_is_named(const struct step *step, struct wire_step_id id)
+{
+    return (id.job == UINT32_MAX || id.job == step->request.id.job) &&
+           (id.step == UINT32_MAX || id.step == step->request.id.step);
+}
+
+void registry_release(struct registry *registry, struct wire_step_id id)
+{
+    enum step_released scope =
+        id.job != UINT32_MAX && id.step == UINT32_MAX ? STEP_JOB_RELEASED : STEP_RELEASED;
+    struct step *step;
+
+    registry->released |= id.job == UINT32_MAX;
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step_is_named(step, id) && step->released < scope)
+        step->released = scope;
+}
+
+void registry_manage(struct registry *registry)
+{
+    struct step *step;
+
+    registry->released = false;
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step->released == STEP_JOB_RELEASED)
+        step->released = STEP_RELEASED;
 }

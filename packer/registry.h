@@ -20,8 +20,8 @@
 #include <sys/queue.h>
 
 #include "../models/numem.h"
-#include "bill.h"
 #include "enforce.h"
+#include "energy.h"
 #include "memory_move.h"
 #include "profiles.h"
 #include "wire.h"
@@ -45,7 +45,7 @@ enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
 extern const char *const step_class_name[STEP_CLASSES];
 
 struct step_profile {
-    bool known;      /* found in the store under step_profile_key(), or counted */
+    bool known;      /* found in the store under program_key(), or counted */
     bool reference;  /* of a run alone: what this run counts beside others does not replace it */
     double miss_pmi; /* LLC misses per million instructions; NAN when not known */
     char source[32];
@@ -67,6 +67,7 @@ struct step_class {
 struct step_probe {
     double intensity; /* the fraction by which a reporter beside it slows down */
     double error;     /* its standard error; NAN not known */
+    double rank;      /* misses per million instructions that it ranks like; NAN: not known */
     unsigned probes;  /* that tell it; 0: nothing is known */
     bool stored;      /* of earlier runs */
 };
@@ -140,6 +141,17 @@ struct step_use {
     uint64_t maxrss_kib;     /* 0 unknown */
 };
 
+/* What the step is billed (bill.h). */
+struct step_bill {
+    bool known[ENERGY_DOMAINS];  /* a meter of that kind was read while it ran */
+    uint64_t uj[ENERGY_DOMAINS]; /* microjoules until now */
+    uint64_t gaps;               /* intervals of its life that were not metered, or in part */
+    char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
+    char by[32];                 /* what the dynamic part went by: "counters", "busy time",
+                                    "cores" (held); several, with commas, in the course of time */
+    struct bill_step *way;       /* bill_parts.h; NULL: it is not billed (yet, or any more) */
+};
+
 struct step {
     TAILQ_ENTRY(step) link;
     enum step_state state;
@@ -173,6 +185,7 @@ struct registry {
     struct step_list live;  /* in order of registration */
     struct step_list ended; /* newest first */
     size_t nlive, nended, history;
+    bool released; /* root wants new steps left alone */
 };
 
 void registry_init(struct registry *registry, size_t history);
@@ -193,9 +206,18 @@ int step_go(struct step *step, enum step_state to);
 void registry_end(struct registry *registry, struct step *step);
 void registry_drop(struct registry *registry, struct step *step); /* without a trace */
 
-/* The key its profile is stored under: its tag's, else its executable's; "" when neither is known.
- */
-void step_profile_key(const struct step *step, char key[PROFILE_KEY_MAX]);
+/* Tells whether `id` (step UINT32_MAX: the whole job, job UINT32_MAX: the whole node) names it. */
+bool step_is_named(const struct step *step, struct wire_step_id id);
+
+/* Marks what `id` names as released by root, of the whole node also the steps to come. Marks only:
+ * release_leave() takes them out of berth's care. */
+void registry_release(struct registry *registry, struct wire_step_id id);
+
+/* Ends that for steps to come. Steps that were released stay so. */
+void registry_manage(struct registry *registry);
+
+/* May the step stand on CPUs of these NUMA nodes? */
+bool step_may_use(const struct step *step, const struct cpus *nodes);
 
 bool step_is_shell(const struct step *step); /* batch script or interactive shell */
 bool step_movable(const struct step *step);  /* berth decides where it stands */

@@ -14,7 +14,8 @@
 #include "render_counts.h"
 #include "sample.h"
 #include "size.h"
-#include "size_json.h"
+#include "step_size.h"
+#include "program.h"
 
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
@@ -37,7 +38,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "llcs", packer->topo->llcs);
     json_add_u64(node, "cores", packer->topo->cores);
     json_add_cpus(node, "pool", &pool);
-    json_add_bool(node, "released", packer->released);
+    json_add_bool(node, "released", packer->steps.released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
     json_add_text(
@@ -77,10 +78,7 @@ static void add_name(struct json_object *object, const char *key, struct wire_st
 /* The command's last path element; null when the executable is not known. */
 static void add_command(struct json_object *object, const struct step *step)
 {
-    const char *slash = strrchr(step->request.exe, '/');
-
-    json_add_text(object, "command",
-                  step->request.exe[0] ? (slash ? slash + 1 : step->request.exe) : NULL);
+    json_add_text(object, "command", step->request.exe[0] ? program_command(&step->request) : NULL);
 }
 
 /* Where a step stands: one that is only observed has not followed the decision. */
@@ -146,7 +144,7 @@ static struct json_object *render_profile(const struct step *step)
     struct json_object *object = json_object_new_object();
     char key[PROFILE_KEY_MAX];
 
-    step_profile_key(step, key);
+    program_key(step, key);
     json_add_text(object, "key", key[0] ? key : NULL);
     json_add_bool(object, "known", step->profile.known);
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
@@ -195,7 +193,7 @@ static struct json_object *render_vector(const struct packer *packer, const stru
 
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = size_to_json(&step->size);
+    struct json_object *object = step_size_to_json(&step->size);
 
     json_object_object_add(object, "nodes", render_vector(packer, step));
     return object;
@@ -370,7 +368,7 @@ static struct json_object *render_observe(const struct packer *packer, const str
                                                 : NULL);
     json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
     json_add_measure(object, "miss_pmi",
-                     sample_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
+                     step_counts_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
     json_object_object_add(object, "counts", render_counts(packer, step));
     return object;
 }

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "observe.h"
 #include "sample.h"
+#include "bill.h"
 
 static double joules(uint64_t uj)
 {

@@ -28,7 +28,8 @@ static struct json_object *phase_rates(const struct step *step)
 
     for (size_t i = 0; i < RATES; i++)
         json_object_object_add(object, rate_info[i].name,
-                               sample_rate(step, i, &mean, &error) ? estimate(mean, error) : NULL);
+                               step_counts_rate(step, i, &mean, &error) ? estimate(mean, error)
+                                                                        : NULL);
     return object;
 }
 

@@ -6,6 +6,7 @@
 #include "observe.h"
 #include "sample.h"
 #include "samples.h"
+#include "program.h"
 
 struct json_object *render_sample(struct packer *packer, struct step *step)
 {
@@ -13,7 +14,7 @@ struct json_object *render_sample(struct packer *packer, struct step *step)
     double at_s = observe_elapsed_s(step);
     struct counters_sample sample;
     char id[WIRE_STEP_NAME_MAX];
-    const char *name = sample_name(step);
+    const char *name = program_name(&step->request);
 
     wire_step_name(step->request.id, id);
     json_add_text(object, "id", id);

@@ -15,6 +15,8 @@
 #include "memory_follow.h"
 #include "place.h"
 #include "sample.h"
+#include "stand.h"
+#include "step_counts.h"
 
 /* A step that was moved, and how fast it was. */
 struct moved {
@@ -90,7 +92,7 @@ static void image_of(const struct packer *packer, const struct pool *pool, const
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct cpus image;
 
-        place_image(packer, pool, &step->body.task[i].use, &image);
+        stand_image(packer, pool, &step->body.task[i].use, &image);
         cpus_or(cpus, &image);
     }
 }
@@ -107,8 +109,8 @@ static bool moves_in(const struct packer *packer, const struct pool *next, const
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct cpus now, then;
 
-        place_image(packer, &packer->pool, &step->body.task[i].use, &now);
-        place_image(packer, next, &step->body.task[i].use, &then);
+        stand_image(packer, &packer->pool, &step->body.task[i].use, &now);
+        stand_image(packer, next, &step->body.task[i].use, &then);
         if (!cpus_equal(&now, &then))
             return true;
     }
@@ -217,7 +219,7 @@ static void tell(struct packer *packer, const struct pool *next, bool guest,
 
 static void speed_of(const struct step *step, double *speed, double *error)
 {
-    if (!sample_rate(step, RATE_CORE_SPEED, speed, error))
+    if (!step_counts_rate(step, RATE_CORE_SPEED, speed, error))
         *speed = *error = NAN;
 }
 
@@ -448,7 +450,7 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
         break;
     if (!guest || pool_copy(&next, &packer->pool) < 0)
         return;
-    place_sync(packer, guest, &next);
+    stand_sync(packer, guest, &next);
     if (place_decide(packer, guest, &next, &err) == 0) {
         proposal = propose(packer, &next, true);
         tell(packer, &next, true, &proposal,

@@ -2,7 +2,7 @@
 /* reuse - see reuse.h */
 #include "reuse.h"
 
-#include "sample.h"
+#include "step_counts.h"
 
 void reuse_open(struct packer *packer)
 {
@@ -69,7 +69,7 @@ int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse
     double accesses, error;
     struct berth_error err;
 
-    if (!step->counts->reuse || !sample_rate(step, RATE_ACCESS_PMI, &accesses, &error) ||
+    if (!step->counts->reuse || !step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error) ||
         !llc->ways || !llc->line_bytes || llc->ways > REUSE_WAYS_MAX)
         return -1;
     return reuse_sampler_sdp(step->counts->reuse, llc->size_bytes / llc->line_bytes / llc->ways,

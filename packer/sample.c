@@ -8,24 +8,15 @@
 #include <string.h>
 
 #include "busy.h"
-#include "classify.h"
 #include "learn.h"
+#include "program.h"
 #include "reuse.h"
 
 /* ---- what a step is for the counters ---- */
 
-const char *sample_name(const struct step *step)
-{
-    const char *slash = strrchr(step->request.exe, '/');
-
-    if (step->request.options.tag[0])
-        return step->request.options.tag;
-    return slash ? slash + 1 : step->request.exe;
-}
-
 static struct counters_target target_of(const struct step *step)
 {
-    struct counters_target target = {.body = &step->body, .name = sample_name(step)};
+    struct counters_target target = {.body = &step->body, .name = program_name(&step->request)};
 
     enforce_union(&step->body, ENFORCE_PLACE, &target.cpus);
     target.elapsed_s = mono_s() - step->started_mono_s;
@@ -53,7 +44,7 @@ static double next_due(double now_s, double s, bool first)
 
 /* What the window that ends with `now` says; *foreign_s is how busy the others have been until now.
  */
-static void take_window(struct packer *packer, struct step *step, const struct counters_sample *now,
+static void take_window(struct step *step, const struct counters_sample *now,
                         const double *foreign_s)
 {
     struct step_counts *counts = step->counts;
@@ -78,7 +69,7 @@ static void take_window(struct packer *packer, struct step *step, const struct c
     }
     reuse_window(step, changed);
     counts->windows++;
-    packer->rates_changed |= classify_counted(packer, step);
+    counts->window_over = true;
 }
 
 /* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
@@ -101,7 +92,7 @@ static void read_step(struct packer *packer, struct step *step, const struct bus
     if (first)
         reuse_attach(packer, step);
     else
-        take_window(packer, step, &now, busy ? &foreign_s : NULL);
+        take_window(step, &now, busy ? &foreign_s : NULL);
     counts->last = now;
     counts->foreign_s = foreign_s;
     counts->foreign_known = busy != NULL;
@@ -198,18 +189,4 @@ int sample_read(struct packer *packer, struct step *step, struct counters_sample
     target = target_of(step);
     counters_read(packer->counters, step->counts->counters, &target, sample);
     return 0;
-}
-
-bool sample_rate(const struct step *step, enum rate_id id, double *mean, double *error)
-{
-    const struct rate *rate;
-    double scaling;
-
-    if (!step->counts)
-        return false;
-    rate = &step->counts->phase.rate[id];
-    *mean = rate_mean(rate);
-    scaling = step->counts->scaling[id];
-    *error = hypot(rate_error(rate), 1.96 * scaling * *mean);
-    return !isnan(*mean);
 }

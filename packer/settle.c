@@ -10,7 +10,6 @@
 
 #include "ledger.h"
 #include "log.h"
-#include "packer.h"
 #include "settle_list.h"
 #include "settle_run.h"
 #include "mono.h"
@@ -207,26 +206,4 @@ void settler_job_end(struct settler *settler, uint32_t job)
     settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
     worker_changed(&settler->worker);
     worker_unlock(&settler->worker);
-}
-
-static bool is_last(const struct packer *packer, const struct step *step)
-{
-    const struct step *other;
-
-    TAILQ_FOREACH(other, &packer->steps.live, link)
-    if (other != step && other->request.id.job == step->request.id.job)
-        return false;
-    return true;
-}
-
-void settle_step_over(struct packer *packer, const struct step *step)
-{
-    const struct wire_register *request = &step->request;
-    struct settle_run run = {
-        .job = request->id.job, .restart = request->restart, .at = step->started_at};
-
-    if (!packer->settler || !request->cluster[0] || !is_last(packer, step))
-        return;
-    snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
-    settler_put(packer->settler, &run);
 }

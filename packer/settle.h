@@ -21,8 +21,6 @@
 
 struct settler;
 struct ledger;
-struct packer;
-struct step;
 
 /* Start, with what was left to be done. The ledger must live longer. 0; or -1 and err: the list's
  * file cannot be used, or there is no thread to be had. */
@@ -34,10 +32,6 @@ void settler_close(struct settler *settler);
 
 /* The run has no step on this node any more. */
 void settler_put(struct settler *settler, const struct settle_run *run);
-
-/* The step, which is live still, has its record in the ledger: put its job's run, if there is no
- * other step of it here. */
-void settle_step_over(struct packer *packer, const struct step *step);
 
 /* The job has ended, as far as this node goes. */
 void settler_job_end(struct settler *settler, uint32_t job);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sample.h"
+#include "step_counts.h"
 
 #define NOBODY ((size_t)-1)
 #define BUSY 0.9   /* of its cores: it could use more */
@@ -63,7 +64,7 @@ static double need_of(const struct topo *topo, const struct step *step)
     cores_of(topo, step, &cores);
     for (size_t i = 0; i < step->body.ntasks; i++)
         cpus_or(&use, &step->body.task[i].use);
-    if (!sample_rate(step, RATE_CPU, &mean, &error) || mean > BUSY * (double)cpus_count(&use))
+    if (!step_counts_rate(step, RATE_CPU, &mean, &error) || mean > BUSY * (double)cpus_count(&use))
         return (double)cpus_count(&cores);
     return mean > LEAST ? mean : LEAST;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../models/nucore.h"
+#include "program.h"
 
 #define SPREAD_MAX 0.05 /* runs that are further apart say nothing about what is equal */
 
@@ -105,7 +106,7 @@ static int find_demand(const struct packer *packer, const struct step *step,
 {
     char key[PROFILE_KEY_MAX];
 
-    step_profile_key(step, key);
+    program_key(step, key);
     if (!key[0])
         return berth_error_set(err, "neither a program nor a tag to look up a profile");
     if (profiles_get_demand(packer->profiles, key, &model->demand, err) < 0)

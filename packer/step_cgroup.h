@@ -19,8 +19,8 @@
 #define CGROUP_DIR_MAX 1024 /* bytes of the path of a cgroup */
 
 struct step_cgroup {
-    int usage;                    /* v1: cpuacct.usage; -1 none */
-    int stat;                     /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
+    int usage;                   /* v1: cpuacct.usage; -1 none */
+    int stat;                    /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
     char memory[CGROUP_DIR_MAX]; /* the folder that has memory.numa_stat; "" none */
 };
 

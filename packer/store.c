@@ -2,20 +2,14 @@
 /* store - see store.h */
 #include "store.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json.h"
-#include "place.h"
-#include "release.h"
-#include "size_json.h"
+#include "step_size.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -83,7 +77,7 @@ static struct json_object *start_entry(const struct step *step)
     json_add_text(entry, "reason", step->hold.reason);
     json_add_text(entry, "released", step_released_name[step->released]);
     json_add_bool(entry, "away", step->hold.away);
-    json_object_object_add(entry, "size", size_to_json(&step->size));
+    json_object_object_add(entry, "size", step_size_to_json(&step->size));
     json_object_object_add(entry, "body", body_to_json(&step->body));
     return entry;
 }
@@ -170,8 +164,8 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
     entry = calloc(packer->steps.nlive + 2, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
-    if (packer->released)
-        entry[n++] = release_entry(RELEASE_ALL);
+    if (packer->steps.released)
+        entry[n++] = release_entry(WIRE_ALL);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if ((entry[n] = start_entry(step)))
         n++;
@@ -264,7 +258,7 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
                       &released, err) < 0 ||
         json_get_bool(entry, "away", JSON_OPTIONAL, &step->hold.away, err) < 0 ||
         json_get_object(entry, "size", JSON_OPTIONAL, &size, err) < 0 ||
-        (size && size_from_json(size, &step->size, err) < 0))
+        (size && step_size_from_json(size, &step->size, err) < 0))
         return -1;
     step->started_at = started_at;
     step->state = (enum step_state)state;
@@ -368,14 +362,14 @@ static int load_release(struct packer *packer, struct json_object *entry, struct
     if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
         json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
         return -1;
-    release_mark(packer, id);
+    registry_release(&packer->steps, id);
     return 0;
 }
 
 static int load_manage(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
     (void)entry, (void)err;
-    release_unmark(packer);
+    registry_manage(&packer->steps);
     return 0;
 }
 
@@ -424,78 +418,4 @@ int store_set_aside(struct packer *packer, struct berth_error *err)
     for (size_t core = 0; core < packer->pool.cores; core++)
         packer->pool.stand[core] = POOL_OUTSIDE;
     return store_compact(packer, true, err);
-}
-
-/* ---- pool markers ---- */
-
-/* The folder beside the socket. */
-static void marker_dir(const struct packer *packer, char *path, size_t size)
-{
-    char socket[sizeof(packer->conf.socket)];
-
-    memcpy(socket, packer->conf.socket, sizeof(socket));
-    snprintf(path, size, "%s/%s", dirname(socket), WIRE_POOL_DIR);
-}
-
-/* Does the job keep its marker: has it a live step that opted in? */
-static bool opted_in(const struct packer *packer, uint32_t job)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->request.id.job == job && step->request.options.mode != WIRE_MODE_OFF)
-        return true;
-    return false;
-}
-
-void store_mark(struct packer *packer, uint32_t job)
-{
-    char dir[PATH_MAX], path[PATH_MAX + 16];
-    int fd;
-
-    marker_dir(packer, dir, sizeof(dir));
-    snprintf(path, sizeof(path), "%s/%u", dir, job);
-    if (!opted_in(packer, job)) {
-        unlink(path);
-        return;
-    }
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0)
-        log_error("%s: %s", path, strerror(errno));
-    else
-        close(fd);
-}
-
-/* Remove every marker of the folder. */
-static void remove_all(const char *path)
-{
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-}
-
-void store_mark_all(struct packer *packer)
-{
-    const struct step *step;
-    char path[PATH_MAX];
-
-    marker_dir(packer, path, sizeof(path));
-    if (mkdir(path, 0755) < 0 && errno != EEXIST)
-        log_error("%s: %s", path, strerror(errno));
-    remove_all(path);
-    TAILQ_FOREACH(step, &packer->steps.live, link) store_mark(packer, step->request.id.job);
-}
-
-void store_mark_none(struct packer *packer)
-{
-    char path[PATH_MAX];
-
-    marker_dir(packer, path, sizeof(path));
-    remove_all(path);
-    rmdir(path);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* store - what the journal holds: a "start" per step with all that is needed to adopt it again, an
- * "end", a "stand" with the permutation before each change of it, "release" and "manage". Also the pool markers, the
- * files by which the plugin knows a job of the pool. */
+ * "end", a "stand" with the permutation before each change of it, "release" and "manage". */
 #ifndef BERTH_STORE_H
 #define BERTH_STORE_H
 
@@ -25,11 +24,5 @@ int store_load(struct packer *packer, struct berth_error *err);
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
  * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
 int store_set_aside(struct packer *packer, struct berth_error *err);
-
-/* The marker of one job: there iff the job has a live step that opted in. Of all jobs, after a
- * start; none, before a stop. */
-void store_mark(struct packer *packer, uint32_t job);
-void store_mark_all(struct packer *packer);
-void store_mark_none(struct packer *packer);
 
 #endif

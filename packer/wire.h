@@ -88,6 +88,9 @@ struct wire_step_id {
     uint32_t job, step;
 };
 
+/* What names all steps of the node, where a job or its steps can be named. */
+#define WIRE_ALL ((struct wire_step_id){UINT32_MAX, UINT32_MAX})
+
 struct wire_register {
     struct wire_step_id id;
     uint32_t array_job, array_task; /* 0 and 0 when not of an array */

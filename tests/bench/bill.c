@@ -15,6 +15,7 @@
 #include "packer/bill_parts.h"
 #include "packer/pipeline.h"
 #include "tests/bench/folder.h"
+#include "../../packer/open.h"
 
 #define CORES 192
 

@@ -13,6 +13,7 @@
 
 #include "packer/metrics.h"
 #include "packer/sample.h"
+#include "../../packer/open.h"
 
 #define CORES 192
 

@@ -19,6 +19,7 @@
 #include "packer/pipeline.h"
 #include "packer/sample.h"
 #include "tests/bench/folder.h"
+#include "../../packer/open.h"
 
 #define CORES 192
 #define PROGRAMS 40

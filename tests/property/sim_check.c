@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packer/journal.h"
+#include "packer/release.h"
 #include "packer/store.h"
 
 static bool say(char *why, const struct sim_step *step, const char *what, const struct cpus *cpus)
@@ -197,10 +198,10 @@ static bool compare(const struct packer *now, struct packer *read, char *why)
 {
     const struct step *step;
 
-    if (now->released != read->released || now->steps.nlive != read->steps.nlive) {
+    if (now->steps.released != read->steps.released || now->steps.nlive != read->steps.nlive) {
         snprintf(why, SIM_WHY, "the journal has %zu steps%s, berthd has %zu%s", read->steps.nlive,
-                 read->released ? " and a release" : "", now->steps.nlive,
-                 now->released ? " and a release" : "");
+                 read->steps.released ? " and a release" : "", now->steps.nlive,
+                 now->steps.released ? " and a release" : "");
         return false;
     }
     TAILQ_FOREACH(step, &now->steps.live, link)
@@ -227,11 +228,12 @@ bool sim_journal_tells(struct sim *sim, char *why)
     bool same = false;
 
     registry_init(&read.steps, 0);
-    read.released = false;
     if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || store_load(&read, &err) < 0)
         snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
-    else
+    else {
+        release_leave(&read);
         same = compare(&sim->f->packer, &read, why);
+    }
     registry_free(&read.steps);
     pool_free(&read.pool);
     return same;

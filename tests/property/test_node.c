@@ -275,7 +275,7 @@ static void on_moves(struct run *run)
 static void on_release(struct run *run)
 {
     struct sim_step *step = sim_pick_step(run->sim);
-    struct wire_step_id id = RELEASE_ALL;
+    struct wire_step_id id = WIRE_ALL;
     struct berth_error err;
 
     if (step && sim_chance(run->sim, 95))

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "packer/store.h"
+#include "../../packer/open.h"
+#include "../../packer/pool_marker.h"
 
 #define FIRST_PID 2000000000 /* pid_max is 4194304 at most */
 
@@ -132,7 +134,7 @@ struct fixture *fixture_open(const char *topology)
     snprintf(f->conf.machine_profile, sizeof(f->conf.machine_profile), "%s/machine.json", f->dir);
     snprintf(f->conf.topology, sizeof(f->conf.topology), "%s", topology);
     open_packer(f);
-    store_mark_all(&f->packer);
+    pool_marker_update_all(&f->packer);
     return f;
 }
 

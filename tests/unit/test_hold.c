@@ -8,6 +8,7 @@
 
 #include "packer/hold.h"
 #include "packer/place.h"
+#include "../../packer/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
@@ -33,7 +34,7 @@ static int change(struct fixture *f, size_t n, const size_t *from, const size_t 
     struct pool next;
 
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
-    place_sync(&f->packer, NULL, &next);
+    stand_sync(&f->packer, NULL, &next);
     assert_int_equal(pool_assign(&next, n, from, to), 0);
     return hold_change(&f->packer, &next, NULL, flags, &err);
 }
@@ -253,7 +254,7 @@ static void test_describe(void **state)
     struct fixture *f = *state;
     struct step *step = fixture_put(f, 1, 0, "0-3", 1, (const char *const[]){"0", "1", NULL});
 
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     assert_int_equal(pool_assign(&f->packer.pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
     hold_describe(&f->packer, &f->packer.pool, step);
     assert_cpus(&step->place.home, "0-1");

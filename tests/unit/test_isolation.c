@@ -11,6 +11,7 @@
 #include "packer/hold.h"
 #include "packer/isolation.h"
 #include "packer/place.h"
+#include "../../packer/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
@@ -58,7 +59,7 @@ static void decide(struct fixture *f)
     struct berth_error err = {""};
     struct step *step;
 
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     if (place_decide(&f->packer, NULL, &f->packer.pool, &err) < 0)
         fail_msg("%s", err.text);
     TAILQ_FOREACH(step, &f->packer.steps.live, link)

@@ -164,7 +164,8 @@ static void test_says_why(void **state)
         {WIRE_MEM_BIND, 1000, false, 1e6, "mem=bind: "},
         {WIRE_MEM_AUTO, 0, false, 1e6, "memory_rate of berth.conf is 0"},
         {WIRE_MEM_AUTO, 1000, true, 1e6, "nothing on this node"},
-        {WIRE_MEM_AUTO, 1000, false, 1e12, "it would not pay: 1e+03 core-seconds, to gain 0.71 cores"},
+        {WIRE_MEM_AUTO, 1000, false, 1e12,
+         "it would not pay: 1e+03 core-seconds, to gain 0.71 cores"},
     };
 
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -273,13 +274,13 @@ static void test_bound(void **state)
     struct cpus here = cpus_of("0"), there = cpus_of("1"), both = cpus_of("0-1");
 
     memory_told(b->step);
-    assert_true(memory_move_allowed(b->step, &there));
+    assert_true(step_may_use(b->step, &there));
     b->step->request.options.mem = WIRE_MEM_BIND;
-    assert_true(memory_move_allowed(b->step, &there)); /* it was told nothing yet */
+    assert_true(step_may_use(b->step, &there)); /* it was told nothing yet */
     memory_told(b->step);
-    assert_true(memory_move_allowed(b->step, &here));
-    assert_false(memory_move_allowed(b->step, &there));
-    assert_false(memory_move_allowed(b->step, &both));
+    assert_true(step_may_use(b->step, &here));
+    assert_false(step_may_use(b->step, &there));
+    assert_false(step_may_use(b->step, &both));
 }
 
 int main(void)

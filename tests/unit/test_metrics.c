@@ -132,7 +132,7 @@ static void test_node(void **state)
     fixture_run(f, 2, "2", NULL);
     request.options.mode = WIRE_MODE_OBSERVE;
     fixture_start(f, request);
-    f->packer.released = true;
+    f->packer.steps.released = true;
     f->packer.decisions = 7;
     f->packer.failures = 2;
     page = get(f, METRICS_OPENMETRICS, true);

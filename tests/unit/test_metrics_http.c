@@ -22,6 +22,7 @@
 
 #include "metrics_page.h"
 #include "packer/metrics_http.h"
+#include "../../packer/open.h"
 
 #define NOBODY 65534
 #define PATIENCE_MS 30000 /* a hung server is a failure, a slow machine is not */

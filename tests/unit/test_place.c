@@ -11,6 +11,7 @@
 #include "models/di.h"
 #include "packer/classify.h"
 #include "packer/place.h"
+#include "../../packer/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
@@ -37,7 +38,7 @@ static void decide(struct fixture *f)
 {
     struct berth_error err = {""};
 
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     if (place_decide(&f->packer, NULL, &f->packer.pool, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -46,7 +47,7 @@ static void assert_image(struct fixture *f, const struct step *step, const char 
 {
     struct cpus image;
 
-    place_image(&f->packer, &f->packer.pool, &step->body.task[0].home, &image);
+    stand_image(&f->packer, &f->packer.pool, &step->body.task[0].home, &image);
     assert_cpus(&image, text);
 }
 
@@ -58,17 +59,17 @@ static void test_sync(void **state)
     struct pool *pool = &f->packer.pool;
     struct step *a = fixture_put(f, 1, 0, "0-1", 1, ONE("0")), *b;
 
-    place_sync(&f->packer, NULL, pool);
+    stand_sync(&f->packer, NULL, pool);
     assert_stand(pool, "0 1 - - - - - -");
     fixture_put(f, 2, 0, "6", 1, ONE("6"));
     b = fixture_put(f, 3, 0, "3", 1, ONE("3"));
     b->state = STEP_LEFT;
-    place_sync(&f->packer, NULL, pool);
+    stand_sync(&f->packer, NULL, pool);
     assert_stand(pool, "0 1 - - - - 6 -");
     a->state = STEP_OBSERVED;
-    place_sync(&f->packer, a, pool); /* a guest counts */
+    stand_sync(&f->packer, a, pool); /* a guest counts */
     assert_stand(pool, "0 1 - - - - 6 -");
-    place_sync(&f->packer, NULL, pool);
+    stand_sync(&f->packer, NULL, pool);
     assert_stand(pool, "- - - - - - 6 -");
 }
 
@@ -79,10 +80,10 @@ static void test_sync_off_step(void **state)
     struct pool *pool = &f->packer.pool;
 
     fixture_put(f, 1, 0, "0-2", 1, ONE("0"));
-    place_sync(&f->packer, NULL, pool);
+    stand_sync(&f->packer, NULL, pool);
     assert_int_equal(pool_assign(pool, 2, (size_t[]){0, 1}, (size_t[]){1, 0}), 0);
     fixture_put(f, 1, 1, "0-2", 1, ONE("1"))->state = STEP_LEFT;
-    place_sync(&f->packer, NULL, pool);
+    stand_sync(&f->packer, NULL, pool);
     assert_stand(pool, "0 - 2 - - - - -");
 }
 
@@ -92,7 +93,7 @@ static void test_sync_partial_core(void **state)
     struct fixture *f = *state;
 
     fixture_put(f, 1, 0, "0-2", 1, ONE("0-1")); /* CPU 2 is half of core 1 */
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     assert_stand(&f->packer.pool, "0 - - - - - - -");
 }
 
@@ -101,7 +102,7 @@ static void test_sync_partial_core(void **state)
 static const char *unfit(struct fixture *f, const char *job_home, const char *home)
 {
     struct step *step = fixture_put(f, 1, 0, job_home, 1, ONE(home));
-    const char *why = place_unfit(&f->packer, &step->body);
+    const char *why = stand_unfit(&f->packer, &step->body);
 
     registry_drop(&f->packer.steps, step);
     return why;
@@ -129,7 +130,7 @@ static void test_unfit_hybrid(void **state)
     assert_null(unfit(f, "0-2", "0-1"));
     assert_non_null(strstr(unfit(f, "0-2", "2"), "another kind"));
     fixture_put(f, 1, 0, "0-2", 1, ONE("0-1"));
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     assert_stand(&f->packer.pool, "0 - - - - - - -");
 }
 
@@ -150,7 +151,7 @@ static void test_image_threads(void **state)
     assert_int_equal(pool_assign(pool, 2, (size_t[]){0, 3}, (size_t[]){3, 0}), 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         home = cpus_of(cases[i].home);
-        place_image(&f->packer, pool, &home, &image);
+        stand_image(&f->packer, pool, &home, &image);
         assert_cpus(&image, cases[i].image);
     }
 }
@@ -172,10 +173,10 @@ static void test_image_far_siblings(void **state)
     topo_index(f->packer.topo);
     assert_int_equal(pool_assign(pool, 2, (size_t[]){1, 5}, (size_t[]){5, 1}), 0);
     home = cpus_of("1,9");
-    place_image(&f->packer, pool, &home, &image);
+    stand_image(&f->packer, pool, &home, &image);
     assert_cpus(&image, "5,13");
     home = cpus_of("9");
-    place_image(&f->packer, pool, &home, &image);
+    stand_image(&f->packer, pool, &home, &image);
     assert_cpus(&image, "13");
 }
 
@@ -349,7 +350,7 @@ static void test_guest(void **state)
     struct berth_error err;
 
     guest->state = STEP_OBSERVED;
-    place_sync(&f->packer, guest, &f->packer.pool);
+    stand_sync(&f->packer, guest, &f->packer.pool);
     assert_int_equal(place_decide(&f->packer, guest, &f->packer.pool, &err), 0);
     assert_int_equal(guest->place.rank, 1);
     assert_int_equal(guest->place.of, 2);
@@ -479,14 +480,14 @@ static void assert_images_sound(struct fixture *f)
         const struct cpus *home = &a->body.task[i].home;
         struct cpus image, other;
 
-        place_image(packer, &packer->pool, home, &image);
+        stand_image(packer, &packer->pool, home, &image);
         assert_int_equal(cpus_count(&image), cpus_count(home));
         assert_true(cpus_subset(&image, &packer->topo->cpus));
         if (a->state == STEP_LEFT)
             assert_true(cpus_equal(&image, home));
         TAILQ_FOREACH(b, &packer->steps.live, link)
         for (size_t j = 0; j < b->body.ntasks; j++) {
-            place_image(packer, &packer->pool, &b->body.task[j].home, &other);
+            stand_image(packer, &packer->pool, &b->body.task[j].home, &other);
             assert_int_equal(cpus_intersect(&image, &other),
                              cpus_intersect(home, &b->body.task[j].home));
         }
@@ -518,7 +519,7 @@ static void test_anything(void **state)
             if (random() % 2)
                 registry_drop(&f->packer.steps, step);
         }
-        place_sync(&f->packer, NULL, &f->packer.pool);
+        stand_sync(&f->packer, NULL, &f->packer.pool);
         assert_inside(&f->packer.pool);
         assert_images_sound(f);
         while ((step = TAILQ_FIRST(&f->packer.steps.live)))

@@ -2,6 +2,7 @@
 /* test_registry - every edge of the state machine and none else, what is live and what is history.
  */
 #include "fixture.h"
+#include "../../packer/program.h"
 
 #include <errno.h>
 #include <math.h>
@@ -167,14 +168,14 @@ static void test_profile_key(void **state)
     struct step *step = add(*state, 1, 0);
     char key[PROFILE_KEY_MAX], want[PROFILE_KEY_MAX];
 
-    step_profile_key(step, key);
+    program_key(step, key);
     assert_string_equal(key, "tag:t");
     step->request.options.tag[0] = '\0';
-    step_profile_key(step, key);
+    program_key(step, key);
     profile_key_exe(want, step->request.exe, step->request.hash);
     assert_string_equal(key, want);
     step->request.hash[0] = '\0'; /* a program that could not be read */
-    step_profile_key(step, key);
+    program_key(step, key);
     assert_string_equal(key, "");
 }
 
@@ -187,7 +188,7 @@ static void test_profile_key_fits(void **state)
     step->request.options.tag[0] = '\0';
     memset(step->request.exe, 'x', sizeof(step->request.exe) - 1);
     step->request.exe[sizeof(step->request.exe) - 1] = '\0';
-    step_profile_key(step, key);
+    program_key(step, key);
     assert_non_null(strstr(key, "xx#0123456789abcdef0123456789abcdef"));
 }
 

@@ -86,7 +86,7 @@ static void test_the_node(void **state)
 {
     struct fixture *f = *state;
 
-    release(f, RELEASE_ALL);
+    release(f, WIRE_ALL);
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
     assert_step(f, 2, "2", STEP_LEFT);
@@ -97,7 +97,7 @@ static void test_the_node(void **state)
     assert_step(f, 3, "4", STEP_LEFT);
     assert_non_null(strstr(step_of(f, 3, 0)->hold.reason, "released by root"));
     fixture_forget(f);
-    release(f, RELEASE_ALL); /* and once more */
+    release(f, WIRE_ALL); /* and once more */
     assert_calls(f, "");
 }
 
@@ -136,7 +136,7 @@ static void test_end(void **state)
 {
     struct fixture *f = *state;
 
-    release(f, RELEASE_ALL);
+    release(f, WIRE_ALL);
     release(f, JOB(1));
     manage(f);
     assert_step(f, 1, "0", STEP_LEFT); /* to its end */
@@ -145,7 +145,7 @@ static void test_end(void **state)
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(step_of(f, 1, 1)->state, STEP_PLACED);
     die_and_resume(f);
-    assert_false(f->packer.released);
+    assert_false(f->packer.steps.released);
     assert_int_equal(step_of(f, 3, 0)->state, STEP_PLACED);
 }
 
@@ -182,14 +182,14 @@ static void test_killed_after_the_word(void **state)
     struct fixture *f = *state;
     struct berth_error err;
 
-    assert_int_equal(store_release(&f->packer, RELEASE_ALL, &err), 0);
+    assert_int_equal(store_release(&f->packer, WIRE_ALL, &err), 0);
     die_and_resume(f);
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
-    assert_true(f->packer.released);
+    assert_true(f->packer.steps.released);
     die_and_resume(f); /* they are home, and what they do there is theirs */
     assert_calls(f, "");
-    assert_true(f->packer.released);
+    assert_true(f->packer.steps.released);
     assert_step(f, 2, "2", STEP_LEFT);
 }
 
@@ -202,7 +202,7 @@ static void test_restart_of_a_released_job(void **state)
     assert_calls(f, "apply 2.0 2; ");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(step_of(f, 1, 1)->state, STEP_LEFT);
-    assert_false(f->packer.released);
+    assert_false(f->packer.steps.released);
 }
 
 /* Who cannot be brought home is tried again: by the sweep, by the next daemon, at the stop. */

@@ -87,7 +87,7 @@ static void assert_rate(const struct step *step, enum rate_id id, double wanted)
 {
     double mean, error;
 
-    assert_true(sample_rate(step, id, &mean, &error));
+    assert_true(step_counts_rate(step, id, &mean, &error));
     if (!(fabs(mean - wanted) <= 1e-3 * wanted))
         fail_msg("%s: %g, not %g", rate_info[id].name, mean, wanted);
 }
@@ -119,7 +119,7 @@ static void test_first_window(void **state)
     next = at_age(f, step, 1);
     assert_true(next > 0.3 && next <= 0.5);
     assert_int_equal(sample_read(&f->packer, step, &sample), 0);
-    assert_false(sample_rate(step, RATE_MISS_PMI, &mean, &error));
+    assert_false(step_counts_rate(step, RATE_MISS_PMI, &mean, &error));
     next = at_age(f, step, 1.5);
     assert_true(next > 0.3 && next <= 1.5);
     assert_rate(step, RATE_MISS_PMI, 20000);

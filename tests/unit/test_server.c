@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "packer/server.h"
+#include "../../packer/open.h"
 
 #define NOBODY 65534
 #define PATIENCE_MS 20000 /* a hung server is a failure, a slow machine is not */

@@ -10,6 +10,7 @@
 #include "packer/place.h"
 #include "packer/sample.h"
 #include "packer/share.h"
+#include "../../packer/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
@@ -32,7 +33,7 @@ static struct step *put(struct fixture *f, uint32_t job, uint32_t step, const ch
 
 static void share(struct fixture *f)
 {
-    place_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&f->packer, NULL, &f->packer.pool);
     share_cores(&f->packer, &f->packer.pool);
 }
 

@@ -12,6 +12,7 @@
 
 #include "packer/hold.h"
 #include "packer/store.h"
+#include "../../packer/pool_marker.h"
 
 static int open_plain(void **state)
 {
@@ -316,14 +317,14 @@ static void test_mark(void **state)
     struct step *step = put(f, 7);
 
     step->request.options.mode = WIRE_MODE_OFF;
-    store_mark(&f->packer, 7);
+    pool_marker_update(&f->packer, 7);
     assert_false(marked(f, "7"));
     step->request.options.mode = WIRE_MODE_OBSERVE;
-    store_mark(&f->packer, 7);
-    store_mark(&f->packer, 7);
+    pool_marker_update(&f->packer, 7);
+    pool_marker_update(&f->packer, 7);
     assert_true(marked(f, "7"));
     registry_end(&f->packer.steps, step);
-    store_mark(&f->packer, 7);
+    pool_marker_update(&f->packer, 7);
     assert_false(marked(f, "7"));
 }
 
@@ -336,14 +337,14 @@ static void test_mark_all(void **state)
     assert_int_equal(close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644)), 0);
     put(f, 7);
     put(f, 8)->request.options.mode = WIRE_MODE_OFF;
-    store_mark_all(&f->packer);
+    pool_marker_update_all(&f->packer);
     assert_true(marked(f, "7"));
     assert_false(marked(f, "8"));
     assert_false(marked(f, "99")); /* what a dead daemon left */
-    store_mark_none(&f->packer);
+    pool_marker_remove_all(&f->packer);
     assert_false(marked(f, "."));
-    store_mark_none(&f->packer);
-    store_mark_all(&f->packer);
+    pool_marker_remove_all(&f->packer);
+    pool_marker_update_all(&f->packer);
     assert_true(marked(f, "7"));
 }
 

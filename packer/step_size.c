@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* size_json - see size_json.h */
-#include "size_json.h"
+/* step_size - see step_size.h */
+#include "step_size.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 
 #define CONSTRAINTS (NUMEM_CONTENTION + 1)
 
-struct json_object *size_to_json(const struct step_size *size)
+struct json_object *step_size_to_json(const struct step_size *size)
 {
     struct json_object *object = json_object_new_object();
 
@@ -25,7 +25,7 @@ struct json_object *size_to_json(const struct step_size *size)
     return object;
 }
 
-int size_from_json(struct json_object *object, struct step_size *size, struct berth_error *err)
+int step_size_from_json(struct json_object *object, struct step_size *size, struct berth_error *err)
 {
     const char *name[CONSTRAINTS];
     uint64_t cores = 0, given = 0, threads = 0;

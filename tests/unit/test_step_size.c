@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_size_json - what sizing found out, to JSON and back from the journal. */
+/* test_step_size - what sizing found out, to JSON and back from the journal. */
 #include <json-c/json.h>
 #include <math.h>
 #include <setjmp.h>
@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "packer/json.h"
-#include "packer/size_json.h"
+#include "packer/step_size.h"
 
 static void assert_text(const struct step_size *size, const char *wanted)
 {
-    struct json_object *object = size_to_json(size);
+    struct json_object *object = step_size_to_json(size);
 
     assert_string_equal(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), wanted);
     json_object_put(object);
@@ -61,10 +61,10 @@ static void test_round_trip(void **state)
                                .gbps_all = NAN,
                                .reason = "because"},
                          out;
-        struct json_object *object = size_to_json(&in);
+        struct json_object *object = step_size_to_json(&in);
         struct berth_error err;
 
-        assert_int_equal(size_from_json(object, &out, &err), 0);
+        assert_int_equal(step_size_from_json(object, &out, &err), 0);
         assert_int_equal(out.cores, 4);
         assert_int_equal(out.given, 2);
         assert_int_equal(out.threads, 3);
@@ -93,7 +93,7 @@ static void test_wrong(void **state)
         struct berth_error err = {""};
         struct step_size size;
 
-        assert_int_equal(size_from_json(object, &size, &err), -1);
+        assert_int_equal(step_size_from_json(object, &size, &err), -1);
         assert_non_null(strstr(err.text, wrong[i][1]));
         json_object_put(object);
     }
