@@ -9,23 +9,14 @@
 #include <string.h>
 
 #include "log.h"
-
-static bool allowed(const char *allow, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = allow; (at = strstr(at, word)); at += length)
-        if ((at == allow || at[-1] == ',' || at[-1] == ' ') && strchr(", ", at[length]))
-            return true;
-    return false;
-}
+#include "packer/base/text.h"
 
 /* ---- who may ask for isolate ---- */
 
 /* Is one of the words this one, or "*"? */
 static bool named(const char *words, const char *word)
 {
-    return word[0] && (allowed(words, word) || allowed(words, "*"));
+    return word[0] && (text_lists(words, word) || text_lists(words, "*"));
 }
 
 static bool number_named(const char *words, uint32_t number)
@@ -47,7 +38,7 @@ static bool group_named(const char *words, const struct wire_register *request)
 
 const char *admit_isolate(const struct conf *conf, const struct wire_register *request)
 {
-    if (!allowed(conf->allow, "isolate"))
+    if (!text_lists(conf->allow, "isolate"))
         return "berth.conf does not allow it";
     if (number_named(conf->isolate_users, request->uid) ||
         group_named(conf->isolate_groups, request) ||
@@ -120,7 +111,7 @@ static bool refuse(const char *allow, bool given, const char *word, char *refuse
 {
     size_t used = strlen(refused);
 
-    if (!given || allowed(allow, word))
+    if (!given || text_lists(allow, word))
         return false;
     snprintf(refused + used, size - used, "%s%s", used ? "," : "", word);
     return true;

@@ -501,20 +501,6 @@ static void print_sentences(const char *text, FILE *out)
     }
 }
 
-bool conf_lists(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ",");
-
-        if (n == length && strncmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 void conf_print_mdoc(FILE *out)
 {
     char type[512];

@@ -91,9 +91,6 @@ int conf_read(struct conf *conf, const char *path, struct berth_error *err);
  * conf_read. */
 void conf_print(const struct conf *conf, FILE *out);
 
-/* Is the word in a value of words, "a,b,c"? */
-bool conf_lists(const char *list, const char *word);
-
 /* The table as mdoc(7) list items, for berth.conf(5). */
 void conf_print_mdoc(FILE *out);
 

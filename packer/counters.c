@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "log.h"
+#include "packer/base/text.h"
 
 /* In order of preference; the first, where it is asked for, is alone. */
 static const struct counters_backend *const backends[] = {
@@ -40,7 +41,7 @@ static const char *left_out(const struct conf *conf, size_t i)
         return replay ? NULL : "counters_replay is set in berth.conf";
     if (replay)
         return "counters_replay is not set in berth.conf";
-    return conf_lists(conf->counters, backends[i]->name) ? NULL : "not in berth.conf's counters";
+    return text_lists(conf->counters, backends[i]->name) ? NULL : "not in berth.conf's counters";
 }
 
 static void open_backend(struct counters *counters, size_t i, const struct counters_node *node)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "packer/base/text.h"
 
 struct json_object *ctl_object(struct json_object *object, const char *key)
 {
@@ -50,43 +51,13 @@ size_t ctl_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* A byte that continues a UTF-8 character, which takes no column of its own. */
-static bool continues(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-static size_t columns_of(const char *text, size_t length)
-{
-    size_t columns = 0;
-
-    for (size_t i = 0; i < length; i++)
-        columns += !continues(text[i]);
-    return columns;
-}
-
-/* C0 and DEL, and C1 as UTF-8 writes it (0xc2 0x80..0x9f), become '?'. */
-static void put_clean(FILE *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        unsigned char after = i + 1 < length ? (unsigned char)text[i + 1] : 0;
-        bool c1 = c == 0xc2 && after >= 0x80 && after <= 0x9f;
-
-        fputc(c < 0x20 || c == 0x7f || c1 ? '?' : c, out);
-        i += c1;
-    }
-}
-
 void ctl_put_line(FILE *out, const char *line, size_t columns)
 {
-    size_t length = 0, used = 0;
+    size_t length = columns ? text_fit(line, columns) : strlen(line);
 
-    while (line[length] && (columns == 0 || used < columns || continues(line[length])))
-        used += !continues(line[length++]);
     while (length > 0 && line[length - 1] == ' ')
         length--;
-    put_clean(out, line, length);
+    text_put(out, line, length);
     fputc('\n', out);
 }
 
@@ -98,14 +69,14 @@ void ctl_put_paragraph(FILE *out, const char *title, const char *text, size_t co
 
     fprintf(out, "%-*s", INDENT - 1, title);
     while (*text) {
-        size_t length = strcspn(text, " "), wide = columns_of(text, length) + 1;
+        size_t length = strcspn(text, " "), wide = text_columns(text, length) + 1;
 
         if (columns && used > INDENT && used + wide > columns) {
             fprintf(out, "\n%*s", INDENT - 1, "");
             used = INDENT;
         }
         fputc(' ', out);
-        put_clean(out, text, length);
+        text_put(out, text, length);
         used += wide;
         text += length + strspn(text + length, " ");
     }

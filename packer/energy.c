@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "busy.h"
+#include "packer/base/text.h"
 
 /* In order of preference. */
 static const struct energy_way *const ways[] = {&energy_powercap, &energy_perf, &energy_hwmon,
@@ -40,7 +41,7 @@ static const char *left_out(const struct conf *conf, size_t i)
 {
     if (ways[i] == &energy_model)
         return conf->energy_model[0] ? NULL : "energy_model is not set in berth.conf";
-    return conf_lists(conf->energy, ways[i]->name) ? NULL : "not in berth.conf's energy";
+    return text_lists(conf->energy, ways[i]->name) ? NULL : "not in berth.conf's energy";
 }
 
 static bool has(const struct energy *energy, const struct energy_zone *zone)

@@ -9,36 +9,9 @@
 
 #include "json.h"
 #include "ledger_schema.h"
+#include "packer/base/text.h"
 
 /* ---- texts ---- */
-
-/* Bytes of the UTF-8 character that text begins with; 0: it begins with none, or with one that is
- * not for printing. */
-static size_t character(const unsigned char *text)
-{
-    static const struct {
-        unsigned char first, last; /* of the leading byte */
-        unsigned char low, high;   /* of the second one */
-        size_t length;
-    } form[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-                {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-                {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-
-    if (text[0] >= 0x20 && text[0] < 0x7f)
-        return 1;
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-        size_t n = 2;
-
-        if (text[0] < form[i].first || text[0] > form[i].last || text[1] < form[i].low ||
-            text[1] > form[i].high)
-            continue;
-        while (n < form[i].length && (text[n] & 0xc0) == 0x80)
-            n++;
-        return n == form[i].length ? n : 0;
-    }
-    return 0;
-}
 
 static struct json_object *clean_text(const char *text, size_t size)
 {
@@ -47,13 +20,7 @@ static struct json_object *clean_text(const char *text, size_t size)
 
     memcpy(clean, text, length);
     clean[length] = '\0';
-    for (size_t i = 0; i < length;) {
-        size_t n = character((unsigned char *)clean + i);
-
-        if (n == 0)
-            clean[i] = '?';
-        i += n ? n : 1;
-    }
+    text_clean(clean);
     return json_object_new_string(clean);
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/base/text.h"
+
 #define LINE_MAX_BYTES 2048
 
 static struct {
@@ -29,18 +31,6 @@ void log_open(enum log_target target, enum log_level level)
     settings.level = level;
     if (target == LOG_TARGET_SYSLOG)
         openlog("berthd", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-}
-
-/* Control characters would let a text forge a line or drive a terminal. UTF-8 stays: its bytes are
- * all >= 0x80, but the C1 controls among them (0xc2 0x80..0x9f) go. */
-static void clean(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f)
-            *c = '?';
-        else if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
-            c[0] = c[1] = '?';
-    }
 }
 
 /* "2026-01-31T12:00:00.123+0100 info  TEXT\n" to stderr, in one write. */
@@ -72,7 +62,7 @@ void log_line(enum log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    clean(text);
+    text_clean(text);
     if (settings.target == LOG_TARGET_SYSLOG)
         syslog(level_priority[level], "%s", text);
     else

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "packer/base/text.h"
+
 const char *const metrics_content_type[METRICS_FORMATS] = {
     [METRICS_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
     [METRICS_PLAIN] = "text/plain; version=0.0.4; charset=utf-8",
@@ -52,61 +54,29 @@ static void put(struct metrics_text *text, const char *string)
     put_bytes(text, string, strlen(string));
 }
 
-/* The length of the character of UTF-8 that s begins with (RFC 3629); 0: it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-    static const struct {
-        unsigned char from, to, low, high; /* first byte; bounds of the second */
-        size_t length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-
-    if (s[0] < 0x80)
-        return 1;
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if (s[0] < forms[i].from || s[0] > forms[i].to)
-            continue;
-        if (s[1] < forms[i].low || s[1] > forms[i].high)
-            return 0;
-        for (size_t j = 2; j < forms[i].length; j++)
-            if ((s[j] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
-
 /* Of a user's text, control characters and what is no UTF-8 become '?'. A quote stays as it is in
  * the help lines of the plain format, which knows no escape for it. */
 static void put_escaped(struct metrics_text *text, const char *string, bool quotes)
 {
-    const unsigned char *s = (const unsigned char *)string;
-
     for (;;) {
         size_t plain = 0, length;
 
-        while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
-            plain++;
-        put_bytes(text, (const char *)s, plain);
-        s += plain;
-        if (!*s)
+        while (string[plain] != '"' && string[plain] != '\\' &&
+               (length = text_character(string + plain)))
+            plain += length;
+        put_bytes(text, string, plain);
+        string += plain;
+        if (!*string)
             return;
-        length = utf8_length(s);
-
-        if (*s == '\n')
+        if (*string == '\n')
             put(text, "\\n");
-        else if (*s == '\\')
+        else if (*string == '\\')
             put(text, "\\\\");
-        else if (*s == '"' && quotes)
-            put(text, "\\\"");
-        else if (length == 0 || *s < 0x20 || *s == 0x7f)
-            put(text, "?");
+        else if (*string == '"')
+            put(text, quotes ? "\\\"" : "\"");
         else
-            put_bytes(text, (const char *)s, length);
-        s += length ? length : 1;
+            put(text, "?");
+        string++;
     }
 }
 

@@ -4,32 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "packer/base/text.h"
 #include "report_html_impl.h"
-
-/* The bytes of the UTF-8 character at `text`, 0 where there is none: no overlong forms, no
- * surrogates, nothing beyond U+10FFFF, no C1. */
-static size_t character(const unsigned char *text)
-{
-    static const struct {
-        unsigned char low, high, second_low, second_high, length;
-    } form[] = {
-        {0xc2, 0xc2, 0xa0, 0xbf, 2}, {0xc3, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-
-    if (text[0] < 0x80)
-        return text[0] >= 0x20 && text[0] != 0x7f;
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-        if (text[0] < form[i].low || text[0] > form[i].high || text[1] < form[i].second_low ||
-            text[1] > form[i].second_high)
-            continue;
-        for (size_t k = 2; k < form[i].length; k++)
-            if ((text[k] & 0xc0) != 0x80)
-                return 0;
-        return form[i].length;
-    }
-    return 0;
-}
 
 void page_text(FILE *out, const char *text)
 {
@@ -38,7 +14,7 @@ void page_text(FILE *out, const char *text)
 
     while (*text) {
         const char *found = strchr(special, *text);
-        size_t length = character((const unsigned char *)text);
+        size_t length = text_character(text);
 
         if (found)
             fputs(escape[found - special], out);

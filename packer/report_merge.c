@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "models/edp.h"
+#include "packer/base/text.h"
 #include "report.h"
 
 enum rule {
@@ -187,29 +188,20 @@ static double merged(enum rule rule, double a, double b, double weight_a, double
     return NAN;
 }
 
-static bool lists(const char *list, const char *word, size_t length)
-{
-    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
-            return true;
-    return false;
-}
-
 /* The sources of both, as a list. */
 static const char *join(const char *a, const char *b,
                         const char *(*intern)(void *arg, const char *text), void *arg)
 {
-    char text[256];
+    char text[256], words[256], *word, *rest;
     size_t used;
 
     if (a == b || !*b || !*a)
         return *a ? a : b;
     used = (size_t)snprintf(text, sizeof(text), "%s", a);
-    for (size_t length; *b; b += length, b += *b == ',') {
-        length = strcspn(b, ",");
-        if (!lists(a, b, length) && used + length + 2 < sizeof(text))
-            used += (size_t)sprintf(text + used, ",%.*s", (int)length, b);
-    }
+    snprintf(words, sizeof(words), "%s", b);
+    for (word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        if (!text_lists(a, word) && used + strlen(word) + 2 < sizeof(text))
+            used += (size_t)sprintf(text + used, ",%s", word);
     return used > strlen(a) ? intern(arg, text) : a;
 }
 

@@ -5,31 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/text.h"
+
 static int width_of(const struct report_column *column)
 {
     return abs(column->width);
-}
-
-/* A byte that continues a UTF-8 character, which takes no column of its own. */
-static bool continues(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* C0, DEL and C1 (0xc2 0x80..0x9f in UTF-8) become '?': names must not drive a terminal, nor break
- * a line. */
-static void clean(char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text, after = (unsigned char)text[1];
-
-        if (c < 0x20 || c == 0x7f) {
-            *text = '?';
-        } else if (c == 0xc2 && after >= 0x80 && after <= 0x9f) {
-            *text++ = '?';
-            *text = '?';
-        }
-    }
 }
 
 static void put_spaces(FILE *out, int n)
@@ -42,35 +22,16 @@ static void put_spaces(FILE *out, int n)
 static void put_padded(FILE *out, const struct report_column *column, const char *text,
                        size_t length)
 {
-    int width = width_of(column), used = 0;
-    size_t cut = 0; /* where the last character that fits begins */
+    int width = width_of(column), used = (int)text_columns(text, length);
 
-    for (size_t i = 0; i < length; i++)
-        if (!continues(text[i]) && ++used == width)
-            cut = i;
     if (column->width > 0)
         put_spaces(out, width - used);
-    fwrite_unlocked(text, 1, used > width ? cut : length, out);
+    fwrite_unlocked(text, 1, used > width ? text_fit(text, (size_t)width - 1) : length, out);
     if (used > width)
         putc_unlocked('+', out);
     if (column->width < 0)
         put_spaces(out, width - used);
     putc_unlocked(' ', out);
-}
-
-static void put_csv(FILE *out, const char *text, size_t length)
-{
-    if (!strpbrk(text, "\",\r\n")) {
-        fwrite_unlocked(text, 1, length, out);
-        return;
-    }
-    putc_unlocked('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc_unlocked('"', out);
-        putc_unlocked(*text, out);
-    }
-    putc_unlocked('"', out);
 }
 
 static void put_cell(struct report_put *put, size_t i, const char *text, size_t length)
@@ -82,7 +43,7 @@ static void put_cell(struct report_put *put, size_t i, const char *text, size_t 
         return;
     }
     if (put->shape == REPORT_SHAPE_CSV)
-        put_csv(put->out, text, length);
+        text_put_csv(put->out, text);
     else
         fwrite_unlocked(text, 1, length, put->out);
     if (put->shape == REPORT_SHAPE_PARSABLE || i + 1 < put->columns)
@@ -119,7 +80,7 @@ void report_put_row(struct report_put *put, const struct report_row *row)
                             ? report_cell_raw(row, put->column[i].field, text)
                             : report_cell(row, put->column[i].field, put->unit, text);
 
-        clean(text);
+        text_clean(text);
         put_cell(put, i, text, length);
     }
     putc_unlocked('\n', put->out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/text.h"
 
 static const char step_expected[] = "step: the name of a step expected, 1 to 255 bytes";
 
@@ -215,22 +216,6 @@ char *samples_csv_header(void)
     return NULL;
 }
 
-/* In quotes where it has to be. */
-static void put_name(FILE *out, const char *name)
-{
-    bool quotes = name[strcspn(name, ",\"")] != '\0' || name[0] == ' ';
-
-    if (quotes)
-        fputc('"', out);
-    for (; *name; name++) {
-        if (*name == '"')
-            fputc('"', out);
-        fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, out);
-    }
-    if (quotes)
-        fputc('"', out);
-}
-
 char *samples_csv(const char *step, const struct counters_sample *sample)
 {
     char *text = NULL;
@@ -239,7 +224,7 @@ char *samples_csv(const char *step, const struct counters_sample *sample)
 
     if (!out)
         return NULL;
-    put_name(out, step);
+    text_put_csv(out, step);
     fprintf(out, ",%.17g", sample->at_s);
     for (int i = 0; i < COUNTERS; i++) {
         fputc(',', out);

@@ -12,6 +12,12 @@ tests_unit_test_file_SOURCES = tests/unit/test_file.c
 tests_unit_test_file_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_file_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_text
+check_PROGRAMS += tests/unit/test_text
+tests_unit_test_text_SOURCES = tests/unit/test_text.c
+tests_unit_test_text_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_text_LDADD = libwire.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_worker
 check_PROGRAMS += tests/unit/test_worker
 tests_unit_test_worker_SOURCES = tests/unit/test_worker.c

@@ -148,6 +148,7 @@ static void test_line_texts(void **state)
         {"plain \"quoted\" \\ / text", "plain \"quoted\" \\ / text"},
         {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
         {"a\nb\tc\x7f", "a?b?c?"},
+        {"\xc2\x9b 2J", "?? 2J"},
         {"\xff\xfe", "??"},
         {"\xc0\xaf", "??"},           /* overlong */
         {"\xed\xa0\x80", "???"},      /* a surrogate */

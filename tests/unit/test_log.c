@@ -99,7 +99,7 @@ static void test_forgery(void **state)
                    "2J");
     assert_non_null(strstr(logged(), "gr\xc3\xbc\xc3\x9f ??2J\n"));
     log_info("%s", "cut \xc2"); /* a character cut at the text's end */
-    assert_non_null(strstr(logged(), "cut \xc2\n"));
+    assert_non_null(strstr(logged(), "cut ?\n"));
 }
 
 static void test_long_text_is_cut(void **state)

@@ -102,6 +102,7 @@ static void test_escapes(void **state)
         {"a\tb\r\x7f", "a?b??"},
         {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f"},
         {"\xff\xfe", "??"},
+        {"\xc2\x9b 2J", "?? 2J"},          /* a control character, too */
         {"\xc3", "?"},                     /* cut off */
         {"\xc0\xaf", "??"},                /* '/' the long way */
         {"\xed\xa0\x80", "???"},           /* half a surrogate pair */

@@ -187,7 +187,8 @@ static void test_hostile(void **state)
     char *page;
 
     (void)state;
-    strcpy(record.job_name, "</title><script>x('\"&')</script>\x1b\xff\xc0\xaf\xed\xa0\x80");
+    strcpy(record.job_name,
+           "</title><script>x('\"&')</script>\x1b\xc2\x9b\xff\xc0\xaf\xed\xa0\x80");
     strcpy(record.user, "<b onload=x>");
     strcpy(record.node, "n\"'><svg>");
     strcpy(record.energy_source, "<i>");

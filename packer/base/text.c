@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text - see text.h */
+#include "packer/base/text.h"
+
+#include <string.h>
+
+/* Leading bytes, what may follow them, and the length of the whole: RFC 3629, section 4, without
+ * the control characters U+0080 to U+009F. */
+static const struct {
+    unsigned char first, last, low, high, length;
+} forms[] = {
+    {0xc2, 0xc2, 0xa0, 0xbf, 2}, {0xc3, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+    {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+size_t text_character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+
+    if (c[0] < 0x80)
+        return c[0] >= 0x20 && c[0] != 0x7f;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t n = 2;
+
+        if (c[0] < forms[i].first || c[0] > forms[i].last)
+            continue;
+        if (c[1] < forms[i].low || c[1] > forms[i].high)
+            return 0;
+        while (n < forms[i].length && (c[n] & 0xc0) == 0x80)
+            n++;
+        return n == forms[i].length ? n : 0;
+    }
+    return 0;
+}
+
+void text_clean(char *text)
+{
+    while (*text) {
+        size_t n = text_character(text);
+
+        if (n == 0)
+            *text = '?';
+        text += n ? n : 1;
+    }
+}
+
+void text_put(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t n = text_character(text + i);
+
+        if (n)
+            fwrite(text + i, 1, n, out);
+        else
+            fputc('?', out);
+        i += n ? n : 1;
+    }
+}
+
+void text_put_csv(FILE *out, const char *text)
+{
+    bool quotes = text[strcspn(text, ",\"")] != '\0' || text[0] == ' ';
+
+    if (quotes)
+        fputc('"', out);
+    while (*text) {
+        size_t n = strcspn(text, "\"");
+
+        text_put(out, text, n);
+        text += n;
+        if (*text) {
+            fputs("\"\"", out);
+            text++;
+        }
+    }
+    if (quotes)
+        fputc('"', out);
+}
+
+size_t text_columns(const char *text, size_t length)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < length; columns++) {
+        size_t n = text_character(text + i);
+
+        i += n ? n : 1;
+    }
+    return columns;
+}
+
+size_t text_fit(const char *text, size_t columns)
+{
+    size_t length = 0;
+
+    for (; columns > 0 && text[length]; columns--) {
+        size_t n = text_character(text + length);
+
+        length += n ? n : 1;
+    }
+    return length;
+}
+
+bool text_lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (*list) {
+        size_t n = strcspn(list, ", ");
+
+        if (n > 0 && n == length && strncmp(list, word, n) == 0)
+            return true;
+        list += n + (list[n] != '\0');
+    }
+    return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text - texts of people: UTF-8 of which nothing drives a terminal or forges a line.
+ *
+ * One rule stands for logs, terminals, pages and files: what is no character of UTF-8 (RFC 3629),
+ * and every control character (C0, DEL, and C1, which UTF-8 writes as 0xc2 0x80..0x9f), is not
+ * passed on. '?' stands in the place of each of its bytes, where a format has no escape for it. */
+#ifndef BERTH_TEXT_H
+#define BERTH_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Returns the bytes of the character that text begins with, 1 to 4; 0 at its end, before a control
+ * character and before a byte that begins no character. */
+size_t text_character(const char *text);
+
+/* Replaces in place. */
+void text_clean(char *text);
+
+/* Writes the first `length` bytes, cleaned; a character is not cut by them. */
+void text_put(FILE *out, const char *text, size_t length);
+
+/* Writes text as a field of CSV (RFC 4180), cleaned, and in quotes where it has to be. */
+void text_put_csv(FILE *out, const char *text);
+
+/* Returns how many columns text_put() takes for these bytes: each character takes one. */
+size_t text_columns(const char *text, size_t length);
+
+/* Returns how many bytes of text fit into so many columns. */
+size_t text_fit(const char *text, size_t columns);
+
+/* Says whether a list of words, with commas or blanks between them, has the word. */
+bool text_lists(const char *list, const char *word);
+
+#endif
