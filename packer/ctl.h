@@ -45,13 +45,11 @@ int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
  * that is readable once one of them has come; -1 and errno. */
 int ctl_signals(void);
 
-/* The options of a verb that asks berthd: --json, --socket PATH, --help (prints `usage`). Options
- * may follow arguments; optind is then at the first argument. -1 to go on, else the exit status. */
+/* The options of a verb that does nothing but ask berthd. */
 struct ctl_query {
     const char *socket; /* NULL: where the configuration says */
     bool json;
 };
-int ctl_query_options(int argc, char **argv, const char *usage, struct ctl_query *query);
 
 /* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
  * answer lines as {"node":{...},"steps":[...]}; "steps" is always there, "samples":[...] where some
@@ -79,8 +77,10 @@ size_t ctl_columns(void);
  * named must not drive the reader's terminal. */
 void ctl_put_line(FILE *out, const char *line, size_t columns);
 
-/* A paragraph under a title, its words wrapped to `columns` (0: not) with a hanging indent. */
-void ctl_put_paragraph(FILE *out, const char *title, const char *text, size_t columns);
+/* A paragraph beside a title, its words wrapped to `columns` (0: not) and all of them indented by
+ * `indent` (1 at least). */
+void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
+                       size_t columns);
 
 /* Seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
 #define CTL_TIME_MAX 32

@@ -4,7 +4,6 @@
  * Whatever can fail is tried before the machine is measured, and the file appears whole at the end
  * or not at all: Ctrl-C leaves nothing. */
 #include <errno.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <math.h>
 #include <numa.h>
@@ -18,6 +17,7 @@
 #include "calibrate.h"
 #include "ctl.h"
 #include "ctl_calibrate.h"
+#include "ctl_options.h"
 #include "mono.h"
 
 #define RUNS 5
@@ -28,83 +28,34 @@
 #define PROGRESS_TTY_S 0.1
 #define BAR 30
 
-static const char help_text[] =
-    "usage: berthctl calibrate [OPTION...]\n"
-    "\n"
-    "Measure what this machine's memory can do, on each NUMA node and between the nodes, and "
-    "write\n"
-    "a machine profile, which berthd reads at its next start. Nothing else should run meanwhile.\n"
-    "\n"
-    "  --output FILE  where to write it (default: machine_profile of berth.conf); '-' for stdout,\n"
-    "                 as JSON\n"
-    "  --force        replace a file that is there\n"
-    "  --runs N       repeat each measurement N times (default 5, quick 3)\n"
-    "  --quick        shorter measurements, and not every number of cores\n"
-    "  --json         print the profile as JSON on stdout, too\n"
-    "  --help         this text\n"
-    "\n"
-    "It uses the CPUs and NUMA nodes that it may run on (see taskset(1)), and needs no "
-    "privileges.\n";
-
 struct args {
     const char *output; /* NULL: where the configuration says */
-    unsigned runs;      /* 0: not given */
+    uint64_t runs;      /* 0: not given */
     bool force, quick, json;
 };
 
-/* ---- arguments ---- */
-
-static int take_option(struct args *args, int option, const char *value, const char *typed)
-{
-    char *end;
-    long runs;
-
-    switch (option) {
-    case 'o':
-        args->output = value;
-        return 0;
-    case 'f':
-        args->force = true;
-        return 0;
-    case 'r':
-        errno = 0;
-        runs = strtol(value, &end, 10);
-        if (errno || end == value || *end || runs < 1 || runs > RUNS_MAX)
-            return ctl_usage("calibrate", "--runs '%s': a number from 1 to %d", value, RUNS_MAX);
-        args->runs = (unsigned)runs;
-        return 0;
-    case 'q':
-        args->quick = true;
-        return 0;
-    case 'j':
-        args->json = true;
-        return 0;
-    case ':':
-        return ctl_usage("calibrate", "%s: its value is missing", typed);
-    }
-    return ctl_usage("calibrate", "%s: no such option", typed);
-}
-
-static int parse(struct args *args, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-        {"runs", required_argument, NULL, 'r'},   {"quick", no_argument, NULL, 'q'},
-        {"json", no_argument, NULL, 'j'},         {0}};
-    int option, rc = 0;
-
-    optind = 0;
-    opterr = 0;
-    while (rc == 0 && (option = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        rc = take_option(args, option, optarg, argv[optind - 1]);
-    if (rc != 0)
-        return rc;
-    if (optind < argc)
-        return ctl_usage("calibrate", "%s: no such argument", argv[optind]);
-    if (args->runs == 0)
-        args->runs = args->quick ? RUNS_QUICK : RUNS;
-    return 0;
-}
+static const struct ctl_option option_rows[] = {
+    {"output", 0, "FILE",
+     "where to write it (default: machine_profile of berth.conf); '-' for stdout, as JSON",
+     CTL_TEXT(struct args, output)},
+    {"force", 0, NULL, "replace a file that is there", CTL_FLAG(struct args, force)},
+    {"runs", 0, "N", "repeat each measurement N times (default 5, quick 3)",
+     CTL_WHOLE(struct args, runs, "a number", 1, RUNS_MAX)},
+    {"quick", 0, NULL, "shorter measurements, and not every number of cores",
+     CTL_FLAG(struct args, quick)},
+    {"json", 0, NULL, "print the profile as JSON on stdout, too", CTL_FLAG(struct args, json)},
+};
+static const struct ctl_options options = {
+    .verb = "calibrate",
+    .synopsis = "[OPTION...]",
+    .about =
+        "Measure what this machine's memory can do, on each NUMA node and between the nodes, and\n"
+        "write a machine profile, which berthd reads at its next start. Nothing else should run\n"
+        "meanwhile.",
+    .more = "It uses the CPUs and NUMA nodes that it may run on (see taskset(1)), and needs no\n"
+            "privileges.",
+    CTL_OPTIONS(option_rows),
+};
 
 /* ---- the file ---- */
 
@@ -214,7 +165,7 @@ static int read_limits(struct calibrate_wish *wish, struct berth_error *err)
 static struct machine_profile *measure(const struct args *args, struct progress *progress,
                                        struct berth_error *err)
 {
-    struct calibrate_wish wish = {.runs = args->runs,
+    struct calibrate_wish wish = {.runs = (unsigned)args->runs,
                                   .quick = args->quick,
                                   .progress = on_progress,
                                   .note = on_note,
@@ -270,10 +221,11 @@ static int run(const struct args *args)
 int ctl_calibrate(int argc, char **argv)
 {
     struct args args = {0};
-    int rc;
+    int status = ctl_options_read(&options, argc, argv, &args);
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return fputs(help_text, stdout) < 0;
-    rc = parse(&args, argc, argv);
-    return rc != 0 ? rc : run(&args);
+    if (status >= 0)
+        return status;
+    if (args.runs == 0)
+        args.runs = args.quick ? RUNS_QUICK : RUNS;
+    return run(&args);
 }

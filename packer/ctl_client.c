@@ -2,7 +2,6 @@
 /* ctl_client - one question to berthd, all its answer lines, one deadline over everything: a hung
  * berthd must not hang the person who wants to know why. */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,30 +192,4 @@ struct json_object *ctl_ask(const char *socket, const struct wire_request *reque
         return answer;
     json_object_put(answer);
     return NULL;
-}
-
-int ctl_query_options(int argc, char **argv, const char *usage, struct ctl_query *query)
-{
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        switch (option) {
-        case 'j':
-            query->json = true;
-            break;
-        case 's':
-            query->socket = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            return ctl_usage(argv[0], "wrong option %s", argv[optind - 1]);
-        }
-    return -1;
 }

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_doctor - `berthctl doctor`: one screen of what works on this node. Each check is made as
  * berthd would make it, by the same functions, with the rights of whoever asks. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 #include "doctor.h"
 #include "enforce.h"
 #include "json.h"
 #include "profiles.h"
 #include "tracer_tool.h"
-
-static const char usage[] =
-    "usage: berthctl doctor [--json] [--config FILE] [--socket PATH]\n\n"
-    "What works on this node, and what berth does without the rest. Exit status 1: berth cannot\n"
-    "place steps here, and the last line says why.\n\n"
-    "  --json         {\"works\":...,\"missing\":[...],\"checks\":[...]}\n"
-    "  --config FILE  the configuration to check (" CONF_DEFAULT_PATH ")\n"
-    "  --socket PATH  ask the berthd that listens there\n";
 
 static const char *const state_name[] = {"ok", "warn", "absent"};
 
@@ -207,37 +199,32 @@ static int examine(struct doctor *doctor, const char *conf, bool json)
     return json ? print_json(doctor) : print_rows(doctor);
 }
 
+struct args {
+    const char *conf, *socket; /* NULL: not given */
+    bool json;
+};
+
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "{\"works\":...,\"missing\":[...],\"checks\":[...]}",
+     CTL_FLAG(struct args, json)},
+    {"config", 0, "FILE", "the configuration to check (" CONF_DEFAULT_PATH ")",
+     CTL_TEXT(struct args, conf)},
+    CTL_OPTION_SOCKET(struct args),
+};
+static const struct ctl_options options = {
+    .verb = "doctor",
+    .synopsis = "[--json] [--config FILE] [--socket PATH]",
+    .about = "What works on this node, and what berth does without the rest. Exit status 1: berth "
+             "cannot\n"
+             "place steps here, and the last line says why.",
+    CTL_OPTIONS(option_rows),
+};
+
 int ctl_doctor(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"config", required_argument, NULL, 'c'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    struct doctor doctor = {.n = 0};
-    const char *conf = NULL;
-    bool json = false;
-    int option;
+    struct args args = {0};
+    int status = ctl_options_read(&options, argc, argv, &args);
+    struct doctor doctor = {.socket = args.socket};
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1)
-        switch (option) {
-        case 'j':
-            json = true;
-            break;
-        case 'c':
-            conf = optarg;
-            break;
-        case 's':
-            doctor.socket = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            return ctl_usage("doctor", "wrong option %s", argv[optind - 1]);
-        }
-    if (optind < argc)
-        return ctl_usage("doctor", "takes no argument: %s", argv[optind]);
-    return examine(&doctor, conf, json);
+    return status >= 0 ? status : examine(&doctor, args.conf, args.json);
 }

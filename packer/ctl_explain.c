@@ -11,16 +11,26 @@
 #include <time.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 
 #define TASKS_SHOWN 8
+#define INDENT 9 /* of what is said of a stage */
 #define COLUMNS_WITHOUT_TERMINAL 100
 
-static const char usage[] =
-    "usage: berthctl explain [--json] [--socket PATH] JOB[.STEP]\n\n"
-    "Why a step runs where it runs: every decision, in the order it was made.\n"
-    "STEP is a number, batch or interactive; without it all steps of the job.\n\n"
-    "  --json         {\"steps\":[...]}\n"
-    "  --socket PATH  ask the berthd that listens there\n";
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "{\"steps\":[...]}", CTL_FLAG(struct ctl_query, json)},
+    CTL_OPTION_SOCKET(struct ctl_query),
+};
+static const struct ctl_options options = {
+    .verb = "explain",
+    .synopsis = "[--json] [--socket PATH] JOB[.STEP]",
+    .about = "Why a step runs where it runs: every decision, in the order it was made.\n"
+             "STEP is a number, batch or interactive; without it all steps of the job.",
+    CTL_OPTIONS(option_rows),
+    .least = 1,
+    .most = 1,
+    .takes = "one JOB or JOB.STEP",
+};
 
 /* A sentence under way. */
 struct text {
@@ -39,7 +49,7 @@ static void text_open(struct text *text)
 static void text_close(struct text *text, const char *stage, size_t columns)
 {
     fclose(text->out);
-    ctl_put_paragraph(stdout, stage, text->buffer, columns);
+    ctl_put_paragraph(stdout, stage, INDENT, text->buffer, columns);
     free(text->buffer);
 }
 
@@ -518,12 +528,10 @@ int ctl_explain(int argc, char **argv)
 {
     struct ctl_query query = {0};
     struct wire_step_id id;
-    int status = ctl_query_options(argc, argv, usage, &query);
+    int status = ctl_options_read(&options, argc, argv, &query);
 
     if (status >= 0)
         return status;
-    if (optind + 1 != argc)
-        return ctl_usage("explain", "one JOB or JOB.STEP expected");
     if (wire_step_parse(argv[optind], &id) < 0)
         return ctl_usage("explain", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
     return explain(query.socket, id, argv[optind], query.json);

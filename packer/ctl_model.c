@@ -3,13 +3,13 @@
  *
  * A model is one line of the table and one function that turns an input object into an output
  * object; it prints nothing. */
-#include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "ctl_input.h"
 #include "ctl_models.h"
-#include "json.h"
+#include "ctl_options.h"
 
 struct model {
     const char *name;
@@ -148,19 +148,39 @@ static void put_lines(const char *title, const char *text)
     }
 }
 
-/* Of that model, or of all. */
+struct args {
+    bool json, help;
+};
+
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "for the sake of all verbs; the output is JSON anyway",
+     CTL_FLAG(struct args, json)},
+    {"help", 'h', NULL, "this text; behind NAME, that model's part of it",
+     CTL_FLAG(struct args, help)},
+};
+static const struct ctl_options options = {
+    .verb = "model",
+    .synopsis = "NAME [FILE]",
+    .about =
+        "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.",
+    CTL_OPTIONS(option_rows),
+    .most = 2,
+    .takes = "NAME and one FILE only",
+};
+
+/* Prints how that model is used, or (NULL) all of them. Returns the exit status. */
 static int help(const struct model *model)
 {
-    printf(
-        "usage: berthctl model %s [FILE]\n\n"
-        "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.\n\n"
-        "  --json  for the sake of all verbs; the output is JSON anyway\n"
-        "  --help  this text%s\n\n",
-        model ? model->name : "NAME", model ? "" : "; behind NAME, that model's part of it");
+    struct ctl_options wanted = options;
+    char synopsis[64];
+
+    snprintf(synopsis, sizeof(synopsis), "%s [FILE]", model ? model->name : "NAME");
+    wanted.synopsis = synopsis;
+    ctl_options_help(&wanted);
     for (size_t i = 0; i < MODELS; i++) {
         if (model && model != &models[i])
             continue;
-        printf("  %s\n", models[i].name);
+        printf("\n  %s\n", models[i].name);
         put_lines("", models[i].what);
         put_lines("in", models[i].in);
         put_lines("out", models[i].out);
@@ -203,29 +223,19 @@ static int run(const struct model *model, const char *path)
 
 int ctl_model(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     const struct model *model;
-    bool asks_help = false;
+    struct args args = {0};
     char known[512];
-    int option;
+    int status = ctl_options_read(&options, argc, argv, &args);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        asks_help |= option == 'h';
-        if (option != 'h' && option != 'j')
-            return ctl_usage("model", "%s: no such option", argv[optind - 1]);
-    }
+    if (status >= 0)
+        return status;
     model = find_model(optind < argc ? argv[optind] : "", known, sizeof(known));
-    if (optind == argc && asks_help)
+    if (optind == argc && args.help)
         return help(NULL);
     if (optind == argc)
         return ctl_usage("model", "no model named; one of: %s", known);
     if (!model)
         return ctl_usage("model", "%s: no such model; one of: %s", argv[optind], known);
-    if (asks_help)
-        return help(model);
-    if (optind + 2 < argc)
-        return ctl_usage("model", "%s: one FILE only", argv[optind + 2]);
-    return run(model, argv[optind + 1]);
+    return args.help ? help(model) : run(model, argv[optind + 1]);
 }

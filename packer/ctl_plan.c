@@ -5,118 +5,66 @@
  * Read the applications, read the machine, let the policy place them, say what follows from the
  * placement: the score, each one's slowdown, and how much worse the other policies are. A figure
  * that nobody measured and nothing predicts is null. */
-#include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include <unistd.h>
 
 #include "ctl.h"
 #include "ctl_input.h"
+#include "ctl_options.h"
 #include "ctl_plan.h"
 #include "json.h"
 
-static const char usage[] =
-    "usage: berthctl plan [--topology XML|SYNTHETIC] [--policy P] [--matrix FILE] [--json]\n"
-    "                     [--samples FILE] [--time-limit S] [FILE]\n\n"
-    "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
-    "  {\"apps\":[{\"name\":\"mcf\",\"cores\":1,\"ipc\":0.4,\"llc_apki\":40,\"llc_mpki\":21.5,"
-    "\"mem_gbps\":3,\n"
-    "            \"sdp\":{\"hits\":[...],\"misses\":21500}},...],\n"
-    "   \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"}}\n"
-    "What of the cache is not in \"machine\" is the topology's. The miss rate is llc_mpki * 1000, "
-    "else\n"
-    "sdp.misses (per million instructions), else unknown: such an application ranks as neutral.\n\n"
-    "  --topology T     an hwloc XML file, or a synthetic topology (\"package:2 l3:2 core:4 "
-    "pu:1\");\n"
-    "                   this machine where not given\n"
-    "  --policy P       contend: least slowdown as predicted; the default where ipc, llc_mpki and\n"
-    "                   sdp (or llc_apki) are known of every application, else di\n"
-    "                   perfect: least measured slowdown; the default with --matrix\n"
-    "                   di: Distributed Intensity; dio-power: as few caches as keep devils apart\n"
-    "                   missrate, pain, sdc, animal: least score of all pairs "
-    "(Blagodurov 2010)\n"
-    "  --matrix FILE    measured degradation, {\"apps\":[names],\"degradation\":[[fractions]]}, "
-    "row i\n"
-    "                   what i suffers beside each: slowdown is then the sum over an "
-    "application's\n"
-    "                   neighbours in its cache\n"
-    "  --samples FILE   applications from a file of samples (berthctl record), one of each step:\n"
-    "                   ipc, llc_apki, llc_mpki, mem_gbps and cores as they were counted; fields "
-    "of\n"
-    "                   the same application in FILE win, and FILE is not needed\n"
-    "  --time-limit S   seconds to search for a placement, 1 where not given\n"
-    "  --json           "
-    "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}],\"score\",\"predicted\":[{\"name\",\n"
-    "                   \"slowdown\"}],\"policy\",\"exact\",\"policies\":[{\"policy\","
-    "\"average_slowdown\",\n"
-    "                   \"above_best\"}],\"notes\"}; \"llcs\" and \"nodes\" list them where an "
-    "application\n"
-    "                   has several\n\n"
-    "score: what the policy makes small. contend, perfect: the sum of slowdowns; di, dio-power: "
-    "the "
-    "sum\n"
-    "over the cores of one last-level cache of the miss rates of what runs there (misses per "
-    "million\n"
-    "instructions), at the cache where it is greatest (null: a miss rate is unknown); else the sum "
-    "of\n"
-    "the pairs' scores.\n";
-
-static int read_time_limit(struct ctl_plan *plan, const char *text)
-{
-    char *end;
-
-    errno = 0;
-    plan->limit_s = strtod(text, &end);
-    if (errno || end == text || *end || !(plan->limit_s >= 0) || plan->limit_s > 86400)
-        return ctl_usage("plan", "--time-limit %s: 0 to 86400 seconds expected", text);
-    return 0;
-}
-
-/* Read the options. 0, 2 after saying what is wrong with them, -1 after --help. */
-static int read_options(struct ctl_plan *plan, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"topology", required_argument, NULL, 't'}, {"policy", required_argument, NULL, 'p'},
-        {"matrix", required_argument, NULL, 'm'},   {"samples", required_argument, NULL, 's'},
-        {"json", no_argument, NULL, 'j'},           {"time-limit", required_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},           {0}};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-        switch (option) {
-        case 't':
-            plan->topology = optarg;
-            break;
-        case 'p':
-            plan->policy = optarg;
-            break;
-        case 'm':
-            plan->matrix = optarg;
-            break;
-        case 's':
-            plan->samples = optarg;
-            break;
-        case 'l':
-            if (read_time_limit(plan, optarg) != 0)
-                return 2;
-            break;
-        case 'j':
-            plan->json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return -1;
-        case ':':
-            return ctl_usage("plan", "%s: a value is missing", argv[optind - 1]);
-        default:
-            return ctl_usage("plan", "%s: no such option", argv[optind - 1]);
-        }
-    if (optind + 1 < argc)
-        return ctl_usage("plan", "%s: one FILE only", argv[optind + 1]);
-    plan->input = argv[optind];
-    return 0;
-}
+static const struct ctl_option option_rows[] = {
+    {"topology", 0, "T",
+     "an hwloc XML file, or a synthetic topology (\"package:2 l3:2 core:4 pu:1\"); this machine "
+     "where not given",
+     CTL_TEXT(struct ctl_plan, topology)},
+    {"policy", 0, "P",
+     "contend: least slowdown as predicted; the default where ipc, llc_mpki and sdp (or llc_apki) "
+     "are known of every application, else di. perfect: least measured slowdown; the default with "
+     "--matrix. di: Distributed Intensity. dio-power: as few caches as keep devils apart. "
+     "missrate, pain, sdc, animal: least score of all pairs (Blagodurov 2010)",
+     CTL_TEXT(struct ctl_plan, policy)},
+    {"matrix", 0, "FILE",
+     "measured degradation, {\"apps\":[names],\"degradation\":[[fractions]]}, row i what i suffers "
+     "beside each: slowdown is then the sum over an application's neighbours in its cache",
+     CTL_TEXT(struct ctl_plan, matrix)},
+    {"samples", 0, "FILE",
+     "applications from a file of samples (berthctl record), one of each step: ipc, llc_apki, "
+     "llc_mpki, mem_gbps and cores as they were counted; fields of the same application in FILE "
+     "win, and FILE is not needed",
+     CTL_TEXT(struct ctl_plan, samples)},
+    {"time-limit", 0, "S", "seconds to search for a placement, 1 where not given",
+     CTL_NUMBER(struct ctl_plan, limit_s, "seconds", 0, 86400)},
+    {"json", 0, NULL,
+     "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}], \"score\", "
+     "\"predicted\":[{\"name\",\"slowdown\"}], \"policy\", \"exact\", "
+     "\"policies\":[{\"policy\",\"average_slowdown\",\"above_best\"}], \"notes\"}; \"llcs\" and "
+     "\"nodes\" list them where an application has several",
+     CTL_FLAG(struct ctl_plan, json)},
+};
+static const struct ctl_options options = {
+    .verb = "plan",
+    .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--matrix FILE] [--json]\n"
+                "                     [--samples FILE] [--time-limit S] [FILE]",
+    .about =
+        "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
+        "  "
+        "{\"apps\":[{\"name\":\"mcf\",\"cores\":1,\"ipc\":0.4,\"llc_apki\":40,\"llc_mpki\":21.5,\n"
+        "            \"mem_gbps\":3,\"sdp\":{\"hits\":[...],\"misses\":21500}},...],\n"
+        "   \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"}}\n"
+        "What of the cache is not in \"machine\" is the topology's. The miss rate is llc_mpki *\n"
+        "1000, else sdp.misses (per million instructions), else unknown: such an application "
+        "ranks\n"
+        "as neutral.",
+    .more = "score: what the policy makes small. contend, perfect: the sum of slowdowns; di,\n"
+            "dio-power: the sum over the cores of one last-level cache of the miss rates of what\n"
+            "runs there (misses per million instructions), at the cache where it is greatest\n"
+            "(null: a miss rate is unknown); else the sum of the pairs' scores.",
+    CTL_OPTIONS(option_rows),
+    .most = 1,
+    .takes = "one FILE only",
+};
 
 /* From FILE or stdin; with samples neither is needed. NULL after saying what is wrong. */
 static struct json_object *read_workload(const struct ctl_plan *plan)
@@ -142,10 +90,11 @@ int ctl_plan(int argc, char **argv)
     struct ctl_plan plan = {.limit_s = 1};
     struct json_object *workload;
     struct berth_error err;
-    int rc = read_options(&plan, argc, argv);
+    int rc = ctl_options_read(&options, argc, argv, &plan);
 
-    if (rc != 0)
-        return rc < 0 ? 0 : rc;
+    if (rc >= 0)
+        return rc;
+    plan.input = argv[optind];
     if (plan.policy && !ctl_plan_policy_known(plan.policy))
         return ctl_fail("plan", "policy %s: unknown; there are " CTL_PLAN_POLICY_NAMES,
                         plan.policy);

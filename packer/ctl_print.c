@@ -61,19 +61,18 @@ void ctl_put_line(FILE *out, const char *line, size_t columns)
     fputc('\n', out);
 }
 
-#define INDENT 9
-
-void ctl_put_paragraph(FILE *out, const char *title, const char *text, size_t columns)
+void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
+                       size_t columns)
 {
-    size_t used = INDENT;
+    size_t used = indent;
 
-    fprintf(out, "%-*s", INDENT - 1, title);
+    fprintf(out, "%-*s", (int)indent - 1, title);
     while (*text) {
         size_t length = strcspn(text, " "), wide = text_columns(text, length) + 1;
 
-        if (columns && used > INDENT && used + wide > columns) {
-            fprintf(out, "\n%*s", INDENT - 1, "");
-            used = INDENT;
+        if (columns && used > indent && used + wide > columns) {
+            fprintf(out, "\n%*s", (int)indent - 1, "");
+            used = indent;
         }
         fputc(' ', out);
         text_put(out, text, length);

@@ -117,7 +117,7 @@ static int read_geometry(const struct profile_args *args, const char *spec,
         .l2 = {topo->l2_bytes, topo->l2_ways},
         .llc = {topo->llc[0].size_bytes, topo->llc[0].ways},
         .line_bytes = topo->llc[0].line_bytes,
-        .sample = args->sample,
+        .sample = (uint32_t)args->sample,
     };
     topo_free(topo);
     if (args->llc_bytes) {
@@ -176,7 +176,7 @@ static void show_progress(const struct tracer_seen *seen, double elapsed_s, void
 static struct progress start_progress(const struct profile_args *args)
 {
     struct progress progress = {
-        .limit = args->limit, .limit_s = args->limit_s, .tty = isatty(STDERR_FILENO)};
+        .limit = args->limit, .limit_s = (double)args->seconds, .tty = isatty(STDERR_FILENO)};
 
     if (progress.tty || args->progress)
         progress.every_s = progress.tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
@@ -277,8 +277,8 @@ static void say_how_it_ended(const struct profile_args *args, const struct trace
         fprintf(stderr,
                 "berthctl: profile: stopped %s after %.0f seconds and %.1f million references; the "
                 "first %.1f million warmed the caches\n",
-                args->command[0], args->limit_s, (double)result->seen.counts.references / 1e6,
-                (double)warmup / 1e6);
+                args->command[0], (double)args->seconds,
+                (double)result->seen.counts.references / 1e6, (double)warmup / 1e6);
     else if (result->truncated)
         fprintf(stderr,
                 "berthctl: profile: stopped %s at the limit of %" PRIu64
@@ -351,7 +351,7 @@ static int measure(const struct profile_args *args, char *path,
     struct tracer_want want = {.command = args->command,
                                .geometry = *geometry,
                                .limit = args->limit,
-                               .limit_s = args->limit_s,
+                               .limit_s = (double)args->seconds,
                                .skip = args->skip,
                                .skip_always = args->skip_given,
                                .stdout_fd = args->json ? STDERR_FILENO : STDOUT_FILENO,
@@ -422,13 +422,13 @@ static int finish(const struct profile_args *args, const struct conf *conf, stru
 
     if (args->json) {
         object = profile_json(profile, conf->devil_miss_pmi);
-        add_run(object, result, args->sample);
+        add_run(object, result, (uint32_t)args->sample);
         add_nodes(object, &timed->memory);
         rc = ctl_print_json(object);
     } else {
         profile_print(profile, conf->devil_miss_pmi, stderr);
         if (args->sample > 1)
-            fprintf(stderr, "  sampled       one of %u sets of the cache\n", args->sample);
+            fprintf(stderr, "  sampled       one of %" PRIu64 " sets of the cache\n", args->sample);
     }
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }
@@ -463,15 +463,10 @@ static int run(const struct profile_args *args)
 
 int ctl_profile(int argc, char **argv)
 {
-    static const char *const stored[] = {"list", "show", "export", "import", "forget", "demand"};
     struct profile_args args;
-    int rc;
+    int status = argc > 1 ? profile_stored(argc - 1, argv + 1) : -1;
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return profile_args_help();
-    for (size_t i = 0; argc > 1 && i < sizeof(stored) / sizeof(stored[0]); i++)
-        if (strcmp(argv[1], stored[i]) == 0)
-            return profile_stored(argc - 1, argv + 1);
-    rc = profile_args_parse(&args, argc, argv);
-    return rc != 0 ? rc : run(&args);
+    if (status < 0)
+        status = profile_args_parse(&args, argc, argv);
+    return status < 0 ? run(&args) : status;
 }

@@ -15,20 +15,17 @@
 struct profile_args {
     const char *tag, *db, *topology; /* NULL: not given */
     uint64_t limit, skip;            /* references; UINT64_MAX: no limit */
-    double limit_s;                  /* 0: no limit */
-    uint32_t sample;                 /* one LLC set of so many is simulated */
-    bool skip_given, limit_s_given, force, progress, json, no_timing;
+    uint64_t seconds;                /* 0: no limit */
+    uint64_t sample;                 /* one LLC set of so many is simulated */
+    bool skip_given, force, progress, json, no_timing;
     uint64_t llc_bytes; /* 0: not given */
     unsigned llc_ways, line_bytes;
     char **command;
 };
 
-/* Read the command line; what is not given has its default. 0, or the exit status after saying what
- * is wrong. */
+/* Reads the command line; what is not given has its default. Returns -1 to go on, else the exit
+ * status: 0 after --help, 2 after saying what is wrong. */
 int profile_args_parse(struct profile_args *args, int argc, char **argv);
-
-/* Print how it is used. berthctl's exit status. */
-int profile_args_help(void);
 
 /* A profile for people: miss rate, class (a devil has devil_miss_pmi or more), and a bar for each
  * LRU position. */
@@ -38,8 +35,8 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
  * releases it. */
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi);
 
-/* "list", "show KEY", "forget KEY" and "demand KEY [FILE]"; argv[0] is that word. berthctl's exit
- * status. */
+/* Runs one of the verbs about stored profiles, "list", "show KEY", ...; argv[0] is that word.
+ * Returns the exit status, -1 where it is no such verb. */
 int profile_stored(int argc, char **argv);
 
 #endif

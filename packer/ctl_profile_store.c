@@ -3,38 +3,17 @@
  * store holds. */
 #include "ctl_profile_store.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "ctl_input.h"
+#include "ctl_options.h"
 
 #define OLDER_MAX 36500
-
-static const char help_text[] =
-    "usage: berthctl profile list\n"
-    "       berthctl profile show KEY\n"
-    "       berthctl profile export [--output FILE] [KEY...]\n"
-    "       berthctl profile import [--replace] [FILE]\n"
-    "       berthctl profile forget [--samples] KEY...|--all\n"
-    "       berthctl profile forget --older DAYS\n"
-    "       berthctl profile demand KEY [FILE]\n"
-    "\n"
-    "What the profile store holds: profiles measured by 'berthctl profile', samples counted by\n"
-    "berthd while steps ran (solo, or beside others: co-run), and demands. KEY may be a tag, a\n"
-    "program's path or base name, or how its key begins.\n"
-    "\n"
-    "  --db FILE      the profile store (default: profile_db of berth.conf)\n"
-    "  --json         JSON on stdout\n"
-    "  --output FILE  export: write there, not to stdout\n"
-    "  --replace      import: also what is older than the store's own, and demands it has\n"
-    "  --samples      forget: counted samples only\n"
-    "  --all          forget: under all keys\n"
-    "  --older DAYS   forget: counted samples older than that\n";
 
 /* ---- list and show ---- */
 
@@ -228,86 +207,88 @@ static int take_demand(struct profile_verb *verb)
 
 /* ---- the command line ---- */
 
+#define SHARED_ROWS                                                                                \
+    {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",                     \
+     CTL_TEXT(struct profile_verb, db)},                                                           \
+    {                                                                                              \
+        "json", 0, NULL, "JSON on stdout", CTL_FLAG(struct profile_verb, json)                     \
+    }
+
+static const struct ctl_option plain_rows[] = {SHARED_ROWS};
+static const struct ctl_option export_rows[] = {
+    SHARED_ROWS,
+    {"output", 0, "FILE", "write there, not to stdout", CTL_TEXT(struct profile_verb, output)},
+};
+static const struct ctl_option import_rows[] = {
+    SHARED_ROWS,
+    {"replace", 0, NULL, "also what is older than the store's own, and demands it has",
+     CTL_FLAG(struct profile_verb, replace)},
+};
+static const struct ctl_option forget_rows[] = {
+    SHARED_ROWS,
+    {"samples", 0, NULL, "counted samples only", CTL_FLAG(struct profile_verb, samples)},
+    {"all", 0, NULL, "under all keys", CTL_FLAG(struct profile_verb, all)},
+    {"older", 0, "DAYS", "counted samples older than that",
+     CTL_WHOLE(struct profile_verb, older_days, "a number of days", 1, OLDER_MAX)},
+};
+
+#define KEYS                                                                                       \
+    "KEY may be a tag, a program's path or base name, or how its key begins ('berthctl profile\n"  \
+    "list' shows keys)."
+
 static const struct {
-    const char *name;
     int (*run)(struct profile_verb *);
     bool writes;
-    int least, most; /* arguments */
-    const char *takes;
+    struct ctl_options options;
 } verbs[] = {
-    {"list", list, false, 0, 0, "no argument"},
-    {"show", show, false, 1, 1, "one KEY"},
-    {"export", profile_verb_export, false, 0, INT_MAX, "any KEYs"},
-    {"import", profile_verb_import, true, 0, 1, "one FILE at most"},
-    {"forget", forget, true, 0, INT_MAX, "any KEYs"},
-    {"demand", take_demand, true, 1, 2, "one KEY and a FILE"},
+    {list,
+     false,
+     {"profile list", "[--db FILE] [--json]",
+      "What the profile store holds: profiles measured by 'berthctl profile', and samples counted\n"
+      "by berthd while steps ran (solo, or beside others: co-run).",
+      CTL_OPTIONS(plain_rows)}},
+    {show,
+     false,
+     {"profile show", "[--db FILE] [--json] KEY",
+      "All that the profile store holds of one program: profiles, samples and its demand.\n" KEYS,
+      CTL_OPTIONS(plain_rows), .least = 1, .most = 1, .takes = "one KEY"}},
+    {profile_verb_export,
+     false,
+     {"profile export", "[--db FILE] [--output FILE] [KEY...]",
+      "Write what the profile store holds, of these programs or of all, as JSON lines.\n" KEYS,
+      CTL_OPTIONS(export_rows), .most = -1}},
+    {profile_verb_import,
+     true,
+     {"profile import", "[--db FILE] [--json] [--replace] [FILE]",
+      "Take what 'berthctl profile export' wrote (FILE, or stdin) into the profile store.",
+      CTL_OPTIONS(import_rows), .most = 1, .takes = "one FILE at most"}},
+    {forget,
+     true,
+     {"profile forget",
+      "[--db FILE] [--json] [--samples] KEY...|--all\n"
+      "       berthctl profile forget [--db FILE] [--json] --older DAYS",
+      "Remove from the profile store what it holds of these programs, or what is old.\n" KEYS,
+      CTL_OPTIONS(forget_rows), .most = -1}},
+    {take_demand,
+     true,
+     {"profile demand", "[--db FILE] KEY [FILE]",
+      "Store what a program asks of memory, a JSON object (FILE, or stdin) that was measured\n"
+      "elsewhere.\n" KEYS,
+      CTL_OPTIONS(plain_rows), .least = 1, .most = 2, .takes = "one KEY and a FILE"}},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static int parse_days(const char *text, uint64_t *days)
-{
-    char *end;
-
-    errno = 0;
-    *days = strtoull(text, &end, 10);
-    return errno || end == text || *end || *days < 1 || *days > OLDER_MAX || text[0] < '0' ||
-                   text[0] > '9'
-               ? ctl_usage("profile", "--older: a number of days from 1 to %d expected", OLDER_MAX)
-               : 0;
-}
-
-/* One option, which must be of this verb. */
-static int take_option(struct profile_verb *verb, int option, const char *typed)
-{
-    static const struct {
-        int option;
-        const char *verb;
-    } only[] = {
-        {'o', "export"}, {'r', "import"}, {'s', "forget"}, {'a', "forget"}, {'O', "forget"}};
-    bool *const flag = option == 'j'   ? &verb->json
-                       : option == 'r' ? &verb->replace
-                       : option == 's' ? &verb->samples
-                       : option == 'a' ? &verb->all
-                                       : NULL;
-
-    for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
-        if (only[i].option == option && strcmp(only[i].verb, verb->name) != 0)
-            option = '?';
-    if (option == '?')
-        return ctl_usage("profile", "%s: '%s' is no option, or lacks its value", verb->name, typed);
-    if (flag)
-        *flag = true;
-    else if (option == 'd')
-        verb->db = optarg;
-    else if (option == 'o')
-        verb->output = optarg;
-    else
-        return parse_days(optarg, &verb->older_days);
-    return 0;
-}
-
 static int parse(struct profile_verb *verb, size_t which, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"db", required_argument, NULL, 'd'},     {"json", no_argument, NULL, 'j'},
-        {"output", required_argument, NULL, 'o'}, {"replace", no_argument, NULL, 'r'},
-        {"samples", no_argument, NULL, 's'},      {"all", no_argument, NULL, 'a'},
-        {"older", required_argument, NULL, 'O'},  {0}};
-    int c, rc = 0;
+    int status = ctl_options_read(&verbs[which].options, argc, argv, verb);
 
-    optind = 0;
-    opterr = 0;
-    while (rc == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        rc = take_option(verb, c, argv[optind - 1]);
-    if (rc != 0)
-        return rc;
+    if (status >= 0)
+        return status;
     verb->arg = argv + optind;
     verb->nargs = argc - optind;
-    if (verb->nargs < verbs[which].least || verb->nargs > verbs[which].most)
-        return ctl_usage("profile", "%s takes %s", verb->name, verbs[which].takes);
     if (verbs[which].run == forget && ((verb->nargs > 0) + verb->all + (verb->older_days > 0) != 1))
-        return ctl_usage("profile", "forget takes one of KEY..., --all and --older DAYS");
-    return 0;
+        return ctl_usage("profile forget", "takes one of KEY..., --all and --older DAYS");
+    return -1;
 }
 
 /* Print what was gathered: 0, or 1 after saying that it could not be. */
@@ -343,14 +324,13 @@ static int run(struct profile_verb *verb, size_t which)
 
 int profile_stored(int argc, char **argv)
 {
-    struct profile_verb verb = {.name = argv[0]};
-    size_t which = 0;
-    int rc;
+    struct profile_verb verb = {0};
+    int status;
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return fputs(help_text, stdout) < 0;
-    while (which + 1 < VERBS && strcmp(verbs[which].name, verb.name) != 0)
-        which++;
-    rc = parse(&verb, which, argc, argv);
-    return rc != 0 ? rc : run(&verb, which);
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(strchr(verbs[i].options.verb, ' ') + 1, argv[0]) == 0) {
+            status = parse(&verb, i, argc, argv);
+            return status >= 0 ? status : run(&verb, i);
+        }
+    return -1;
 }

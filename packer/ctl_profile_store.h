@@ -14,7 +14,7 @@
 
 /* One of the verbs: what was asked, and where it goes. */
 struct profile_verb {
-    const char *name, *db, *output; /* NULL: not given */
+    const char *db, *output; /* NULL: not given */
     bool json, replace, samples, all;
     uint64_t older_days; /* 0: not given */
     int nargs;           /* what follows the options */

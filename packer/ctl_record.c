@@ -5,7 +5,6 @@
  * Whatever ends it, the file has whole lines only. A berthd that is restarted meanwhile is waited
  * for, and its counts go on where they were. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,25 +14,11 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 #include "mono.h"
 #include "record_file.h"
 #include "recording.h"
 #include "samples.h"
-
-static const char usage[] =
-    "usage: berthctl record [--interval S] [--duration S] [--output FILE] [--append | --force]\n"
-    "                       [--csv | --json] [--socket PATH] [STEP | JOB ...]\n\n"
-    "Write what steps do to the machine into a file of samples, for berthctl plan --samples and\n"
-    "counters_replay of berth.conf. All steps that you may see, or those that are named; it ends\n"
-    "with Ctrl-C, with --duration, or when the named ones have ended.\n\n"
-    "  -i, --interval S   seconds between two samples of a step, 0.1 to 3600; 1 where not given\n"
-    "  -d, --duration S   end after so many seconds\n"
-    "  -o, --output FILE  where to; stdout, or -, where not given\n"
-    "  --append           go on with a file that is there\n"
-    "  --force            replace a file that is there\n"
-    "  --csv              CSV: a header, and a row for each sample\n"
-    "  --json             JSON lines, which have all that is known; the default\n"
-    "  --socket PATH      ask the berthd that listens there\n";
 
 static const struct wire_request request = {.op = WIRE_OP_COUNTERS};
 
@@ -46,7 +31,7 @@ struct wanted {
 
 struct record {
     const char *socket, *output, *name; /* name: of the output, for people */
-    bool csv, json;
+    enum { FORMAT_DEFAULT, FORMAT_JSON, FORMAT_CSV } format;
     enum record_mode mode;
     double interval_s, duration_s; /* INFINITY: no end */
     size_t nwanted;
@@ -60,6 +45,11 @@ struct record {
     double started_until_s; /* by our clock, berthd was started before then; NAN: not known */
     bool lost, waits;       /* it was said that berthd does not answer, that nothing is counted */
 };
+
+static bool is_csv(const struct record *record)
+{
+    return record->format == FORMAT_CSV;
+}
 
 /* ---- what is said on the way ---- */
 
@@ -158,7 +148,7 @@ static void notice_restart(struct record *record, struct json_object *answer)
 /* Put the header of a new CSV file, and then the lines of a round, in one go. */
 static int put_lines(struct record *record, const char *lines, struct berth_error *err)
 {
-    char *header = record->csv && record->file.whole == 0 ? samples_csv_header() : NULL, *text;
+    char *header = is_csv(record) && record->file.whole == 0 ? samples_csv_header() : NULL, *text;
     int length = asprintf(&text, "%s%s", header ? header : "", lines), rc;
 
     free(header);
@@ -284,7 +274,7 @@ static int run(struct record *record, struct json_object *answer)
     int rc = 0;
 
     record->begun_s = mono_s();
-    record->recording = recording_new(record->csv, record->before);
+    record->recording = recording_new(is_csv(record), record->before);
     if (!record->recording) {
         json_object_put(answer);
         berth_error_set(&err, "out of memory");
@@ -315,8 +305,8 @@ static int begin(struct record *record)
     answer = ctl_ask(record->socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);
-    if (record_file_open(&record->file, record->output, record->mode, record->csv, &record->before,
-                         &err) < 0) {
+    if (record_file_open(&record->file, record->output, record->mode, is_csv(record),
+                         &record->before, &err) < 0) {
         json_object_put(answer);
         return ctl_fail("record", "%s", err.text);
     }
@@ -329,55 +319,36 @@ static int begin(struct record *record)
 
 /* ---- options ---- */
 
-static int read_seconds(const char *option, const char *text, double least, double most,
-                        double *value)
-{
-    char *end;
+static const struct ctl_option option_rows[] = {
+    {"interval", 'i', "S", "seconds between two samples of a step, 0.1 to 3600; 1 where not given",
+     CTL_NUMBER(struct record, interval_s, "seconds", 0.1, 3600)},
+    {"duration", 'd', "S", "end after so many seconds",
+     CTL_NUMBER(struct record, duration_s, "seconds", 0, 1e9)},
+    {"output", 'o', "FILE", "where to; stdout, or -, where not given",
+     CTL_TEXT(struct record, output)},
+    {"append", 0, NULL, "go on with a file that is there",
+     CTL_ONE(struct record, mode, RECORD_APPEND)},
+    {"force", 0, NULL, "replace a file that is there", CTL_ONE(struct record, mode, RECORD_FORCE)},
+    {"csv", 0, NULL, "CSV: a header, and a row for each sample",
+     CTL_ONE(struct record, format, FORMAT_CSV)},
+    {"json", 0, NULL, "JSON lines, which have all that is known; the default",
+     CTL_ONE(struct record, format, FORMAT_JSON)},
+    CTL_OPTION_SOCKET(struct record),
+};
+static const struct ctl_options options = {
+    .verb = "record",
+    .synopsis = "[--interval S] [--duration S] [--output FILE] [--append | --force]\n"
+                "                       [--csv | --json] [--socket PATH] [STEP | JOB ...]",
+    .about = "Write what steps do to the machine into a file of samples, for berthctl plan "
+             "--samples and\n"
+             "counters_replay of berth.conf. All steps that you may see, or those that are named; "
+             "it ends\n"
+             "with Ctrl-C, with --duration, or when the named ones have ended.",
+    CTL_OPTIONS(option_rows),
+    .most = -1,
+};
 
-    *value = strtod(text, &end);
-    if (end == text || *end || !(*value >= least && *value <= most))
-        return ctl_usage("record", "%s: seconds from %g to %g expected, not '%s'", option, least,
-                         most, text);
-    return 0;
-}
-
-/* One option. 0, 2 usage, -1 help was printed. */
-static int take_option(struct record *record, int option, char **argv)
-{
-    switch (option) {
-    case 'i':
-        return read_seconds("--interval", optarg, 0.1, 3600, &record->interval_s);
-    case 'd':
-        return read_seconds("--duration", optarg, 0, 1e9, &record->duration_s);
-    case 'o':
-        record->output = optarg;
-        return 0;
-    case 'a':
-    case 'f':
-        if (record->mode != RECORD_NEW &&
-            record->mode != (option == 'a' ? RECORD_APPEND : RECORD_FORCE))
-            return ctl_usage("record", "one of --append and --force only");
-        record->mode = option == 'a' ? RECORD_APPEND : RECORD_FORCE;
-        return 0;
-    case 'c':
-        record->csv = true;
-        return 0;
-    case 'j':
-        record->json = true;
-        return 0;
-    case 's':
-        record->socket = optarg;
-        return 0;
-    case 'h':
-        fputs(usage, stdout);
-        return -1;
-    case ':':
-        return ctl_usage("record", "%s: a value is missing", argv[optind - 1]);
-    default:
-        return ctl_usage("record", "%s: no such option", argv[optind - 1]);
-    }
-}
-
+/* Returns -1 to go on, else the exit status. */
 static int read_steps(struct record *record, int argc, char **argv)
 {
     record->nwanted = (size_t)argc;
@@ -389,25 +360,7 @@ static int read_steps(struct record *record, int argc, char **argv)
         if (wire_step_parse(argv[i], &record->wanted[i].id) < 0)
             return ctl_usage("record", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[i]);
     }
-    return 0;
-}
-
-static int read_options(struct record *record, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"interval", required_argument, NULL, 'i'}, {"duration", required_argument, NULL, 'd'},
-        {"output", required_argument, NULL, 'o'},   {"append", no_argument, NULL, 'a'},
-        {"force", no_argument, NULL, 'f'},          {"csv", no_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},           {"socket", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
-    int option, rc = 0;
-
-    opterr = 0;
-    while (rc == 0 && (option = getopt_long(argc, argv, ":i:d:o:h", options, NULL)) != -1)
-        rc = take_option(record, option, argv);
-    if (rc == 0 && record->csv && record->json)
-        rc = ctl_usage("record", "one of --csv and --json only");
-    return rc != 0 ? rc : read_steps(record, argc - optind, argv + optind);
+    return -1;
 }
 
 int ctl_record(int argc, char **argv)
@@ -417,10 +370,12 @@ int ctl_record(int argc, char **argv)
                             .duration_s = INFINITY,
                             .started_until_s = NAN,
                             .terminal = isatty(STDERR_FILENO)};
-    int rc = read_options(&record, argc, argv);
+    int rc = ctl_options_read(&options, argc, argv, &record);
 
-    if (rc == 0)
+    if (rc < 0)
+        rc = read_steps(&record, argc - optind, argv + optind);
+    if (rc < 0)
         rc = begin(&record);
     free(record.wanted);
-    return rc < 0 ? 0 : rc;
+    return rc;
 }

@@ -5,31 +5,32 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 
-static const char usage[] =
-    "usage: berthctl release [--json] [--socket PATH] [--end | JOB[.STEP]]\n\n"
-    "Steps go back to the cores that Slurm gave them and are left alone to their end, and new\n"
-    "steps of the node, or of the job, are left alone too. For root.\n"
-    "STEP is a number, batch or interactive; without JOB the whole node is meant.\n\n"
-    "  --end          nothing is released any more: new steps are placed again\n"
-    "  --json         {\"node\":{...},\"steps\":[...]}: the steps that were released\n"
-    "  --socket PATH  ask the berthd that listens there\n";
+/* What is asked, and of whom. */
+struct release {
+    const char *socket;
+    bool json, end;
+};
 
-/* Take "--end" out of the arguments. */
-static bool take_end(int *argc, char **argv)
-{
-    bool end = false;
-    int kept = 0;
-
-    for (int i = 0; i < *argc; i++)
-        if (strcmp(argv[i], "--end") == 0)
-            end = true;
-        else
-            argv[kept++] = argv[i];
-    argv[kept] = NULL;
-    *argc = kept;
-    return end;
-}
+static const struct ctl_option option_rows[] = {
+    {"end", 0, NULL, "nothing is released any more: new steps are placed again",
+     CTL_FLAG(struct release, end)},
+    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}: the steps that were released",
+     CTL_FLAG(struct release, json)},
+    CTL_OPTION_SOCKET(struct release),
+};
+static const struct ctl_options options = {
+    .verb = "release",
+    .synopsis = "[--json] [--socket PATH] [--end | JOB[.STEP]]",
+    .about =
+        "Steps go back to the cores that Slurm gave them and are left alone to their end, and new\n"
+        "steps of the node, or of the job, are left alone too. For root.\n"
+        "STEP is a number, batch or interactive; without JOB the whole node is meant.",
+    CTL_OPTIONS(option_rows),
+    .most = 1,
+    .takes = "one JOB or JOB.STEP at most",
+};
 
 /* A line for each step. How many are not home yet. */
 static size_t put_steps(struct json_object *steps)
@@ -65,23 +66,21 @@ static int put_answer(struct json_object *answer, bool json)
 int ctl_release(int argc, char **argv)
 {
     struct wire_request request = {.op = WIRE_OP_RELEASE, .release.id = {UINT32_MAX, UINT32_MAX}};
-    struct ctl_query query = {0};
+    struct release release = {0};
     struct json_object *answer;
     struct berth_error err;
     int status;
 
-    request.release.end = take_end(&argc, argv);
-    status = ctl_query_options(argc, argv, usage, &query);
+    status = ctl_options_read(&options, argc, argv, &release);
     if (status >= 0)
         return status;
-    if (optind + 1 < argc)
-        return ctl_usage("release", "at most one JOB or JOB.STEP expected");
-    if (optind < argc && request.release.end)
+    request.release.end = release.end;
+    if (optind < argc && release.end)
         return ctl_usage("release", "--end is for the whole node: %s", argv[optind]);
     if (optind < argc && wire_step_parse(argv[optind], &request.release.id) < 0)
         return ctl_usage("release", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
-    answer = ctl_ask(query.socket, &request, &err);
+    answer = ctl_ask(release.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);
-    return put_answer(answer, query.json);
+    return put_answer(answer, release.json);
 }

@@ -31,6 +31,7 @@ struct report_args {
     bool all_users, jobs_only, per_node, by_given;
     bool since_given, until_given;
     int64_t now, since, until; /* unix seconds; until is outside */
+    int by_word;               /* of --by, -1: not given */
     enum report_by by;
     enum report_shape shape;
     bool no_header;

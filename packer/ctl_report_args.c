@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_report_args - the command line of `berthctl report`, which is sacct's as far as it goes. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,83 +8,10 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 #include "ctl_report.h"
 #include "report_nodes.h"
 #include "report_time.h"
-
-static const char usage[] =
-    "usage: berthctl report [OPTION...]\n\n"
-    "What steps cost that have ended: energy, energy-delay product, slowdown avoided. Options and\n"
-    "times are sacct's; without any, your own steps (root: all) since midnight.\n\n"
-    "  -j, --jobs LIST       jobs, steps, array tasks: 12,13.batch,14_3\n"
-    "  -u, --user LIST       users, by name or number\n"
-    "  -a, --allusers        of all users\n"
-    "  -A, --accounts LIST   accounts\n"
-    "  -r, --partition LIST  partitions\n"
-    "  -N, --nodelist LIST   nodes: n1,n[3-5]\n"
-    "  -s, --state LIST      completed (CD), failed (F); placed, observed, left by berth\n"
-    "  -S, --starttime TIME  steps that ran after it\n"
-    "  -E, --endtime TIME    and before it\n"
-    "  -X, --allocations     a line for each job, none for its steps\n"
-    "      --per-node        a line for each node of a step\n"
-    "      --by WHAT         totals by user, account, job, day, partition or node\n"
-    "  -o, --format LIST     FIELD[%[-]WIDTH],...; -e, --helpformat lists the fields\n"
-    "  -b, --brief           --format=JobID,State,ExitCode,Energy\n"
-    "      --units UNIT      energy in auto, J, kJ, MJ, kWh or MWh\n"
-    "  -n, --noheader        no line above the rows\n"
-    "  -p, --parsable        fields with a '|' after each; -P, --parsable2: between them\n"
-    "      --delimiter TEXT  and this instead of '|'\n"
-    "      --csv             comma-separated, figures in the units that the header names\n"
-    "      --json            one JSON object\n"
-    "      --html FILE       one page with charts, for a browser; - is stdout\n"
-    "      --ledger URL      sqlite:PATH or mariadb://HOST/NAME; else what berth.conf says\n"
-    "      --defaults FILE   option file with MariaDB's user and password\n"
-    "      --config FILE     berth.conf\n";
-
-enum {
-    OPTION_BY = 256,
-    OPTION_CONFIG,
-    OPTION_CSV,
-    OPTION_DEFAULTS,
-    OPTION_DELIMITER,
-    OPTION_HTML,
-    OPTION_JSON,
-    OPTION_LEDGER,
-    OPTION_PER_NODE,
-    OPTION_UNITS
-};
-
-static const struct option options[] = {
-    {"accounts", required_argument, NULL, 'A'},
-    {"allocations", no_argument, NULL, 'X'},
-    {"allusers", no_argument, NULL, 'a'},
-    {"brief", no_argument, NULL, 'b'},
-    {"by", required_argument, NULL, OPTION_BY},
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"defaults", required_argument, NULL, OPTION_DEFAULTS},
-    {"delimiter", required_argument, NULL, OPTION_DELIMITER},
-    {"endtime", required_argument, NULL, 'E'},
-    {"format", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {"helpformat", no_argument, NULL, 'e'},
-    {"html", required_argument, NULL, OPTION_HTML},
-    {"jobs", required_argument, NULL, 'j'},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"ledger", required_argument, NULL, OPTION_LEDGER},
-    {"nodelist", required_argument, NULL, 'N'},
-    {"noheader", no_argument, NULL, 'n'},
-    {"parsable", no_argument, NULL, 'p'},
-    {"parsable2", no_argument, NULL, 'P'},
-    {"partition", required_argument, NULL, 'r'},
-    {"per-node", no_argument, NULL, OPTION_PER_NODE},
-    {"starttime", required_argument, NULL, 'S'},
-    {"state", required_argument, NULL, 's'},
-    {"uid", required_argument, NULL, 'u'},
-    {"units", required_argument, NULL, OPTION_UNITS},
-    {"user", required_argument, NULL, 'u'},
-    {0},
-};
 
 static int no_memory(void)
 {
@@ -108,41 +34,21 @@ static int append(struct report_words_list *list, char *word)
     return 0;
 }
 
-/* Each word between the commas, for fn, which returns -1 to go on or an exit status. */
-static int each(const char *option, const char *list,
-                int (*fn)(struct report_args *args, const char *word), struct report_args *args)
+static int add_word(const struct ctl_option *option, const char *word, void *into)
 {
-    char *copy = strdup(list), *rest = copy, *word;
-    int status = -1;
-    bool any = false;
+    struct report_words_list *list = (void *)((char *)into + option->offset);
 
-    if (!copy)
-        return no_memory();
-    while (status < 0 && (word = strsep(&rest, ","))) {
-        if (!*word)
-            continue;
-        any = true;
-        status = fn(args, word);
-    }
-    free(copy);
-    return status < 0 && !any ? ctl_usage("report", "%s: a list expected", option) : status;
+    return append(list, strdup(word)) < 0 ? no_memory() : -1;
 }
 
-#define LIST_FUNCTION(name, list)                                                                  \
-    static int name(struct report_args *args, const char *word)                                    \
-    {                                                                                              \
-        return append(&args->list, strdup(word)) < 0 ? no_memory() : -1;                           \
-    }
-LIST_FUNCTION(add_user, users)
-LIST_FUNCTION(add_account, accounts)
-LIST_FUNCTION(add_partition, partitions)
-
-static int add_nodes(struct report_args *args, const char *list)
+static int add_nodes(const struct ctl_option *option, const char *list, void *into)
 {
+    struct report_args *args = into;
     struct berth_error err;
     char **name;
     size_t n, i;
 
+    (void)option;
     if (report_nodes_expand(list, &name, &n, &err) < 0)
         return ctl_usage("report", "--nodelist: %s", err.text);
     for (i = 0; i < n && append(&args->nodes, name[i]) == 0; i++)
@@ -172,10 +78,12 @@ static int parse_job(const char *word, struct report_wanted *wanted)
     return wire_step_parse(text, &wanted->id);
 }
 
-static int add_job(struct report_args *args, const char *word)
+static int add_job(const struct ctl_option *option, const char *word, void *into)
 {
+    struct report_args *args = into;
     struct report_wanted wanted, *more;
 
+    (void)option;
     if (parse_job(word, &wanted) < 0)
         return ctl_usage("report",
                          "--jobs: 12, 12.0, 12.batch, 12_3 or 12_3.0 expected, not '%.64s'", word);
@@ -188,8 +96,9 @@ static int add_job(struct report_args *args, const char *word)
 }
 
 /* Slurm's states, of which steps that have ended are in two, and berth's words. */
-static int add_state(struct report_args *args, const char *word)
+static int add_state(const struct ctl_option *option, const char *word, void *into)
 {
+    struct report_args *args = into;
     static const char *const slurm[][2] = {
         {"CD", "COMPLETED"}, {"F", "FAILED"},     {"BF", "BOOT_FAIL"},      {"CA", "CANCELLED"},
         {"DL", "DEADLINE"},  {"NF", "NODE_FAIL"}, {"OOM", "OUT_OF_MEMORY"}, {"PD", "PENDING"},
@@ -197,6 +106,7 @@ static int add_state(struct report_args *args, const char *word)
         {"RV", "REVOKED"},   {"S", "SUSPENDED"},  {"TO", "TIMEOUT"}};
     static const char *const berth[] = {"placed", "observed", "left"};
 
+    (void)option;
     args->states = true;
     for (size_t i = 0; i < sizeof(slurm) / sizeof(slurm[0]); i++)
         if (strcasecmp(word, slurm[i][0]) == 0 || strcasecmp(word, slurm[i][1]) == 0) {
@@ -209,151 +119,89 @@ static int add_state(struct report_args *args, const char *word)
     return ctl_usage("report", "--state: no such state: '%.64s'", word);
 }
 
-/* ---- the other options ---- */
+/* ---- the table ---- */
 
-static int read_time(const char *option, const char *text, struct report_args *args, int64_t *at,
-                     bool *given)
+static int take_time(const struct ctl_option *option, const char *text, void *into)
 {
+    struct report_args *args = into;
+    bool since = option->letter == 'S';
     struct berth_error err;
 
-    if (report_time_parse(text, args->now, at, &err) < 0)
-        return ctl_usage("report", "%s: %s", option, err.text);
-    *given = true;
+    if (report_time_parse(text, args->now, since ? &args->since : &args->until, &err) < 0)
+        return ctl_usage("report", "--%s: %s", option->name, err.text);
+    *(since ? &args->since_given : &args->until_given) = true;
     return -1;
 }
 
-/* One of the n words; the error lists them. */
-static int read_word(const char *option, const char *text, const char *const *words, size_t n,
-                     int *out)
+static int take_brief(const struct ctl_option *option, const char *value, void *into)
 {
-    char list[128] = "";
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            *out = (int)i;
-            return -1;
-        }
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return ctl_usage("report", "%s: one of %s expected, not '%.64s'", option, list, text);
-}
-
-static int read_by(const char *text, struct report_args *args)
-{
-    static const char *const words[] = {"user", "account", "partition", "node", "day", "job"};
-    int word = 0, status = read_word("--by", text, words, 6, &word);
-
-    if (status >= 0)
-        return status;
-    args->by_given = word < 5;
-    args->by = word < 5 ? (enum report_by)(REPORT_BY_USER + word) : REPORT_BY_NOTHING;
-    args->jobs_only = args->jobs_only || word == 5;
+    (void)option, (void)value;
+    ((struct report_args *)into)->format = "JobID,State,ExitCode,Energy";
     return -1;
 }
 
-static int read_units(const char *text, struct report_args *args)
+static int take_helpformat(const struct ctl_option *option, const char *value, void *into)
 {
-    int unit = 0, status = read_word("--units", text, report_unit_name, REPORT_UNITS, &unit);
-
-    args->unit = (enum report_unit)unit;
-    return status;
+    (void)option, (void)value, (void)into;
+    report_fields_print(stdout);
+    return 0;
 }
 
-static int shape(struct report_args *args, enum report_shape wanted)
-{
-    if (args->shape != REPORT_SHAPE_TABLE && args->shape != wanted)
-        return ctl_usage("report", "one of --parsable, --parsable2, --csv and --json only");
-    args->shape = wanted;
-    return -1;
-}
+/* In the order of enum report_by; behind them the job, whose row is its own total. */
+static const char *const by_words[] = {"user", "account", "partition", "node", "day", "job", NULL};
+#define BY_JOB 5
 
-static int take_list(int option, struct report_args *args)
-{
-    switch (option) {
-    case 'j':
-        return each("--jobs", optarg, add_job, args);
-    case 'u':
-        return each("--user", optarg, add_user, args);
-    case 'A':
-        return each("--accounts", optarg, add_account, args);
-    case 'r':
-        return each("--partition", optarg, add_partition, args);
-    case 's':
-        return each("--state", optarg, add_state, args);
-    default:
-        return add_nodes(args, optarg);
-    }
-}
+static const struct ctl_option option_rows[] = {
+    {"jobs", 'j', "LIST", "jobs, steps, array tasks: 12,13.batch,14_3",
+     CTL_LIST(struct report_args, job, add_job)},
+    {"user", 'u', "LIST", "users, by name or number",
+     CTL_LIST(struct report_args, users, add_word)},
+    {"uid", 0, "LIST", NULL, CTL_LIST(struct report_args, users, add_word)},
+    {"allusers", 'a', NULL, "of all users", CTL_FLAG(struct report_args, all_users)},
+    {"accounts", 'A', "LIST", "accounts", CTL_LIST(struct report_args, accounts, add_word)},
+    {"partition", 'r', "LIST", "partitions", CTL_LIST(struct report_args, partitions, add_word)},
+    {"nodelist", 'N', "LIST", "nodes: n1,n[3-5]", CTL_CALL(add_nodes)},
+    {"state", 's', "LIST", "completed (CD), failed (F); placed, observed, left by berth",
+     CTL_LIST(struct report_args, state, add_state)},
+    {"starttime", 'S', "TIME", "steps that ran after it", CTL_CALL(take_time)},
+    {"endtime", 'E', "TIME", "and before it", CTL_CALL(take_time)},
+    {"allocations", 'X', NULL, "a line for each job, none for its steps",
+     CTL_FLAG(struct report_args, jobs_only)},
+    {"per-node", 0, NULL, "a line for each node of a step", CTL_FLAG(struct report_args, per_node)},
+    {"by", 0, "WHAT", "totals by user, account, job, day, partition or node",
+     CTL_WORD(struct report_args, by_word, by_words)},
+    {"format", 'o', "LIST", "FIELD[%[-]WIDTH],...", CTL_TEXT(struct report_args, format)},
+    {"helpformat", 'e', NULL, "list the fields", CTL_CALL(take_helpformat)},
+    {"brief", 'b', NULL, "--format=JobID,State,ExitCode,Energy", CTL_CALL(take_brief)},
+    {"units", 0, "UNIT", "energy in auto, J, kJ, MJ, kWh or MWh",
+     CTL_WORD(struct report_args, unit, report_unit_name)},
+    {"noheader", 'n', NULL, "no line above the rows", CTL_FLAG(struct report_args, no_header)},
+    {"parsable", 'p', NULL, "fields with a '|' after each",
+     CTL_ONE(struct report_args, shape, REPORT_SHAPE_PARSABLE)},
+    {"parsable2", 'P', NULL, "fields with a '|' between them",
+     CTL_ONE(struct report_args, shape, REPORT_SHAPE_PARSABLE2)},
+    {"delimiter", 0, "TEXT", "and this instead of '|'", CTL_TEXT(struct report_args, delimiter)},
+    {"csv", 0, NULL, "comma-separated, figures in the units that the header names",
+     CTL_ONE(struct report_args, shape, REPORT_SHAPE_CSV)},
+    {"json", 0, NULL, "one JSON object", CTL_ONE(struct report_args, shape, REPORT_SHAPE_JSON)},
+    {"html", 0, "FILE", "one page with charts, for a browser; - is stdout",
+     CTL_TEXT(struct report_args, html)},
+    {"ledger", 0, "URL", "sqlite:PATH or mariadb://HOST/NAME; else what berth.conf says",
+     CTL_TEXT(struct report_args, ledger)},
+    {"defaults", 0, "FILE", "option file with MariaDB's user and password",
+     CTL_TEXT(struct report_args, defaults)},
+    {"config", 0, "FILE", "berth.conf", CTL_TEXT(struct report_args, config)},
+};
+static const struct ctl_options options = {
+    .verb = "report",
+    .synopsis = "[OPTION...]",
+    .about =
+        "What steps cost that have ended: energy, energy-delay product, slowdown avoided. Options\n"
+        "and times are sacct's; without any, your own steps (root: all) since midnight.",
+    CTL_OPTIONS(option_rows),
+};
 
-static int take_flag(int option, struct report_args *args)
-{
-    switch (option) {
-    case 'a':
-        args->all_users = true;
-        return -1;
-    case 'X':
-        args->jobs_only = true;
-        return -1;
-    case 'b':
-        args->format = "JobID,State,ExitCode,Energy";
-        return -1;
-    case 'n':
-        args->no_header = true;
-        return -1;
-    case 'p':
-        return shape(args, REPORT_SHAPE_PARSABLE);
-    case 'P':
-        return shape(args, REPORT_SHAPE_PARSABLE2);
-    case OPTION_CSV:
-        return shape(args, REPORT_SHAPE_CSV);
-    case OPTION_JSON:
-        return shape(args, REPORT_SHAPE_JSON);
-    default:
-        args->per_node = true;
-        return -1;
-    }
-}
-
-static int take_text(int option, struct report_args *args)
-{
-    const char **text = option == 'o'                ? &args->format
-                        : option == OPTION_DELIMITER ? &args->delimiter
-                        : option == OPTION_HTML      ? &args->html
-                        : option == OPTION_LEDGER    ? &args->ledger
-                        : option == OPTION_DEFAULTS  ? &args->defaults
-                                                     : &args->config;
-
-    *text = optarg;
-    return -1;
-}
-
-static int take(int option, char **argv, struct report_args *args)
-{
-    switch (option) {
-    case 'h':
-        fputs(usage, stdout);
-        return 0;
-    case 'e':
-        report_fields_print(stdout);
-        return 0;
-    case ':':
-        return ctl_usage("report", "%s: a value is missing", argv[optind - 1]);
-    case '?':
-        return ctl_usage("report", "%s: no such option", argv[optind - 1]);
-    case 'S':
-        return read_time("--starttime", optarg, args, &args->since, &args->since_given);
-    case 'E':
-        return read_time("--endtime", optarg, args, &args->until, &args->until_given);
-    case OPTION_BY:
-        return read_by(optarg, args);
-    case OPTION_UNITS:
-        return read_units(optarg, args);
-    default:
-        if (strchr("juArsN", option) && option < 256)
-            return take_list(option, args);
-        return optarg ? take_text(option, args) : take_flag(option, args);
-    }
-}
+/* ---- what follows from them ---- */
 
 /* sacct's default time window: DEFAULT TIME WINDOW of sacct(1). */
 static int conclude_window(struct report_args *args)
@@ -382,22 +230,21 @@ static int conclude_users(struct report_args *args)
     if (args->all_users || args->users.n || args->jobs || args->nodes.n || getuid() == 0)
         return -1;
     snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
-    return add_user(args, uid);
+    return append(&args->users, strdup(uid)) < 0 ? no_memory() : -1;
 }
 
 int ctl_report_args(int argc, char **argv, struct report_args *args)
 {
-    int option, status = -1;
+    int status;
 
-    *args = (struct report_args){.delimiter = "|", .now = time(NULL)};
-    opterr = 0;
-    while (status < 0 &&
-           (option = getopt_long(argc, argv, ":aA:beE:hj:nN:o:pPr:s:S:u:X", options, NULL)) != -1)
-        status = take(option, argv, args);
+    *args = (struct report_args){.delimiter = "|", .by_word = -1, .now = time(NULL)};
+    status = ctl_options_read(&options, argc, argv, args);
     if (status >= 0)
         return status;
-    if (optind < argc)
-        return ctl_usage("report", "takes no argument: %s", argv[optind]);
+    args->by_given = args->by_word >= 0 && args->by_word < BY_JOB;
+    args->by =
+        args->by_given ? (enum report_by)(REPORT_BY_USER + args->by_word) : REPORT_BY_NOTHING;
+    args->jobs_only = args->jobs_only || args->by_word == BY_JOB;
     if (args->html && args->shape != REPORT_SHAPE_TABLE)
         return ctl_usage("report", "--html is a page by itself: no --csv, --json or --parsable");
     status = conclude_window(args);

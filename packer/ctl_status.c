@@ -10,12 +10,18 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 
-static const char usage[] =
-    "usage: berthctl status [--json] [--socket PATH]\n\n"
-    "The node, which steps stand on which last-level cache, and a line for each step.\n\n"
-    "  --json         {\"node\":{...},\"steps\":[...]}\n"
-    "  --socket PATH  ask the berthd that listens there\n";
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct ctl_query, json)},
+    CTL_OPTION_SOCKET(struct ctl_query),
+};
+static const struct ctl_options options = {
+    .verb = "status",
+    .synopsis = "[--json] [--socket PATH]",
+    .about = "The node, which steps stand on which last-level cache, and a line for each step.",
+    CTL_OPTIONS(option_rows),
+};
 
 /* The page so far: lines are counted, and nothing is put beyond the last row. */
 struct page {
@@ -203,12 +209,10 @@ int ctl_status(int argc, char **argv)
     struct ctl_query query = {0};
     struct json_object *answer;
     struct berth_error err;
-    int status = ctl_query_options(argc, argv, usage, &query);
+    int status = ctl_options_read(&options, argc, argv, &query);
 
     if (status >= 0)
         return status;
-    if (optind < argc)
-        return ctl_usage("status", "takes no argument: %s", argv[optind]);
     answer = ctl_ask(query.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);

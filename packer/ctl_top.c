@@ -6,7 +6,6 @@
  * from a descriptor beside the keyboard's: every way out passes through the one place that restores
  * the terminal. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -16,25 +15,17 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_options.h"
 #include "json.h"
 #include "mono.h"
-
-static const char usage[] =
-    "usage: berthctl top [-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]\n\n"
-    "The page of berthctl status, drawn anew, busiest step first. q leaves.\n\n"
-    "  -b, --batch          one page after the other; so too where stdout is no terminal\n"
-    "  -d, --delay SECONDS  between two pages (1; 0.1 to 3600)\n"
-    "  -n, --count COUNT    leave after so many pages\n"
-    "  --json               one JSON object per page, as berthctl status --json, with \"cpu_pct\"\n"
-    "  --socket PATH        ask the berthd that listens there\n";
 
 struct top {
     const char *socket;
     bool batch, json;
     double delay_s;
-    unsigned long count; /* 0: no end */
-    int signals;         /* signalfd */
-    bool keyboard;       /* stdin is a terminal in raw mode */
+    uint64_t count; /* 0: no end */
+    int signals;    /* signalfd */
+    bool keyboard;  /* stdin is a terminal in raw mode */
     struct termios saved;
     struct json_object *before; /* the last answer */
     double before_s;            /* and when it came */
@@ -179,7 +170,7 @@ static int page(struct top *top, struct berth_error *err)
 static int run(struct top *top)
 {
     struct berth_error err;
-    unsigned long pages = 0;
+    uint64_t pages = 0;
     int rc;
 
     top->signals = ctl_signals();
@@ -193,72 +184,33 @@ static int run(struct top *top)
     return rc < 0 ? ctl_fail("berthd", "%s", err.text) : 0;
 }
 
-/* ---- options ---- */
+/* ---- the verb ---- */
 
-static int read_delay(struct top *top, const char *text)
-{
-    char *end;
-
-    top->delay_s = strtod(text, &end);
-    if (end == text || *end || !(top->delay_s >= 0.1 && top->delay_s <= 3600))
-        return ctl_usage("top", "--delay: seconds from 0.1 to 3600 expected, not '%s'", text);
-    return 0;
-}
-
-static int read_count(struct top *top, const char *text)
-{
-    char *end;
-
-    errno = 0;
-    top->count = strtoul(text, &end, 10);
-    if (end == text || *end || errno || top->count == 0 || text[0] == '-')
-        return ctl_usage("top", "--count: a number from 1 expected, not '%s'", text);
-    return 0;
-}
-
-/* One option. 0, 2 usage, -1 help was printed. */
-static int take(struct top *top, int option, char **argv)
-{
-    switch (option) {
-    case 'b':
-        top->batch = true;
-        return 0;
-    case 'd':
-        return read_delay(top, optarg);
-    case 'n':
-        return read_count(top, optarg);
-    case 'j':
-        top->json = top->batch = true;
-        return 0;
-    case 's':
-        top->socket = optarg;
-        return 0;
-    case 'h':
-        fputs(usage, stdout);
-        return -1;
-    default:
-        return ctl_usage("top", "wrong option %s", argv[optind - 1]);
-    }
-}
+static const struct ctl_option option_rows[] = {
+    {"batch", 'b', NULL, "one page after the other; so too where stdout is no terminal",
+     CTL_FLAG(struct top, batch)},
+    {"delay", 'd', "SECONDS", "between two pages (1; 0.1 to 3600)",
+     CTL_NUMBER(struct top, delay_s, "seconds", 0.1, 3600)},
+    {"count", 'n', "COUNT", "leave after so many pages",
+     CTL_WHOLE(struct top, count, "a number", 1, 0)},
+    {"json", 0, NULL, "one JSON object per page, as berthctl status --json, with \"cpu_pct\"",
+     CTL_FLAG(struct top, json)},
+    CTL_OPTION_SOCKET(struct top),
+};
+static const struct ctl_options options = {
+    .verb = "top",
+    .synopsis = "[-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]",
+    .about = "The page of berthctl status, drawn anew, busiest step first. q leaves.",
+    CTL_OPTIONS(option_rows),
+};
 
 int ctl_top(int argc, char **argv)
 {
-    static const struct option options[] = {{"batch", no_argument, NULL, 'b'},
-                                            {"delay", required_argument, NULL, 'd'},
-                                            {"count", required_argument, NULL, 'n'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct top top = {.delay_s = 1, .batch = !isatty(STDOUT_FILENO)};
-    int option, rc = 0;
+    int status = ctl_options_read(&options, argc, argv, &top);
 
-    opterr = 0;
-    while (rc == 0 && (option = getopt_long(argc, argv, "+:bd:n:", options, NULL)) != -1)
-        rc = take(&top, option, argv);
-    if (rc != 0)
-        return rc < 0 ? 0 : rc;
-    if (optind < argc)
-        return ctl_usage("top", "takes no argument: %s", argv[optind]);
+    if (status >= 0)
+        return status;
+    top.batch = top.batch || top.json;
     return run(&top);
 }

@@ -216,6 +216,7 @@ berthctl_SOURCES = packer/berthctl.c packer/ctl.c packer/ctl.h \
 	packer/ctl_model_nucore.c \
 	packer/ctl_model_pairs.c \
 	packer/ctl_numa.c packer/ctl_numa.h \
+	packer/ctl_options.c packer/ctl_options.h \
 	packer/ctl_pairs.c packer/ctl_pairs.h \
 	packer/ctl_plan.c packer/ctl_plan.h \
 	packer/ctl_plan_policy.c \

@@ -86,7 +86,8 @@ static const struct report_field field[] = {
 };
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
-const char *const report_unit_name[REPORT_UNITS] = {"auto", "J", "kJ", "MJ", "kWh", "MWh"};
+const char *const report_unit_name[REPORT_UNITS + 1] = {"auto", "J",   "kJ", "MJ",
+                                                        "kWh",  "MWh", NULL};
 
 static const struct report_field *find(const char *name, size_t length)
 {

@@ -57,7 +57,7 @@ enum report_unit {
     REPORT_UNIT_MWH,
     REPORT_UNITS
 };
-extern const char *const report_unit_name[REPORT_UNITS];
+extern const char *const report_unit_name[REPORT_UNITS + 1]; /* up to a NULL */
 
 /* "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that begins
  * so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */

@@ -327,6 +327,12 @@ tests_unit_test_ctl_apps_SOURCES = tests/unit/test_ctl_apps.c packer/ctl_apps.c 
 tests_unit_test_ctl_apps_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ctl_apps_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_ctl_options
+check_PROGRAMS += tests/unit/test_ctl_options
+tests_unit_test_ctl_options_SOURCES = tests/unit/test_ctl_options.c packer/ctl_options.c packer/ctl.c packer/ctl_print.c
+tests_unit_test_ctl_options_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ctl_options_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_ctl_pairs
 check_PROGRAMS += tests/unit/test_ctl_pairs
 tests_unit_test_ctl_pairs_SOURCES = tests/unit/test_ctl_pairs.c packer/ctl_pairs.c

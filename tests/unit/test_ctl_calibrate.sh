@@ -10,11 +10,11 @@ calibrate() {
 }
 
 # ---- what is refused before anything is measured
-refuses '' 2 '--runs '\''0'\'': a number from 1 to 1000' calibrate --runs 0
-refuses '' 2 '--runs '\''five'\'':' calibrate --runs five
-refuses '' 2 '--output: its value is missing' calibrate --output
+refuses '' 2 "--runs: a number from 1 to 1000 expected, not '0'" calibrate --runs 0
+refuses '' 2 "--runs: a number from 1 to 1000 expected, not 'five'" calibrate --runs five
+refuses '' 2 '--output: a value is missing' calibrate --output
 refuses '' 2 '--slow: no such option' calibrate --slow
-refuses '' 2 'here: no such argument' calibrate here
+refuses '' 2 'takes no argument: here' calibrate here
 refuses '' 1 "$dir/no: No such file or directory" calibrate --output "$dir/no/m.json"
 refuses '' 1 "$dir: not a regular file" calibrate --force --output "$dir"
 echo kept >"$dir/m.json"

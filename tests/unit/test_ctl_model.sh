@@ -132,7 +132,7 @@ refuses '' 1 "berthctl: $dir/none: No such file" model di "$dir/none"
 refuses '' 1 "berthctl: $dir: Is a directory" model di "$dir"
 refuses '' 2 'no model named; one of: di' model
 refuses '' 2 'nosuch: no such model; one of: di' model nosuch
-refuses '' 2 'extra: one FILE only' model di - extra
+refuses '' 2 'takes NAME and one FILE only: extra' model di - extra
 refuses '' 2 '--nosuch: no such option' model --nosuch
 says 'usage: berthctl model' model --help
 says 'Distributed Intensity' model --help

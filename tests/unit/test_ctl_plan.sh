@@ -205,12 +205,12 @@ refuses "$four" 1 'policy animal: apps[0].sdp: missing' plan --policy animal --t
 refuses "$four" 1 'policy perfect: measured degradations: --matrix is missing' plan --policy perfect --topology pu:4
 refuses '{"apps":[{"name":"a"}]}' 1 'policy missrate: apps[0].llc_mpki: missing' plan --policy missrate --topology pu:4
 for limit in -1 x 1x '' nan inf 1e9; do
-    refuses "$four" 2 "--time-limit $limit: 0 to 86400 seconds expected" plan --time-limit "$limit" --topology pu:4
+    refuses "$four" 2 "--time-limit: seconds from 0 to 86400 expected, not '$limit'" plan --time-limit "$limit" --topology pu:4
 done
 refuses '' 1 "berthctl: $dir/none: No such file" plan "$dir/none"
 refuses '' 2 '--policy: a value is missing' plan --policy
 refuses '' 2 '--nosuch: no such option' plan --nosuch
-refuses '' 2 'two: one FILE only' plan one two
+refuses '' 2 'takes one FILE only: two' plan one two
 says 'usage: berthctl plan' plan --help
 says 'score: what the policy makes small' plan --help
 

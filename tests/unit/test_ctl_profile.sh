@@ -255,13 +255,13 @@ refuses '' 1 'no such key' profile show --db "$db" tag:streams.1
 refuses '' 1 'no such key' profile forget --db "$db" tag:streams.1
 refuses '' 2 'one KEY' profile show --db "$db"
 refuses '' 2 'no argument' profile list --db "$db" x
-refuses '' 2 "'--frob'" profile list --db "$db" --frob
+refuses '' 2 '--frob: no such option' profile list --db "$db" --frob
 
 # What cannot be
 says 'usage: berthctl profile' profile --help
-refuses '' 2 'which COMMAND' profile --db "$db"
+refuses '' 2 'takes a COMMAND' profile --db "$db"
 refuses '' 2 '--frob: no such option' profile --frob true
-refuses '' 2 '--limit: its value is missing' profile --limit
+refuses '' 2 '--limit: a value is missing' profile --limit
 refuses '' 1 'nonesuch: command not found' profile --db "$db" --llc 256K:16:64 nonesuch
 refuses '' 1 'No such file' profile --db "$db" --llc 256K:16:64 ./none/such
 refuses '' 1 'not a program' profile --db "$db" --llc 256K:16:64 "$dir"

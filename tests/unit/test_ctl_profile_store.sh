@@ -130,15 +130,15 @@ answers '' '[]' profile list --db "$db" --json
 
 # What cannot be
 for verb in list show export import forget demand; do
-    says 'usage: berthctl profile list' profile $verb --help
-    refuses '' 2 "$verb: '--frob' is no option" profile $verb --frob
-    refuses '' 2 "$verb: '--db' is no option, or lacks its value" profile $verb --db
+    says "usage: berthctl profile $verb" profile $verb --help
+    refuses '' 2 "profile $verb: --frob: no such option" profile $verb --frob
+    refuses '' 2 "profile $verb: --db: a value is missing" profile $verb --db
 done
-refuses '' 2 'list takes no argument' profile list x
-refuses '' 2 'show takes one KEY' profile show
-refuses '' 2 'import takes one FILE at most' profile import a b
-refuses '' 2 "'--samples' is no option" profile list --samples
-refuses '' 2 "'--replace' is no option" profile export --replace
+refuses '' 2 'profile list: takes no argument: x' profile list x
+refuses '' 2 'profile show: takes one KEY' profile show
+refuses '' 2 'profile import: takes one FILE at most: b' profile import a b
+refuses '' 2 'profile list: --samples: no such option' profile list --samples
+refuses '' 2 'profile export: --replace: no such option' profile export --replace
 refuses '' 2 'one of KEY..., --all and --older' profile forget
 refuses '' 2 'one of KEY..., --all and --older' profile forget --all x
 refuses '' 2 'one of KEY..., --all and --older' profile forget --all --older 5
