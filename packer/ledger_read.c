@@ -130,19 +130,11 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
 
 /* ---- rows ---- */
 
-static void take_text(const char *text, char *at, size_t size)
-{
-    size_t length = strnlen(text, size - 1); /* no printf: a report has a million of these */
-
-    memcpy(at, text, length);
-    at[length] = '\0';
-}
-
 static void take_field(const struct sql_statement *row, size_t i, void *at)
 {
     switch (ledger_field[i].type) {
     case LEDGER_TEXT:
-        take_text(sql_text(row, i), at, ledger_field[i].size);
+        sql_copy(row, i, at, ledger_field[i].size);
         break;
     case LEDGER_U32:
         *(uint32_t *)at = (uint32_t)sql_int(row, i);

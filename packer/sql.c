@@ -113,24 +113,40 @@ int sql_check_url(const char *text, struct berth_error *err)
 
 /* ---- connections ---- */
 
-int sql_open(struct sql **out, const char *text, const struct sql_options *options,
-             struct berth_error *err)
+static int connect_to(struct sql **out, const struct sql_way *way, const struct sql_url *url,
+                      const struct sql_options *options, struct berth_error *err)
 {
-    struct sql_url url;
-    struct sql *sql;
+    struct sql *sql = calloc(1, sizeof(*sql));
 
-    if (sql_check_url(text, err) < 0)
-        return -1;
-    sql = calloc(1, sizeof(*sql));
     if (!sql)
         return berth_error_set(err, "out of memory");
-    sql->way = parse_url(text, &url, err);
-    if (sql->way->open(sql, &url, options, err) < 0) {
+    sql->way = way;
+    if (way->open(sql, url, options, err) < 0) {
         free(sql);
         return -1;
     }
     *out = sql;
     return 0;
+}
+
+int sql_open(struct sql **out, const char *text, const struct sql_options *options,
+             struct berth_error *err)
+{
+    struct sql_url url;
+
+    if (sql_check_url(text, err) < 0)
+        return -1;
+    return connect_to(out, parse_url(text, &url, err), &url, options, err);
+}
+
+int sql_open_file(struct sql **out, const char *path, const struct sql_options *options,
+                  struct berth_error *err)
+{
+    struct sql_url url = {.path = ""};
+
+    if (path[0] == '\0' || !keep(url.path, sizeof(url.path), path, strlen(path)))
+        return berth_error_set(err, "'%.64s' is no path", path);
+    return connect_to(out, &sql_sqlite, &url, options, err);
 }
 
 void sql_close(struct sql *sql)
@@ -139,6 +155,11 @@ void sql_close(struct sql *sql)
         return;
     sql->way->close(sql);
     free(sql);
+}
+
+bool sql_is_current(const struct sql *sql)
+{
+    return !sql->way->is_current || sql->way->is_current(sql);
 }
 
 bool sql_refused(const struct sql *sql)
@@ -248,6 +269,11 @@ int sql_step(struct sql_statement *statement, struct berth_error *err)
     return rc;
 }
 
+int64_t sql_changed(const struct sql_statement *statement)
+{
+    return statement->sql->way->changed(statement);
+}
+
 void sql_reset(struct sql_statement *statement)
 {
     statement->sql->way->reset(statement);
@@ -290,6 +316,15 @@ const char *sql_text(const struct sql_statement *statement, size_t i)
     const struct sql_value *value = column(statement, i);
 
     return value->type == SQL_TEXT ? value->text : "";
+}
+
+void sql_copy(const struct sql_statement *statement, size_t i, char *out, size_t size)
+{
+    const char *text = sql_text(statement, i);
+    size_t length = strnlen(text, size - 1); /* no printf: a report has a million of these */
+
+    memcpy(out, text, length);
+    out[length] = '\0';
 }
 
 /* ---- the schema ---- */

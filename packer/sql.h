@@ -5,10 +5,11 @@
  *   mariadb://[USER@]HOST[:PORT]/NAME    a server; [ADDRESS] for IPv6
  *   mariadb://[USER@]/NAME?socket=PATH   a server on this machine
  *
- * SQL is written once: identifiers in "double quotes", parameters as ?, text compared byte by byte
- * (a blank at the end counts, too). What the two cannot say alike is in sql_words. Passwords and
- * TLS are in a MariaDB option file, never in the URL. Everything here may wait for a disk or for a
- * network: never on berthd's event loop. One thread at a time uses a connection. */
+ * SQL is written once: identifiers in "double quotes", parameters as ? (?2, too, where only SQLite
+ * is asked), text compared byte by byte (a blank at the end counts, too). What the two cannot say
+ * alike is in sql_words. Passwords and TLS are in a MariaDB option file, never in the URL.
+ * Everything here may wait for a disk or for a network: never on berthd's event loop. One thread at
+ * a time uses a connection. */
 #ifndef BERTH_SQL_H
 #define BERTH_SQL_H
 
@@ -25,12 +26,25 @@ struct sql_options {
     const char *defaults; /* MariaDB option file, its groups [client] and [berth]; "" none */
     bool writable;        /* SQLite: the file is made where it is missing; else it is only read */
     const char *group;    /* SQLite: a group that may read the file; "" none */
+    const char *what; /* SQLite: what the file is, for errors: "profile store"; NULL: a database */
+    unsigned wait_ms; /* SQLite: how long a lock of somebody else is waited for; 0: 5000 */
+    bool everybody;   /* SQLite: all users may read the file, also in a folder that they may not
+                         write. It has a rollback journal then: readers wait for writers, and
+                         whoever may write the file mends what an interrupted write has left. */
 };
 
 /* Connect. 0, or -1 and err: nobody there, not allowed, not built in, no such URL. */
 int sql_open(struct sql **out, const char *url, const struct sql_options *options,
              struct berth_error *err);
+
+/* As sql_open of sqlite:PATH, where the path may be relative, too. */
+int sql_open_file(struct sql **out, const char *path, const struct sql_options *options,
+                  struct berth_error *err);
+
 void sql_close(struct sql *sql); /* NULL is fine; what is not committed is rolled back */
+
+/* Does its URL still name the file that is open, not one that was removed or replaced since? */
+bool sql_is_current(const struct sql *sql);
 
 /* Is this URL one that this berth can open? 0, or -1 and err. Connects to nobody. */
 int sql_check_url(const char *url, struct berth_error *err);
@@ -67,6 +81,9 @@ void sql_bind_null(struct sql_statement *statement, size_t i);
 /* Run it, or go on to its next row. 1 a row, 0 done, -1 and err. */
 int sql_step(struct sql_statement *statement, struct berth_error *err);
 
+/* The rows that the statement, which is done, has written or deleted. */
+int64_t sql_changed(const struct sql_statement *statement);
+
 /* Ready to be bound and run again. */
 void sql_reset(struct sql_statement *statement);
 
@@ -76,6 +93,9 @@ int64_t sql_int(const struct sql_statement *statement, size_t i);      /* null: 
 double sql_double(const struct sql_statement *statement, size_t i);    /* null: NAN */
 const char *sql_text(const struct sql_statement *statement, size_t i); /* null: ""; borrowed
                                                                            until the next step */
+
+/* Copies the column's text into out[size], cut to fit; "" where it is null. */
+void sql_copy(const struct sql_statement *statement, size_t i, char *out, size_t size);
 
 /* ---- all in one ---- */
 

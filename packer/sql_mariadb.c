@@ -342,6 +342,11 @@ static int step(struct sql_statement *statement, struct berth_error *err)
     return rc == MYSQL_NO_DATA ? 0 : -1;
 }
 
+static int64_t changed(const struct sql_statement *statement)
+{
+    return (int64_t)mysql_stmt_affected_rows(bound_of(statement)->stmt);
+}
+
 static void reset(struct sql_statement *statement)
 {
     mysql_stmt_free_result(bound_of(statement)->stmt);
@@ -390,6 +395,7 @@ const struct sql_way sql_mariadb = {
     .run = run,
     .prepare = prepare,
     .step = step,
+    .changed = changed,
     .reset = reset,
     .finish = finish,
     .close = close_mariadb,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql_sqlite - a file, by SQLite.
  *
- * The journal is a write-ahead log, so that reports and the writer do not wait for each other, and
- * each commit is on the disk when it returns. The log's files stay when the last writer goes:
- * somebody who may only read the file could not make them. */
+ * The journal is a write-ahead log as a rule, so that reports and the writer do not wait for each
+ * other, and each commit is on the disk when it returns. The log's files stay when the last writer
+ * goes: somebody who may only read the file could not make them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <libgen.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mono.h"
 #include "sql_way.h"
 
 #define WAIT_MS 5000 /* for another writer */
+#define POLL_US 500  /* at least; three times as long at most */
+
 #define FILE_MODE 0640
 
 struct state {
     sqlite3 *db;
-    char path[PATH_MAX];
+    char path[PATH_MAX], what[32];
+    double wait_s, busy_since_s; /* busy_since_s: CLOCK_MONOTONIC */
+    dev_t device;                /* of the file that was opened */
+    ino_t inode;
 };
 
 static struct state *state_of(const struct sql *sql)
@@ -35,11 +42,38 @@ static sqlite3_stmt *handle(const struct sql_statement *statement)
     return statement->state;
 }
 
+/* What an error means, in words for people; NULL: SQLite's own are as good. The first that fits. */
+static const char *explain(const struct state *state, int rc)
+{
+    static const struct {
+        int code;
+        const char *words;
+    } known[] = {
+        {SQLITE_READONLY_ROLLBACK, "a write to it was interrupted: it can be read again once "
+                                   "somebody has opened it who may write it"},
+        {SQLITE_READONLY_RECOVERY, "a write to it was interrupted: it can be read again once "
+                                   "somebody has opened it who may write it"},
+        {SQLITE_IOERR_WRITE, "cannot be written (a quota, a limit or a broken disk): nothing was "
+                             "stored"}, /* SQLite does not keep errno */
+        {SQLITE_BUSY, "busy: somebody else is writing"},
+        {SQLITE_LOCKED, "busy: somebody else is writing"},
+        {SQLITE_FULL, "no space left: nothing was stored"},
+        {SQLITE_READONLY, "no permission to write it"},
+        {SQLITE_PERM, "no permission to write it"},
+    };
+    int os_error = sqlite3_system_errno(state->db);
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].code == rc || known[i].code == (rc & 0xff))
+            return known[i].words;
+    return (rc & 0xff) == SQLITE_CANTOPEN && os_error ? strerror(os_error) : NULL;
+}
+
 /* Note and tell why. */
 static int fail(struct sql *sql, int rc, struct berth_error *err)
 {
     const struct state *state = state_of(sql);
-    const char *why = sqlite3_errmsg(state->db);
+    const char *words = explain(state, rc), *why = sqlite3_errmsg(state->db);
 
     sql->failure = SQL_FAILED;
     if ((rc & 0xff) == SQLITE_CONSTRAINT || (rc & 0xff) == SQLITE_TOOBIG ||
@@ -47,11 +81,12 @@ static int fail(struct sql *sql, int rc, struct berth_error *err)
         sql->failure = SQL_REFUSED;
     else if ((rc & 0xff) == SQLITE_ERROR && strstr(why, "no such table"))
         sql->failure = SQL_NO_TABLE;
-    if ((rc & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(state->db))
-        why = strerror(sqlite3_system_errno(state->db));
-    else if ((rc & 0xff) == SQLITE_NOTADB)
-        why = "damaged, or no SQLite database";
-    return berth_error_set(err, "%.300s: %.180s", state->path, why);
+    if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
+        return berth_error_set(err, "%.300s: damaged, or no %s: move it away to begin anew",
+                               state->path, state->what);
+    return berth_error_set(err, "%.300s%s: %.180s", state->path,
+                           (rc & 0xff) == SQLITE_CANTOPEN ? ", or a file beside it" : "",
+                           words ? words : why);
 }
 
 static int run(struct sql *sql, const char *text, struct berth_error *err)
@@ -93,8 +128,10 @@ static void protect(const char *path, gid_t group)
     }
 }
 
-/* Have the file and its folder, whatever the umask. */
-static int create(const char *path, struct berth_error *err)
+/* Have the file and its folder, whatever the umask, and know now whether writing is possible at
+ * all: the journal is made beside the file. A file that is there is not opened: to close it would
+ * undo the locks that SQLite has of it in this process. */
+static int create(const char *path, mode_t mode, struct berth_error *err)
 {
     char folder[PATH_MAX];
     int fd;
@@ -102,24 +139,46 @@ static int create(const char *path, struct berth_error *err)
     snprintf(folder, sizeof(folder), "%s", path);
     if (mkdir(dirname(folder), 0755) == 0)
         (void)!chmod(folder, 0755);
-    fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, FILE_MODE);
-    if (fd < 0)
+    fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    if (fd >= 0) {
+        (void)!fchmod(fd, mode);
+        close(fd);
+    } else if (errno != EEXIST || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0) {
         return berth_error_set(err, "%.400s: %s", path, strerror(errno));
-    close(fd);
+    }
+    if (faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0)
+        return berth_error_set(err, "%.400s: its folder: %s", path, strerror(errno));
     return 0;
 }
 
-static int configure(struct sql *sql, bool writable, struct berth_error *err)
+/* Called while the file is locked: 0 gives up. SQLite's own handler polls ever less often, and so
+ * may never meet the moment between two writes of somebody who writes a lot. */
+static int wait_for_others(void *arg, int calls)
+{
+    struct state *state = arg;
+    double now = mono_s();
+
+    if (calls == 0)
+        state->busy_since_s = now;
+    if (now - state->busy_since_s > state->wait_s)
+        return 0;
+    usleep(POLL_US + (unsigned)(fmod(now, 1) * 1e9) % (2 * POLL_US));
+    return 1;
+}
+
+static int configure(struct sql *sql, const struct sql_options *options, struct berth_error *err)
 {
     sqlite3 *db = state_of(sql)->db;
     int yes = 1;
 
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, WAIT_MS);
+    sqlite3_busy_handler(db, wait_for_others, sql->state);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "name" is never a text */
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    if (!writable)
+    if (!options->writable)
         return run(sql, "PRAGMA query_only = ON", err);
+    if (options->everybody)
+        return 0;
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
     return run(sql,
                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
@@ -133,29 +192,62 @@ static void close_sqlite(struct sql *sql)
     free(sql->state);
 }
 
+static struct state *state_new(const struct sql_url *url, const struct sql_options *options)
+{
+    struct state *state = calloc(1, sizeof(*state));
+
+    if (!state)
+        return NULL;
+    memcpy(state->path, url->path, sizeof(state->path));
+    snprintf(state->what, sizeof(state->what), "%s",
+             options->what ? options->what : "SQLite database");
+    state->wait_s = (options->wait_ms ? options->wait_ms : WAIT_MS) / 1e3;
+    return state;
+}
+
+/* A reader of a file with a rollback journal is opened for writing, too, where it may: the rest of
+ * a write that was interrupted has to be undone by whoever comes next. */
+static int open_db(struct sql *sql, const struct sql_options *options, struct berth_error *err)
+{
+    int flags =
+        options->writable || options->everybody ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    struct state *state = state_of(sql);
+    struct stat st = {.st_ino = 0};
+    int rc;
+
+    stat(state->path, &st); /* before: who replaces the file meanwhile is noticed */
+    state->device = st.st_dev;
+    state->inode = st.st_ino;
+    rc = sqlite3_open_v2(state->path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return fail(sql, rc, err);
+    return configure(sql, options, err);
+}
+
 static int open_sqlite(struct sql *sql, const struct sql_url *url,
                        const struct sql_options *options, struct berth_error *err)
 {
-    int flags = options->writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, rc;
-    struct state *state;
-
-    if (options->writable && create(url->path, err) < 0)
+    if (options->writable && create(url->path, options->everybody ? 0644 : FILE_MODE, err) < 0)
         return -1;
     if (!options->writable && access(url->path, R_OK) < 0)
         return berth_error_set(err, "%.400s: %s", url->path, strerror(errno));
-    state = calloc(1, sizeof(*state));
-    if (!state)
-        return berth_error_set(err, "out of memory");
-    sql->state = state;
-    memcpy(state->path, url->path, sizeof(state->path));
-    if (options->writable)
+    if (options->writable && !options->everybody)
         protect(url->path, group_id(options->group));
-    rc = sqlite3_open_v2(url->path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK ? configure(sql, options->writable, err) < 0 : fail(sql, rc, err) < 0) {
-        close_sqlite(sql);
-        return -1;
-    }
-    return 0;
+    sql->state = state_new(url, options);
+    if (!sql->state)
+        return berth_error_set(err, "out of memory");
+    if (open_db(sql, options, err) == 0)
+        return 0;
+    close_sqlite(sql);
+    return -1;
+}
+
+static bool is_current(const struct sql *sql)
+{
+    const struct state *state = state_of(sql);
+    struct stat st;
+
+    return stat(state->path, &st) == 0 && st.st_dev == state->device && st.st_ino == state->inode;
 }
 
 /* ---- statements ---- */
@@ -232,6 +324,11 @@ static int step(struct sql_statement *statement, struct berth_error *err)
     return 1;
 }
 
+static int64_t changed(const struct sql_statement *statement)
+{
+    return sqlite3_changes(state_of(statement->sql)->db);
+}
+
 static void reset(struct sql_statement *statement)
 {
     sqlite3_reset(handle(statement));
@@ -266,9 +363,11 @@ const struct sql_way sql_sqlite = {
     .run = run,
     .prepare = prepare,
     .step = step,
+    .changed = changed,
     .reset = reset,
     .finish = finish,
     .close = close_sqlite,
+    .is_current = is_current,
     .lock = lock,
     .unlock = unlock,
 };

@@ -50,9 +50,11 @@ struct sql_way {
     int (*run)(struct sql *sql, const char *text, struct berth_error *err);
     int (*prepare)(struct sql_statement *statement, const char *text, struct berth_error *err);
     int (*step)(struct sql_statement *statement, struct berth_error *err);
+    int64_t (*changed)(const struct sql_statement *statement);
     void (*reset)(struct sql_statement *statement);
     void (*finish)(struct sql_statement *statement);
     void (*close)(struct sql *sql);
+    bool (*is_current)(const struct sql *sql); /* NULL: always */
 
     /* Only one process at a time is between these two; all that was done there holds with `keep`
      * (MariaDB: in any case). */

@@ -248,6 +248,25 @@ static void test_transaction(void **state)
     sql_close(sql);
 }
 
+/* How many rows a statement has written or deleted. */
+static void test_changed(void **state)
+{
+    struct sql *sql = open_as(place_of(state), true);
+    struct sql_statement *remove;
+    struct berth_error err;
+
+    make_table(sql);
+    run(sql, "INSERT INTO t (name) VALUES ('a'), ('b'), ('c')");
+    remove = prepare(sql, "DELETE FROM t WHERE name >= ?");
+    sql_bind_text(remove, 0, "b");
+    for (int left = 2; left >= 0; left -= 2) {
+        assert_int_equal(sql_step(remove, &err), 0);
+        assert_int_equal(sql_changed(remove), left);
+    }
+    sql_finish(remove);
+    sql_close(sql);
+}
+
 /* What is no row's fault. */
 static void test_errors(void **state)
 {
@@ -379,6 +398,42 @@ static void test_file_reader(void **state)
         if (i == 0)
             sql_close(writer);
     }
+}
+
+/* A file for everybody: no log beside it, and whoever waits for its lock waits as long as he said.
+ */
+static void test_file_of_everybody(void **state)
+{
+    struct place *place = place_of(state);
+    struct sql_options options = {
+        .writable = true, .everybody = true, .what = "list", .wait_ms = 20};
+    const char *path = place->url + 7;
+    struct sql *sql, *second;
+    struct berth_error err;
+    struct stat st;
+
+    assert_int_equal(sql_open_file(&sql, path, &options, &err), 0);
+    make_table(sql);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0644);
+    snprintf(place->why, sizeof(place->why), "%s-wal", path);
+    assert_int_equal(stat(place->why, &st), -1);
+    assert_int_equal(sql_open_file(&second, path, &options, &err), 0);
+    assert_int_equal(sql_begin(sql, &err), 0);
+    assert_int_equal(sql_begin(second, &err), -1);
+    assert_non_null(strstr(err.text, "busy"));
+    sql_rollback(sql);
+    assert_int_equal(sql_begin(second, &err), 0);
+    sql_close(second);
+    assert_true(sql_is_current(sql));
+    assert_int_equal(unlink(path), 0);
+    assert_false(sql_is_current(sql));
+    assert_int_equal(sql_open_file(&second, path, &options, &err), 0);
+    assert_true(sql_is_current(second));
+    assert_false(sql_is_current(sql)); /* it is another file of that name */
+    sql_close(second);
+    sql_close(sql);
+    assert_int_equal(sql_open_file(&sql, "", &options, &err), -1);
 }
 
 static void test_file_damaged(void **state)
@@ -530,11 +585,13 @@ int main(void)
         BOTH(test_order),
         BOTH(test_unique),
         BOTH(test_transaction),
+        BOTH(test_changed),
         BOTH(test_errors),
         BOTH(test_migrate),
         BOTH(test_migrate_at_once),
         FILE_TEST(test_file_modes),
         FILE_TEST(test_file_reader),
+        FILE_TEST(test_file_of_everybody),
         FILE_TEST(test_file_damaged),
         SERVER_TEST(test_server_away),
         SERVER_TEST(test_server_defaults),
