@@ -84,30 +84,23 @@ static void consider(struct meant *meant, const char *key, const char *text)
     meant->n++;
 }
 
-/* Every key, of a store of each version. */
-static const char *const all_keys[PROFILES_SCHEMA + 1] = {
-    [1] = "SELECT key FROM profile GROUP BY key",
-    [2] = "SELECT key FROM profile UNION SELECT key FROM demand",
-    [3] = "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample",
-};
-
 int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_KEY_MAX],
                      struct berth_error *err)
 {
     struct meant meant = {.best = FIT_NONE, .key = key};
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     int rc = profiles_readable(store, err);
 
     if (rc != 1 || !text[0])
         return rc < 0 ? -1 : 0;
-    rc = profiles_prepare(store, all_keys[store->version], NULL, &row);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
-        consider(&meant, (const char *)sqlite3_column_text(row, 0), text);
-    }
-    sqlite3_finalize(row);
-    if (rc != SQLITE_DONE)
-        return profiles_fail(store, rc, err);
+    row = profiles_prepare(
+        store, "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample",
+        NULL, err);
+    while ((rc = row ? sql_step(row, err) : -1) == 1)
+        consider(&meant, sql_text(row, 0), text);
+    sql_finish(row);
+    if (rc < 0)
+        return -1;
     if (meant.n > 1)
         return berth_error_set(err, "%s: %zu keys fit: %s%s", text, meant.n, meant.list,
                                meant.n > NAMED_MAX ? ", ..." : "");

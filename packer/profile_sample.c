@@ -99,69 +99,66 @@ static void select_sql(char sql[SQL_MAX], const char *rest)
     snprintf(sql + used, SQL_MAX - used, " FROM sample %s", rest);
 }
 
-static void read_row(sqlite3_stmt *row, struct profile_sample *sample)
+static void read_row(const struct sql_statement *row, struct profile_sample *sample)
 {
     profile_sample_init(sample);
-    profiles_column_text(row, 0, sample->key, sizeof(sample->key));
-    profiles_column_text(row, 1, sample->shape, sizeof(sample->shape));
-    profiles_column_text(row, 2, sample->geometry, sizeof(sample->geometry));
-    profiles_column_text(row, 3, sample->machine, sizeof(sample->machine));
-    sample->co_run = sqlite3_column_int(row, 4) != 0;
-    profiles_column_text(row, 5, sample->source, sizeof(sample->source));
-    profiles_column_text(row, 6, sample->command, sizeof(sample->command));
-    sample->llc_bytes = (uint64_t)sqlite3_column_int64(row, 7);
-    sample->line_bytes = (unsigned)sqlite3_column_int64(row, 8);
-    sample->windows = sqlite3_column_double(row, 9);
-    sample->seconds = sqlite3_column_double(row, 10);
-    sample->instructions = sqlite3_column_double(row, 11);
-    sample->runs = (uint64_t)sqlite3_column_int64(row, 12);
-    sample->measured_at = sqlite3_column_int64(row, 13);
-    for (int i = 0; i < PROFILE_RATES; i++) {
-        sample->rate[i].mean = profiles_column_number(row, FIXED + 2 * i);
-        sample->rate[i].error = profiles_column_number(row, FIXED + 2 * i + 1);
+    sql_copy(row, 0, sample->key, sizeof(sample->key));
+    sql_copy(row, 1, sample->shape, sizeof(sample->shape));
+    sql_copy(row, 2, sample->geometry, sizeof(sample->geometry));
+    sql_copy(row, 3, sample->machine, sizeof(sample->machine));
+    sample->co_run = sql_int(row, 4) != 0;
+    sql_copy(row, 5, sample->source, sizeof(sample->source));
+    sql_copy(row, 6, sample->command, sizeof(sample->command));
+    sample->llc_bytes = (uint64_t)sql_int(row, 7);
+    sample->line_bytes = (unsigned)sql_int(row, 8);
+    sample->windows = sql_double(row, 9);
+    sample->seconds = sql_double(row, 10);
+    sample->instructions = sql_double(row, 11);
+    sample->runs = (uint64_t)sql_int(row, 12);
+    sample->measured_at = sql_int(row, 13);
+    for (size_t i = 0; i < PROFILE_RATES; i++) {
+        sample->rate[i].mean = sql_double(row, FIXED + 2 * i);
+        sample->rate[i].error = sql_double(row, FIXED + 2 * i + 1);
     }
 }
 
 /* What makes a row of a sample: the first six columns. */
-static void bind_identity(sqlite3_stmt *statement, const struct profile_sample *sample)
+static void bind_identity(struct sql_statement *statement, const struct profile_sample *sample)
 {
-    sqlite3_bind_text(statement, 1, sample->key, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, sample->shape, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, sample->geometry, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 4, sample->machine, -1, SQLITE_STATIC);
-    sqlite3_bind_int(statement, 5, sample->co_run);
-    sqlite3_bind_text(statement, 6, sample->source, -1, SQLITE_STATIC);
+    sql_bind_text(statement, 0, sample->key);
+    sql_bind_text(statement, 1, sample->shape);
+    sql_bind_text(statement, 2, sample->geometry);
+    sql_bind_text(statement, 3, sample->machine);
+    sql_bind_int(statement, 4, sample->co_run);
+    sql_bind_text(statement, 5, sample->source);
 }
 
-static void bind_values(sqlite3_stmt *statement, const struct profile_sample *sample)
+static void bind_values(struct sql_statement *statement, const struct profile_sample *sample)
 {
-    sqlite3_bind_text(statement, 7, sample->command, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 8, (sqlite3_int64)sample->llc_bytes);
-    sqlite3_bind_int64(statement, 9, sample->line_bytes);
-    sqlite3_bind_double(statement, 10, sample->windows);
-    sqlite3_bind_double(statement, 11, sample->seconds);
-    sqlite3_bind_double(statement, 12, sample->instructions);
-    sqlite3_bind_int64(statement, 13, (sqlite3_int64)sample->runs);
-    sqlite3_bind_int64(statement, 14, sample->measured_at);
-    for (int i = 0; i < PROFILE_RATES; i++) {
-        profiles_bind_number(statement, FIXED + 2 * i + 1, sample->rate[i].mean);
-        profiles_bind_number(statement, FIXED + 2 * i + 2, sample->rate[i].error);
+    sql_bind_text(statement, 6, sample->command);
+    sql_bind_int(statement, 7, (int64_t)sample->llc_bytes);
+    sql_bind_int(statement, 8, sample->line_bytes);
+    sql_bind_double(statement, 9, sample->windows);
+    sql_bind_double(statement, 10, sample->seconds);
+    sql_bind_double(statement, 11, sample->instructions);
+    sql_bind_int(statement, 12, (int64_t)sample->runs);
+    sql_bind_int(statement, 13, sample->measured_at);
+    for (size_t i = 0; i < PROFILE_RATES; i++) {
+        sql_bind_double(statement, FIXED + 2 * i, sample->rate[i].mean);
+        sql_bind_double(statement, FIXED + 2 * i + 1, sample->rate[i].error);
     }
 }
 
-/* Step a query and read its first row. 1, 0 there is none, -1 and err; the statement is finalized.
- * rc: what came of preparing it. */
-static int first_row(struct profiles *store, int rc, sqlite3_stmt *row,
-                     struct profile_sample *sample, struct berth_error *err)
+/* Step a query and read its first row; the statement, which may be NULL, is finished. Returns 1, 0
+ * where there is none, -1 and err. */
+static int first_row(struct sql_statement *row, struct profile_sample *sample,
+                     struct berth_error *err)
 {
-    int found;
+    int found = row ? sql_step(row, err) : -1;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW)
+    if (found == 1)
         read_row(row, sample);
-    found = rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : profiles_fail(store, rc, err);
-    sqlite3_finalize(row);
+    sql_finish(row);
     return found;
 }
 
@@ -173,15 +170,14 @@ static int first_row(struct profiles *store, int rc, sqlite3_stmt *row,
 static int find_row(struct profiles *store, const struct profile_sample *like,
                     struct profile_sample *found, struct berth_error *err)
 {
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     char sql[SQL_MAX];
-    int rc;
 
     select_sql(sql, SAME_ROW);
-    rc = profiles_prepare(store, sql, NULL, &row);
-    if (rc == SQLITE_OK)
+    row = profiles_prepare(store, sql, NULL, err);
+    if (row)
         bind_identity(row, like);
-    return first_row(store, rc, row, found, err);
+    return first_row(row, found, err);
 }
 
 /* Store the row, in place of what has the same identity. */
@@ -190,20 +186,19 @@ static int write_row(struct profiles *store, const struct profile_sample *sample
 {
     char sql[SQL_MAX];
     size_t used = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO sample (" COLUMNS);
-    sqlite3_stmt *statement = NULL;
-    int rc;
+    struct sql_statement *statement;
 
     used = append_rates(sql, sizeof(sql), used);
-    used += (size_t)snprintf(sql + used, sizeof(sql) - used, ") VALUES (?1");
-    for (int i = 2; i <= FIXED + 2 * PROFILE_RATES; i++)
-        used += (size_t)snprintf(sql + used, sizeof(sql) - used, ",?%d", i);
+    used += (size_t)snprintf(sql + used, sizeof(sql) - used, ") VALUES (?");
+    for (int i = 1; i < FIXED + 2 * PROFILE_RATES; i++)
+        used += (size_t)snprintf(sql + used, sizeof(sql) - used, ",?");
     snprintf(sql + used, sizeof(sql) - used, ")");
-    rc = profiles_prepare(store, sql, NULL, &statement);
-    if (rc == SQLITE_OK) {
-        bind_identity(statement, sample);
-        bind_values(statement, sample);
-    }
-    return profiles_finish(store, rc, statement, err) < 0 ? -1 : 0;
+    statement = profiles_prepare(store, sql, NULL, err);
+    if (!statement)
+        return -1;
+    bind_identity(statement, sample);
+    bind_values(statement, sample);
+    return profiles_run(statement, err) < 0 ? -1 : 0;
 }
 
 /* ---- reading ---- */
@@ -213,11 +208,11 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
                         struct berth_error *err)
 {
     char sql[SQL_MAX], rest[512];
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     int rc = profiles_readable(store, err);
 
-    if (rc != 1 || store->version < 3)
-        return rc < 0 ? -1 : 0;
+    if (rc != 1)
+        return rc;
     snprintf(rest, sizeof(rest),
              "WHERE rowid = (SELECT rowid FROM sample WHERE key = ?1 AND %s IS NOT NULL"
              " AND (?4 = '' OR machine = ?4) AND measured_at >= ?6 ORDER BY co_run,"
@@ -225,10 +220,10 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
              " LIMIT 1)",
              profile_rate_name[rate]);
     select_sql(sql, rest);
-    rc = profiles_prepare(store, sql, NULL, &row);
-    if (rc == SQLITE_OK)
-        rc = profiles_bind_query(row, query);
-    return first_row(store, rc, row, sample, err);
+    row = profiles_prepare(store, sql, NULL, err);
+    if (row)
+        profiles_bind_query(row, query);
+    return first_row(row, sample, err);
 }
 
 int profiles_each_sample(struct profiles *store, const char *key,
@@ -236,23 +231,21 @@ int profiles_each_sample(struct profiles *store, const char *key,
                          struct berth_error *err)
 {
     struct profile_sample sample;
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     char sql[SQL_MAX];
-    int rc = profiles_readable(store, err);
+    int rc = profiles_readable(store, err), stop = 0;
 
-    if (rc != 1 || store->version < 3)
-        return rc < 0 ? -1 : 0;
+    if (rc != 1)
+        return rc;
     select_sql(sql, "WHERE ?1 IS NULL OR key = ?1 ORDER BY measured_at DESC, key, shape, geometry,"
                     " machine, co_run, source");
-    rc = profiles_prepare(store, sql, key, &row);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
+    row = profiles_prepare(store, sql, key, err);
+    while (!stop && (rc = row ? sql_step(row, err) : -1) == 1) {
         read_row(row, &sample);
-        if (visit(&sample, arg) != 0)
-            break;
+        stop = visit(&sample, arg);
+        rc = 0;
     }
-    rc = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : profiles_fail(store, rc, err);
-    sqlite3_finalize(row);
+    sql_finish(row);
     return rc;
 }
 
@@ -311,18 +304,19 @@ struct ageing {
 static int age_body(struct profiles *store, void *arg, struct berth_error *err)
 {
     struct ageing *ageing = arg;
-    sqlite3_stmt *statement = NULL;
-    int rc = profiles_prepare(store,
-                              "DELETE FROM sample WHERE measured_at < ?1 OR measured_at < (SELECT"
-                              " measured_at FROM sample ORDER BY measured_at DESC LIMIT 1"
-                              " OFFSET ?2 - 1)",
-                              NULL, &statement);
+    struct sql_statement *statement =
+        profiles_prepare(store,
+                         "DELETE FROM sample WHERE measured_at < ?1 OR measured_at < (SELECT"
+                         " measured_at FROM sample ORDER BY measured_at DESC LIMIT 1"
+                         " OFFSET ?2 - 1)",
+                         NULL, err);
 
-    if (rc == SQLITE_OK && ageing->days)
-        rc = sqlite3_bind_int64(statement, 1, time(NULL) - (int64_t)ageing->days * 86400);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int(statement, 2, PROFILE_SAMPLES_MAX);
-    ageing->rows = profiles_finish(store, rc, statement, err);
+    if (!statement)
+        return -1;
+    if (ageing->days)
+        sql_bind_int(statement, 0, time(NULL) - (int64_t)ageing->days * 86400);
+    sql_bind_int(statement, 1, PROFILE_SAMPLES_MAX);
+    ageing->rows = profiles_run(statement, err);
     return ageing->rows < 0 ? -1 : 0;
 }
 

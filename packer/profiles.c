@@ -12,21 +12,16 @@
 #include "json.h"
 #include "profiles_db.h"
 
-/* The columns of a profile, as read_row takes them, of a store of each version; and those of a
- * sample as if it were one. */
-#define COLUMNS_1                                                                                  \
+/* The columns of a profile, as read_row takes them; and those of a sample as if it were one. */
+#define COLUMNS                                                                                    \
     "key, llc_bytes, llc_ways, line_bytes, command, hits, misses, accesses, instructions, refs,"   \
-    " truncated, measured_at, source"
-#define COLUMNS_LATER "instructions_per_s, shape, geometry, machine, misses_error, accesses_error"
-
-static const char *const columns[PROFILES_SCHEMA + 1] = {
-    [1] = COLUMNS_1 ", NULL, '', '', '', NULL, NULL, 0 AS co_run, 1",
-    [2] = COLUMNS_1 ", instructions_per_s, '', '', '', NULL, NULL, 0 AS co_run, 1",
-    [3] = COLUMNS_1 ", " COLUMNS_LATER ", 0 AS co_run, 1",
-};
+    " truncated, measured_at, source, instructions_per_s, shape, geometry, machine, misses_error," \
+    " accesses_error"
+#define COLUMNS_PROFILE COLUMNS ", 0 AS co_run, 1"
 #define COLUMNS_SAMPLE                                                                             \
     "key, llc_bytes, 0, line_bytes, command, '[]', misses, accesses,"                              \
-    " CAST(instructions AS INTEGER), 0, 0, measured_at, source, " COLUMNS_LATER ", co_run, runs"
+    " CAST(instructions AS INTEGER), 0, 0, measured_at, source, instructions_per_s, shape,"        \
+    " geometry, machine, misses_error, accesses_error, co_run, runs"
 
 /* Read "[h1,h2,...]" of exactly `ways` numbers. */
 static int parse_hits(const char *text, unsigned ways, double *hits)
@@ -47,31 +42,31 @@ out:
     return rc;
 }
 
-static int read_row(const struct profiles *store, sqlite3_stmt *row, struct profile *profile,
-                    struct berth_error *err)
+static int read_row(const struct profiles *store, const struct sql_statement *row,
+                    struct profile *profile, struct berth_error *err)
 {
     memset(profile, 0, sizeof(*profile));
-    profiles_column_text(row, 0, profile->key, sizeof(profile->key));
-    profile->llc_bytes = (uint64_t)sqlite3_column_int64(row, 1);
-    profile->llc_ways = (unsigned)sqlite3_column_int64(row, 2);
-    profile->line_bytes = (unsigned)sqlite3_column_int64(row, 3);
-    profiles_column_text(row, 4, profile->command, sizeof(profile->command));
-    profile->misses = sqlite3_column_double(row, 6);
-    profile->accesses = profiles_column_number(row, 7);
-    profile->instructions = (uint64_t)sqlite3_column_int64(row, 8);
-    profile->references = (uint64_t)sqlite3_column_int64(row, 9);
-    profile->truncated = sqlite3_column_int(row, 10) != 0;
-    profile->measured_at = sqlite3_column_int64(row, 11);
-    profiles_column_text(row, 12, profile->source, sizeof(profile->source));
-    profile->instructions_per_s = sqlite3_column_double(row, 13); /* NULL: 0 */
-    profiles_column_text(row, 14, profile->shape, sizeof(profile->shape));
-    profiles_column_text(row, 15, profile->geometry, sizeof(profile->geometry));
-    profiles_column_text(row, 16, profile->machine, sizeof(profile->machine));
-    profile->misses_error = profiles_column_number(row, 17);
-    profile->accesses_error = profiles_column_number(row, 18);
-    profile->co_run = sqlite3_column_int(row, 19) != 0;
-    profile->runs = (uint64_t)sqlite3_column_int64(row, 20);
-    if (parse_hits((const char *)sqlite3_column_text(row, 5), profile->llc_ways, profile->hits) < 0)
+    sql_copy(row, 0, profile->key, sizeof(profile->key));
+    profile->llc_bytes = (uint64_t)sql_int(row, 1);
+    profile->llc_ways = (unsigned)sql_int(row, 2);
+    profile->line_bytes = (unsigned)sql_int(row, 3);
+    sql_copy(row, 4, profile->command, sizeof(profile->command));
+    profile->misses = sql_double(row, 6);
+    profile->accesses = sql_double(row, 7);
+    profile->instructions = (uint64_t)sql_int(row, 8);
+    profile->references = (uint64_t)sql_int(row, 9);
+    profile->truncated = sql_int(row, 10) != 0;
+    profile->measured_at = sql_int(row, 11);
+    sql_copy(row, 12, profile->source, sizeof(profile->source));
+    profile->instructions_per_s = sql_is_null(row, 13) ? 0 : sql_double(row, 13);
+    sql_copy(row, 14, profile->shape, sizeof(profile->shape));
+    sql_copy(row, 15, profile->geometry, sizeof(profile->geometry));
+    sql_copy(row, 16, profile->machine, sizeof(profile->machine));
+    profile->misses_error = sql_double(row, 17);
+    profile->accesses_error = sql_double(row, 18);
+    profile->co_run = sql_int(row, 19) != 0;
+    profile->runs = (uint64_t)sql_int(row, 20);
+    if (parse_hits(sql_text(row, 5), profile->llc_ways, profile->hits) < 0)
         return berth_error_set(err, "%s: the profile of %.300s is damaged", store->path,
                                profile->key);
     return 0;
@@ -91,9 +86,6 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
 #define NEWEST(co_run)                                                                             \
     "SELECT * FROM (" CANDIDATE("3 * co_run", "0") SAMPLES " AND co_run = " co_run HERE            \
                                                            " ORDER BY measured_at DESC LIMIT 16)"
-#define BEST_OLD                                                                                   \
-    "SELECT 1 + (llc_bytes <> ?5) AS class, rowid FROM profile WHERE key = ?1"                     \
-    " ORDER BY class, measured_at DESC, ?2, ?3, ?4, ?6 LIMIT 1"
 #define BEST                                                                                       \
     "SELECT class, id FROM (" CANDIDATE(                                                           \
         "1 + (llc_bytes <> ?5)",                                                                   \
@@ -101,42 +93,31 @@ static int read_row(const struct profiles *store, sqlite3_stmt *row, struct prof
         SAMPLES HERE " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                \
             "1") ") ORDER BY class, fits DESC, same DESC, at DESC LIMIT 1"
 
-static int keep(struct profiles *store, const char *sql, sqlite3_stmt **statement)
+/* The statements of profiles_get, where they are not there yet. */
+static int prepare_lookup(struct profiles *store, struct berth_error *err)
 {
-    return sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if (store->best)
+        return 0;
+    if (!store->profile &&
+        sql_prepare(store->sql, "SELECT " COLUMNS_PROFILE " FROM profile WHERE rowid = ?1",
+                    &store->profile, err) < 0)
+        return -1;
+    if (!store->sample &&
+        sql_prepare(store->sql, "SELECT " COLUMNS_SAMPLE " FROM sample WHERE rowid = ?1",
+                    &store->sample, err) < 0)
+        return -1;
+    return sql_prepare(store->sql, BEST, &store->best, err);
 }
 
-/* An SQLite code. */
-static int prepare_lookup(struct profiles *store)
-{
-    struct profiles_lookup *lookup = &store->lookup;
-    char sql[1024];
-    int rc;
-
-    if (lookup->best)
-        return SQLITE_OK;
-    snprintf(sql, sizeof(sql), "SELECT %s FROM profile WHERE rowid = ?1", columns[store->version]);
-    rc = keep(store, sql, &lookup->profile);
-    if (rc == SQLITE_OK && store->version >= 3)
-        rc = keep(store, "SELECT " COLUMNS_SAMPLE " FROM sample WHERE rowid = ?1", &lookup->sample);
-    if (rc == SQLITE_OK)
-        rc = keep(store, store->version < 3 ? BEST_OLD : BEST, &lookup->best);
-    if (rc != SQLITE_OK)
-        profiles_lookup_free(lookup);
-    return rc;
-}
-
-int profiles_bind_query(sqlite3_stmt *statement, const struct profile_query *query)
+void profiles_bind_query(struct sql_statement *statement, const struct profile_query *query)
 {
     const char *text[] = {query->key, query->shape, query->geometry, query->machine};
     int64_t oldest = query->max_age_days ? time(NULL) - (int64_t)query->max_age_days * 86400 : 0;
-    int rc = SQLITE_OK;
 
-    for (int i = 0; i < 4 && rc == SQLITE_OK; i++)
-        rc = sqlite3_bind_text(statement, i + 1, text[i] ? text[i] : "", -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int64(statement, 5, (sqlite3_int64)query->llc_bytes);
-    return rc == SQLITE_OK ? sqlite3_bind_int64(statement, 6, oldest) : rc;
+    for (size_t i = 0; i < 4; i++)
+        sql_bind_text(statement, i, text[i] ? text[i] : "");
+    sql_bind_int(statement, 4, (int64_t)query->llc_bytes);
+    sql_bind_int(statement, 5, oldest);
 }
 
 /* Name what makes a counted rate another one. */
@@ -151,69 +132,57 @@ static void name_source(struct profile *profile)
 /* Read the row that `best` stands on, while it stands there: both see one state of the store. */
 static int read_best(struct profiles *store, struct profile *profile, struct berth_error *err)
 {
-    sqlite3_stmt *best = store->lookup.best, *row;
-    int class = sqlite3_column_int(best, 0), rc;
+    int64_t class = sql_int(store->best, 0);
+    struct sql_statement *row = class == 0 || class == 3 ? store->sample : store->profile;
+    int rc;
 
-    row = class == 0 || class == 3 ? store->lookup.sample : store->lookup.profile;
-    rc = sqlite3_bind_int64(row, 1, sqlite3_column_int64(best, 1));
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    rc = rc == SQLITE_ROW ? read_row(store, row, profile, err) : profiles_fail(store, rc, err);
-    sqlite3_reset(row);
-    return rc < 0 ? -1 : 1;
+    sql_bind_int(row, 0, sql_int(store->best, 1));
+    rc = sql_step(row, err);
+    if (rc == 1 && read_row(store, row, profile, err) < 0)
+        rc = -1;
+    sql_reset(row);
+    if (rc == 1)
+        name_source(profile);
+    return rc;
 }
 
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err)
 {
-    int found = profiles_readable(store, err), rc;
+    int found = profiles_readable(store, err);
 
     if (found != 1)
         return found;
-    rc = prepare_lookup(store);
-    if (rc != SQLITE_OK)
-        return profiles_fail(store, rc, err);
-    rc = profiles_bind_query(store->lookup.best, query);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(store->lookup.best);
-    if (rc == SQLITE_ROW)
-        found = read_best(store, profile, err);
-    else
-        found = rc == SQLITE_DONE ? 0 : profiles_fail(store, rc, err);
-    sqlite3_reset(store->lookup.best); /* ends the read transaction */
-    sqlite3_clear_bindings(store->lookup.best);
+    if (prepare_lookup(store, err) < 0)
+        return -1;
+    profiles_bind_query(store->best, query);
+    found = sql_step(store->best, err);
     if (found == 1)
-        name_source(profile);
+        found = read_best(store, profile, err);
+    sql_reset(store->best); /* ends the read transaction */
     return found;
 }
 
 int profiles_each(struct profiles *store, const char *key,
                   int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err)
 {
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     struct profile profile;
-    char sql[1024];
     int rc = profiles_readable(store, err);
 
     if (rc != 1)
         return rc;
-    snprintf(sql, sizeof(sql),
-             "SELECT %s FROM profile %s ORDER BY measured_at DESC, key, %s llc_bytes, llc_ways,"
-             " line_bytes",
-             columns[store->version], key ? "WHERE key = ?1" : "",
-             store->version < 3 ? "" : "shape, geometry,");
-    rc = profiles_prepare(store, sql, key, &row);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
-        if (read_row(store, row, &profile, err) < 0) {
-            sqlite3_finalize(row);
-            return -1;
-        }
-        if (visit(&profile, arg) != 0)
+    row = profiles_prepare(store,
+                           "SELECT " COLUMNS_PROFILE " FROM profile WHERE ?1 IS NULL OR key = ?1"
+                           " ORDER BY measured_at DESC, key, shape, geometry, llc_bytes, llc_ways,"
+                           " line_bytes",
+                           key, err);
+    while ((rc = row ? sql_step(row, err) : -1) == 1) {
+        rc = read_row(store, row, &profile, err);
+        if (rc < 0 || visit(&profile, arg) != 0)
             break;
     }
-    rc = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : profiles_fail(store, rc, err);
-    sqlite3_finalize(row);
+    sql_finish(row);
     return rc;
 }
 
@@ -236,51 +205,52 @@ static char *format_hits(const struct profile *profile)
 }
 
 /* Bind all but the key. */
-static void bind_profile(sqlite3_stmt *statement, const struct profile *profile, const char *hits)
+static void bind_profile(struct sql_statement *statement, const struct profile *profile,
+                         const char *hits)
 {
-    sqlite3_bind_int64(statement, 2, (sqlite3_int64)profile->llc_bytes);
-    sqlite3_bind_int64(statement, 3, profile->llc_ways);
-    sqlite3_bind_int64(statement, 4, profile->line_bytes);
-    sqlite3_bind_text(statement, 5, profile->command, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 6, hits, -1, SQLITE_STATIC);
-    profiles_bind_number(statement, 7, profile->misses);
-    profiles_bind_number(statement, 8, profile->accesses);
-    sqlite3_bind_int64(statement, 9, (sqlite3_int64)profile->instructions);
-    sqlite3_bind_int64(statement, 10, (sqlite3_int64)profile->references);
-    sqlite3_bind_int(statement, 11, profile->truncated);
-    sqlite3_bind_int64(statement, 12, profile->measured_at);
-    sqlite3_bind_text(statement, 13, profile->source, -1, SQLITE_STATIC);
-    profiles_bind_number(statement, 14,
-                         profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
-    sqlite3_bind_text(statement, 15, profile->shape, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 16, profile->geometry, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 17, profile->machine, -1, SQLITE_STATIC);
-    profiles_bind_number(statement, 18, profile->misses_error);
-    profiles_bind_number(statement, 19, profile->accesses_error);
+    sql_bind_int(statement, 1, (int64_t)profile->llc_bytes);
+    sql_bind_int(statement, 2, profile->llc_ways);
+    sql_bind_int(statement, 3, profile->line_bytes);
+    sql_bind_text(statement, 4, profile->command);
+    sql_bind_text(statement, 5, hits);
+    sql_bind_double(statement, 6, profile->misses);
+    sql_bind_double(statement, 7, profile->accesses);
+    sql_bind_int(statement, 8, (int64_t)profile->instructions);
+    sql_bind_int(statement, 9, (int64_t)profile->references);
+    sql_bind_int(statement, 10, profile->truncated);
+    sql_bind_int(statement, 11, profile->measured_at);
+    sql_bind_text(statement, 12, profile->source);
+    sql_bind_double(statement, 13,
+                    profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
+    sql_bind_text(statement, 14, profile->shape);
+    sql_bind_text(statement, 15, profile->geometry);
+    sql_bind_text(statement, 16, profile->machine);
+    sql_bind_double(statement, 17, profile->misses_error);
+    sql_bind_double(statement, 18, profile->accesses_error);
 }
 
 int profiles_import_profile(struct profiles *store, const struct profile *profile, bool replace,
                             struct berth_error *err)
 {
-    sqlite3_stmt *statement = NULL;
+    struct sql_statement *statement;
     char *hits = format_hits(profile);
-    int rc;
+    int rc = -1;
 
     if (!hits)
         return berth_error_set(err, "%s", strerror(ENOMEM));
-    rc = profiles_prepare(
+    statement = profiles_prepare(
         store,
-        "INSERT OR REPLACE INTO profile (" COLUMNS_1 ", " COLUMNS_LATER ")"
+        "INSERT OR REPLACE INTO profile (" COLUMNS ")"
         " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19"
         " WHERE ?20 OR NOT EXISTS (SELECT 1 FROM profile WHERE key = ?1 AND shape = ?15"
         " AND geometry = ?16 AND llc_bytes = ?2 AND llc_ways = ?3 AND line_bytes = ?4"
         " AND measured_at >= ?12)",
-        profile->key, &statement);
-    if (rc == SQLITE_OK) {
+        profile->key, err);
+    if (statement) {
         bind_profile(statement, profile, hits);
-        rc = sqlite3_bind_int(statement, 20, replace);
+        sql_bind_int(statement, 19, replace);
+        rc = profiles_run(statement, err);
     }
-    rc = profiles_finish(store, rc, statement, err);
     free(hits);
     return rc;
 }
@@ -314,10 +284,9 @@ static int forget_body(struct profiles *store, void *arg, struct berth_error *er
 
     forget->rows = 0;
     for (size_t i = 0; i < (forget->samples_only ? 1 : sizeof(sql) / sizeof(sql[0])); i++) {
-        sqlite3_stmt *statement = NULL;
-        int rc = profiles_prepare(store, sql[i], forget->key, &statement);
+        struct sql_statement *statement = profiles_prepare(store, sql[i], forget->key, err);
+        int rc = statement ? profiles_run(statement, err) : -1;
 
-        rc = profiles_finish(store, rc, statement, err);
         if (rc < 0)
             return -1;
         forget->rows += rc;
@@ -335,12 +304,13 @@ int profiles_forget(struct profiles *store, const char *key, bool samples_only,
 
 /* ---- demands ---- */
 
-/* The demand in a row's text; NULL and err. */
-static struct profile_demand *read_demand(const struct profiles *store, sqlite3_stmt *row,
-                                          int column, struct berth_error *err)
+/* The demand in a column; NULL and err. */
+static struct profile_demand *read_demand(const struct profiles *store,
+                                          const struct sql_statement *row, size_t column,
+                                          struct berth_error *err)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    struct json_object *object = text ? json_parse(text, strlen(text), err) : NULL;
+    const char *text = sql_text(row, column);
+    struct json_object *object = json_parse(text, strlen(text), err);
     struct profile_demand *demand = object ? profile_demand_parse(object, err) : NULL;
 
     json_object_put(object);
@@ -353,47 +323,37 @@ int profiles_each_demand(struct profiles *store, const char *key,
                          int (*visit)(const char *key, const struct profile_demand *, void *),
                          void *arg, struct berth_error *err)
 {
-    sqlite3_stmt *row = NULL;
+    struct sql_statement *row;
     int rc = profiles_readable(store, err), stop = 0;
 
-    if (rc != 1 || store->version < 2)
-        return rc < 0 ? -1 : 0;
-    rc = profiles_prepare(
-        store, "SELECT key, body FROM demand WHERE ?1 IS NULL OR key = ?1 ORDER BY key", key, &row);
-    while (!stop && rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+    if (rc != 1)
+        return rc;
+    row = profiles_prepare(
+        store, "SELECT key, body FROM demand WHERE ?1 IS NULL OR key = ?1 ORDER BY key", key, err);
+    while (!stop && (rc = row ? sql_step(row, err) : -1) == 1) {
         struct profile_demand *demand = read_demand(store, row, 1, err);
 
-        rc = SQLITE_OK;
-        stop = demand ? visit((const char *)sqlite3_column_text(row, 0), demand, arg) : -1;
+        rc = demand ? 0 : -1;
+        stop = demand ? visit(sql_text(row, 0), demand, arg) : -1;
         profile_demand_free(demand);
-        if (!demand) {
-            sqlite3_finalize(row);
-            return -1;
-        }
     }
-    rc = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : profiles_fail(store, rc, err);
-    sqlite3_finalize(row);
+    sql_finish(row);
     return rc;
 }
 
 int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
                         struct berth_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int found = profiles_readable(store, err), rc;
+    struct sql_statement *row;
+    int found = profiles_readable(store, err);
 
-    if (found != 1 || store->version < 2)
-        return found < 0 ? -1 : 0;
-    rc = profiles_prepare(store, "SELECT body FROM demand WHERE key = ?1", key, &row);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW) {
-        *demand = read_demand(store, row, 0, err);
-        found = *demand ? 1 : -1;
-    } else {
-        found = rc == SQLITE_DONE ? 0 : profiles_fail(store, rc, err);
-    }
-    sqlite3_finalize(row);
+    if (found != 1)
+        return found;
+    row = profiles_prepare(store, "SELECT body FROM demand WHERE key = ?1", key, err);
+    found = row ? sql_step(row, err) : -1;
+    if (found == 1 && !(*demand = read_demand(store, row, 0, err)))
+        found = -1;
+    sql_finish(row);
     return found;
 }
 
@@ -402,17 +362,17 @@ int profiles_import_demand(struct profiles *store, const char *key,
                            struct berth_error *err)
 {
     struct json_object *object = profile_demand_json(demand);
-    sqlite3_stmt *statement = NULL;
-    int rc = profiles_prepare(store,
-                              replace ? "INSERT OR REPLACE INTO demand (key, body) VALUES (?1, ?2)"
-                                      : "INSERT OR IGNORE INTO demand (key, body) VALUES (?1, ?2)",
-                              key, &statement);
+    struct sql_statement *statement =
+        profiles_prepare(store,
+                         replace ? "INSERT OR REPLACE INTO demand (key, body) VALUES (?1, ?2)"
+                                 : "INSERT OR IGNORE INTO demand (key, body) VALUES (?1, ?2)",
+                         key, err);
+    int rc = -1;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(statement, 2,
-                               json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), -1,
-                               SQLITE_STATIC);
-    rc = profiles_finish(store, rc, statement, err);
+    if (statement) {
+        sql_bind_text(statement, 1, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+        rc = profiles_run(statement, err);
+    }
     json_object_put(object);
     return rc;
 }

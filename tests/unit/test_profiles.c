@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_profiles - what is put into the profile store is got back, from a store of every schema, and
- * a lookup gets the best that is known. */
+/* test_profiles - what is put into the profile store is got back, and a lookup gets the best that
+ * is known. */
 #include "profile_store.h"
 
 #include <math.h>
@@ -308,79 +308,7 @@ static void test_counted(void **state)
     profiles_close(store);
 }
 
-/* ---- older stores ---- */
-
-static const char schema_1[] =
-    "CREATE TABLE profile (key TEXT NOT NULL, llc_bytes INTEGER NOT NULL,"
-    " llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL, command TEXT NOT NULL,"
-    " hits TEXT NOT NULL, misses REAL NOT NULL, accesses REAL NOT NULL,"
-    " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"
-    " measured_at INTEGER NOT NULL, source TEXT NOT NULL,"
-    " PRIMARY KEY (key, llc_bytes, llc_ways, line_bytes));"
-    "INSERT INTO profile VALUES ('tag:old',1000,2,64,'./old','[1,2]',5,8,9,10,1,11,'valgrind');"
-    "INSERT INTO profile VALUES ('tag:old',2000,2,64,'./old','[1,2]',6,8,9,10,0,12,'valgrind');"
-    "PRAGMA user_version = 1";
-static const char schema_2[] = "ALTER TABLE profile ADD COLUMN instructions_per_s REAL;"
-                               "CREATE TABLE demand (key TEXT PRIMARY KEY, body TEXT NOT NULL);"
-                               "UPDATE profile SET instructions_per_s = 2e9 WHERE llc_bytes = 1000;"
-                               "INSERT INTO demand VALUES ('tag:old', '{\"curve_gbps\":[0,1.5]}');"
-                               "PRAGMA user_version = 2";
-
-static void assert_old(struct profiles *store, int version)
-{
-    struct profile_query query = {"tag:old", "s", "1x1", "here", 1000, 10};
-    struct profile_demand *demand = NULL;
-    struct profile profile;
-    struct berth_error err;
-    struct profile_sample sample;
-    char keys[16] = "", key[PROFILE_KEY_MAX];
-
-    assert_int_equal(profiles_get(store, &query, &profile, &err), 1);
-    assert_true(profile.misses == 5 && profile.accesses == 8 && profile.hits[1] == 2);
-    assert_true(isnan(profile.misses_error) && isnan(profile.accesses_error));
-    assert_true(profile.instructions_per_s == (version > 1 ? 2e9 : 0));
-    assert_string_equal(profile.shape, "");
-    assert_string_equal(profile.command, "./old");
-    assert_true(profile.truncated);
-    assert_true(profile_store_misses(store, "tag:old", 0) == 6); /* the newest */
-    assert_int_equal(profiles_get_sample(store, &query, PROFILE_MISSES, &sample, &err), 0);
-    assert_int_equal(profiles_get_demand(store, "tag:old", &demand, &err), version > 1);
-    profile_demand_free(demand);
-    assert_int_equal(profiles_each(store, NULL, collect, keys, &err), 0);
-    assert_string_equal(keys, "oldold");
-    assert_int_equal(profiles_resolve(store, "old", key, &err), 1);
-    assert_string_equal(key, "tag:old");
-}
-
-/* Read as it is, what it lacks is not known, and not written to; brought up to date by who writes,
- * under a reader's eyes. */
-static void test_older_schemas(void **state)
-{
-    struct profile_store *files = *state;
-
-    for (int version = 1; version <= 2; version++) {
-        struct profiles *writer = profile_store_open(files, true), *reader;
-        struct profile profile = profile_store_profile("tag:new", 1000, 1e6 / 64);
-        struct stat before, after;
-
-        profiles_close(writer);
-        assert_int_equal(remove(files->path), 0);
-        profile_store_sql(files, schema_1);
-        if (version == 2)
-            profile_store_sql(files, schema_2);
-        assert_int_equal(stat(files->path, &before), 0);
-        reader = profile_store_open(files, false);
-        assert_old(reader, version);
-        assert_int_equal(stat(files->path, &after), 0);
-        assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
-        writer = profile_store_open(files, true);
-        assert_old(reader, version);
-        profile_store_put(writer, &profile);
-        assert_true(profile_store_misses(reader, "tag:new", 0) == 1e6 / 64);
-        profiles_close(reader);
-        profiles_close(writer);
-    }
-}
+/* ---- damage ---- */
 
 /* A row that somebody damaged is an error of that row, not a profile. */
 static void test_damaged_row(void **state)
@@ -410,11 +338,11 @@ static void test_damaged_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),    TEST(test_unknown_stays_unknown),
-        TEST(test_rows),          TEST(test_each_and_forget),
-        TEST(test_demand),        TEST(test_order),
-        TEST(test_many_shapes),   TEST(test_counted),
-        TEST(test_older_schemas), TEST(test_damaged_row),
+        TEST(test_round_trip),  TEST(test_unknown_stays_unknown),
+        TEST(test_rows),        TEST(test_each_and_forget),
+        TEST(test_demand),      TEST(test_order),
+        TEST(test_many_shapes), TEST(test_counted),
+        TEST(test_damaged_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

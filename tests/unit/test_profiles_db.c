@@ -85,8 +85,9 @@ static void test_bad_files(void **state)
         const char *sql, *says;
     } cases[] = {
         {"CREATE TABLE other (a)", "no profile store"},
-        {"PRAGMA user_version = 999", "schema 999 of a newer berth"},
-        {"CREATE TABLE other (a); PRAGMA user_version = -1", "no profile store"},
+        {"CREATE TABLE profile_schema (version); INSERT INTO profile_schema VALUES (999)",
+         "schema 999 of a newer berth"},
+        {"CREATE TABLE profile (a); PRAGMA user_version = 3", "no profile store"},
         {NULL, "damaged, or no profile store"},
     };
     struct berth_error err;
@@ -129,7 +130,7 @@ static void test_corrupt_pages(void **state)
     file = fopen(files->path, "r+");
     assert_non_null(file);
     memset(junk, 0x5a, sizeof(junk));
-    fseek(file, 4096, SEEK_SET); /* all but the first page, which has the schema */
+    fseek(file, 3 * 4096, SEEK_SET); /* all but the first pages, which have the schema */
     for (int i = 0; i < 6; i++)
         assert_int_equal(fwrite(junk, sizeof(junk), 1, file), 1);
     fclose(file);
