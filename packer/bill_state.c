@@ -14,6 +14,7 @@
 
 #include "json.h"
 #include "packer/base/file.h"
+#include "packer/base/json_fields.h"
 
 #define STATE_VERSION 1
 #define STATE_MAX (16u << 20) /* bytes: more is none of ours */

@@ -11,6 +11,7 @@
 
 #include "ctl_input.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 /* Fields that are one number; `name` is the key too. */
 struct figure {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "mono.h"
 
 #define LIMIT_S 10      /* where the input does not say */

@@ -15,6 +15,7 @@
 #include "ctl_input.h"
 #include "ctl_models.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 #define NAME_MAX_BYTES 256
 #define CORES_MAX (1u << 20) /* of a machine given by its arity: more is a mistake */

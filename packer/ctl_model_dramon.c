@@ -10,6 +10,7 @@
 #include "ctl_input.h"
 #include "ctl_models.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 #define MOST_NS 1e9 /* a second */
 #define LEAST 1e-9  /* of what must be more than 0 */

@@ -3,6 +3,7 @@
 #include "../models/edp.h"
 #include "ctl_models.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 #define MOST 1e24 /* no run takes more joules, seconds or instructions */
 

@@ -12,6 +12,7 @@
 #include "ctl_input.h"
 #include "ctl_models.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "mono.h"
 
 #define BOUND_GROUPS 4000000 /* these take some seconds, and a hundred megabytes */

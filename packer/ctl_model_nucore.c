@@ -10,6 +10,7 @@
 #include "ctl_models.h"
 #include "ctl_numa.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "mono.h"
 
 /* ---- what a program gets ---- */

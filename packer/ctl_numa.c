@@ -13,6 +13,7 @@
 #include "ctl_apps.h"
 #include "ctl_input.h"
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 struct memory {
     struct memory *next;

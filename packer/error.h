@@ -15,4 +15,8 @@ struct berth_error {
 int berth_error_set(struct berth_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Writes where it is (printf style) before the reason that err has, and keeps errno. Returns -1. */
+int berth_error_before(struct berth_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

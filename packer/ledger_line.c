@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "ledger_schema.h"
 #include "packer/base/text.h"
 

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libwire.la libpacker.la
 libwire_la_SOURCES = \
 	packer/base/file.c packer/base/file.h \
 	packer/base/text.c packer/base/text.h \
+	packer/base/json_fields.c packer/base/json_fields.h \
 	packer/cpus.c packer/cpus.h \
 	packer/error.c packer/error.h \
 	packer/json.c packer/json.h \

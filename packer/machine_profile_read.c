@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "machine_profile_fields.h"
 #include "packer/base/file.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../models/numem.h"
-#include "json.h"
+#include "packer/base/json_fields.h"
 #include "profiles.h"
 
 void profile_demand_free(struct profile_demand *demand)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "profiles.h"
 #include "profiles_db.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "packer/base/json_fields.h"
 #include "samples.h"
 #include "wire.h"
 

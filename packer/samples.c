@@ -9,6 +9,7 @@
 
 #include "json.h"
 #include "packer/base/text.h"
+#include "packer/base/json_fields.h"
 
 static const char step_expected[] = "step: the name of a step expected, 1 to 255 bytes";
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 #define FIRST_DELAY_S 1
 

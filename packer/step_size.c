@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 #define CONSTRAINTS (NUMEM_CONTENTION + 1)
 

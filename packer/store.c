@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 #include "step_size.h"
 
 #define COMPACT_BYTES (1 << 20)

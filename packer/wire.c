@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "packer/base/json_fields.h"
 
 const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pain",   "sdc",
                                                      "animal", "missrate",  "contend"};

@@ -114,6 +114,12 @@ tests_unit_test_json_SOURCES = tests/unit/test_json.c
 tests_unit_test_json_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_json_LDADD = libpacker.la $(CMOCKA_LIBS)
 
+TESTS += tests/unit/test_json_fields
+check_PROGRAMS += tests/unit/test_json_fields
+tests_unit_test_json_fields_SOURCES = tests/unit/test_json_fields.c
+tests_unit_test_json_fields_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_json_fields_LDADD = libpacker.la $(CMOCKA_LIBS)
+
 TESTS += tests/unit/test_error
 check_PROGRAMS += tests/unit/test_error
 tests_unit_test_error_SOURCES = tests/unit/test_error.c

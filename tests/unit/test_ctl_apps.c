@@ -164,7 +164,7 @@ static const struct {
     {"\"name\":\"b\",\"llc_apki\":-0.1", "llc_apki: negative"},
     {"\"name\":\"b\",\"mem_gbps\":1.1e12", "mem_gbps: greater than 1e+12"},
     {"\"name\":\"b\",\"cores\":0", "cores: at least 1 expected"},
-    {"\"name\":\"b\",\"cores\":-1", "cores: negative"},
+    {"\"name\":\"b\",\"cores\":-1", "cores: -1: 0 or more expected"},
     {"\"name\":\"b\",\"cores\":1.5", "cores: int expected, not double"},
     {"\"name\":\"b\",\"sdp\":[]", "sdp: object expected, not array"},
     {"\"name\":\"b\",\"sdp\":{}", "sdp.hits: missing"},

@@ -43,12 +43,31 @@ static void test_cut(void **state)
     assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 }
 
+static void test_before(void **state)
+{
+    struct berth_error err = {"why"};
+    char longer[2 * sizeof(err.text)];
+
+    (void)state;
+    errno = ENOSPC;
+    assert_int_equal(berth_error_before(&err, "[%d]: ", 3), -1);
+    assert_int_equal(berth_error_before(&err, "%s", "list"), -1);
+    assert_string_equal(err.text, "list[3]: why");
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(berth_error_before(NULL, "list"), -1);
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    assert_int_equal(berth_error_before(&err, "%s", longer), -1);
+    assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

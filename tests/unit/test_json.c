@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_json - reading and adding fields: types, bounds, and errors that name the field. */
+/* test_json - what is JSON, and fields that are added to an object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,150 +87,6 @@ static void test_parse_length(void **state)
     free(text);
 }
 
-/* ---- reading fields ---- */
-
-enum kind { TEXT, U32, U64, I64, DOUBLE, BOOL, ARRAY, OBJECT, WORD };
-
-static const char *const word[] = {"one", "two"};
-
-/* Read "f" of object as that kind into places that say afterwards whether they were touched. */
-static int get(struct json_object *object, enum kind kind, enum json_need need,
-               struct berth_error *err, bool *touched)
-{
-    struct json_object *child = object;
-    char text[4] = "~";
-    uint32_t u32 = 99;
-    uint64_t u64 = 99;
-    int64_t i64 = 99;
-    double number = 99;
-    bool flag = false;
-    int index = 99, rc = -2;
-
-    switch (kind) {
-    case TEXT:
-        rc = json_get_text(object, "f", need, text, sizeof(text), err);
-        break;
-    case U32:
-        rc = json_get_u32(object, "f", need, &u32, err);
-        break;
-    case U64:
-        rc = json_get_u64(object, "f", need, &u64, err);
-        break;
-    case I64:
-        rc = json_get_i64(object, "f", need, &i64, err);
-        break;
-    case DOUBLE:
-        rc = json_get_double(object, "f", need, &number, err);
-        break;
-    case BOOL:
-        rc = json_get_bool(object, "f", need, &flag, err);
-        break;
-    case ARRAY:
-        rc = json_get_array(object, "f", need, &child, err);
-        break;
-    case OBJECT:
-        rc = json_get_object(object, "f", need, &child, err);
-        break;
-    case WORD:
-        rc = json_get_word(object, "f", need, word, 2, &index, err);
-    }
-    *touched = strcmp(text, "~") || u32 != 99 || u64 != 99 || i64 != 99 || number != 99 || flag ||
-               index != 99 || child != object;
-    return rc;
-}
-
-static void test_absent(void **state)
-{
-    static const char *const absent[] = {"{}", "{\"f\":null}", "{\"g\":1}"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
-        struct json_object *object = parsed(absent[i]);
-
-        for (int kind = TEXT; kind <= WORD; kind++) {
-            struct berth_error err = {""};
-            bool touched;
-
-            assert_int_equal(get(object, (enum kind)kind, JSON_OPTIONAL, &err, &touched), 0);
-            assert_false(touched);
-            assert_int_equal(get(object, (enum kind)kind, JSON_REQUIRED, &err, &touched), -1);
-            assert_string_equal(err.text, "f: missing");
-            assert_false(touched);
-        }
-        json_object_put(object);
-    }
-}
-
-static void test_values(void **state)
-{
-    static const struct {
-        enum kind kind;
-        const char *text; /* of the whole object */
-        const char *why;  /* NULL: taken */
-    } cases[] = {
-        {TEXT, "{\"f\":\"abc\"}", NULL},
-        {TEXT, "{\"f\":\"\"}", NULL},
-        {TEXT, "{\"f\":\"abcd\"}", "f: longer than 3"},
-        {TEXT, "{\"f\":\"a\\u0000\"}", "f: longer than 3 bytes or with a NUL"},
-        {TEXT, "{\"f\":1}", "f: string expected, not int"},
-        {U32, "{\"f\":0}", NULL},
-        {U32, "{\"f\":4294967295}", NULL},
-        {U32, "{\"f\":4294967296}", "f: greater than 4294967295"},
-        {U32, "{\"f\":-1}", "f: negative"},
-        {U32, "{\"f\":1.0}", "f: int expected, not double"},
-        {U32, "{\"f\":\"1\"}", "f: int expected, not string"},
-        {U64, "{\"f\":18446744073709551615}", NULL},
-        {U64, "{\"f\":-9223372036854775808}", "f: negative"},
-        {I64, "{\"f\":-9223372036854775808}", NULL},
-        {I64, "{\"f\":true}", "f: int expected, not boolean"},
-        {DOUBLE, "{\"f\":1e300}", NULL},
-        {DOUBLE, "{\"f\":3}", NULL},
-        {DOUBLE, "{\"f\":1e999}", "f: not a finite number"},
-        {DOUBLE, "{\"f\":\"3\"}", "f: number expected, not string"},
-        {BOOL, "{\"f\":true}", NULL},
-        {BOOL, "{\"f\":1}", "f: boolean expected, not int"},
-        {ARRAY, "{\"f\":[]}", NULL},
-        {ARRAY, "{\"f\":{}}", "f: array expected, not object"},
-        {OBJECT, "{\"f\":{}}", NULL},
-        {OBJECT, "{\"f\":[]}", "f: object expected, not array"},
-        {WORD, "{\"f\":\"two\"}", NULL},
-        {WORD, "{\"f\":\"three\"}", "f: 'three' is none of: one, two"},
-        {WORD, "{\"f\":\"\"}", "f: '' is none of: one, two"},
-        {WORD, "{\"f\":\"two\\u0000\"}", "f: 'two' is none of"},
-        {WORD, "{\"f\":2}", "f: string expected, not int"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct json_object *object = parsed(cases[i].text);
-        struct berth_error err = {""};
-        bool touched;
-        int rc = get(object, cases[i].kind, JSON_REQUIRED, &err, &touched);
-
-        if (rc != (cases[i].why ? -1 : 0) || touched == (rc < 0))
-            fail_msg("%s: %d '%s'", cases[i].text, rc, err.text);
-        if (cases[i].why && !strstr(err.text, cases[i].why))
-            fail_msg("%s: '%s'", cases[i].text, err.text);
-        json_object_put(object);
-    }
-}
-
-/* A list of words that does not fit the error is cut, not overrun. */
-static void test_many_words(void **state)
-{
-    struct json_object *object = parsed("{\"f\":\"x\"}");
-    const char *many[40];
-    struct berth_error err;
-    int index = 0;
-
-    (void)state;
-    for (size_t i = 0; i < 40; i++)
-        many[i] = "a-rather-long-word";
-    assert_int_equal(json_get_word(object, "f", JSON_REQUIRED, many, 40, &index, &err), -1);
-    assert_non_null(strstr(err.text, "none of: a-rather-long-word, a-rather"));
-    json_object_put(object);
-}
-
 /* ---- adding fields ---- */
 
 static void test_add(void **state)
@@ -277,9 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),        cmocka_unit_test(test_parse_refuses),
-        cmocka_unit_test(test_parse_length), cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_many_words),
-        cmocka_unit_test(test_add),          cmocka_unit_test(test_add_any_cpus),
+        cmocka_unit_test(test_parse_length), cmocka_unit_test(test_add),
+        cmocka_unit_test(test_add_any_cpus),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static void test_refused(void **state)
         {"{\"version\":1,\"nodes\":[{\"cores\":1,\"local_gbps\":[0,NaN]}]}",
          "nodes[0].local_gbps[1]: nan: between"},
         {"{" TWO ",\"host\":7}", "host: string expected"},
-        {"{" TWO ",\"runs\":-1}", "runs: negative"},
+        {"{" TWO ",\"runs\":-1}", "runs: -1: 0 or more expected"},
         {"{" TWO ",\"uni_gbps\":7}", "uni_gbps: an array of 2 arrays expected"},
         {"{" TWO ",\"uni_gbps\":[[null,1]]}", "uni_gbps: an array of 2 arrays expected"},
         {"{" TWO ",\"uni_gbps\":[[null,1],[1]]}", "uni_gbps[1]: an array of 2 expected"},
