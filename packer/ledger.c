@@ -7,28 +7,24 @@
  * the newest MEMORY of them, and go the same way from there. */
 #include "ledger.h"
 
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #include "conf.h"
 #include "ledger_deliver.h"
 #include "ledger_line.h"
 #include "ledger_queue.h"
 #include "mono.h"
+#include "packer/base/worker.h"
 #include "sql.h"
 
 #define MEMORY 4096
 #define SETTLE_S 1 /* steps end together */
 #define RETRY_MIN_S 1
 #define RETRY_MAX_S 300
-#define CLOSE_WAIT_S 2
 
 struct entry {
     STAILQ_ENTRY(entry) link;
@@ -39,18 +35,15 @@ STAILQ_HEAD(entries, entry);
 struct ledger {
     struct conf conf;
     struct ledger_queue *queue;
-    pthread_t thread;
-    double retry_s;        /* the thread's own, and the next one */
-    bool unstored;         /* the disk takes nothing */
-    pthread_mutex_t mutex; /* for all that follows */
-    pthread_cond_t changed;
+    double retry_s;       /* the thread's own, and the next one */
+    bool unstored;        /* the disk takes nothing */
+    struct worker worker; /* its mutex is for all that follows */
     struct entries memory;
     size_t nmemory;
     uint64_t lost;  /* records that neither disk nor memory had room for */
     size_t waiting; /* in the queue and in memory */
     double due_s;   /* when it is brought to the database */
     bool unsynced, full;
-    bool stopping, stopped;
     char why[256];
 };
 
@@ -107,11 +100,6 @@ static char **copy_lines(const struct ledger *ledger, size_t *n)
 
 /* ---- the thread ---- */
 
-static struct timespec at(double s)
-{
-    return (struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)(fmod(s, 1) * 1e9)};
-}
-
 /* Is there anything that the disk has not yet, and that it may take? A record may have been
  * delivered before ledger_add came to set `unsynced`. */
 static bool to_store(const struct ledger *ledger)
@@ -122,14 +110,9 @@ static bool to_store(const struct ledger *ledger)
 /* Wait until there is something to store or to deliver. The mutex is held. */
 static void wait_for_work(struct ledger *ledger)
 {
-    while (!ledger->stopping && !to_store(ledger)) {
-        struct timespec until = at(ledger->due_s);
-
-        if (ledger->waiting == 0)
-            pthread_cond_wait(&ledger->changed, &ledger->mutex);
-        else if (pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until) == ETIMEDOUT)
-            return;
-    }
+    while (!ledger->worker.stopping && !to_store(ledger) &&
+           worker_wait_until(&ledger->worker, ledger->waiting ? ledger->due_s : INFINITY))
+        ;
 }
 
 /* Nodes of a cluster lose their server together: let them not come back together. */
@@ -181,13 +164,13 @@ static void turn(struct ledger *ledger, bool patient)
     int stored, rc = 0;
 
     ledger->unsynced = false;
-    pthread_mutex_unlock(&ledger->mutex);
+    worker_unlock(&ledger->worker);
     stored = ledger_queue_store(ledger->queue, line, n, &err);
     note_stored(ledger, stored, &err);
     if (patient)
         rc = ledger_deliver(ledger->queue, &ledger->conf, line, stored == 0 ? 0 : n, &gone, &taken,
                             &err);
-    pthread_mutex_lock(&ledger->mutex);
+    worker_lock(&ledger->worker);
     for (size_t i = ledger->lost - lost; (stored == 0 || taken) && i < n; i++)
         drop_first(ledger);
     for (size_t i = 0; i < n; i++)
@@ -197,35 +180,17 @@ static void turn(struct ledger *ledger, bool patient)
         conclude(ledger, rc, gone, &err);
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     struct ledger *ledger = arg;
     bool last;
 
-    pthread_mutex_lock(&ledger->mutex);
     do {
         wait_for_work(ledger);
-        last = ledger->stopping;
+        last = ledger->worker.stopping;
         if (ledger->waiting)
             turn(ledger, last ? !ledger->why[0] : mono_s() >= ledger->due_s);
     } while (!last);
-    ledger->stopped = true;
-    pthread_cond_broadcast(&ledger->changed);
-    pthread_mutex_unlock(&ledger->mutex);
-    return NULL;
-}
-
-/* Signals are for the event loop's thread. */
-static int start_thread(struct ledger *ledger)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&ledger->thread, NULL, run, ledger);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
 }
 
 /* ---- the event loop's side ---- */
@@ -235,26 +200,18 @@ static void ledger_free(struct ledger *ledger)
     while (ledger->nmemory)
         drop_first(ledger);
     ledger_queue_close(ledger->queue);
-    pthread_cond_destroy(&ledger->changed);
-    pthread_mutex_destroy(&ledger->mutex);
     free(ledger);
 }
 
 static struct ledger *ledger_new(const struct conf *conf)
 {
     struct ledger *ledger = calloc(1, sizeof(*ledger));
-    pthread_condattr_t clock;
 
     if (!ledger)
         return NULL;
     ledger->conf = *conf;
     ledger->retry_s = RETRY_MIN_S;
     STAILQ_INIT(&ledger->memory);
-    pthread_mutex_init(&ledger->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&ledger->changed, &clock);
-    pthread_condattr_destroy(&clock);
     return ledger;
 }
 
@@ -274,8 +231,8 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
         return berth_error_set(err, "out of memory");
     snprintf(spool, sizeof(spool), "%s/" LEDGER_SPOOL, conf->state_dir);
     rc = ledger_queue_open(&ledger->queue, spool, conf->ledger_queue, &ledger->waiting, err);
-    if (rc == 0 && (rc = start_thread(ledger)) != 0)
-        rc = berth_error_set(err, "no thread: %s", strerror(rc));
+    if (rc == 0)
+        rc = worker_open(&ledger->worker, run, ledger, err);
     if (rc < 0) {
         ledger_free(ledger);
         return -1;
@@ -284,32 +241,17 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
     return 0;
 }
 
-/* A server or a disk that hangs is not waited for: the thread is then left alone with its memory.
- */
 void ledger_close(struct ledger *ledger)
 {
-    struct timespec until;
-    bool stopped;
-    int rc = 0;
-
     if (!ledger)
         return;
-    until = at(mono_s() + CLOSE_WAIT_S);
-    pthread_mutex_lock(&ledger->mutex);
-    ledger->stopping = true;
-    pthread_cond_broadcast(&ledger->changed);
-    while (!ledger->stopped && rc == 0)
-        rc = pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until);
-    stopped = ledger->stopped;
+    if (!worker_close(&ledger->worker)) {
+        log_error("ledger: the disk or the server hangs: records in memory are lost");
+        return;
+    }
     if (ledger->nmemory)
         log_error("ledger: %zu records are lost: neither disk nor ledger took them",
                   ledger->nmemory);
-    pthread_mutex_unlock(&ledger->mutex);
-    if (!stopped) {
-        pthread_detach(ledger->thread);
-        return;
-    }
-    pthread_join(ledger->thread, NULL);
     ledger_free(ledger);
 }
 
@@ -326,10 +268,10 @@ static void note_room(struct ledger *ledger, int rc, const struct berth_error *e
 /* One more waits: counted before the thread can take it away. */
 static void expect(struct ledger *ledger)
 {
-    pthread_mutex_lock(&ledger->mutex);
+    worker_lock(&ledger->worker);
     if (ledger->waiting++ == 0 && !ledger->why[0])
         ledger->due_s = mono_s() + SETTLE_S;
-    pthread_mutex_unlock(&ledger->mutex);
+    worker_unlock(&ledger->worker);
 }
 
 int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
@@ -342,7 +284,7 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
         return berth_error_set(err, "out of memory");
     expect(ledger);
     rc = ledger_queue_append(ledger->queue, line, &why);
-    pthread_mutex_lock(&ledger->mutex);
+    worker_lock(&ledger->worker);
     note_room(ledger, rc, &why);
     ledger->unsynced = true;
     if (rc == 0) {
@@ -351,8 +293,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
         keep(ledger, line);
         berth_error_set(err, "%s", why.text);
     }
-    pthread_cond_broadcast(&ledger->changed);
-    pthread_mutex_unlock(&ledger->mutex);
+    worker_changed(&ledger->worker);
+    worker_unlock(&ledger->worker);
     return rc;
 }
 
@@ -360,9 +302,9 @@ size_t ledger_waiting(struct ledger *ledger, char why[256])
 {
     size_t waiting;
 
-    pthread_mutex_lock(&ledger->mutex);
+    worker_lock(&ledger->worker);
     waiting = ledger->waiting;
     memcpy(why, ledger->why, sizeof(ledger->why));
-    pthread_mutex_unlock(&ledger->mutex);
+    worker_unlock(&ledger->worker);
     return waiting;
 }
