@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "log.h"
+#include "mono.h"
 #include "packer/base/text.h"
 
 /* In order of preference; the first, where it is asked for, is alone. */
@@ -151,11 +152,9 @@ void counters_read(struct counters *counters, struct counters_step *step,
                    const struct counters_target *target, struct counters_sample *sample)
 {
     struct berth_error err;
-    struct timespec now;
 
     memset(sample, 0, sizeof(*sample));
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    sample->at_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    sample->at_s = mono_s();
     for (size_t i = 0; i < BACKENDS; i++)
         if (step->attached[i] &&
             backends[i]->read(counters->state[i], step->of[i], target, sample, &err) < 0)

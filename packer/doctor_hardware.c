@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "counters.h"
 #include "doctor.h"
 #include "energy.h"
 #include "enforce.h"
+#include "mono.h"
 #include "topo.h"
 
 static void check_kernel(struct doctor *doctor)
@@ -152,11 +152,9 @@ static void add_meter(struct doctor *doctor, const struct energy_about *about)
 static void add_zones(struct doctor *doctor, struct energy *energy)
 {
     struct energy_reading reading;
-    struct timespec now;
     size_t known = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    energy_read(energy, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec, &reading);
+    energy_read(energy, mono_s(), &reading);
     for (size_t i = 0; i < reading.zones; i++)
         known += reading.known[i];
     doctor_add(doctor, "meters",

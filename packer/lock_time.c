@@ -18,10 +18,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lock_program.h"
+#include "mono.h"
 
 #define PROCESSES_MAX 16384 /* watched at the same time */
 #define THREADS_MAX 65536   /* that wait at the same time */
@@ -280,15 +280,6 @@ static int read_value(const struct lock_time *lock, pid_t pid, struct lock_numbe
     return (int)bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
 }
 
-/* The clock of bpf_ktime_get_ns. */
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
 {
     struct lock_numbers last, value;
@@ -305,7 +296,8 @@ int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
         if (i == READ_TRIES - 1)
             return -1;
     }
-    lasting = (int64_t)(value.waiting * now_ns() - value.began_ns);
+    /* the clock of bpf_ktime_get_ns */
+    lasting = (int64_t)(value.waiting * clock_ns(CLOCK_MONOTONIC) - value.began_ns);
     *ns = value.ended_ns + (lasting > 0 ? (uint64_t)lasting : 0);
     return 0;
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "memory_move.h"
+#include "mono.h"
 #include "sample.h"
 #include "step_counts.h"
 
@@ -184,7 +184,6 @@ static void nodes_of(struct packer *packer, const struct step *step, pid_t pid,
 static int make_job(struct packer *packer, const struct step *step, const struct cpus *from_nodes,
                     const struct cpus *to_nodes, struct memory_job *job)
 {
-    struct timespec now;
     pid_t *pids;
     size_t n;
 
@@ -203,8 +202,7 @@ static int make_job(struct packer *packer, const struct step *step, const struct
             job->n++;
     }
     free(pids);
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    job->queued_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    job->queued_s = (double)clock_ns(CLOCK_BOOTTIME) / 1e9;
     return job->process ? 0 : -1;
 }
 

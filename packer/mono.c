@@ -2,12 +2,15 @@
 /* mono - see mono.h */
 #include "mono.h"
 
-#include <time.h>
-
-double mono_s(void)
+uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+double mono_s(void)
+{
+    return (double)clock_ns(CLOCK_MONOTONIC) / 1e9;
 }

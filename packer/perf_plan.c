@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "mono.h"
 #include "perf_open.h"
 
 #define TRY_NS 20000000 /* how long a group may take to be counted once: five turns */
@@ -138,25 +138,17 @@ bool perf_plan_usable(const struct perf_event_attr *attr, const struct rootfs *r
     return fd >= 0;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Is the group of this leader counted, at least now and then? */
 static bool gets_a_turn(int leader)
 {
-    uint64_t value[3 + PERF_EVENTS_MAX] = {0}, until = now_ns() + TRY_NS;
+    uint64_t value[3 + PERF_EVENTS_MAX] = {0}, until = clock_ns(CLOCK_MONOTONIC) + TRY_NS;
 
     if (ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0)
         return false;
-    do {
+    do { /* value: number, time enabled, time running, .. */
         if (read(leader, value, sizeof(value)) < 0)
             return false;
-    } while (value[2] == 0 && now_ns() < until); /* number, time enabled, time running */
+    } while (value[2] == 0 && clock_ns(CLOCK_MONOTONIC) < until);
     return value[2] > 0;
 }
 

@@ -18,10 +18,10 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cpus.h"
+#include "mono.h"
 
 #define STREAMS 8
 #define REST_NS                                                                                    \
@@ -52,14 +52,6 @@ size_t reporter_bytes(size_t llc_bytes)
 }
 
 /* ---- in the child ---- */
-
-static double clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {

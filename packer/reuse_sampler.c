@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../models/statstack.h"
+#include "mono.h"
 #include "perf_open.h"
 #include "perf_ring.h"
 #include "watchpoint.h"
@@ -61,14 +61,6 @@ struct reuse_sampler {
     LIST_HEAD(, reuse_step) steps;
     uint64_t attached; /* of them */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* 0 <= value < 1, by Knuth's linear congruence (MMIX). */
 static double draw(struct reuse_step *step)
@@ -302,7 +294,7 @@ static void take_samples(struct reuse_step *step, struct source *source)
     size_t size;
 
     while ((size = perf_ring_next(&source->ring, record, sizeof(record))) > 0) {
-        now = now_ns();
+        now = clock_ns(CLOCK_MONOTONIC);
         if (!address_sample_read(&sample, &means->source, record, size) || now < step->next_ns ||
             now > sample.time_ns + means->stale_ns)
             continue;
@@ -346,7 +338,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
     if (!fresh)
         return berth_error_set(err, "out of memory");
     fresh->sampler = sampler;
-    fresh->random = now_ns();
+    fresh->random = clock_ns(CLOCK_MONOTONIC);
     if (reuse_sampler_follow(fresh, target, err) < 0) {
         free(fresh);
         return -1;
