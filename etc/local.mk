@@ -4,13 +4,8 @@
 EXTRA_DIST += etc/berthd.service.in etc/plugstack.conf.d/berth.conf
 CLEANFILES += etc/berth.conf etc/berthd.service etc/plugstack-berth.conf
 
-noinst_PROGRAMS += packer/confdoc
-packer_confdoc_SOURCES = packer/confdoc.c
-packer_confdoc_CPPFLAGS = $(libpacker_la_CPPFLAGS)
-packer_confdoc_LDADD = libpacker.la
-
-etc/berth.conf: packer/confdoc$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) etc && packer/confdoc conf >$@.tmp && mv $@.tmp $@
+etc/berth.conf: packer/daemon/confdoc$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) etc && packer/daemon/confdoc conf >$@.tmp && mv $@.tmp $@
 
 etc/berthd.service: etc/berthd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && \

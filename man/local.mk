@@ -5,18 +5,18 @@ EXTRA_DIST += man/berth.conf.5.in man/berth-metrics.7.in
 CLEANFILES += man/berth.conf.5 man/berth-metrics.7
 
 # The keys come from conf.c's own table.
-man/berth.conf.5: man/berth.conf.5.in packer/confdoc$(EXEEXT)
+man/berth.conf.5: man/berth.conf.5.in packer/daemon/confdoc$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) man && { \
 	sed -n '/^@KEYS[@]$$/q; p' $(srcdir)/man/berth.conf.5.in && \
-	packer/confdoc mdoc && \
+	packer/daemon/confdoc mdoc && \
 	sed '1,/^@KEYS[@]$$/d; s|@sysconfdir[@]|$(sysconfdir)|' $(srcdir)/man/berth.conf.5.in; \
 	} >$@.tmp && mv $@.tmp $@
 
 # The series come from the table of metrics_families.c.
-man/berth-metrics.7: man/berth-metrics.7.in packer/confdoc$(EXEEXT)
+man/berth-metrics.7: man/berth-metrics.7.in packer/daemon/confdoc$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) man && { \
 	sed -n '/^@METRICS[@]$$/q; p' $(srcdir)/man/berth-metrics.7.in && \
-	packer/confdoc metrics-mdoc && \
+	packer/daemon/confdoc metrics-mdoc && \
 	sed '1,/^@METRICS[@]$$/d' $(srcdir)/man/berth-metrics.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 

@@ -9,7 +9,7 @@
 
 #include <slurm/spank.h>
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 struct apply_page;
 

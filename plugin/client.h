@@ -3,7 +3,7 @@
 #ifndef BERTH_CLIENT_H
 #define BERTH_CLIENT_H
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 enum client_result {
     CLIENT_ANSWERED, /* answer is filled (its ok may be false); free it with wire_answer_clear */

@@ -6,7 +6,7 @@
 
 #include <slurm/spank.h>
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 /* Fill in who the step is (job, step, uid, gid) and what it was given (cores, restarts,
  * node, groups); *ntasks is the number of its tasks on this node. reg->task and reg->options are

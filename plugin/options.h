@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 #define OPTIONS_NAME "contention-aware"
 

@@ -4,15 +4,15 @@
  * A file is replaced by a draft: a new file beside it, which takes its name when it is whole. Who
  * reads meanwhile has the old file, and so has everybody when the disk is full or the writer dies.
  */
-#ifndef BERTH_FILE_H
-#define BERTH_FILE_H
+#ifndef BERTH_BASE_FILE_H
+#define BERTH_BASE_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "packer/error.h"
+#include "packer/base/error.h"
 
 /* Returns the text of a regular file of at most `max` bytes, with a NUL behind it, which the caller
  * frees; its length without the NUL in *length (NULL is fine). NULL with err (without the path) and

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "packer/json.h"
+#include "packer/base/json.h"
 
 /* ---- what a number may be ---- */
 

@@ -6,16 +6,16 @@
  * would be right: "nodes[1].beta: 2: between 0 and 1 expected". What is not known is null: where a
  * field may be absent, null leaves it as it was; and a number outside of its range (so NAN) and a
  * text shorter than it may be are written as null. */
-#ifndef BERTH_JSON_FIELDS_H
-#define BERTH_JSON_FIELDS_H
+#ifndef BERTH_BASE_JSON_FIELDS_H
+#define BERTH_BASE_JSON_FIELDS_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "packer/cpus.h"
-#include "packer/error.h"
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
 
 enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 

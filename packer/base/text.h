@@ -4,8 +4,8 @@
  * One rule stands for logs, terminals, pages and files: what is no character of UTF-8 (RFC 3629),
  * and every control character (C0, DEL, and C1, which UTF-8 writes as 0xc2 0x80..0x9f), is not
  * passed on. '?' stands in the place of each of its bytes, where a format has no escape for it. */
-#ifndef BERTH_TEXT_H
-#define BERTH_TEXT_H
+#ifndef BERTH_BASE_TEXT_H
+#define BERTH_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

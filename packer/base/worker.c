@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "packer/mono.h"
+#include "packer/base/clock.h"
 
 static void *worker_main(void *arg)
 {

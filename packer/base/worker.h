@@ -7,14 +7,14 @@
  *
  * A thread that hangs in the kernel cannot be ended. worker_close() then leaves it alone: what it
  * can reach must never be freed. */
-#ifndef BERTH_WORKER_H
-#define BERTH_WORKER_H
+#ifndef BERTH_BASE_WORKER_H
+#define BERTH_BASE_WORKER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "packer/error.h"
+#include "packer/base/error.h"
 
 #define WORKER_CLOSE_S 2 /* how long worker_close() waits */
 

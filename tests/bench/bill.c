@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "packer/bill_parts.h"
-#include "packer/pipeline.h"
+#include "packer/bill/parts.h"
+#include "packer/daemon/open.h"
+#include "packer/daemon/pipeline.h"
 #include "tests/bench/folder.h"
-#include "../../packer/open.h"
 
 #define CORES 192
 

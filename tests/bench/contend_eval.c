@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/contend.h"
-#include "models/pain.h"
-#include "packer/ctl_apps.h"
-#include "packer/ctl_input.h"
+#include "models/slowdown/contend.h"
+#include "models/slowdown/pain.h"
+#include "packer/cli/common/input.h"
+#include "packer/cli/plan/apps.h"
 
 struct set {
     struct ctl_apps apps;

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/counters.h"
+#include "packer/counters/counters.h"
 
 struct options {
     size_t steps, rounds, busy, processes;

@@ -21,12 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/animal.h"
-#include "models/contend.h"
-#include "models/missrate.h"
-#include "models/pain.h"
-#include "models/sdc.h"
-#include "packer/ctl_apps.h"
+#include "models/slowdown/animal.h"
+#include "models/slowdown/contend.h"
+#include "models/slowdown/missrate.h"
+#include "models/slowdown/pain.h"
+#include "models/slowdown/sdc.h"
+#include "packer/cli/plan/apps.h"
 #include "tests/bench/figure3.h"
 
 #define PROGRAMS_MAX 8

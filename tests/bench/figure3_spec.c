@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/contend.h"
-#include "models/di.h"
-#include "models/pain.h"
-#include "packer/plan.h"
+#include "models/placing/di.h"
+#include "models/slowdown/contend.h"
+#include "models/slowdown/pain.h"
+#include "packer/cli/plan/search.h"
 #include "tests/bench/figure3.h"
 
 #define PROGRAMS_MAX 256

@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/conf.h"
-#include "packer/ledger.h"
-#include "packer/ledger_schema.h"
+#include "packer/conf/conf.h"
+#include "packer/ledger/ledger.h"
+#include "packer/ledger/schema.h"
 
 struct options {
     unsigned records, pause_us;

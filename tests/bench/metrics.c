@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/metrics.h"
-#include "packer/sample.h"
-#include "../../packer/open.h"
+#include "packer/daemon/open.h"
+#include "packer/metrics/node.h"
+#include "packer/observe/window.h"
 
 #define CORES 192
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "numa_paper.h"
-#include "numa_random.h"
+#include "tests/bench/numa_paper.h"
+#include "tests/bench/numa_random.h"
 
 #define INSTANCES_MAX 100
 #define OURS_S 60.0

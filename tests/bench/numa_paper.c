@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* numa_paper - see numa_paper.h */
-#include "numa_paper.h"
+#include "tests/bench/numa_paper.h"
 
 #include <glpk.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef BERTH_NUMA_PAPER_H
 #define BERTH_NUMA_PAPER_H
 
-#include "models/nucore.h"
+#include "models/numa/nucore.h"
 
 /* The greatest sum of gain[p] * bandwidth of program p, no bandwidth below floor[p] (NULL: none),
  * with these cores (program * nodes + node); NAN where there is none. */

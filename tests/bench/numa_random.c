@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* numa_random - see numa_random.h */
-#include "numa_random.h"
+#include "tests/bench/numa_random.h"
 
 #include <math.h>
 #include <stdio.h>

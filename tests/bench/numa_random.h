@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/nucore.h"
+#include "models/numa/nucore.h"
 
 enum numa_traffic {
     NUMA_SHARED,  /* all data on node 0 */

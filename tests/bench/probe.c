@@ -20,10 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/cpus.h"
-#include "packer/probe_estimate.h"
-#include "packer/reporter.h"
-#include "packer/topo.h"
+#include "packer/base/cpus.h"
+#include "packer/machine/topo.h"
+#include "packer/probe/child.h"
+#include "packer/probe/estimate.h"
 
 #define TRIES 3000
 #define START_US 200000 /* until a program is at its work */

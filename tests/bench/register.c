@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/profiles.h"
-#include "packer/replay.h"
-#include "packer/wire.h"
+#include "packer/counters/recorded.h"
+#include "packer/profiles/profiles.h"
+#include "packer/wire/wire.h"
 #include "tests/bench/folder.h"
 
 #define CORES 192

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/pipeline.h"
-#include "packer/sample.h"
+#include "packer/daemon/open.h"
+#include "packer/daemon/pipeline.h"
+#include "packer/observe/window.h"
 #include "tests/bench/folder.h"
-#include "../../packer/open.h"
 
 #define CORES 192
 #define PROGRAMS 40

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/counters.h"
+#include "packer/counters/counters.h"
 
 #define QUANTA_MAX 100000
 #define STREAM_BYTES ((size_t)256 << 20)

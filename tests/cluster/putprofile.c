@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "packer/profiles.h"
+#include "packer/profiles/profiles.h"
 
 static int put(const char *path, const struct profile *profile, struct berth_error *err)
 {

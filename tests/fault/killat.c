@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "tests/fault/trace.h"
 
 static bool told_to_stop(void *arg)
 {

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # berthd killed at, or refused, one system call after the other: a command of its own, as root; BERTH_FAULT_STRIDE=1 takes every one.
 check_PROGRAMS += tests/fault/test_fault
-tests_fault_test_fault_SOURCES = \
-	tests/fault/node.c tests/fault/node.h \
-	tests/fault/test_fault.c \
-	tests/fault/trace.c tests/fault/trace.h \
-	tests/unit/steps.c tests/unit/steps.h
-tests_fault_test_fault_CPPFLAGS = $(libpacker_la_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_fault_test_fault_LDADD = libpacker.la $(CMOCKA_LIBS)
+tests_fault_test_fault_SOURCES = tests/fault/node.c tests/fault/node.h tests/fault/test_fault.c tests/fault/trace.c \
+	tests/fault/trace.h
 
 check_PROGRAMS += tests/fault/killat
 tests_fault_killat_SOURCES = tests/fault/killat.c tests/fault/trace.c tests/fault/trace.h
+tests_fault_killat_LDADD =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* node - see node.h */
-#include "node.h"
+#include "tests/fault/node.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 
 #include <cmocka.h>
 
-#include "packer/profiles.h"
-#include "trace.h"
+#include "packer/profiles/profiles.h"
+#include "tests/fault/trace.h"
 
 #define CPUSET "/sys/fs/cgroup/cpuset"
 #define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "tests/unit/steps.h"
+#include "tests/unit/common/steps.h"
 
 #define NODE_STEPS 2
 #define NODE_WHY 512

@@ -22,8 +22,8 @@
 
 #include <cmocka.h>
 
-#include "node.h"
-#include "trace.h"
+#include "tests/fault/node.h"
+#include "tests/fault/trace.h"
 
 #define STRIDE 23
 #define FAILURES_SHOWN 10

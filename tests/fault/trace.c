@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace - see trace.h */
-#include "trace.h"
+#include "tests/fault/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/conf.h"
+#include "packer/conf/conf.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "# a comment\nsocket = /run/berth/berthd.sock\nstate_dir=/run/berth\nprofile_db = /x/p.db\n"

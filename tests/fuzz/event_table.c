@@ -3,8 +3,8 @@
  * the events of a PMU are found, or none of its sections fits. */
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/perf_events.h"
+#include "packer/counters/perf_events.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "# a comment\n[hsw* bdw?]\ncycles = UNHALTED_CORE_CYCLES\nllc_misses = A:B + C | "

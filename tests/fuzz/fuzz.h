@@ -3,7 +3,7 @@
  * a promise of the parser is broken.
  *
  * Two programs drive them: libfuzzer.c (configure --enable-fuzzing, clang) looks for inputs by
- * coverage; replay.c feeds a fixed number of mutations of the seeds, the same in every run, and is
+ * coverage; counters/recorded.c feeds a fixed number of mutations of the seeds, the same in every run, and is
  * part of `make check`. */
 #ifndef BERTH_FUZZ_H
 #define BERTH_FUZZ_H

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/store.h"
+#include "packer/steps/journal.h"
+#include "tests/fuzz/fuzz.h"
 
 #define CORES 8
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/ledger_line.h"
+#include "packer/ledger/line.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "{\"cluster\":\"north\",\"node\":\"n1\",\"job\":4711,\"step\":4294967291,\"uid\":1000,"

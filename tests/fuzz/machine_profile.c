@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/machine_profile.h"
+#include "packer/machine/profile.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "{\"version\":1,\"source\":\"measured\",\"host\":\"n1\",\"date\":\"2026-11-21T14:26:09Z\","

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/metrics_address.h"
-#include "packer/metrics_text.h"
+#include "packer/conf/address.h"
+#include "packer/metrics/text.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const accept_seeds[] = {
     "*/*", "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2",

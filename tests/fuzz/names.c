@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/cpus.h"
-#include "packer/wire.h"
+#include "packer/base/cpus.h"
+#include "packer/wire/wire.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const cpus_seeds[] = {"",       "0",    "0-3,8\n", " 1,2,3 ",
                                          "0-2047", "2047", "7,5,6-6", NULL};

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/json.h"
-#include "packer/profiles.h"
+#include "packer/base/json.h"
+#include "packer/profiles/profiles.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "{\"curve_gbps\":[0,1.5,2]}",

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/profiles.h"
+#include "packer/profiles/profiles.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "{\"version\":1,\"kind\":\"profile\",\"key\":\"tag:a\",\"shape\":\"-n #\",\"geometry\":\"4x2\","

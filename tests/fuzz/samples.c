@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/replay.h"
-#include "packer/samples.h"
+#include "packer/counters/recorded.h"
+#include "packer/counters/sample_line.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const seeds[] = {
     "{\"version\":1,\"step\":\"a\",\"at\":1.5,\"instructions\":1200000000,\"cycles\":2e9,"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
+#include "tests/fuzz/fuzz.h"
 
 static const char *const request_seeds[] = {
     "{\"version\":1,\"op\":\"register\",\"job\":4711,\"step\":0,\"array_job\":0,\"array_task\":0,"

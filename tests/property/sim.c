@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sim - see sim.h */
-#include "sim.h"
+#include "tests/property/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/offline.h"
+#include "packer/enact/offline.h"
 
 /* ---- numbers (splitmix64) ---- */
 

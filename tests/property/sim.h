@@ -8,7 +8,7 @@
 #ifndef BERTH_TESTS_SIM_H
 #define BERTH_TESTS_SIM_H
 
-#include "tests/unit/fixture.h"
+#include "tests/unit/common/fixture.h"
 
 #define SIM_JOBS 24
 #define SIM_STEPS 64

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sim_check - what must hold on the simulated node after every event, judged by its own books. */
-#include "sim.h"
+#include "tests/property/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/journal.h"
-#include "packer/release.h"
-#include "packer/store.h"
+#include "packer/enact/release.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/journal_file.h"
 
 static bool say(char *why, const struct sim_step *step, const char *what, const struct cpus *cpus)
 {

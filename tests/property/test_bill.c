@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/bill_box.h"
-#include "tests/unit/noise.h"
+#include "tests/unit/common/bill_box.h"
+#include "tests/unit/common/noise.h"
 
-#include "packer/sample.h"
+#include "packer/observe/window.h"
 
 #define INTERVALS 10000
 #define CPUS 16

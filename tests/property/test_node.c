@@ -10,7 +10,7 @@
  *   BERTH_SEED=N    another seed (it is printed)
  *   BERTH_EVENTS=N  so many events
  *   BERTH_EPISODE=N this episode only, and tell what happens */
-#include "sim.h"
+#include "tests/property/sim.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,10 +20,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "packer/hold.h"
-#include "packer/offline.h"
-#include "packer/place.h"
-#include "packer/release.h"
+#include "packer/enact/enact.h"
+#include "packer/enact/offline.h"
+#include "packer/enact/release.h"
+#include "packer/place/place.h"
 
 #define EVENTS 100000
 #define EPISODE 400 /* events */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fake_berthd - see fake_berthd.h */
-#include "fake_berthd.h"
+#include "tests/spank/fake_berthd.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 enum fake_way {
     FAKE_ABSENT,    /* no socket */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* host - see host.h */
-#include "host.h"
+#include "tests/spank/host.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "packer/wire.h"
+#include "packer/wire/wire.h"
 
 #define HOST_TASKS_MAX 8
 #define HOST_ENV_MAX 16

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "fake_berthd.h"
-#include "host.h"
+#include "tests/spank/fake_berthd.h"
+#include "tests/spank/host.h"
 
 #define FUSE_S 20     /* a test that hangs longer dies */
 #define PATIENT "10s" /* deadline where berthd is expected to answer, on however busy a machine */

@@ -3,16 +3,10 @@
 # packages (part of tests/run), tests/vm/pmu counts hardware events for real.
 dist_noinst_SCRIPTS += tests/vm/guest tests/vm/image tests/vm/pmu tests/vm/run
 check_PROGRAMS += tests/vm/restless
-tests_vm_restless_SOURCES = tests/vm/restless.c
-EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c \
-	tests/vm/suite/t10-machine.sh \
-	tests/vm/suite/t20-placing.sh \
-	tests/vm/suite/t30-moving.sh \
-	tests/vm/suite/t40-unconfined.sh \
-	tests/vm/suite/t50-memory.sh
+tests_vm_restless_LDADD =
+EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c tests/vm/suite/t10-machine.sh tests/vm/suite/t20-placing.sh \
+	tests/vm/suite/t30-moving.sh tests/vm/suite/t40-unconfined.sh tests/vm/suite/t50-memory.sh
 
 # What the suite runs in a guest of two NUMA nodes.
 check_PROGRAMS += tests/vm/movemem
-tests_vm_movemem_SOURCES = tests/vm/movemem.c
-tests_vm_movemem_CPPFLAGS = $(libpacker_la_CPPFLAGS)
-tests_vm_movemem_LDADD = libpacker.la
+tests_vm_movemem_LDADD = $(PACKER_LIBS)

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/memory_move.h"
-#include "packer/memory_nodes.h"
+#include "packer/memory/mover.h"
+#include "packer/system/memory_nodes.h"
 
 #define MIB (1 << 20)
 #define BALANCING "/proc/sys/kernel/numa_balancing"

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packer/counters.h"
-#include "packer/perf_events.h"
+#include "packer/counters/counters.h"
+#include "packer/counters/perf_events.h"
 
 #define LOOP 100000000ull /* turns of the shorter loop, two instructions each */
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* power - what packages draw by what runs on them, and whether to spread or to cluster pays.
+ *
+ * A package draws asleep_w while nothing runs on it, and awake_w + core_w * (cores at work) while
+ * something does: what makes DIO-POWER worth while is that asleep_w is less than awake_w
+ * (Blagodurov 2010, section 6: package C-states). The three figures are fitted from intervals of
+ * which the mean power and the mean number of cores at work are known.
+ *
+ * Pure arithmetic: no I/O, no clock, no globals. */
+#ifndef BERTH_MODELS_ENERGY_POWER_H
+#define BERTH_MODELS_ENERGY_POWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct power_package {
+    double asleep_w, awake_w, core_w; /* >= 0, asleep_w <= awake_w */
+};
+
+/* One package with so many cores at work; awake: somebody whose cores are not counted is there. */
+double power_watts(const struct power_package *package, double cores, bool awake);
+
+/* The energy-delay product, J s, of what `cores` cores would do alone in a second, on a node that
+ * draws `watts` and does `work` cores' worth of it per second: it takes cores / work seconds, so
+ * watts * (cores / work)^2 (Blagodurov 2010, eq. 9, average power * time^2, of equal work). */
+double power_edp(double watts, double cores, double work);
+
+/* ---- the fit ---- */
+
+#define POWER_IDLE 0.05   /* cores at work, below which a package counts as asleep */
+#define POWER_LEAST 10    /* seconds of each kind before a figure is known */
+#define POWER_SPREAD 0.25 /* variance of the cores at work, from which their power can be told */
+
+/* All zero: nothing was seen. What is older counts less: half as much after 700 seconds. */
+struct power_fit {
+    double asleep, asleep_w; /* weight, mean */
+    double n, x, y, xx, xy;  /* awake: weight, and weighted sums of cores, power, .. */
+};
+
+/* An interval of `seconds`: mean watts, mean cores at work. What is not finite, or negative, or of
+ * no length, is not counted. An interval counts by its length. */
+void power_fit_add(struct power_fit *fit, double seconds, double watts, double cores);
+
+/* What is known. False: too little was seen asleep, awake, or with different numbers of cores at
+ * work. */
+bool power_fit_known(const struct power_fit *fit, struct power_package *package);
+
+#endif

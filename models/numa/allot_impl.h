@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* allot_impl - what the allot files share. */
+#ifndef BERTH_MODELS_NUMA_ALLOT_IMPL_H
+#define BERTH_MODELS_NUMA_ALLOT_IMPL_H
+
+#include "models/numa/allot.h"
+
+#define ALLOT_WHOLE 1e-6 /* cores: so near to a whole number is one */
+
+/* A stack that owns its boxes. */
+struct boxes {
+    size_t n, size;
+    struct box **box;
+};
+
+struct allot {
+    const struct relax_problem *problem;
+    struct flows *flows;
+    const unsigned *cores_min, *cores_max;
+    size_t nodes, programs, cells;
+    struct relax *relax;
+    struct boxes open; /* still to be looked at */
+    struct boxes ties; /* these have nothing better than the best, but perhaps its equals */
+    struct allot_best *best;
+    double above;      /* what is not above it is not looked for: the best's equals are above it */
+    bool settling;     /* among the best's equals */
+    size_t risen;      /* settling: the cell in which the best got more cores last */
+    struct scan *scan; /* NULL: several programs */
+    unsigned rounds;   /* of cuts, for the next box */
+    double *driven;    /* of each cell: the flows that one of its cores drives */
+    unsigned *trial;   /* scratch: an allocation */
+    double *local, *amount; /* scratch: its traffic */
+};
+
+static inline unsigned allot_count(const struct allot *a, size_t cell, size_t point)
+{
+    return a->problem->points[cell].count[point];
+}
+
+/* ---- allot_count.c ---- */
+
+/* The last point of the box with no more cores than the relaxation gives the cell. */
+size_t allot_below(const struct allot *a, const struct box *box, size_t cell);
+
+/* ---- allot_box.c ---- */
+
+/* Everything. NULL: errno ENOMEM. */
+struct box *box_new(const struct allot *a);
+struct box *box_copy(const struct allot *a, const struct box *box);
+void box_free(struct box *box);
+bool box_is_point(const struct allot *a, const struct box *box);
+
+/* The stack takes the box (NULL: there was no memory for it). 0, or -1: errno ENOMEM. */
+int boxes_push(struct boxes *boxes, struct box *box);
+struct box *boxes_pop(struct boxes *boxes); /* the caller's; NULL: it is empty */
+void boxes_free(struct boxes *boxes);
+
+/* Put the box's two halves on the stack of open ones: cell's points up to split, and the rest. */
+int allot_split(struct allot *a, const struct box *box, size_t cell, size_t split);
+
+/* Split the first cell that is no point: its first point from the rest, or, when it is the one that
+ * has risen, in halves. 0, or -1: errno ENOMEM. */
+int allot_split_first(struct allot *a, const struct box *box);
+
+/* Split it where the relaxation's optimum is no allocation. 1; 0: nowhere; -1: errno ENOMEM. */
+int allot_branch(struct allot *a, const struct box *box);
+
+/* ---- allot_try.c ---- */
+
+/* Each of these may find a better allocation; then it is the best. */
+void allot_try_extremes(struct allot *a, const struct box *box);
+void allot_try_rounding(struct allot *a, const struct box *box);
+void allot_try_point(struct allot *a, const struct box *box);
+
+/* What the allocation's objective must be above to be taken. */
+double allot_goal(const struct allot *a);
+
+/* Is the objective above that? Then it is the best when it is above the goal. */
+bool allot_try(struct allot *a, const unsigned *allocation, double above);
+
+/* ---- allot_scan.c ---- */
+
+enum scan_end {
+    SCAN_NOTHING, /* the box has nothing above a->above */
+    SCAN_MET,     /* it has, and none that is better than the best */
+    SCAN_TOO_MANY /* nothing is known */
+};
+
+/* Look through the box, right after relax_tighten; it may find a better allocation. */
+enum scan_end allot_scan(struct allot *a, const struct box *box);
+struct scan *scan_new(const struct allot *a); /* NULL: errno ENOMEM */
+void scan_free(struct scan *scan);
+
+/* ---- allot_settle.c ---- */
+
+/* Make the best the one of its equals, in the boxes of ties, that has the most cores in the first
+ * cell, and so on. 0; 1: stopped; -1: errno ENOMEM. */
+int allot_settle(struct allot *a);
+
+#endif

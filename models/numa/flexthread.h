@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* flexthread - how many threads to create so that they run well on whatever cores they get (Wang
+ * 2015, section 6.6): enough of them to spread evenly over any number of cores, few enough that
+ * synchronising them costs little.
+ *
+ * Pure arithmetic: no I/O, no clock, no globals. */
+#ifndef BERTH_MODELS_NUMA_FLEXTHREAD_H
+#define BERTH_MODELS_NUMA_FLEXTHREAD_H
+
+#include <stddef.h>
+
+#define FLEXTHREAD_CORES_MAX 65536
+#define FLEXTHREAD_THREADS_MAX 1048576
+
+struct flexthread {
+    size_t cores_min, cores_max; /* the threads may get any number of cores between; 1 <= min <= max
+                                    <= FLEXTHREAD_CORES_MAX */
+    double imbalance;            /* wanted: slow-down by uneven load at most, a fraction >= 0 */
+    double overhead;             /* wanted: time spent synchronising less than that, 0 < .. <= 1 */
+    double sync_hz;              /* synchronisations per second of one thread (f), >= 0 */
+    double memory_ns, syscall_ns; /* what a synchronisation takes: an update of memory (T_mem) and a
+                                     suspending system call (T_syscall), >= 0 */
+};
+
+/* The fraction by which t threads on c cores take longer than c threads would, for their uneven
+ * load: ceil(t/c) * c / t - 1 (eq. 6.4). t, c >= 1. */
+double flexthread_slowdown(size_t threads, size_t cores);
+
+/* The greatest of these for cores_min .. cores_max cores (eq. 6.5), and in *worst (NULL: not asked)
+ * the fewest cores that have it. */
+double flexthread_slowdown_max(size_t threads, size_t cores_min, size_t cores_max, size_t *worst);
+
+/* Seconds that a core of `cores` spends on synchronisation per second (eq. 6.7). */
+double flexthread_overhead(const struct flexthread *wanted, size_t threads, size_t cores);
+
+/* The least count whose slowdown_max is within wanted->imbalance. 0: more than
+ * FLEXTHREAD_THREADS_MAX. (More threads are not always better: 8 threads share 4 cores evenly, 9 do
+ * not.) */
+size_t flexthread_min(const struct flexthread *wanted);
+
+/* The greatest count whose overhead is below wanted->overhead on each number of cores (eq. 6.8), at
+ * most FLEXTHREAD_THREADS_MAX. 0: not even one thread. */
+size_t flexthread_max(const struct flexthread *wanted);
+
+/* 0 where the fields are in their ranges, else -1 with errno EINVAL; the functions above expect
+ * that they are. */
+int flexthread_check(const struct flexthread *wanted);
+
+#endif

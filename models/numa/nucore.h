@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nucore - how many cores a program should have on each node of a NUMA machine: the greatest
+ * bandwidth, with the fewest cores (NuCore: Wang 2015, section 5.4, eq. 5.18); and the same for
+ * several programs that share the machine.
+ *
+ * One program: the objective is NUCORE_CORES_PER_GBPS * bandwidth - cores. Several: the sum of
+ * weight * speed, speed being the bandwidth that a program gets as a fraction of what all cores
+ * would ask for; less NUCORE_SPEED_PER_CORE for each core that is used. */
+#ifndef BERTH_MODELS_NUMA_NUCORE_H
+#define BERTH_MODELS_NUMA_NUCORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "models/numa/numem.h"
+
+#define NUCORE_CORES_PER_GBPS 1000.0 /* C of eq. 5.17 */
+#define NUCORE_SPEED_PER_CORE 1e-6
+#define NUCORE_PROGRAMS_MAX 64
+#define NUCORE_WEIGHT_MAX 1000.0
+
+struct nucore_program {
+    struct numem_program use;
+    const unsigned *least; /* cores of each node that it has in any case; NULL: none */
+    unsigned cores_min;    /* of all nodes together */
+    unsigned cores_max;    /* 0: as many as there are */
+    double weight;         /* of its speed; looked at where there are several programs */
+};
+
+struct nucore {
+    const struct numem_machine *machine;
+    const struct nucore_program *program;
+    size_t programs;
+    /* No program gets less than this part of the bandwidth that it gets alone on the machine; 0: no
+     * bound; looked at where there are several programs. */
+    double fairness;
+    /* Asked often; true ends the search with the best so far. NULL: never. */
+    bool (*stop)(void *stop_arg);
+    void *stop_arg;
+};
+
+enum nucore_status {
+    NUCORE_OPTIMAL,
+    NUCORE_LIMIT,      /* stopped: what was found is feasible, and bound is proven */
+    NUCORE_UNKNOWN,    /* stopped before anything was found */
+    NUCORE_INFEASIBLE, /* no allocation satisfies everything; `culprit` tells whom */
+};
+
+/* "optimal", "limit", "unknown", "infeasible" */
+const char *nucore_status_name(enum nucore_status status);
+
+struct nucore_result {
+    enum nucore_status status;
+    double objective;     /* of the allocation */
+    double bound;         /* no allocation has more; objective where it is optimal */
+    size_t culprit;       /* infeasible: the program that cannot have what it must; programs: the
+                             machine has too few cores for all of them */
+    unsigned *allocation; /* programs * nodes: cores of program p on node i */
+    struct numem_usage *usage; /* of each program; their arrays may be NULL */
+    double *speed;             /* of each program; NULL: not wanted */
+    double *solo; /* of each program: its speed alone on the machine; NULL: not wanted. NAN where it
+                     was not computed (one program; fairness 0) */
+};
+
+/* The least fields that are not figures: 0, or -1 with errno EINVAL and *fault (field "programs",
+ * "weight", "cores_min", "cores_max", "least", "fairness" or one of numem's), *program the one. */
+int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
+
+/* The optimal allocation. The caller fills in the result's pointers, and gets the rest.
+ *
+ * Of allocations whose objectives do not differ by more than NUCORE_TIE, the one that has more
+ * cores on node 0 is taken; of those that agree there, on node 1; and so on, the first program's
+ * nodes before the second's.
+ *
+ * 0, also where status says that nothing was found; -1 with errno EINVAL (nucore_check says
+ * why) or ENOMEM, and nothing changed. */
+int nucore_solve(const struct nucore *nucore, struct nucore_result *result);
+
+#define NUCORE_TIE 1e-8 /* of the objective, relative to 1 + |objective| / 1000 */
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nucore_check - what makes no sense in a NuCore problem. */
+#include "models/numa/nucore.h"
+
+#include <errno.h>
+#include <math.h>
+
+static int fault_set(struct numem_fault *fault, struct numem_fault what)
+{
+    if (fault)
+        *fault = what;
+    errno = EINVAL;
+    return -1;
+}
+
+static int check_least(const struct numem_machine *m, const struct nucore_program *program,
+                       struct numem_fault *fault)
+{
+    for (size_t i = 0; program->least && i < m->nodes; i++)
+        if (program->least[i] > m->cores[i])
+            return fault_set(fault,
+                             (struct numem_fault){
+                                 "least", {i}, 1, program->least[i], "the node has fewer cores"});
+    return 0;
+}
+
+/* Eq. 5.7 has a solution for some count of each node's cores. */
+static int check_counts(const struct numem_machine *m, const struct nucore_program *program,
+                        struct numem_fault *fault)
+{
+    for (size_t i = 0; i < m->nodes; i++) {
+        unsigned c = program->least ? program->least[i] : 0;
+
+        while (c <= m->cores[i] && m->beta[i] * program->use.local_demand[i][c] > m->alpha[i])
+            c++;
+        if (c > m->cores[i])
+            return fault_set(
+                fault, (struct numem_fault){"local_demand",
+                                            {i},
+                                            1,
+                                            NAN,
+                                            "infeasible: beta x local_demand is more than alpha "
+                                            "for any number of cores"});
+    }
+    return 0;
+}
+
+static int check_program(const struct numem_machine *m, const struct nucore_program *program,
+                         struct numem_fault *fault)
+{
+    unsigned most = program->cores_max;
+
+    if (numem_check_program(m, &program->use, fault) < 0 || check_least(m, program, fault) < 0 ||
+        check_counts(m, program, fault) < 0)
+        return -1;
+    if (most > 0 && program->cores_min > most)
+        return fault_set(
+            fault, (struct numem_fault){"cores_max", {0}, 0, most, "it is less than cores_min"});
+    if (!(program->weight > 0) || program->weight > NUCORE_WEIGHT_MAX)
+        return fault_set(
+            fault,
+            (struct numem_fault){
+                "weight", {0}, 0, program->weight, "a weight is more than 0 and at most 1000"});
+    return 0;
+}
+
+int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program)
+{
+    size_t p = nucore->programs;
+
+    if (program)
+        *program = p;
+    if (numem_check_machine(nucore->machine, fault) < 0)
+        return -1;
+    if (p < 1 || p > NUCORE_PROGRAMS_MAX)
+        return fault_set(fault, (struct numem_fault){
+                                    "programs", {0}, 0, (double)p, "1 to 64 programs expected"});
+    if (!(nucore->fairness >= 0) || nucore->fairness > 1)
+        return fault_set(fault, (struct numem_fault){
+                                    "fairness", {0}, 0, nucore->fairness, "a fraction is 0 to 1"});
+    for (p = 0; p < nucore->programs; p++) {
+        if (program)
+            *program = p;
+        if (check_program(nucore->machine, &nucore->program[p], fault) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* numem - see numem.h
+ *
+ * One program, beta <= 1: whatever its flows are, a node's memory delivers min(alpha, local demand
+ * + flows), because own cores that take more need never cost the flows more than they gain. So own
+ * cores come first, and what is left is a problem of flows (flows.h), solved in closed form where
+ * no link is in the way, and as a linear program where one is. */
+#include "models/numa/numem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/numa/flows.h"
+#include "models/numa/numem_constraint.h"
+
+const char *numem_constraint_name(enum numem_constraint constraint)
+{
+    static const char *const names[] = {"none", "local bandwidth", "max out", "link",
+                                        "local/remote contention"};
+
+    return names[constraint];
+}
+
+static int check_allocation(const struct numem_machine *m, const struct numem_program *program,
+                            const unsigned *allocation, struct numem_fault *fault)
+{
+    for (size_t i = 0; i < m->nodes; i++) {
+        const char *why = NULL;
+
+        if (allocation[i] > m->cores[i])
+            why = "the node has fewer cores";
+        else if (m->beta[i] * program->local_demand[i][allocation[i]] > m->alpha[i])
+            why = "infeasible: beta x local_demand of so many cores is more than alpha";
+        if (!why)
+            continue;
+        if (fault)
+            *fault = (struct numem_fault){"allocation", {i}, 1, allocation[i], why};
+        errno = EINVAL;
+        return -1;
+    }
+    return 0;
+}
+
+static void fill_usage(const struct flows *f, const unsigned *allocation, const double *local,
+                       const double *amount, struct numem_usage *usage)
+{
+    size_t n = f->machine->nodes;
+
+    usage->bandwidth = 0;
+    for (size_t i = 0; i < n; i++) {
+        usage->bandwidth += local[i];
+        if (usage->local)
+            usage->local[i] = local[i];
+    }
+    for (size_t k = 0; usage->inter && k < n * n; k++)
+        usage->inter[k] = 0;
+    for (size_t k = 0; k < f->flows; k++) {
+        usage->bandwidth += amount[k];
+        if (usage->inter)
+            usage->inter[f->flow[k].from * n + f->flow[k].to] = amount[k];
+    }
+    if (usage->constraint)
+        constraint_find(f, allocation, local, amount, 0, usage->constraint);
+}
+
+int numem_solve(const struct numem_machine *machine, const struct numem_program *program,
+                const unsigned *allocation, struct numem_usage *usage, struct numem_fault *fault)
+{
+    struct flows *flows;
+    double *local, *amount;
+    int rc = -1;
+
+    if (numem_check_machine(machine, fault) < 0 ||
+        numem_check_program(machine, program, fault) < 0 ||
+        check_allocation(machine, program, allocation, fault) < 0)
+        return -1;
+    if (fault)
+        *fault = (struct numem_fault){.field = NULL};
+    flows = flows_new(machine, &program, 1, NULL);
+    if (!flows)
+        return -1;
+    local = calloc(machine->nodes, sizeof(*local));
+    amount = calloc(flows->flows + 1, sizeof(*amount));
+    if (local && amount)
+        rc = flows_solve(flows, allocation, NULL, local, amount);
+    if (rc == 0)
+        fill_usage(flows, allocation, local, amount, usage);
+    flows_free(flows);
+    free(local);
+    free(amount);
+    return rc == 0 ? 0 : -1;
+}

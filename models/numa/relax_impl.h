@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* relax_impl - what relax.c, numa/relax_hull.c, numa/relax_price.c and numa/relax_rounding.c share. */
+#ifndef BERTH_MODELS_NUMA_RELAX_IMPL_H
+#define BERTH_MODELS_NUMA_RELAX_IMPL_H
+
+#include "models/numa/relax.h"
+
+/* A column that is below (LOWER: above) the hull of a function of one cell's cores. */
+enum curve_kind { CURVE_DEMAND, CURVE_LOWER, CURVE_FLOW };
+
+struct curve {
+    enum curve_kind kind;
+    size_t cell;
+    int col;
+    double rate, max; /* of a flow */
+};
+
+/* A row: column - slope * a <= constant (LOWER: >=), which holds for points lo .. hi. */
+struct facet {
+    int row;
+    size_t curve, lo, hi;
+    double slope, constant;
+    bool active;
+};
+
+struct relax {
+    const struct relax_problem *problem;
+    const struct flows *flows;
+    size_t nodes, programs, cells;
+    glp_prob *lp;
+    int cores, local, demand; /* first columns; demand: 0 where there is none */
+    int *amount;              /* of each flow: its column */
+    int *merged;              /* of each cell: the column that flows from it share; 0: none */
+    size_t *sent; /* of each cell: flows sent[cell] .. before sent[cell + 1] are its own */
+    int limits;   /* rows 1 .. limits: memories and links */
+    int sum;      /* first row of the programs' sums of cores */
+    size_t curves, facets, facets_size;
+    struct curve *curve;
+    size_t *first, *of; /* the curves of cell c: curve[of[first[c]]] .. before first[c + 1] */
+    struct facet *facet;
+    bool solved;    /* there is a basis to go on from */
+    struct box now; /* the box that the columns' bounds describe */
+    size_t *chain;  /* scratch: a hull */
+    struct simplex_row row;
+    double *value; /* scratch: of columns, or of a cell's points */
+    double *price; /* scratch: of each column */
+};
+
+/* ---- relax_impl.c ---- */
+
+/* The cell that drives the flow from its own memory. */
+size_t relax_sender(const struct relax *relax, const struct flow *flow);
+
+/* Does the flow share its column with others from the same cell? */
+bool relax_is_merged(const struct relax *relax, size_t flow);
+
+/* ---- relax_facet.c ---- */
+
+/* Append the facet's row. 0, or -1: errno ENOMEM. */
+int facet_add(struct relax *relax, struct facet facet);
+
+/* ---- relax_flow.c ---- */
+
+void relax_add_flow_columns(struct relax *relax);
+int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
+
+/* Put the columns of all flows from the cell in the scratch row. */
+void relax_put_sent(struct relax *relax, size_t cell);
+
+/* ---- numa/relax_hull.c ---- */
+
+double curve_value(const struct relax *relax, const struct curve *curve, size_t point);
+
+/* Cut off the relaxation's optimum where it is above this curve's hull in the box: 1 where it was,
+ * 0, -1: errno ENOMEM. */
+int hull_separate(struct relax *relax, size_t curve, const struct box *box);
+
+/* ---- numa/relax_rounding.c ---- */
+
+/* Cut off the relaxation's optimum by mixed-integer rounding: how many rows were added. */
+int rounding_separate(struct relax *relax);
+
+#endif

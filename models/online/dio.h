@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dio - when Distributed Intensity Online moves (Blagodurov 2010, section 6): the paper's re-place
+ * at each sample, tamed. What is proposed is the policy's; this says whether it is done.
+ *
+ *   - It must pay: what it gains in `horizon_s` exceeds what it costs; or it is owed to somebody.
+ *   - It must have done so for `agreements` decisions in a row: one sample is no trend.
+ *   - There are at most so many moves in any minute.
+ *   - Regret: where speed fell after a move by more than chance explains, it is undone, and the
+ * same proposal is not tried again for `ban_s`.
+ *
+ * Gains are in cores: 0.5 means that the node does as much more as half a core does. Costs are in
+ * core-seconds. Pure arithmetic: no I/O, no clock (the caller says what time it is), no globals. */
+#ifndef BERTH_MODELS_ONLINE_DIO_H
+#define BERTH_MODELS_ONLINE_DIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIO_MOVES_MAX 600 /* a minute */
+#define DIO_BANS 16
+
+struct dio_rules {
+    double horizon_s; /* a move must have paid by then, > 0 */
+    unsigned agreements;
+    unsigned moves_per_minute; /* 0 .. DIO_MOVES_MAX */
+    double regret;             /* fraction of speed lost that is too much, >= 0 */
+    double ban_s;
+};
+
+struct dio_proposal {
+    uint64_t id;   /* equal for equal placements */
+    double gain;   /* cores */
+    double cost_s; /* core-seconds */
+    size_t moves;  /* steps that would move, > 0 */
+    bool owed;     /* somebody was promised what only this gives: it need not pay */
+};
+
+enum dio_verdict {
+    DIO_MOVE,
+    DIO_NO_GAIN, /* it would not pay within the horizon */
+    DIO_AGAIN,   /* it pays; if the next decision agrees, it is done */
+    DIO_LIMIT,   /* too many moves in this minute */
+    DIO_BANNED,  /* it was tried, and was slower */
+    DIO_VERDICTS
+};
+
+struct dio { /* all zero: nothing has happened */
+    uint64_t candidate;
+    unsigned agreed; /* decisions in a row for it */
+    size_t nmoved, next;
+    double moved_s[DIO_MOVES_MAX]; /* when steps moved, a ring */
+    struct dio_ban {
+        uint64_t id;
+        double until_s;
+    } ban[DIO_BANS];
+    size_t next_ban;
+};
+
+/* Judge a proposal. For DIO_MOVE the moves are counted: they are taken to be made. */
+enum dio_verdict dio_decide(struct dio *dio, const struct dio_rules *rules, double now_s,
+                            const struct dio_proposal *proposal);
+
+/* A decision without any proposal: where everybody stands is where the policy wants them. */
+void dio_content(struct dio *dio);
+
+/* The speeds of one step before and after a move, with their 95 % half widths (NAN: not known): is
+ * it slower by more than `regret` and by more than both intervals explain? */
+bool dio_slower(const struct dio_rules *rules, double before, double before_error, double after,
+                double after_error);
+
+/* The proposal is not tried again until now_s + ban_s. The oldest ban gives way when there are
+ * DIO_BANS. */
+void dio_forbid(struct dio *dio, const struct dio_rules *rules, double now_s, uint64_t id);
+
+#endif

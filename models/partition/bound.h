@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bound - what no partition can cost less than. */
+#ifndef BERTH_MODELS_PARTITION_BOUND_H
+#define BERTH_MODELS_PARTITION_BOUND_H
+
+#include "models/partition/partition.h"
+
+struct bound;
+
+/* Choose the way, and take a first look where that is cheap. partition->group and ->groups are <=
+ * n; it has to live as long. NULL with errno ENOMEM. */
+struct bound *bound_new(const struct partition *partition);
+void bound_free(struct bound *bound);
+
+/* Raise the bound in one more step; `total` is what the best known partition costs. False when no
+ * further step would gain much. */
+bool bound_raise(struct bound *bound, double total);
+
+/* The first steps, where they are cheap: a search may take all the time that is left. */
+void bound_begin(struct bound *bound, double total);
+
+/* The bound so far, -INFINITY if there is none; may exceed the cost of a partition that is not
+ * better than a `total` given. */
+double bound_best(const struct bound *bound);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* contend - by what fraction programs slow down when they share a cache and the way to memory.
+ *
+ * Cache: the footprint theory of locality (Xiang 2013). What a program has touched in the cache
+ * grows at the miss rate of a cache of its present size; the programs' footprints grow together
+ * until they fill the cache, and that is what each one has of it.
+ *
+ * Memory: a program waits for a part of each miss, little of it where a prefetcher asked; and its
+ * lines come later the more lines the others read and write meanwhile (what its own lines make each
+ * other wait is in its time alone). A prefetched line vouches for one that was not: a program that
+ * runs through memory in order misses the first of what is prefetched after it, and waits for
+ * neither; only demands beyond that are alone.
+ *
+ * A slower program asks for less of both: what contend_group returns is the equilibrium.
+ *
+ * Where only the accesses a and the misses m[w] with w = 1 .. W ways were measured (per million
+ * instructions; by cache allocation, say), the profile is hits[0] = a - m[1], hits[w-1] = m[w-1] -
+ * m[w], misses = m[W]; noise that makes m rise with w must be taken out first.
+ *
+ * Pure arithmetic: no I/O, no clock, no globals. */
+#ifndef BERTH_MODELS_SLOWDOWN_CONTEND_H
+#define BERTH_MODELS_SLOWDOWN_CONTEND_H
+
+#include "models/slowdown/app.h"
+
+#define CONTEND_GROUP_MAX 256 /* programs on one cache */
+#define CONTEND_WAYS_MAX 64
+#define CONTEND_LEAST 1e-3 /* of a machine's figures, and of an ipc that is believed */
+
+/* What is not in the input: figures of cores and memories, the same for all programs. */
+struct contend_constants {
+    double hit_ns;     /* latency of the last cache */
+    double miss_ns;    /* what memory adds to that while the channel is idle */
+    double core_cpi;   /* cycles per instruction that a core needs itself */
+    double exposed;    /* part of a demand's latency for which a program stands still, as far as its
+                          time alone does not say otherwise */
+    double doubt;      /* of that: variance of core_cpi over that of exposed */
+    double prefetched; /* part of a prefetched line's delay for which it stands still */
+    double queue_ns;   /* by which a line is late when the others take half of the channel's time */
+    double write; /* lines read that delay others as much as a line written: the channel turns round
+                     for it twice */
+    double copies; /* part of its prefetches that a program loses beside a copy of itself, where
+                      they train the entries of one prefetcher */
+};
+
+/* Those that contend_new takes where it is given none. */
+extern const struct contend_constants contend_constants;
+
+/* What was not known, and is assumed. */
+enum contend_assumed {
+    CONTEND_IPC = 1 << 0,       /* one instruction per cycle */
+    CONTEND_SDP = 1 << 1,       /* hits are spread evenly over the ways */
+    CONTEND_HITS = 1 << 2,      /* neither profile nor accesses: no hits, the cache has no effect */
+    CONTEND_MISSES = 1 << 3,    /* no misses */
+    CONTEND_SHARE = 1 << 4,     /* all that hits is demands */
+    CONTEND_DEMAND = 1 << 5,    /* all accesses are demands */
+    CONTEND_WRITES = 1 << 6,    /* nothing is written back */
+    CONTEND_CLOCK = 1 << 7,     /* of the machine: 3 GHz */
+    CONTEND_BYTES = 1 << 8,     /* 1 MiB of cache */
+    CONTEND_WAYS = 1 << 9,      /* as many ways as the largest profile has */
+    CONTEND_LINE = 1 << 10,     /* 64 bytes */
+    CONTEND_BANDWIDTH = 1 << 11 /* the channel never fills: no queue */
+};
+
+struct contend;
+
+/* Study the programs for this machine (constants NULL: contend_constants). What is unknown is NAN,
+ * has no ways, or is 0 where it is a count; what is known is finite and not negative, and of a
+ * machine at least CONTEND_LEAST. A profile's ways are the machine's: where it has fewer, nothing
+ * hits in the others. The inputs may go away afterwards. NULL: errno EINVAL (no program, one with
+ * no core, more than CONTEND_WAYS_MAX ways, a figure out of range) or ENOMEM. */
+struct contend *contend_new(size_t n, const struct app *app, const struct app_machine *machine,
+                            const struct contend_constants *constants);
+void contend_free(struct contend *contend);
+
+/* Bits of contend_assumed of program i; of the machine, for i = n. */
+unsigned contend_assumed(const struct contend *contend, size_t i);
+
+/* How much each of the n programs member[0..n-1] (a program may be there more than once) slows
+ * down beside the others on one cache: slowdown[i] >= 0 is the fraction of its time alone that it
+ * takes longer. 0; 1 when the equilibrium did not settle and this is the last step towards it; -1
+ * with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index out of range). */
+int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
+
+/* Two programs beside each other. The indices must be in range. */
+struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b);
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libmodels_la_SOURCES += \
+	models/slowdown/animal.c models/slowdown/animal.h \
+	models/slowdown/app.h \
+	models/slowdown/contend.c models/slowdown/contend.h \
+	models/slowdown/contend_study.c models/slowdown/contend_study.h \
+	models/slowdown/missrate.c models/slowdown/missrate.h \
+	models/slowdown/pain.c models/slowdown/pain.h \
+	models/slowdown/sdc.c models/slowdown/sdc.h

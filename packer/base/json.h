@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json - JSON text to a json-c object, and fields that are added to one. What is read from one, and
+ * whole structs there and back: base/json_fields.h. */
+#ifndef BERTH_BASE_JSON_H
+#define BERTH_BASE_JSON_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+
+/* Parse one whole JSON value from text[length] (blanks may follow). NULL and err, with the offset,
+ * when it is not JSON. Free with json_object_put. */
+struct json_object *json_parse(const char *text, size_t length, struct berth_error *err);
+
+/* The text of a JSON string, borrowed; NULL when the value is none, or has a NUL inside. */
+const char *json_text(struct json_object *value);
+
+/* Add fields; the object owns them. A NULL text and a negative or non-finite number
+ * (json_add_measure) become null: measured or nothing. */
+void json_add_text(struct json_object *object, const char *key, const char *text);
+void json_add_u64(struct json_object *object, const char *key, uint64_t value);
+void json_add_double(struct json_object *object, const char *key, double value);
+void json_add_measure(struct json_object *object, const char *key, double value);
+void json_add_bool(struct json_object *object, const char *key, bool value);
+void json_add_cpus(struct json_object *object, const char *key,
+                   const struct cpus *set); /* as a list text */
+
+#endif

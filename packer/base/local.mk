@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libwire_la_SOURCES += \
+	packer/base/cpus.c packer/base/cpus.h \
+	packer/base/error.c packer/base/error.h \
+	packer/base/file.c packer/base/file.h \
+	packer/base/json.c packer/base/json.h \
+	packer/base/json_fields.c packer/base/json_fields.h \
+	packer/base/text.c packer/base/text.h
+libpacker_la_SOURCES += \
+	packer/base/clock.c packer/base/clock.h \
+	packer/base/ini_file.c packer/base/ini_file.h \
+	packer/base/log.c packer/base/log.h \
+	packer/base/worker.c packer/base/worker.h

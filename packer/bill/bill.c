@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bill - see bill.h; its parts: bill/parts.h */
+#include "packer/bill/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORTEST_S 0.001    /* of an interval */
+#define SAVE_S 1.0          /* between two writings of the state file */
+#define SAVE_END_S 0.1      /* and when a step has ended in between */
+#define RESTING_FACTOR 10.0 /* intervals are so much longer where no step runs */
+#define RESTING_MOST_S 20.0 /* but not that long: RAPL wraps around once a minute */
+
+/* ---- opening ---- */
+
+static void number_packages(struct bill *bill, const struct topo *topo)
+{
+    bill->packages = topo->packages;
+    for (size_t i = 0; i < topo->cores; i++)
+        cpus_foreach(cpu, &topo->core[i].cpus) bill->package_of[cpu] =
+            (uint16_t)topo->core[i].package;
+}
+
+static int open_meters(struct bill *bill, struct packer *packer, struct berth_error *err)
+{
+    struct energy_zone zone[ENERGY_ZONES];
+    struct energy_about about;
+
+    if (rootfs_open(&bill->root, packer->conf.energy_root, err) < 0) {
+        log_warn("energy: %s; nothing is metered", err->text);
+        return 0;
+    }
+    bill->node =
+        (struct energy_node){.root = &bill->root, .topo = packer->topo, .conf = &packer->conf};
+    if (energy_open(&bill->energy, &bill->node, err) < 0)
+        return -1;
+    for (size_t i = 0; energy_about(bill->energy, i, &about); i++)
+        log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "energy: %s: %s", about.name,
+                 about.say);
+    for (size_t i = 0; i < energy_zones(bill->energy); i++)
+        zone[i] = *energy_zone(bill->energy, i);
+    bill_zones_init(bill, zone, energy_zones(bill->energy));
+    if (packer->conf.energy_model[0]) /* it has been read well, else there is no such zone */
+        energy_watts_parse(&bill->watts, packer->conf.energy_model, NULL);
+    return 0;
+}
+
+/* Now, into busy; NULL where nobody knows. */
+static const struct busy *read_busy(const struct packer *packer, struct busy *busy)
+{
+    return busy_read(&packer->root, busy, NULL) < 0 ? NULL : busy;
+}
+
+int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err)
+{
+    struct bill *bill = calloc(1, sizeof(*bill));
+
+    if (bill) {
+        bill->root.fd = -1;
+        bill->busy = calloc(1, sizeof(*bill->busy));
+        bill->busy_now = calloc(1, sizeof(*bill->busy_now));
+    }
+    if (!bill || !bill->busy || !bill->busy_now) {
+        bill_close(bill);
+        return berth_error_set(err, "out of memory");
+    }
+    number_packages(bill, packer->topo);
+    if (open_meters(bill, packer, err) < 0) {
+        bill_close(bill);
+        return -1;
+    }
+    *out = bill;
+    if (bill->zones == 0)
+        return 0;
+    bill_load(packer, bill);
+    packer->bill = bill;
+    energy_read(bill->energy, now_s, &bill->reading);
+    bill->at_s = bill->saved_s = bill->reading.at_s;
+    return bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0
+               ? berth_error_set(err, "out of memory")
+               : 0;
+}
+
+int bill_open(struct bill **out, struct packer *packer, struct berth_error *err)
+{
+    return bill_open_at(out, packer, mono_s(), err);
+}
+
+void bill_close(struct bill *bill)
+{
+    if (!bill)
+        return;
+    if (bill->energy)
+        energy_close(bill->energy);
+    if (bill->root.fd >= 0)
+        rootfs_close(&bill->root);
+    free(bill->busy);
+    free(bill->busy_now);
+    free(bill->saved);
+    free(bill->step);
+    free(bill->part);
+    free(bill->shares);
+    free(bill);
+}
+
+/* ---- turns ---- */
+
+void bill_turn_at(struct packer *packer, double now_s)
+{
+    struct bill *bill = packer->bill;
+
+    if (!bill || bill->zones == 0 || now_s - bill->at_s < SHORTEST_S)
+        return;
+    energy_read(bill->energy, now_s, &bill->reading);
+    if (bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0)
+        return; /* out of memory: the interval goes on */
+    if (bill->at_s - bill->saved_s >= SAVE_S)
+        bill_save(packer, bill);
+}
+
+void bill_turn(struct packer *packer)
+{
+    bill_turn_at(packer, mono_s());
+}
+
+/* On whole multiples of the interval, as windows are: the counters have just been read then. */
+static double next_due(const struct packer *packer, double now_s)
+{
+    double every_s = (double)packer->conf.energy_interval_ms / 1000;
+
+    if (packer->steps.nlive == 0)
+        every_s = fmax(every_s, fmin(RESTING_FACTOR * every_s, RESTING_MOST_S));
+    return (floor(now_s / every_s + 0.5) + 1) * every_s;
+}
+
+double bill_due(struct packer *packer)
+{
+    struct bill *bill = packer->bill;
+    double now_s = mono_s();
+
+    if (!bill || bill->zones == 0)
+        return -1;
+    if (bill->due_s <= now_s + SHORTEST_S) {
+        bill_turn(packer);
+        bill->due_s = next_due(packer, now_s);
+    }
+    return fmax(bill->due_s - mono_s(), 0);
+}
+
+/* ---- steps ---- */
+
+/* The same step, and not another one under its id? */
+static bool is_of(const struct bill_saved *saved, const struct step *step)
+{
+    return saved->id.job == step->request.id.job && saved->id.step == step->request.id.step &&
+           saved->restart == step->request.restart && saved->started_at == step->started_at;
+}
+
+static void take_saved(struct bill *bill, struct step *step)
+{
+    struct bill_step *way = step->bill.way;
+
+    for (size_t i = 0; i < bill->saved_n; i++) {
+        if (!is_of(&bill->saved[i], step))
+            continue;
+        step->bill = bill->saved[i].bill;
+        step->bill.way = way;
+        way->by = bill->saved[i].by;
+        bill_by_text(way->by, step->bill.by);
+        break;
+    }
+    step->bill.gaps++; /* nobody has metered between that berthd and this one */
+}
+
+void bill_begin(struct packer *packer, struct step *step, bool adopted)
+{
+    struct bill *bill = packer->bill;
+    struct bill_step *way;
+
+    if (!bill || bill->zones == 0 || step->bill.way)
+        return;
+    way = calloc(1, sizeof(*way) + bill->zones * sizeof(way->claim[0]));
+    if (!way)
+        return; /* it is not billed: what it uses is unmanaged */
+    way->since_s = mono_s();
+    way->per_s[0] = way->per_s[1] = NAN;
+    step->bill.way = way;
+    if (adopted)
+        take_saved(bill, step);
+    bill->due_s = fmin(bill->due_s, next_due(packer, way->since_s));
+    if (packer->wake)
+        packer->wake(packer->wake_arg, fmax(bill->due_s - way->since_s, 0));
+}
+
+void bill_end(struct packer *packer, struct step *step)
+{
+    struct bill *bill = packer->bill;
+
+    if (!bill || !step->bill.way)
+        return;
+    bill_leave(bill, step);
+    if (bill->at_s - bill->saved_s >= SAVE_END_S)
+        bill_save(packer, bill);
+}
+
+void bill_keep(struct packer *packer)
+{
+    bill_turn(packer);
+    if (packer->bill && packer->bill->zones)
+        bill_save(packer, packer->bill);
+}
+
+void bill_adopted(struct packer *packer)
+{
+    struct bill *bill = packer->bill;
+
+    if (!bill)
+        return;
+    free(bill->saved);
+    bill->saved = NULL;
+    bill->saved_n = 0;
+}
+
+/* ---- what others may ask ---- */
+
+bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
+               struct bill_account *account)
+{
+    const struct bill *bill = packer->bill;
+
+    if (!bill || i >= bill->zones)
+        return false;
+    *zone = bill->zone[i].zone;
+    *account = bill->zone[i].account;
+    return true;
+}
+
+bool bill_total(const struct step *step, uint64_t *uj)
+{
+    const struct step_bill *bill = &step->bill;
+
+    if (!bill->known[ENERGY_PACKAGE] && !bill->known[ENERGY_NODE])
+        return false;
+    *uj = bill->uj[ENERGY_NODE];
+    if (bill->known[ENERGY_PACKAGE])
+        *uj = bill->uj[ENERGY_PACKAGE] + bill->uj[ENERGY_DRAM];
+    return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bill - the stage that divides what the meters say among the steps.
+ *
+ * An interval lasts from one reading of the meters to the next: a second or so, and shorter where a
+ * step begins, ends or changes its cores in between. Each zone's energy of the interval is divided,
+ * in whole microjoules, among the steps on its package, `idle` (cores that nobody holds) and
+ * `unmanaged` (work of processes that berth does not know), and nothing is left over:
+ *
+ *     sum over steps + idle + unmanaged = metered, for each zone, per interval and in total.
+ *
+ * The idle power's part goes by allocated cores, the dynamic part by activity (models/energy/attribute.h).
+ * A step's total outlives berthd: it is in the state folder, as are the node's accounts. What was
+ * used while no berthd ran, or after the last writing of one that was killed, is nobody's: it is
+ * not in `metered`, and counts as a gap. What a step did in a zone that was not known when it ended
+ * is in `unmanaged`. */
+#ifndef BERTH_BILL_BILL_H
+#define BERTH_BILL_BILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packer/energy/energy.h"
+
+struct packer;
+struct step;
+
+/* Of one zone; metered = steps + idle + unmanaged, always. */
+struct bill_account {
+    uint64_t metered_uj, steps_uj, idle_uj, unmanaged_uj, gaps;
+};
+
+struct bill;
+
+/* The meters, and what a berthd before this one left in the state folder. */
+int bill_open(struct bill **out, struct packer *packer, struct berth_error *err);
+void bill_close(struct bill *bill); /* NULL is fine */
+
+/* An interval ends now: at each window, and before a step begins, ends, or changes its cores. One
+ * of less than a millisecond goes on. */
+void bill_turn(struct packer *packer);
+
+/* bill_turn, if it is time for it. Seconds until it is next; < 0: there are no meters. */
+double bill_due(struct packer *packer);
+
+/* From now on the step is billed; it goes on with the total that a berthd before this one has left,
+ * if it is `adopted`: what was used meanwhile nobody has metered, a gap. */
+void bill_begin(struct packer *packer, struct step *step, bool adopted);
+
+/* Nothing more is billed to the step: its total stays. After its last bill_turn. */
+void bill_end(struct packer *packer, struct step *step);
+
+/* An interval ends, and totals are written for the next berthd: before a stop. */
+void bill_keep(struct packer *packer);
+
+/* All that were running have been adopted: what is left of others' totals is forgotten. */
+void bill_adopted(struct packer *packer);
+
+/* The i-th zone and its account. False after the last. */
+bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
+               struct bill_account *account);
+
+/* The step's energy in all, microjoules: packages and their DRAM, or the whole node's meter where
+ * there is no other. False: not metered. */
+bool bill_total(const struct step *step, uint64_t *uj);
+
+#endif

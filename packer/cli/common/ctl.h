@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl - what the verbs of berthctl share: how they end, the configuration, and one question to
+ * berthd.
+ *
+ * Every verb is `int ctl_VERB(int argc, char **argv)` with argv[0] the verb; it returns berthctl's
+ * exit status: 0 done, 1 not, 2 usage. */
+#ifndef BERTH_CLI_COMMON_CTL_H
+#define BERTH_CLI_COMMON_CTL_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "packer/base/error.h"
+#include "packer/conf/conf.h"
+#include "packer/wire/wire.h"
+
+int ctl_status(int argc, char **argv);
+int ctl_top(int argc, char **argv);
+int ctl_explain(int argc, char **argv);
+int ctl_record(int argc, char **argv);
+int ctl_release(int argc, char **argv);
+int ctl_report(int argc, char **argv);
+int ctl_plan(int argc, char **argv);
+int ctl_model(int argc, char **argv);
+int ctl_profile(int argc, char **argv);
+int ctl_calibrate(int argc, char **argv);
+int ctl_doctor(int argc, char **argv);
+
+/* Print "berthctl: WHAT: WHY" on stderr. Returns 1. */
+int ctl_fail(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Print "berthctl: VERB: WHY (try 'berthctl VERB --help')" on stderr. Returns 2. */
+int ctl_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Print a JSON value for a person or a pipe, with a newline, on stdout, and release it. Returns 0,
+ * or 1 after saying so when stdout cannot be written. */
+int ctl_print_json(struct json_object *value);
+
+/* The daemon's configuration from `path`; NULL means CONF_DEFAULT_PATH, whose absence means the
+ * defaults. 0, or -1 and err. */
+int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
+
+/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well. Returns a descriptor
+ * that is readable once one of them has come; -1 and errno. */
+int ctl_signals(void);
+
+/* The options of a verb that does nothing but ask berthd. */
+struct ctl_query {
+    const char *socket; /* NULL: where the configuration says */
+    bool json;
+};
+
+/* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
+ * answer lines as {"node":{...},"steps":[...]}; "steps" is always there, "samples":[...] where some
+ * came. Waits 2 s at most in all. The caller releases it; NULL and err when there is no berthd or
+ * it refuses. */
+struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
+                            struct berth_error *err);
+
+/* ---- reading and showing an answer (common/print.c) ---- */
+
+/* A field as text, "-" where it is absent, null or no text; as a number, NAN likewise; as true. */
+const char *ctl_text(struct json_object *object, const char *key);
+double ctl_number(struct json_object *object, const char *key);
+bool ctl_true(struct json_object *object, const char *key);
+
+/* The object under a key (json-c takes NULL for an empty one); the length of an array, 0 for none.
+ */
+struct json_object *ctl_object(struct json_object *object, const char *key);
+size_t ctl_length(struct json_object *array);
+
+/* Columns of the terminal on stdout; 0 where it is none: nothing is cut then. */
+size_t ctl_columns(void);
+
+/* One line, cut to `columns` characters (0: not), with control characters replaced: what users
+ * named must not drive the reader's terminal. */
+void ctl_put_line(FILE *out, const char *line, size_t columns);
+
+/* A paragraph beside a title, its words wrapped to `columns` (0: not) and all of them indented by
+ * `indent` (1 at least). */
+void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
+                       size_t columns);
+
+/* Seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
+#define CTL_TIME_MAX 32
+void ctl_time(double seconds, char text[CTL_TIME_MAX]);
+
+/* An answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node, its
+ * caches with the steps on them, the table of steps (cli/status.c). Steps with a "cpu_pct" show it.
+ */
+void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_input - see common/input.h */
+#include "packer/cli/common/input.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/json.h"
+#include "packer/base/json_fields.h"
+
+#define LIMIT_S 10      /* where the input does not say */
+#define LIMIT_MAX_S 1e6 /* eleven days */
+
+static bool is_stdin(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+const char *ctl_input_name(const char *path)
+{
+    return is_stdin(path) ? "stdin" : path;
+}
+
+/* Everything up to the end of the file, in memory that the caller frees. NULL with errno. */
+static char *read_all(FILE *file, size_t *length)
+{
+    char *text = NULL, block[16384];
+    FILE *memory = open_memstream(&text, length);
+    size_t got;
+
+    if (!memory)
+        return NULL;
+    while ((got = fread(block, 1, sizeof(block), file)) > 0)
+        fwrite(block, 1, got, memory);
+    if (fclose(memory) != 0 || ferror(file)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *ctl_input_text(const char *path, size_t *length, struct berth_error *err)
+{
+    FILE *file = is_stdin(path) ? stdin : fopen(path, "re");
+    char *text = file ? read_all(file, length) : NULL;
+
+    if (!text)
+        berth_error_set(err, "%s", strerror(errno));
+    if (file && file != stdin)
+        fclose(file);
+    return text;
+}
+
+struct json_object *ctl_input_read(const char *path, struct berth_error *err)
+{
+    size_t length = 0;
+    char *text = ctl_input_text(path, &length, err);
+    struct json_object *object = text ? json_parse(text, length, err) : NULL;
+
+    if (object && !json_object_is_type(object, json_type_object)) {
+        berth_error_set(err, "a JSON object expected, not %s",
+                        json_type_to_name(json_object_get_type(object)));
+        json_object_put(object);
+        object = NULL;
+    }
+    free(text);
+    return object;
+}
+
+int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
+                   struct json_object **out, struct berth_error *err)
+{
+    struct json_object *list;
+
+    if (json_get_array(object, key, JSON_REQUIRED, &list, err) < 0)
+        return -1;
+    if (json_object_array_length(list) == 0)
+        return berth_error_set(err, "%s: empty", key);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        enum json_type found = json_object_get_type(json_object_array_get_idx(list, i));
+
+        if (found != type)
+            return berth_error_set(err, "%s[%zu]: %s expected, not %s", key, i,
+                                   json_type_to_name(type), json_type_to_name(found));
+    }
+    *out = list;
+    return 0;
+}
+
+static int read_number(struct json_object *object, const struct ctl_number *number, double *value,
+                       struct berth_error *err)
+{
+    enum json_need need = number->optional ? JSON_OPTIONAL : JSON_REQUIRED;
+
+    if (number->optional && !json_object_object_get(object, number->name))
+        return 0;
+    if (json_get_double(object, number->name, need, value, err) < 0)
+        return -1;
+    if (*value < number->min || *value > number->max)
+        return berth_error_set(err, "%s: %.12g: between %g and %g expected", number->name, *value,
+                               number->min, number->max);
+    if (number->whole && floor(*value) != *value)
+        return berth_error_set(err, "%s: %.12g: a whole number expected", number->name, *value);
+    return 0;
+}
+
+int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
+                      void *into, struct berth_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (read_number(object, &number[i], (double *)((char *)into + number[i].offset), err) < 0)
+            return -1;
+    return 0;
+}
+
+int ctl_input_threshold(struct json_object *input, const char *key, double *value,
+                        struct berth_error *err)
+{
+    struct json_object *thresholds = NULL;
+    double given = *value;
+    struct berth_error why;
+
+    if (json_get_object(input, "thresholds", JSON_OPTIONAL, &thresholds, err) < 0)
+        return -1;
+    if (thresholds && json_get_double(thresholds, key, JSON_OPTIONAL, &given, &why) < 0)
+        return berth_error_set(err, "thresholds.%.400s", why.text);
+    if (given < 0)
+        return berth_error_set(err, "thresholds.%s: negative", key);
+    *value = given;
+    return 0;
+}
+
+int ctl_input_time_limit(struct json_object *input, double *limit_s, struct berth_error *err)
+{
+    *limit_s = LIMIT_S;
+    if (json_get_double(input, "time_limit_s", JSON_OPTIONAL, limit_s, err) < 0)
+        return -1;
+    if (!(*limit_s > 0) || *limit_s > LIMIT_MAX_S)
+        return berth_error_set(err, "time_limit_s: more than 0 and at most %g expected",
+                               LIMIT_MAX_S);
+    return 0;
+}
+
+bool ctl_input_is_late(void *end_s)
+{
+    return mono_s() >= *(const double *)end_s;
+}

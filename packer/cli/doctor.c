@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_doctor - `berthctl doctor`: one screen of what works on this node. Each check is made as
+ * berthd would make it, by the same functions, with the rights of whoever asks. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/json.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/options.h"
+#include "packer/cli/doctor.h"
+#include "packer/enforce/enforce.h"
+#include "packer/profiles/profiles.h"
+#include "packer/trace/tool.h"
+
+static const char *const state_name[] = {"ok", "warn", "absent"};
+
+/* ---- what is berth's own ---- */
+
+static void check_privileges(struct doctor *doctor)
+{
+    if (geteuid() == 0)
+        doctor_add(doctor, "privileges", DOCTOR_OK, "", "root");
+    else
+        doctor_add(doctor, "privileges", DOCTOR_WARN,
+                   "the rows here say what this user may do; berthd runs as root", "user %u",
+                   geteuid());
+}
+
+static void check_conf(struct doctor *doctor, const char *path)
+{
+    struct berth_error err;
+    bool there = path || access(CONF_DEFAULT_PATH, F_OK) == 0;
+
+    if (ctl_conf(path, &doctor->conf, &err) == 0)
+        doctor_add(doctor, "configuration", DOCTOR_OK, "", "%.200s%s",
+                   path ? path : CONF_DEFAULT_PATH,
+                   there ? "" : " is not there: the defaults hold");
+    else
+        doctor_add(doctor, "configuration", DOCTOR_ABSENT, "berthd does not start", "%.300s",
+                   err.text);
+    doctor_essential(doctor);
+}
+
+static void check_enforcement(struct doctor *doctor)
+{
+    static const char *const name[] = {[CONF_ENFORCE_AUTO] = "auto",
+                                       [CONF_ENFORCE_CGROUP1] = "cgroup1",
+                                       [CONF_ENFORCE_CGROUP2] = "cgroup2",
+                                       [CONF_ENFORCE_DRYRUN] = "dryrun"};
+    const char *asked = name[doctor->conf.enforcement];
+    struct enforce enforce;
+    struct berth_error err;
+
+    if (enforce_open(&enforce, &doctor->root, doctor->conf.cgroup_root, asked, &err) == 0)
+        doctor_add(doctor, "enforcement", DOCTOR_OK, "", "%s (enforcement = %s)", enforce.way->name,
+                   asked);
+    else
+        doctor_add(doctor, "enforcement", DOCTOR_ABSENT,
+                   "berthd does not start, unless with enforcement = dryrun", "%.300s", err.text);
+    doctor_essential(doctor);
+}
+
+static void check_valgrind(struct doctor *doctor)
+{
+    static const char *const valgrind[] = {VALGRIND, "--version", NULL};
+    static const char without[] = "berthctl profile cannot measure programs";
+    char version[128], folder[PATH_MAX];
+    struct berth_error err;
+
+    if (doctor_run(valgrind, version, sizeof(version)) < 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s cannot be run", VALGRIND);
+    else if (tracer_tool_find(folder, &err) < 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s, but %.200s", version, err.text);
+    else
+        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, VALGRIND);
+}
+
+static int count_profile(const struct profile *profile, void *arg)
+{
+    (void)profile;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+static void check_profiles(struct doctor *doctor)
+{
+    const char *path = doctor->conf.profile_db;
+    struct profiles *store;
+    struct berth_error err;
+    size_t n = 0;
+
+    if (profiles_open(&store, path, false, &err) < 0) {
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
+                   "%.300s", err.text);
+        return;
+    }
+    if (profiles_each(store, NULL, count_profile, &n, &err) < 0)
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
+                   "%.300s", err.text);
+    else
+        doctor_add(doctor, "profiles", n ? DOCTOR_OK : DOCTOR_WARN,
+                   "every program is placed as neutral", "%zu profiles in %.200s", n, path);
+    profiles_close(store);
+}
+
+static void check_berthd(struct doctor *doctor)
+{
+    struct wire_request request = {.op = WIRE_OP_STATUS};
+    const char *socket = doctor->socket ? doctor->socket : doctor->conf.socket;
+    struct json_object *answer, *node;
+    struct berth_error err;
+
+    answer = ctl_ask(socket, &request, &err);
+    if (!answer) {
+        doctor_add(doctor, "berthd", DOCTOR_WARN, "steps start where Slurm puts them", "%.300s",
+                   err.text);
+        return;
+    }
+    node = ctl_object(answer, "node");
+    doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
+               socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
+    json_object_put(answer);
+}
+
+/* ---- the list ---- */
+
+static bool missing(const struct doctor_row *row)
+{
+    return row->essential && row->state != DOCTOR_OK;
+}
+
+static int print_json(const struct doctor *doctor)
+{
+    struct json_object *object = json_object_new_object(), *gone = json_object_new_array();
+    struct json_object *checks = json_object_new_array();
+    bool works;
+
+    for (size_t i = 0; i < doctor->n; i++) {
+        const struct doctor_row *row = &doctor->row[i];
+        struct json_object *check = json_object_new_object();
+
+        json_add_text(check, "name", row->name);
+        json_add_text(check, "state", state_name[row->state]);
+        json_add_bool(check, "essential", row->essential);
+        json_add_text(check, "found", row->found);
+        json_add_text(check, "without", row->state == DOCTOR_OK ? NULL : row->without);
+        json_object_array_add(checks, check);
+        if (missing(row))
+            json_object_array_add(gone, json_object_new_string(row->name));
+    }
+    works = json_object_array_length(gone) == 0;
+    json_add_bool(object, "works", works);
+    json_object_object_add(object, "missing", gone);
+    json_object_object_add(object, "checks", checks);
+    return ctl_print_json(object) != 0 || !works;
+}
+
+static int print_rows(const struct doctor *doctor)
+{
+    char list[256] = "", line[1024];
+    size_t columns = ctl_columns();
+
+    for (size_t i = 0; i < doctor->n; i++) {
+        const struct doctor_row *row = &doctor->row[i];
+
+        snprintf(line, sizeof(line), "%-18s  %-6s  %s", row->name, state_name[row->state],
+                 row->found);
+        ctl_put_line(stdout, line, columns);
+        if (row->state != DOCTOR_OK) {
+            snprintf(line, sizeof(line), "%28s  so: %s", "", row->without);
+            ctl_put_line(stdout, line, columns);
+        }
+        if (missing(row))
+            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", list[0] ? ", " : "",
+                     row->name);
+    }
+    if (list[0])
+        return ctl_fail("doctor", "berth cannot place steps here: see %s", list);
+    return 0;
+}
+
+static int examine(struct doctor *doctor, const char *conf, bool json)
+{
+    struct berth_error err;
+
+    if (rootfs_open(&doctor->root, "/", &err) < 0)
+        return ctl_fail("doctor", "%s", err.text);
+    check_privileges(doctor);
+    check_conf(doctor, conf);
+    doctor_slurm(doctor);
+    doctor_hardware(doctor);
+    check_enforcement(doctor);
+    check_valgrind(doctor);
+    check_profiles(doctor);
+    doctor_ledger(doctor);
+    check_berthd(doctor);
+    rootfs_close(&doctor->root);
+    return json ? print_json(doctor) : print_rows(doctor);
+}
+
+struct args {
+    const char *conf, *socket; /* NULL: not given */
+    bool json;
+};
+
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "{\"works\":...,\"missing\":[...],\"checks\":[...]}",
+     CTL_FLAG(struct args, json)},
+    {"config", 0, "FILE", "the configuration to check (" CONF_DEFAULT_PATH ")",
+     CTL_TEXT(struct args, conf)},
+    CTL_OPTION_SOCKET(struct args),
+};
+static const struct ctl_options options = {
+    .verb = "doctor",
+    .synopsis = "[--json] [--config FILE] [--socket PATH]",
+    .about = "What works on this node, and what berth does without the rest. Exit status 1: berth "
+             "cannot\n"
+             "place steps here, and the last line says why.",
+    CTL_OPTIONS(option_rows),
+};
+
+int ctl_doctor(int argc, char **argv)
+{
+    struct args args = {0};
+    int status = ctl_options_read(&options, argc, argv, &args);
+    struct doctor doctor = {.socket = args.socket};
+
+    return status >= 0 ? status : examine(&doctor, args.conf, args.json);
+}

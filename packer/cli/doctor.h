@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor - the list that `berthctl doctor` prints: what works on this node, and what berth does
+ * without the rest. */
+#ifndef BERTH_CLI_DOCTOR_H
+#define BERTH_CLI_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "packer/conf/conf.h"
+#include "packer/system/rootfs.h"
+
+enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT };
+
+struct doctor_row {
+    const char *name;
+    enum doctor_state state;
+    bool essential;      /* berth cannot place steps here unless this is ok */
+    char found[320];     /* what was seen */
+    const char *without; /* what berth does without it; shown unless ok */
+};
+
+struct doctor {
+    struct rootfs root;
+    struct conf conf;
+    const char *socket;
+    size_t n;
+    struct doctor_row row[32];
+};
+
+/* Append a row. */
+void doctor_add(struct doctor *doctor, const char *name, enum doctor_state state,
+                const char *without, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Mark the last row as one that berth cannot do without. */
+void doctor_essential(struct doctor *doctor);
+
+/* Run a program for 3 s at most, with no input; its output's first line goes to text[size]. 0, or
+ * -1 when it is not there, fails or does not end. */
+int doctor_run(const char *const *argv, char *text, size_t size);
+
+void doctor_slurm(
+    struct doctor *doctor); /* Slurm, its plugstack.conf and cgroup.conf (doctor_slurm.c) */
+void doctor_ledger(struct doctor *doctor); /* the ledger and its queue (doctor_ledger.c) */
+void doctor_hardware(
+    struct doctor *doctor); /* kernel, cgroups, counters, meters (doctor_hardware.c) */
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_hardware - what the kernel and the machine offer: cgroups, counters, meters, cache
+ * control, memory nodes. */
+#include <numa.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/cli/doctor.h"
+#include "packer/counters/counters.h"
+#include "packer/energy/energy.h"
+#include "packer/enforce/enforce.h"
+#include "packer/machine/topo.h"
+
+static void check_kernel(struct doctor *doctor)
+{
+    struct utsname name;
+
+    if (uname(&name) == 0)
+        doctor_add(doctor, "kernel", DOCTOR_OK, "", "%s %s %s", name.sysname, name.release,
+                   name.machine);
+}
+
+/* ---- cgroups ---- */
+
+struct mounts {
+    bool v1, v2;
+    char cpuset1[256]; /* where version 1's cpuset controller is; "" nowhere */
+    char unified[256]; /* where version 2 is */
+};
+
+static void read_mounts(const struct doctor *doctor, struct mounts *mounts)
+{
+    char *text = rootfs_read(&doctor->root, "/proc/self/mounts"), *save;
+
+    memset(mounts, 0, sizeof(*mounts));
+    if (!text)
+        return;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char where[256], type[32], options[512];
+
+        if (sscanf(line, "%*s %255s %31s %511s", where, type, options) != 3)
+            continue;
+        if (strcmp(type, "cgroup2") == 0 && !mounts->v2) {
+            mounts->v2 = true;
+            strcpy(mounts->unified, where);
+        } else if (strcmp(type, "cgroup") == 0) {
+            mounts->v1 = true;
+            if (strstr(options, "cpuset"))
+                strcpy(mounts->cpuset1, where);
+        }
+    }
+    free(text);
+}
+
+/* Has version 2 the cpuset controller? */
+static bool unified_has_cpuset(const struct doctor *doctor, const struct mounts *mounts)
+{
+    char path[320], *text;
+    bool has;
+
+    snprintf(path, sizeof(path), "%s/cgroup.controllers", mounts->unified);
+    text = mounts->v2 ? rootfs_read(&doctor->root, path) : NULL;
+    has = text && strstr(text, "cpuset");
+    free(text);
+    return has;
+}
+
+static void check_cgroups(struct doctor *doctor)
+{
+    struct mounts mounts;
+    const char *version, *where;
+
+    read_mounts(doctor, &mounts);
+    version = mounts.v1 ? mounts.v2 ? "hybrid" : "v1" : mounts.v2 ? "v2" : "not mounted";
+    where = mounts.cpuset1[0]                     ? mounts.cpuset1
+            : unified_has_cpuset(doctor, &mounts) ? mounts.unified
+                                                  : NULL;
+    if (where)
+        doctor_add(doctor, "cgroup", DOCTOR_OK, "", "%s, cpuset controller at %s", version, where);
+    else
+        doctor_add(doctor, "cgroup", DOCTOR_ABSENT,
+                   "no step can be moved: only enforcement=dryrun works",
+                   "%s, no cpuset controller", version);
+}
+
+/* ---- counters ---- */
+
+static void add_backend(struct doctor *doctor, const struct counters_about *about)
+{
+    static const char *const row[][3] = {
+        {"perf", "counters: perf", "miss rates come from the profile store alone"},
+        {"resctrl", "counters: resctrl", "cache occupancy and memory traffic are not known"},
+        {"software", "counters: software", "waiting, switches and memory by node are not known"},
+        {"replay", "counters: replay", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || about->used))
+            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT, row[i][2],
+                       "%.300s", about->say);
+}
+
+/* Each way to count, as berthd would open it. What is in the way of this user is in berthd's only
+ * if it is in root's, too. */
+static void check_counters(struct doctor *doctor)
+{
+    struct enforce enforce = {.way = &enforce_dryrun, .root = &doctor->root};
+    struct counters_node node = {&doctor->root, NULL, &enforce, &doctor->conf};
+    struct counters_about about;
+    struct counters *counters;
+    struct topo *topo = NULL;
+    struct berth_error err;
+
+    snprintf(enforce.cgroup_root, sizeof(enforce.cgroup_root), "%.255s", doctor->conf.cgroup_root);
+    snprintf(enforce.tree, sizeof(enforce.tree), "%s", doctor->conf.cgroup_name);
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0)
+        return; /* the row of the topology says it */
+    node.topo = topo;
+    if (counters_open(&counters, &node, &err) < 0) {
+        doctor_add(doctor, "counters", DOCTOR_ABSENT, "berthd does not start", "%.300s", err.text);
+    } else {
+        for (size_t i = 0; counters_about(counters, i, &about); i++)
+            add_backend(doctor, &about);
+        counters_close(counters);
+    }
+    topo_free(topo);
+}
+
+/* ---- meters, cache control, memory, shape ---- */
+
+static void add_meter(struct doctor *doctor, const struct energy_about *about)
+{
+    static const char *const row[][3] = {
+        {"powercap", "meters: powercap", "RAPL is read by perf, where that can be"},
+        {"perf", "meters: perf", "RAPL is what powercap has of it"},
+        {"hwmon", "meters: hwmon", "packages and the node are what RAPL has of them"},
+        {"model", "meters: model", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || doctor->conf.energy_model[0]))
+            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT,
+                       row[i][2] ? row[i][2] : "what no meter says is not known", "%.300s",
+                       about->say);
+}
+
+/* How many of the zones can be read now. */
+static void add_zones(struct doctor *doctor, struct energy *energy)
+{
+    struct energy_reading reading;
+    size_t known = 0;
+
+    energy_read(energy, mono_s(), &reading);
+    for (size_t i = 0; i < reading.zones; i++)
+        known += reading.known[i];
+    doctor_add(doctor, "meters",
+               known                  ? DOCTOR_OK
+               : energy_zones(energy) ? DOCTOR_WARN
+                                      : DOCTOR_ABSENT,
+               "no energy is billed", "%zu zones, %zu readable now", energy_zones(energy), known);
+}
+
+/* Each way to read meters, as berthd would open it. */
+static void check_energy(struct doctor *doctor)
+{
+    struct rootfs root;
+    struct energy_node node = {.root = &root, .conf = &doctor->conf};
+    struct energy_about about;
+    struct energy *energy = NULL;
+    struct topo *topo = NULL;
+    struct berth_error err;
+
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0)
+        return; /* the row of the topology says it */
+    node.topo = topo;
+    if (rootfs_open(&root, doctor->conf.energy_root, &err) < 0) {
+        doctor_add(doctor, "meters", DOCTOR_ABSENT, "no energy is billed", "energy_root: %.300s",
+                   err.text);
+    } else if (energy_open(&energy, &node, &err) < 0) {
+        doctor_add(doctor, "meters", DOCTOR_ABSENT, "no energy is billed", "%.300s", err.text);
+        rootfs_close(&root);
+    } else {
+        for (size_t i = 0; energy_about(energy, i, &about); i++)
+            add_meter(doctor, &about);
+        add_zones(doctor, energy);
+        energy_close(energy);
+        rootfs_close(&root);
+    }
+    topo_free(topo);
+}
+
+static void check_resctrl(struct doctor *doctor)
+{
+    static const char *const flags[] = {"cqm_llc", "cqm_mbm_total", "cat_l3", "mba"};
+    char *text = rootfs_read(&doctor->root, "/proc/cpuinfo"), seen[64] = "";
+    bool mounted = rootfs_exists(&doctor->root, "/sys/fs/resctrl/schemata");
+
+    for (size_t i = 0; text && i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (strstr(text, flags[i])) {
+            strcat(seen, " ");
+            strcat(seen, flags[i]);
+        }
+    free(text);
+    doctor_add(doctor, "resctrl", mounted ? DOCTOR_OK : DOCTOR_ABSENT,
+               "caches are shared, not partitioned", "%s, CPU flags:%s%s",
+               mounted ? "mounted" : "not mounted", seen[0] ? seen : " none",
+               mounted ? "; caches are not partitioned in this version" : "");
+}
+
+static void check_numa(struct doctor *doctor)
+{
+    if (numa_available() < 0)
+        doctor_add(doctor, "numa", DOCTOR_ABSENT, "memory policies are left alone",
+                   "the kernel has no memory policies");
+    else
+        doctor_add(doctor, "numa", DOCTOR_OK, "", "%d memory node%s", numa_num_configured_nodes(),
+                   numa_num_configured_nodes() == 1 ? "" : "s");
+}
+
+static void check_topology(struct doctor *doctor)
+{
+    struct topo *topo;
+    struct berth_error err;
+
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0) {
+        doctor_add(doctor, "topology", DOCTOR_ABSENT, "berthd does not start", "%.300s", err.text);
+    } else {
+        doctor_add(doctor, "topology", DOCTOR_OK, "",
+                   "%s: packages %zu, last-level caches %zu, cores %zu, CPUs %zu, memory nodes %zu",
+                   topo->name, topo->packages, topo->llcs, topo->cores, cpus_count(&topo->cpus),
+                   topo->nodes);
+        topo_free(topo);
+    }
+    doctor_essential(doctor);
+}
+
+void doctor_hardware(struct doctor *doctor)
+{
+    check_kernel(doctor);
+    check_topology(doctor);
+    check_numa(doctor);
+    check_cgroups(doctor);
+    check_counters(doctor);
+    check_energy(doctor);
+    check_resctrl(doctor);
+}

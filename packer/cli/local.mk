@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# common
+libctl_la_SOURCES += \
+	packer/cli/common/client.c \
+	packer/cli/common/ctl.c packer/cli/common/ctl.h \
+	packer/cli/common/input.c packer/cli/common/input.h \
+	packer/cli/common/options.c packer/cli/common/options.h \
+	packer/cli/common/print.c
+# plan
+libctl_la_SOURCES += \
+	packer/cli/plan/apps.c packer/cli/plan/apps.h \
+	packer/cli/plan/matrix.c packer/cli/plan/matrix.h \
+	packer/cli/plan/pairs.c packer/cli/plan/pairs.h \
+	packer/cli/plan/plan.c packer/cli/plan/plan.h \
+	packer/cli/plan/policy.c \
+	packer/cli/plan/print.c \
+	packer/cli/plan/read.c \
+	packer/cli/plan/samples.c \
+	packer/cli/plan/search.c packer/cli/plan/search.h
+# model
+libctl_la_SOURCES += \
+	packer/cli/model/contend.c \
+	packer/cli/model/di.c \
+	packer/cli/model/dramon.c \
+	packer/cli/model/edp.c \
+	packer/cli/model/flexthread.c \
+	packer/cli/model/matching.c \
+	packer/cli/model/model.c \
+	packer/cli/model/models.h \
+	packer/cli/model/nucore.c \
+	packer/cli/model/numa.c packer/cli/model/numa.h \
+	packer/cli/model/pairs.c
+# profile
+libctl_la_SOURCES += \
+	packer/cli/profile/args.c \
+	packer/cli/profile/print.c \
+	packer/cli/profile/profile.c packer/cli/profile/profile.h \
+	packer/cli/profile/store.c packer/cli/profile/store.h \
+	packer/cli/profile/transfer.c \
+	packer/cli/profile/verb.c
+# calibrate
+libctl_la_SOURCES += \
+	packer/cli/calibrate/calibrate.c packer/cli/calibrate/calibrate.h \
+	packer/cli/calibrate/fit.c packer/cli/calibrate/fit.h \
+	packer/cli/calibrate/measure.c packer/cli/calibrate/measure.h \
+	packer/cli/calibrate/places.c packer/cli/calibrate/places.h \
+	packer/cli/calibrate/print.c \
+	packer/cli/calibrate/run.c packer/cli/calibrate/run.h
+# the verbs
+libctl_la_SOURCES += \
+	packer/cli/doctor.c packer/cli/doctor.h \
+	packer/cli/doctor_hardware.c \
+	packer/cli/doctor_ledger.c \
+	packer/cli/doctor_rows.c \
+	packer/cli/doctor_slurm.c \
+	packer/cli/explain.c \
+	packer/cli/record.c \
+	packer/cli/record_file.c packer/cli/record_file.h \
+	packer/cli/record_lines.c packer/cli/record_lines.h \
+	packer/cli/release.c \
+	packer/cli/report.c packer/cli/report.h \
+	packer/cli/report_args.c \
+	packer/cli/status.c \
+	packer/cli/top.c
+
+bin_PROGRAMS += berthctl
+berthctl_SOURCES = packer/cli/berthctl.c
+berthctl_LDADD = libctl.la $(PACKER_LIBS)

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_model - `berthctl model NAME [FILE]`: one model as a filter, JSON in, JSON out.
+ *
+ * A model is one line of the table and one function that turns an input object into an output
+ * object; it prints nothing. */
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/input.h"
+#include "packer/cli/common/options.h"
+#include "packer/cli/model/models.h"
+
+struct model {
+    const char *name;
+    /* The answer to `input`, or NULL and err that begins with the field that is wrong. */
+    struct json_object *(*run)(struct json_object *input, struct berth_error *err);
+    const char *what, *in, *out; /* for --help: what it does, its input and its output */
+};
+
+#define PAIRS "{\"pairs\":[{\"a\":\"mcf\",\"b\":\"mcf\",\"score\",\"a_given_b\",\"b_given_a\"}]}"
+
+static const struct model models[] = {
+    {"di", ctl_model_di,
+     "Distributed Intensity: spread the threads that miss most over packages, caches and cores\n"
+     "(Blagodurov 2010, Algorithms 1 and 2). miss_pmi: cache misses per million instructions;\n"
+     "equal ones keep their order. Cores are numbered depth first.",
+     "{\"arity\":[packages, caches per package, cores per cache],\n"
+     " \"threads\":[{\"name\":\"mcf\",\"miss_pmi\":21000}]}",
+     "{\"cores\":{\"mcf\":0}}"},
+    {"dio-power", ctl_model_dio_power,
+     "The same on as few caches as keep devils apart; the others stay idle (Algorithms 3 and 4).",
+     "as di, and \"thresholds\":{\"devil_miss_pmi\":2000}: who misses so often is a devil",
+     "as di"},
+    {"isolate", ctl_model_isolate,
+     "DI for threads of which some are prioritised: those of them that are sensitive get a domain\n"
+     "without other devils (section 5.3). Devils are sensitive unless the input says otherwise.",
+     "as dio-power, threads with \"prioritised\" and \"sensitive\", true or false;\n"
+     "\"domain\":\"package\" or \"cache\", else what isolates most of them",
+     "{\"cores\":{\"mcf\":0},\"isolated\":[\"mcf\"],\"domain\":\"package\"}"},
+    {"missrate", ctl_model_missrate,
+     "How badly each pair of programs shares a cache, by their miss rates: twice the product.",
+     "{\"apps\":[{\"name\":\"mcf\",\"llc_mpki\":21}]}; without llc_mpki, sdp.misses", PAIRS},
+    {"pain", ctl_model_pain,
+     "The same by Pain (eq. 1 to 3): how sensitive is the one, how intensive the other?",
+     "{\"apps\":[{\"name\":\"mcf\",\"sdp\":{\"hits\":[90,10],\"misses\":21000}}]}; hits by LRU\n"
+     "position, the most recently used first, per million instructions",
+     PAIRS},
+    {"sdc", ctl_model_sdc,
+     "The same by stack distance competition: the hits that each loses when profiles are merged.",
+     "as pain, and \"machine\":{\"llc_ways\":16}, else the ways of the largest profile", PAIRS},
+    {"animal", ctl_model_animal,
+     "The same by the symbiosis table, 0 to 8, of turtles, sheep, rabbits and devils.",
+     "as pain, and \"thresholds\":{\"devil_miss_pmi\":2000,\"turtle_access_pmi\":2000,\n"
+     "\"rabbit_loss_pmi\":500}: misses that make a devil, accesses below which one is a turtle,\n"
+     "hits lost with half of the ways that make a rabbit",
+     "as pain, and \"classes\":{\"mcf\":\"devil\"}"},
+    {"contend", ctl_model_contend,
+     "By what fraction programs slow down beside each other: their footprints fill the cache,\n"
+     "their traffic the channel to memory. What is unknown is assumed, and said in notes.",
+     "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
+     " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\",\n"
+     "  \"own_prefetchers\":false},\n"
+     " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
+     "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
+     PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
+    {"matching", ctl_model_matching,
+     "The perfect policy: who should share a cache with whom, so that the sum of what all suffer\n"
+     "is least. degradation[i][j]: what i suffers beside j. group: cores of a cache (2 unless\n"
+     "given); groups: caches (as few as hold all). Exact for group 2 and up to 16 programs;\n"
+     "beyond, the best found within time_limit_s (10), and how far from the optimum it can be:\n"
+     "gap, a fraction of the total.",
+     "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
+     "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
+     "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
+    {"dramon", ctl_model_dramon,
+     "DraMon: the bandwidth that 1 to N cores of a node draw from its memory (Wang 2015, chapter\n"
+     "4). issue_rate_single: requests/s per channel of one core; brd: the probability of each "
+     "bank\n"
+     "reuse distance, 7/8 of 1 and 1/8 of 8 unless given; wtr, rtr: requests that switch from "
+     "write\n"
+     "to read and between ranks.",
+     "{\"hardware\":{\"channels\",\"banks\",\"tRCD_ns\",\"tCAS_ns\",\"tRP_ns\",\"tBurst_ns\",\"tWR_"
+     "ns\",\n"
+     " \"tRTRS_ns\",\"tWTR_ns\",\"tCK_ns\",\"request_bytes\",\"auto_close\"},\n"
+     " \"software\":{\"issue_rate_single\",\"hit\",\"miss\",\"conflict\",\"brd\":{\"1\":0.875,"
+     "\"8\":0.125},\n"
+     " \"read_ratio\",\"wtr\",\"rtr\",\"ranks\"},\"cores\":6}; from a trace also "
+     "software.same_row,\n"
+     "same_bank and other_channel: where a co-runner's requests go",
+     "{\"curve\":[{\"cores\":1,\"gbps\",\"hit\",\"miss\",\"conflict\",\"latency_ns\"}]}"},
+    {"flexthread", ctl_model_flexthread,
+     "How many threads to create, that they spread evenly over cores_min (1) to cores cores and "
+     "yet\n"
+     "cost little to synchronise (eq. 6.4 to 6.8). imbalance, overhead: the fractions allowed\n"
+     "(0.05); sync_hz: synchronisations of a thread per second, memory_ns and syscall_ns: what "
+     "each\n"
+     "takes; threads: judge this count instead.",
+     "{\"cores\":32,\"cores_min\":8,\"imbalance\":0.05,\"overhead\":0.05,\"sync_hz\":667,\n"
+     " \"memory_ns\":200,\"syscall_ns\":2000}",
+     "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
+     "there\n"
+     "is not is null"},
+    {"numem", ctl_model_numem,
+     "NuMem: the bandwidth of a program with allocation[i] cores on each node i of a NUMA "
+     "machine,\n"
+     "in GB/s (Wang 2015, eq. 5.11). local_demand[i]: what 0, 1, 2, ... cores ask of their own\n"
+     "node; read_solo[j][i]: what a core of node i reads from node j; write_solo[j][i]: what a "
+     "core\n"
+     "of node j writes to node i; route[j][i]: its links [[j,x],[x,i]], where there are several.",
+     "{\"nodes\":2,\"cores\":[6,6],\"alpha\":[8.1,8.1],\"beta\":[0.4,0.4],\"uni_max\":[[0,4.9],[4."
+     "9,0]],\n"
+     " \"bi_max\":[[0,8.5],[8.5,0]],\"route\":[[[],[]],[[],[]]],\"local_demand\":[[0,2,4,..],[..]],"
+     "\n"
+     " \"read_solo\":[[0,0.2],[0.2,0]],\"write_solo\":[[0,0],[0,0]],\"allocation\":[6,3]}",
+     "{\"allocation\",\"bandwidth\",\"local\":[..],\"inter\":[[..]],\"constraint\":[names],"
+     "\"status\",\"seconds\"}"},
+    {"nucore", ctl_model_nucore,
+     "NuCore: how many cores of each node give the greatest bandwidth, and no more than that "
+     "needs\n"
+     "(eq. 5.18): the optimum of 1000 * bandwidth - cores; of equal ones, cores on lower nodes. "
+     "Or\n"
+     "of several programs, the greatest sum of weight * speed.",
+     "as numem, without allocation; also cores_min, cores_max, least:[..], time_limit_s (10). Or,\n"
+     "instead of a program's fields, \"programs\":[{\"name\",its fields,\"weight\"}], "
+     "\"fairness\":\n"
+     "the least part of its speed alone that each must have",
+     "as numem, and \"objective\",\"gap\"; of several "
+     "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
+    {"edp", ctl_model_edp,
+     "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
+     "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",
+     "{\"edp\":1500,\"edp_paper\":5e-8}"},
+};
+#define MODELS (sizeof(models) / sizeof(models[0]))
+
+/* Lines of text, the first one behind its title, indented. */
+static void put_lines(const char *title, const char *text)
+{
+    int width = *title ? 5 : 0;
+
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        printf("      %-*s%.*s\n", width, title, (int)length, text);
+        text += length + (text[length] == '\n');
+        title = "";
+    }
+}
+
+struct args {
+    bool json, help;
+};
+
+static const struct ctl_option option_rows[] = {
+    {"json", 0, NULL, "for the sake of all verbs; the output is JSON anyway",
+     CTL_FLAG(struct args, json)},
+    {"help", 'h', NULL, "this text; behind NAME, that model's part of it",
+     CTL_FLAG(struct args, help)},
+};
+static const struct ctl_options options = {
+    .verb = "model",
+    .synopsis = "NAME [FILE]",
+    .about =
+        "Run one model as a filter: a JSON object in (from FILE, or stdin), a JSON object out.",
+    CTL_OPTIONS(option_rows),
+    .most = 2,
+    .takes = "NAME and one FILE only",
+};
+
+/* Prints how that model is used, or (NULL) all of them. Returns the exit status. */
+static int help(const struct model *model)
+{
+    struct ctl_options wanted = options;
+    char synopsis[64];
+
+    snprintf(synopsis, sizeof(synopsis), "%s [FILE]", model ? model->name : "NAME");
+    wanted.synopsis = synopsis;
+    ctl_options_help(&wanted);
+    for (size_t i = 0; i < MODELS; i++) {
+        if (model && model != &models[i])
+            continue;
+        printf("\n  %s\n", models[i].name);
+        put_lines("", models[i].what);
+        put_lines("in", models[i].in);
+        put_lines("out", models[i].out);
+    }
+    return 0;
+}
+
+/* The model of that name; NULL where there is none, and `known` lists those that are. */
+static const struct model *find_model(const char *name, char *known, size_t size)
+{
+    size_t used = 0;
+
+    known[0] = '\0';
+    for (size_t i = 0; i < MODELS; i++) {
+        if (strcmp(models[i].name, name) == 0)
+            return &models[i];
+        if (used < size)
+            used +=
+                (size_t)snprintf(known + used, size - used, "%s%s", i ? ", " : "", models[i].name);
+    }
+    return NULL;
+}
+
+static int run(const struct model *model, const char *path)
+{
+    struct json_object *input, *output;
+    struct berth_error err;
+    char what[64];
+
+    input = ctl_input_read(path, &err);
+    if (!input)
+        return ctl_fail(ctl_input_name(path), "%s", err.text);
+    output = model->run(input, &err);
+    json_object_put(input);
+    if (output)
+        return ctl_print_json(output);
+    snprintf(what, sizeof(what), "model %s", model->name);
+    return ctl_fail(what, "%s", err.text);
+}
+
+int ctl_model(int argc, char **argv)
+{
+    const struct model *model;
+    struct args args = {0};
+    char known[512];
+    int status = ctl_options_read(&options, argc, argv, &args);
+
+    if (status >= 0)
+        return status;
+    model = find_model(optind < argc ? argv[optind] : "", known, sizeof(known));
+    if (optind == argc && args.help)
+        return help(NULL);
+    if (optind == argc)
+        return ctl_usage("model", "no model named; one of: %s", known);
+    if (!model)
+        return ctl_usage("model", "%s: no such model; one of: %s", argv[optind], known);
+    return args.help ? help(model) : run(model, argv[optind + 1]);
+}

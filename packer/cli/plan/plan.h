@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_plan - what the parts of `berthctl plan` share: reading, policies, printing. */
+#ifndef BERTH_CLI_PLAN_PLAN_H
+#define BERTH_CLI_PLAN_PLAN_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "models/slowdown/contend.h"
+#include "packer/base/error.h"
+#include "packer/cli/plan/apps.h"
+#include "packer/cli/plan/matrix.h"
+#include "packer/machine/topo.h"
+
+#define CTL_PLAN_NOTES 8
+#define CTL_PLAN_POLICIES 8
+
+/* What policies move about: an app, or its part in one cache where DI had to split it. */
+struct ctl_plan_unit {
+    size_t app;
+    size_t first; /* of its cores in a placement */
+    double part;  /* of the app */
+};
+
+/* A placement: cores of the tree for the first app, then for the second, ... */
+struct ctl_plan {
+    const char *topology, *policy, *matrix, *samples, *input; /* as asked; NULL: not given */
+    double limit_s;
+    bool json;
+    struct ctl_apps apps;
+    struct ctl_matrix measured; /* .file NULL: none */
+    struct topo *topo;
+    struct topo_tree tree;
+    size_t cores; /* that the apps ask for */
+    bool mixed;   /* the topology's caches are not all of that size */
+    struct ctl_plan_unit *unit;
+    size_t units;
+    size_t *unit_cores, *unit_kind; /* [units], as struct plan_problem wants them */
+    size_t *room;                   /* [caches of the tree] their cores */
+    struct contend *contend;        /* of the units; NULL: too little is known */
+    size_t *by_di, *core;           /* [cores] placements: DI's, and the chosen one */
+    double *slowdown;               /* [apps] in the chosen one: a fraction, NAN: unknown */
+    double score;                   /* of the chosen one; NAN: unknown */
+    bool exact;                     /* it is the best for its policy, proven */
+    size_t compared;
+    struct {
+        const char *policy;
+        double average; /* slowdown of an app */
+    } other[CTL_PLAN_POLICIES];
+    size_t notes;
+    char note[CTL_PLAN_NOTES][256];
+};
+
+/* ---- plan/read.c ---- */
+
+/* Reads the workload (borrowed, and still needed afterwards) and the machine that plan names, and
+ * prepares what policies need. 0, or 1 after saying what is wrong. Free with ctl_plan_clear, which
+ * takes a plan that is nothing but zeros, too. */
+int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload);
+void ctl_plan_clear(struct ctl_plan *plan);
+
+/* Adds one more note for the reader; it is dropped where there are too many. */
+void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- plan/samples.c ---- */
+
+/* Add to workload["apps"] what a file of samples says: of each step its means, as an app of its
+ * name. Apps of that name which are there get what they lack of it, and keep their own. 0, or -1
+ * and err, "FILE:LINE: why". */
+int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err);
+
+/* ---- plan/policy.c ---- */
+
+/* Is there a policy of that name? Their names, as a list to read. */
+bool ctl_plan_policy_known(const char *name);
+#define CTL_PLAN_POLICY_NAMES "contend, di, dio-power, missrate, pain, sdc, animal, perfect"
+
+/* Place by plan->policy (NULL: the best that the input allows, which is then set), judge the
+ * placement, and compare it with the other policies' where this one searched for the least
+ * slowdown. 0, or -1 and err. */
+int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err);
+
+/* ---- plan/print.c ---- */
+
+/* The answer on stdout. Returns berthctl's exit status. */
+int ctl_plan_print_json(const struct ctl_plan *plan);
+int ctl_plan_print_table(const struct ctl_plan *plan);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_plan_policy - the policies of `berthctl plan`: how each places a workload, and how well.
+ *
+ * DI and DIO-POWER place by rule. The others have an opinion of what a group of programs suffers on
+ * one cache, and the division of least suffering is searched for (plan/search.h). All of them are judged
+ * by one standard: the measured degradations, else what contend predicts. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/placing/cluster.h"
+#include "models/placing/dio_power.h"
+#include "models/slowdown/animal.h"
+#include "models/slowdown/missrate.h"
+#include "models/slowdown/pain.h"
+#include "models/slowdown/sdc.h"
+#include "packer/cli/plan/plan.h"
+#include "packer/cli/plan/search.h"
+#include "packer/conf/conf.h"
+
+#define ASIDE_S 0.05 /* for the search of a policy that is only compared */
+
+struct policy {
+    const char *name;
+    /* NULL, or what the input lacks for it, in why. */
+    const char *(*lacks)(const struct ctl_plan *plan, struct berth_error *why);
+    /* By rule: fill core[]. */
+    int (*place)(const struct ctl_plan *plan, size_t *core);
+    /* By search: what two apps suffer from each other, from one core of the other each. */
+    struct app_pair (*pair)(const struct ctl_plan *plan, size_t a, size_t b);
+    bool judge; /* it searches for what it will be judged by, where it is the judge */
+};
+
+/* ---- what a policy needs ---- */
+
+static const char *lacks_nothing(const struct ctl_plan *plan, struct berth_error *why)
+{
+    (void)plan;
+    (void)why;
+    return NULL;
+}
+
+static const char *lacks_profiles(const struct ctl_plan *plan, struct berth_error *why)
+{
+    for (size_t i = 0; i < plan->apps.n; i++)
+        if (plan->apps.app[i].sdp.ways == 0) {
+            berth_error_set(why, "apps[%zu].sdp: missing", i);
+            return why->text;
+        }
+    return NULL;
+}
+
+static const char *lacks_rates(const struct ctl_plan *plan, struct berth_error *why)
+{
+    for (size_t i = 0; i < plan->apps.n; i++)
+        if (isnan(missrate_of(&plan->apps.app[i]))) {
+            berth_error_set(why, "apps[%zu].llc_mpki: missing, and there is no sdp", i);
+            return why->text;
+        }
+    return NULL;
+}
+
+static const char *lacks_matrix(const struct ctl_plan *plan, struct berth_error *why)
+{
+    if (plan->measured.file)
+        return NULL;
+    berth_error_set(why, "measured degradations: --matrix is missing");
+    return why->text;
+}
+
+static const char *lacks_contend(const struct ctl_plan *plan, struct berth_error *why)
+{
+    if (plan->contend)
+        return NULL;
+    berth_error_set(why, "too little is known of the programs");
+    return why->text;
+}
+
+/* ---- by rule ---- */
+
+/* An unprofiled app ranks as berthd ranks it by default. */
+static double ranked_rate(const struct ctl_plan *plan, size_t app)
+{
+    double rate = missrate_of(&plan->apps.app[app]);
+    struct conf conf;
+
+    if (!isnan(rate))
+        return rate;
+    conf_init(&conf);
+    return conf.neutral_miss_pmi;
+}
+
+static int place_di(const struct ctl_plan *plan, size_t *core)
+{
+    memcpy(core, plan->by_di, plan->cores * sizeof(*core));
+    return 0;
+}
+
+static int place_dio_power(const struct ctl_plan *plan, size_t *core)
+{
+    struct cluster_unit *unit = calloc(plan->apps.n, sizeof(*unit));
+    int rc = -1;
+
+    for (size_t i = 0; unit && i < plan->apps.n; i++)
+        unit[i] = (struct cluster_unit){{ranked_rate(plan, i), plan->apps.app[i].cores}, true};
+    if (unit)
+        rc = cluster_place(&plan->tree.machine, DIO_POWER_DEVIL_MISS_PMI, NULL, plan->apps.n, unit,
+                           core);
+    free(unit);
+    return rc;
+}
+
+/* ---- by search: opinions of pairs ---- */
+
+static struct app_pair pair_missrate(const struct ctl_plan *plan, size_t a, size_t b)
+{
+    return missrate_pair(missrate_of(&plan->apps.app[a]), missrate_of(&plan->apps.app[b]));
+}
+
+static struct app_pair pair_pain(const struct ctl_plan *plan, size_t a, size_t b)
+{
+    struct pain first = pain_of(&plan->apps.app[a].sdp), second = pain_of(&plan->apps.app[b].sdp);
+
+    return pain_pair(&first, &second);
+}
+
+/* On the machine's cache, else on one of the ways of the larger profile. */
+static struct app_pair pair_sdc(const struct ctl_plan *plan, size_t a, size_t b)
+{
+    const struct app_sdp *first = &plan->apps.app[a].sdp, *second = &plan->apps.app[b].sdp;
+    size_t ways = plan->apps.machine.llc_ways;
+
+    if (ways == 0)
+        ways = first->ways > second->ways ? first->ways : second->ways;
+    return sdc_pair(first, second, ways);
+}
+
+static struct app_pair pair_animal(const struct ctl_plan *plan, size_t a, size_t b)
+{
+    const struct animal_limits limits = {.devil_miss_pmi = ANIMAL_DEVIL_MISS_PMI,
+                                         .turtle_access_pmi = ANIMAL_TURTLE_ACCESS_PMI,
+                                         .rabbit_loss_pmi = ANIMAL_RABBIT_LOSS_PMI};
+
+    return animal_pair(animal_of(&plan->apps.app[a].sdp, &limits),
+                       animal_of(&plan->apps.app[b].sdp, &limits));
+}
+
+static struct app_pair pair_measured(const struct ctl_plan *plan, size_t a, size_t b)
+{
+    size_t x = (size_t)ctl_matrix_index(&plan->measured, plan->apps.name[a]);
+    size_t y = (size_t)ctl_matrix_index(&plan->measured, plan->apps.name[b]);
+
+    return (struct app_pair){.a_given_b = ctl_matrix_at(&plan->measured, x, y),
+                             .b_given_a = ctl_matrix_at(&plan->measured, y, x)};
+}
+
+static const struct policy policies[CTL_PLAN_POLICIES] = {
+    {"perfect", lacks_matrix, NULL, pair_measured, true},
+    {"contend", lacks_contend, NULL, NULL, true},
+    {"di", lacks_nothing, place_di, NULL, false},
+    {"dio-power", lacks_nothing, place_dio_power, NULL, false},
+    {"missrate", lacks_rates, NULL, pair_missrate, false},
+    {"pain", lacks_profiles, NULL, pair_pain, false},
+    {"sdc", lacks_profiles, NULL, pair_sdc, false},
+    {"animal", lacks_profiles, NULL, pair_animal, false},
+};
+
+static const struct policy *find_policy(const char *name)
+{
+    for (size_t i = 0; i < CTL_PLAN_POLICIES; i++)
+        if (strcmp(policies[i].name, name) == 0)
+            return &policies[i];
+    return NULL;
+}
+
+bool ctl_plan_policy_known(const char *name)
+{
+    return find_policy(name) != NULL;
+}
+
+/* ---- what a group suffers ---- */
+
+/* A policy's opinion of units. */
+struct opinion {
+    const struct ctl_plan *plan;
+    double *suffers; /* [units * units] row i: what i suffers beside each; NULL: ask contend */
+    double *each;    /* [units] the last answer */
+};
+
+/* What each of n units suffers beside the others, in each[0..n-1]. */
+static void suffer(const struct opinion *opinion, size_t n, const size_t *member)
+{
+    double *each = opinion->each;
+
+    if (!opinion->suffers) {
+        contend_group(opinion->plan->contend, n, member, each);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *row = &opinion->suffers[member[i] * opinion->plan->units];
+
+        each[i] = 0;
+        for (size_t j = 0; j < n; j++)
+            each[i] += row[member[j]];
+    }
+}
+
+static double cost(void *context, size_t n, const size_t *member)
+{
+    const struct opinion *opinion = context;
+    double sum = 0;
+
+    suffer(opinion, n, member);
+    for (size_t i = 0; i < n; i++)
+        sum += opinion->each[i] * opinion->plan->unit[member[i]].part;
+    return sum;
+}
+
+/* Two of an app's own parts say nothing of each other. Measured degradation is that beside the
+ * whole app; the schemes' scores grow with the other's cores. */
+static int opinion_form(struct opinion *opinion, const struct ctl_plan *plan,
+                        const struct policy *policy)
+{
+    size_t n = plan->units;
+
+    *opinion = (struct opinion){.plan = plan, .each = calloc(n, sizeof(*opinion->each))};
+    if (!opinion->each)
+        return -1;
+    if (!policy->pair)
+        return 0;
+    opinion->suffers = calloc(n * n, sizeof(*opinion->suffers));
+    if (!opinion->suffers)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct ctl_plan_unit *a = &plan->unit[i], *b = &plan->unit[j];
+            struct app_pair pair = {0};
+
+            if (a->app != b->app)
+                pair = policy->pair(plan, a->app, b->app);
+            if (!policy->judge) {
+                pair.a_given_b *= (double)plan->unit_cores[j];
+                pair.b_given_a *= (double)plan->unit_cores[i];
+            }
+            opinion->suffers[i * n + j] = pair.a_given_b;
+            opinion->suffers[j * n + i] = pair.b_given_a;
+        }
+    return 0;
+}
+
+static void opinion_free(struct opinion *opinion)
+{
+    free(opinion->suffers);
+    free(opinion->each);
+}
+
+/* ---- between placements and divisions ---- */
+
+static size_t caches(const struct ctl_plan *plan)
+{
+    return plan->tree.level[1].count;
+}
+
+static void divide(const struct ctl_plan *plan, const size_t *core, size_t *cache)
+{
+    for (size_t i = 0; i < plan->units; i++)
+        cache[i] = plan->tree.parent[2][core[plan->unit[i].first]];
+}
+
+/* Which groups of a division are on which cache makes no difference to them, where the caches are
+ * alike; to the memory behind the caches it does. Spread them as DI spreads threads. */
+static int spread(const struct ctl_plan *plan, size_t *cache)
+{
+    struct di_machine machine = {.depth = 2, .level = plan->tree.level};
+    struct di_unit *group = calloc(caches(plan), sizeof(*group));
+    size_t *place = calloc(caches(plan), sizeof(*place));
+    int rc = group && place ? 0 : -1;
+    bool alike = true;
+
+    for (size_t i = 0; rc == 0 && i < caches(plan); i++) {
+        alike = alike && plan->room[i] == plan->room[0];
+        group[i].cores = 1;
+    }
+    for (size_t i = 0; rc == 0 && i < plan->units; i++)
+        group[cache[i]].miss_pmi +=
+            ranked_rate(plan, plan->unit[i].app) * (double)plan->unit_cores[i];
+    if (rc == 0 && alike)
+        rc = di_place(&machine, caches(plan), group, place);
+    for (size_t i = 0; rc == 0 && alike && i < plan->units; i++)
+        cache[i] = place[cache[i]];
+    free(group);
+    free(place);
+    return rc;
+}
+
+/* Each unit the next free cores of its cache. */
+static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core)
+{
+    size_t *next = calloc(caches(plan), sizeof(*next));
+
+    if (!next)
+        return -1;
+    for (size_t i = plan->tree.level[2].count; i-- > 0;)
+        next[plan->tree.parent[2][i]] = i;
+    for (size_t i = 0; i < plan->units; i++)
+        for (size_t j = 0; j < plan->unit_cores[i]; j++)
+            core[plan->unit[i].first + j] = next[cache[i]]++;
+    free(next);
+    return 0;
+}
+
+static struct plan_problem problem_of(const struct ctl_plan *plan, const struct opinion *opinion)
+{
+    return (struct plan_problem){.n = plan->units,
+                                 .cores = plan->unit_cores,
+                                 .kind = plan->unit_kind,
+                                 .caches = caches(plan),
+                                 .room = plan->room,
+                                 .cost = cost,
+                                 .context = (void *)opinion,
+                                 .pairwise = opinion->suffers != NULL};
+}
+
+/* Search for the division that suffers least in the policy's opinion. */
+static int place_by_search(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
+                           size_t *core, struct plan_result *result)
+{
+    size_t *cache = calloc(plan->units, sizeof(*cache));
+    struct opinion opinion = {0};
+    int rc = -1;
+
+    if (cache && opinion_form(&opinion, plan, policy) == 0) {
+        struct plan_problem problem = problem_of(plan, &opinion);
+
+        divide(plan, plan->by_di, cache);
+        rc = plan_search(&problem, limit_s, cache, result);
+        if (rc == 0)
+            rc = spread(plan, cache);
+        if (rc == 0)
+            rc = settle(plan, cache, core);
+    }
+    opinion_free(&opinion);
+    free(cache);
+    return rc;
+}
+
+static int place(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
+                 size_t *core, struct plan_result *result)
+{
+    *result = (struct plan_result){.cost = NAN};
+    return policy->place ? policy->place(plan, core)
+                         : place_by_search(plan, policy, limit_s, core, result);
+}
+
+/* ---- how well ---- */
+
+/* Who judges; NULL: nobody can. */
+static const struct policy *judge_of(const struct ctl_plan *plan)
+{
+    if (plan->measured.file)
+        return find_policy("perfect");
+    return plan->contend ? find_policy("contend") : NULL;
+}
+
+/* The average slowdown of an app in a placement, and each one's; NAN without a judge. */
+static int judge(const struct ctl_plan *plan, const size_t *core, double *each, double *average)
+{
+    const struct policy *by = judge_of(plan);
+    size_t *cache = calloc(2 * plan->units, sizeof(*cache)), *member = cache + plan->units;
+    struct opinion opinion = {0};
+
+    *average = by ? 0 : NAN;
+    for (size_t i = 0; i < plan->apps.n; i++)
+        each[i] = *average;
+    if (!cache || (by && opinion_form(&opinion, plan, by) < 0)) {
+        opinion_free(&opinion);
+        free(cache);
+        return -1;
+    }
+    divide(plan, core, cache);
+    for (size_t i = 0; by && i < caches(plan); i++) {
+        size_t n = 0;
+
+        for (size_t j = 0; j < plan->units; j++)
+            if (cache[j] == i)
+                member[n++] = j;
+        if (n > 0)
+            suffer(&opinion, n, member);
+        for (size_t j = 0; j < n; j++)
+            each[plan->unit[member[j]].app] += opinion.each[j] * plan->unit[member[j]].part;
+    }
+    for (size_t i = 0; i < plan->apps.n; i++)
+        *average += each[i] / (double)plan->apps.n;
+    opinion_free(&opinion);
+    free(cache);
+    return 0;
+}
+
+/* The miss rate of the cache that misses most, which DI evens out: the sum over its cores. */
+static double worst_rate(const struct ctl_plan *plan, const size_t *core)
+{
+    double *rate = calloc(caches(plan), sizeof(*rate)), worst = rate ? 0 : NAN;
+
+    for (size_t i = 0; rate && i < plan->units; i++)
+        rate[plan->tree.parent[2][core[plan->unit[i].first]]] +=
+            missrate_of(&plan->apps.app[plan->unit[i].app]) * (double)plan->unit_cores[i];
+    for (size_t i = 0; rate && i < caches(plan); i++)
+        if (isnan(rate[i]) || rate[i] > worst)
+            worst = isnan(worst) ? worst : rate[i];
+    free(rate);
+    return worst;
+}
+
+/* The other policies, as far as the input allows. */
+static int compare(struct ctl_plan *plan, const struct policy *chosen)
+{
+    size_t *core = calloc(plan->cores, sizeof(*core));
+    double *each = calloc(plan->apps.n, sizeof(*each));
+    int rc = core && each ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && i < CTL_PLAN_POLICIES; i++) {
+        struct berth_error why;
+        struct plan_result result;
+        double average;
+
+        if (&policies[i] == chosen || policies[i].lacks(plan, &why))
+            continue;
+        rc = place(plan, &policies[i], ASIDE_S, core, &result);
+        if (rc == 0)
+            rc = judge(plan, core, each, &average);
+        plan->other[plan->compared].policy = policies[i].name;
+        plan->other[plan->compared++].average = average;
+    }
+    free(core);
+    free(each);
+    return rc;
+}
+
+int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
+{
+    const struct policy *policy;
+    struct plan_result result;
+    struct berth_error why;
+    double average;
+
+    if (!plan->policy)
+        plan->policy = judge_of(plan) ? judge_of(plan)->name : "di";
+    policy = find_policy(plan->policy);
+    if (policy->lacks(plan, &why))
+        return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
+    if (place(plan, policy, plan->limit_s, plan->core, &result) < 0 ||
+        judge(plan, plan->core, plan->slowdown, &average) < 0)
+        return berth_error_set(err, "policy %s: %s", policy->name, strerror(errno));
+    plan->score = policy->place ? worst_rate(plan, plan->core) : result.cost;
+    plan->exact = result.exact;
+    if (result.cut_off)
+        ctl_plan_note(plan, "the time limit of %g s ended the search", plan->limit_s);
+    if (isnan(average))
+        return 0;
+    plan->other[plan->compared].policy = policy->name;
+    plan->other[plan->compared++].average = average;
+    if (policy == judge_of(plan) && compare(plan, policy) < 0)
+        return berth_error_set(err, "policies: %s", strerror(errno));
+    return 0;
+}

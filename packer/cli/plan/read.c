@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_plan_read - what `berthctl plan` is to place: the applications, the machine, the parts that
+ * policies move about, and the model of their slowdowns. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/slowdown/missrate.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/input.h"
+#include "packer/cli/plan/plan.h"
+#include "packer/conf/conf.h"
+
+void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
+{
+    va_list arguments;
+
+    if (plan->notes == CTL_PLAN_NOTES)
+        return;
+    va_start(arguments, format);
+    vsnprintf(plan->note[plan->notes++], sizeof(plan->note[0]), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- the workload and the machine ---- */
+
+/* What of the cache the input does not say. */
+static void complete_machine(struct ctl_plan *plan)
+{
+    struct app_machine *machine = &plan->apps.machine;
+    const struct topo_llc *llc = plan->topo->llc;
+    bool alike = true;
+
+    for (size_t i = 1; i < plan->topo->llcs; i++)
+        alike = alike && llc[i].size_bytes == llc->size_bytes;
+    if (isnan(machine->llc_bytes) && llc->size_bytes > 0) {
+        machine->llc_bytes = (double)llc->size_bytes;
+        plan->mixed = !alike;
+    }
+    if (machine->llc_ways == 0 && llc->ways <= CTL_APPS_WAYS_MAX)
+        machine->llc_ways = llc->ways;
+    if (machine->line_bytes == 0)
+        machine->line_bytes = llc->line_bytes;
+}
+
+static int read_machine(struct ctl_plan *plan, struct berth_error *err)
+{
+    for (size_t i = 0; i < plan->apps.n; i++)
+        plan->cores += plan->apps.app[i].cores;
+    if (plan->cores > plan->topo->cores)
+        return berth_error_set(err, "apps: they ask for %zu cores, %s has %zu", plan->cores,
+                               plan->topo->name, plan->topo->cores);
+    if (topo_tree_build(&plan->tree, plan->topo, &plan->topo->cpus, err) < 0)
+        return -1;
+    plan->room = calloc(plan->tree.level[1].count, sizeof(*plan->room));
+    plan->by_di = calloc(plan->cores, sizeof(*plan->by_di));
+    plan->core = calloc(plan->cores, sizeof(*plan->core));
+    plan->slowdown = calloc(plan->apps.n, sizeof(*plan->slowdown));
+    if (!plan->room || !plan->by_di || !plan->core || !plan->slowdown)
+        return berth_error_set(err, "out of memory");
+    for (size_t i = 0; i < plan->tree.level[2].count; i++)
+        plan->room[plan->tree.parent[2][i]]++;
+    complete_machine(plan);
+    return 0;
+}
+
+/* An unprofiled application ranks as berthd ranks it by default. */
+static int place_by_di(struct ctl_plan *plan, struct berth_error *err)
+{
+    struct di_unit *unit = calloc(plan->apps.n, sizeof(*unit));
+    struct conf conf;
+    int rc = -1;
+
+    conf_init(&conf);
+    for (size_t i = 0; unit && i < plan->apps.n; i++) {
+        unit[i].miss_pmi = missrate_of(&plan->apps.app[i]);
+        if (isnan(unit[i].miss_pmi))
+            unit[i].miss_pmi = conf.neutral_miss_pmi;
+        unit[i].cores = plan->apps.app[i].cores;
+    }
+    if (unit)
+        rc = di_place(&plan->tree.machine, plan->apps.n, unit, plan->by_di);
+    free(unit);
+    return rc == 0 ? 0 : berth_error_set(err, "DI: %s", strerror(errno));
+}
+
+/* ---- what is moved about ---- */
+
+/* The same kind as an earlier unit that is the same in all that is known. */
+static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, size_t index)
+{
+    const struct ctl_plan_unit *unit = &plan->unit[index];
+    struct json_object *app = json_object_array_get_idx(list, unit->app);
+
+    for (size_t i = 0; i < index; i++)
+        if (plan->unit_kind[i] == i && plan->unit_cores[i] == plan->unit_cores[index] &&
+            plan->unit[i].part == unit->part && plan->unit[i].app != unit->app &&
+            strcmp(plan->apps.name[plan->unit[i].app], plan->apps.name[unit->app]) == 0 &&
+            json_object_equal(json_object_array_get_idx(list, plan->unit[i].app), app))
+            return i;
+    return index;
+}
+
+/* The apps, those that DI split as their parts. */
+static int make_units(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
+{
+    struct json_object *list = json_object_object_get(workload, "apps");
+    const size_t *cache = plan->tree.parent[2];
+    size_t slot = 0;
+
+    plan->unit = calloc(plan->cores, sizeof(*plan->unit));
+    plan->unit_cores = calloc(plan->cores, sizeof(*plan->unit_cores));
+    plan->unit_kind = calloc(plan->cores, sizeof(*plan->unit_kind));
+    if (!plan->unit || !plan->unit_cores || !plan->unit_kind)
+        return berth_error_set(err, "out of memory");
+    for (size_t i = 0; i < plan->apps.n; i++)
+        for (size_t j = 0; j < plan->apps.app[i].cores; j++, slot++) {
+            if (j == 0 || cache[plan->by_di[slot]] != cache[plan->by_di[slot - 1]])
+                plan->unit[plan->units++] = (struct ctl_plan_unit){.app = i, .first = slot};
+            plan->unit_cores[plan->units - 1]++;
+        }
+    for (size_t i = 0; i < plan->units; i++) {
+        plan->unit[i].part =
+            (double)plan->unit_cores[i] / (double)plan->apps.app[plan->unit[i].app].cores;
+        plan->unit_kind[i] = kind_of(plan, list, i);
+    }
+    return 0;
+}
+
+/* Is enough known of each app to predict by how much it slows down? */
+static bool predictable(struct ctl_plan *plan)
+{
+    for (size_t i = 0; i < plan->apps.n; i++) {
+        const struct app *app = &plan->apps.app[i];
+        const char *lacks = isnan(app->ipc) || app->ipc == 0             ? "ipc"
+                            : isnan(missrate_of(&plan->apps.app[i]))     ? "llc_mpki"
+                            : app->sdp.ways == 0 && isnan(app->llc_apki) ? "sdp"
+                                                                         : NULL;
+
+        if (lacks) {
+            ctl_plan_note(plan, "slowdowns are not predicted: apps[%zu].%s is not known", i, lacks);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Say what contend had to assume. */
+static void note_assumptions(struct ctl_plan *plan)
+{
+    size_t profiles = 0, demands = 0;
+
+    for (size_t i = 0; i < plan->units; i++) {
+        profiles += (contend_assumed(plan->contend, i) & CONTEND_SDP) != 0;
+        demands += (contend_assumed(plan->contend, i) & CONTEND_DEMAND) != 0;
+    }
+    if (profiles > 0)
+        ctl_plan_note(plan,
+                      "no sdp of %zu of %zu: their hits are taken as spread evenly over the ways",
+                      profiles, plan->units);
+    if (demands > 0)
+        ctl_plan_note(plan, "no demand misses of %zu of %zu: they are taken to wait for all misses",
+                      demands, plan->units);
+    if (contend_assumed(plan->contend, plan->units) & CONTEND_BANDWIDTH)
+        ctl_plan_note(plan, "no machine.dram_gbps: the way to memory is taken as never full");
+    if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)
+        ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
+    if (plan->mixed)
+        ctl_plan_note(plan, "the caches differ in size: all are taken for the first one");
+    if (isnan(plan->apps.machine.llc_bytes))
+        ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
+}
+
+/* The model of the slowdowns: where the input suffices or it is asked for, and not measured. */
+static int make_contend(struct ctl_plan *plan, struct berth_error *err)
+{
+    bool asked = plan->policy && strcmp(plan->policy, "contend") == 0;
+    struct app *app;
+
+    if (!asked && (plan->measured.file || !predictable(plan)))
+        return 0;
+    app = calloc(plan->units, sizeof(*app));
+    if (!app)
+        return berth_error_set(err, "out of memory");
+    for (size_t i = 0; i < plan->units; i++) {
+        app[i] = plan->apps.app[plan->unit[i].app];
+        app[i].cores = plan->unit_cores[i];
+        app[i].mem_gbps *= plan->unit[i].part;
+        app[i].mem_read_gbps *= plan->unit[i].part;
+        app[i].mem_write_gbps *= plan->unit[i].part;
+    }
+    plan->contend = contend_new(plan->units, app, &plan->apps.machine, NULL);
+    free(app);
+    if (!plan->contend)
+        return berth_error_set(err, "contend: %s", strerror(errno));
+    note_assumptions(plan);
+    return 0;
+}
+
+static int read_matrix(struct ctl_plan *plan, struct berth_error *err)
+{
+    if (ctl_matrix_read(&plan->measured, plan->matrix, err) < 0)
+        return -1;
+    for (size_t i = 0; i < plan->apps.n; i++)
+        if (ctl_matrix_index(&plan->measured, plan->apps.name[i]) < 0)
+            return berth_error_set(err, "apps: the workload's apps[%zu] is not among them", i);
+    return 0;
+}
+
+int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload)
+{
+    struct berth_error err;
+
+    if (ctl_apps_read_workload(&plan->apps, workload, &err) < 0)
+        return ctl_fail(ctl_input_name(plan->input), "%s", err.text);
+    if (topo_read(&plan->topo, plan->topology, &err) < 0)
+        return ctl_fail("topology", "%s", err.text);
+    if (plan->matrix && read_matrix(plan, &err) < 0)
+        return ctl_fail(plan->matrix, "%s", err.text);
+    if (read_machine(plan, &err) < 0 || place_by_di(plan, &err) < 0 ||
+        make_units(plan, workload, &err) < 0 || make_contend(plan, &err) < 0)
+        return ctl_fail("plan", "%s", err.text);
+    return 0;
+}
+
+void ctl_plan_clear(struct ctl_plan *plan)
+{
+    ctl_apps_free(&plan->apps);
+    ctl_matrix_free(&plan->measured);
+    contend_free(plan->contend);
+    topo_tree_free(&plan->tree);
+    topo_free(plan->topo);
+    free(plan->unit);
+    free(plan->unit_cores);
+    free(plan->unit_kind);
+    free(plan->room);
+    free(plan->by_di);
+    free(plan->core);
+    free(plan->slowdown);
+}

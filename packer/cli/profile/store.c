@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_profile_store - `berthctl profile list|show|export|import|forget|demand`: what the profile
+ * store holds. */
+#include "packer/cli/profile/store.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/input.h"
+#include "packer/cli/common/options.h"
+
+#define OLDER_MAX 36500
+
+/* ---- list and show ---- */
+
+/* Rows on their way into arrays, or as text. */
+struct rows {
+    const struct profile_verb *verb;
+    struct json_object *profiles, *samples; /* NULL: print */
+    bool listed;                            /* a line each */
+    size_t n;
+};
+
+static int take_profile(const struct profile *profile, void *arg)
+{
+    struct rows *rows = arg;
+    double devil = rows->verb->conf.devil_miss_pmi;
+
+    if (rows->profiles)
+        json_object_array_add(rows->profiles, profile_json(profile, devil));
+    else if (rows->listed)
+        profile_list_line(profile, devil, rows->verb->out);
+    else
+        profile_print(profile, devil, rows->verb->out);
+    rows->n++;
+    return 0;
+}
+
+static int take_sample(const struct profile_sample *sample, void *arg)
+{
+    struct rows *rows = arg;
+    double devil = rows->verb->conf.devil_miss_pmi;
+
+    if (rows->samples)
+        json_object_array_add(rows->samples, profile_sample_json(sample, devil));
+    else if (rows->listed)
+        profile_list_sample(sample, devil, rows->verb->out);
+    else
+        profile_sample_print(sample, devil, rows->verb->out);
+    rows->n++;
+    return 0;
+}
+
+/* All rows of the key; NULL: of all keys. 0, or 1 after saying what is wrong. */
+static int take_rows(struct rows *rows, const char *key)
+{
+    struct profiles *store = rows->verb->store;
+    struct berth_error err;
+
+    if (profiles_each(store, key, take_profile, rows, &err) == 0 &&
+        profiles_each_sample(store, key, take_sample, rows, &err) == 0)
+        return 0;
+    return ctl_fail("profile", "%s", err.text);
+}
+
+static int list(struct profile_verb *verb)
+{
+    struct json_object *all = verb->json ? json_object_new_array() : NULL;
+    struct rows rows = {.verb = verb, .profiles = all, .samples = all, .listed = true};
+    int rc;
+
+    if (!all)
+        profile_list_head(verb->out);
+    rc = take_rows(&rows, NULL);
+    if (rc == 0 && all)
+        profile_verb_json(verb, all);
+    else
+        json_object_put(all);
+    return rc;
+}
+
+/* The key's demand as JSON, NULL where there is none. 0, or 1 after saying what is wrong. */
+static int demand_json(const struct profile_verb *verb, const char *key,
+                       struct json_object **object)
+{
+    struct profile_demand *demand = NULL;
+    struct berth_error err;
+
+    if (profiles_get_demand(verb->store, key, &demand, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    *object = demand ? profile_demand_json(demand) : NULL;
+    profile_demand_free(demand);
+    return 0;
+}
+
+static int show_json(struct profile_verb *verb, const char *key, struct json_object *demand)
+{
+    struct json_object *whole = json_object_new_object();
+    struct rows rows = {
+        .verb = verb, .profiles = json_object_new_array(), .samples = json_object_new_array()};
+    int rc;
+
+    json_object_object_add(whole, "key", json_object_new_string(key));
+    json_object_object_add(whole, "profiles", rows.profiles);
+    json_object_object_add(whole, "samples", rows.samples);
+    json_object_object_add(whole, "demand", demand);
+    rc = take_rows(&rows, key);
+    if (rc == 0)
+        profile_verb_json(verb, whole);
+    else
+        json_object_put(whole);
+    return rc;
+}
+
+static int show(struct profile_verb *verb)
+{
+    struct rows rows = {.verb = verb};
+    struct json_object *demand = NULL;
+    char key[PROFILE_KEY_MAX];
+    int rc;
+
+    if (profile_verb_key(verb, verb->arg[0], key) != 0 || demand_json(verb, key, &demand) != 0)
+        return 1;
+    if (verb->json)
+        return show_json(verb, key, demand);
+    rc = take_rows(&rows, key);
+    if (demand && rows.n == 0)
+        ctl_put_line(verb->out, key, 0);
+    if (demand)
+        fprintf(verb->out, "  demand        %s\n",
+                json_object_to_json_string_ext(demand, JSON_C_TO_STRING_SPACED));
+    json_object_put(demand);
+    return rc;
+}
+
+/* ---- forget and demand ---- */
+
+/* A count on its way out. */
+static int say_forgotten(const struct profile_verb *verb, int rows)
+{
+    struct json_object *object;
+
+    if (!verb->json)
+        return 0;
+    object = json_object_new_object();
+    json_object_object_add(object, "forgotten", json_object_new_int(rows));
+    profile_verb_json(verb, object);
+    return 0;
+}
+
+/* All keys are looked up before any is forgotten. */
+static int forget_keys(struct profile_verb *verb)
+{
+    char(*key)[PROFILE_KEY_MAX] = calloc((size_t)verb->nargs, sizeof(*key));
+    struct berth_error err;
+    int rc = key ? 0 : ctl_fail("profile", "out of memory"), rows = 0, n;
+
+    for (int i = 0; i < verb->nargs && rc == 0; i++)
+        rc = profile_verb_key(verb, verb->arg[i], key[i]);
+    for (int i = 0; i < verb->nargs && rc == 0; i++) {
+        n = profiles_forget(verb->store, key[i], verb->samples, &err);
+        rc = n < 0 ? ctl_fail("profile", "%s", err.text) : 0;
+        rows += n;
+    }
+    free(key);
+    return rc == 0 ? say_forgotten(verb, rows) : rc;
+}
+
+static int forget(struct profile_verb *verb)
+{
+    struct berth_error err;
+    int rows;
+
+    if (verb->nargs)
+        return forget_keys(verb);
+    rows = verb->all ? profiles_forget(verb->store, NULL, verb->samples, &err)
+                     : profiles_age(verb->store, verb->older_days, &err);
+    return rows < 0 ? ctl_fail("profile", "%s", err.text) : say_forgotten(verb, rows);
+}
+
+/* Store what the program asks of memory, measured elsewhere, beside its profile. */
+static int take_demand(struct profile_verb *verb)
+{
+    const char *file = verb->nargs > 1 ? verb->arg[1] : NULL;
+    struct profile_demand *demand = NULL;
+    struct json_object *object;
+    char key[PROFILE_KEY_MAX];
+    struct berth_error err;
+    int rc = 0;
+
+    if (profile_verb_key(verb, verb->arg[0], key) != 0)
+        return 1;
+    object = ctl_input_read(file, &err);
+    demand = object ? profile_demand_parse(object, &err) : NULL;
+    json_object_put(object);
+    if (!demand)
+        return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);
+    if (profiles_put_demand(verb->store, key, demand, &err) < 0)
+        rc = ctl_fail("profile", "%s", err.text);
+    profile_demand_free(demand);
+    return rc;
+}
+
+/* ---- the command line ---- */
+
+#define SHARED_ROWS                                                                                \
+    {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",                     \
+     CTL_TEXT(struct profile_verb, db)},                                                           \
+    {                                                                                              \
+        "json", 0, NULL, "JSON on stdout", CTL_FLAG(struct profile_verb, json)                     \
+    }
+
+static const struct ctl_option plain_rows[] = {SHARED_ROWS};
+static const struct ctl_option export_rows[] = {
+    SHARED_ROWS,
+    {"output", 0, "FILE", "write there, not to stdout", CTL_TEXT(struct profile_verb, output)},
+};
+static const struct ctl_option import_rows[] = {
+    SHARED_ROWS,
+    {"replace", 0, NULL, "also what is older than the store's own, and demands it has",
+     CTL_FLAG(struct profile_verb, replace)},
+};
+static const struct ctl_option forget_rows[] = {
+    SHARED_ROWS,
+    {"samples", 0, NULL, "counted samples only", CTL_FLAG(struct profile_verb, samples)},
+    {"all", 0, NULL, "under all keys", CTL_FLAG(struct profile_verb, all)},
+    {"older", 0, "DAYS", "counted samples older than that",
+     CTL_WHOLE(struct profile_verb, older_days, "a number of days", 1, OLDER_MAX)},
+};
+
+#define KEYS                                                                                       \
+    "KEY may be a tag, a program's path or base name, or how its key begins ('berthctl profile\n"  \
+    "list' shows keys)."
+
+static const struct {
+    int (*run)(struct profile_verb *);
+    bool writes;
+    struct ctl_options options;
+} verbs[] = {
+    {list,
+     false,
+     {"profile list", "[--db FILE] [--json]",
+      "What the profile store holds: profiles measured by 'berthctl profile', and samples counted\n"
+      "by berthd while steps ran (solo, or beside others: co-run).",
+      CTL_OPTIONS(plain_rows)}},
+    {show,
+     false,
+     {"profile show", "[--db FILE] [--json] KEY",
+      "All that the profile store holds of one program: profiles, samples and its demand.\n" KEYS,
+      CTL_OPTIONS(plain_rows), .least = 1, .most = 1, .takes = "one KEY"}},
+    {profile_verb_export,
+     false,
+     {"profile export", "[--db FILE] [--output FILE] [KEY...]",
+      "Write what the profile store holds, of these programs or of all, as JSON lines.\n" KEYS,
+      CTL_OPTIONS(export_rows), .most = -1}},
+    {profile_verb_import,
+     true,
+     {"profile import", "[--db FILE] [--json] [--replace] [FILE]",
+      "Take what 'berthctl profile export' wrote (FILE, or stdin) into the profile store.",
+      CTL_OPTIONS(import_rows), .most = 1, .takes = "one FILE at most"}},
+    {forget,
+     true,
+     {"profile forget",
+      "[--db FILE] [--json] [--samples] KEY...|--all\n"
+      "       berthctl profile forget [--db FILE] [--json] --older DAYS",
+      "Remove from the profile store what it holds of these programs, or what is old.\n" KEYS,
+      CTL_OPTIONS(forget_rows), .most = -1}},
+    {take_demand,
+     true,
+     {"profile demand", "[--db FILE] KEY [FILE]",
+      "Store what a program asks of memory, a JSON object (FILE, or stdin) that was measured\n"
+      "elsewhere.\n" KEYS,
+      CTL_OPTIONS(plain_rows), .least = 1, .most = 2, .takes = "one KEY and a FILE"}},
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static int parse(struct profile_verb *verb, size_t which, int argc, char **argv)
+{
+    int status = ctl_options_read(&verbs[which].options, argc, argv, verb);
+
+    if (status >= 0)
+        return status;
+    verb->arg = argv + optind;
+    verb->nargs = argc - optind;
+    if (verbs[which].run == forget && ((verb->nargs > 0) + verb->all + (verb->older_days > 0) != 1))
+        return ctl_usage("profile forget", "takes one of KEY..., --all and --older DAYS");
+    return -1;
+}
+
+/* Print what was gathered: 0, or 1 after saying that it could not be. */
+static int print(const char *text)
+{
+    fputs(text, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return ctl_fail("stdout", "%m");
+    return 0;
+}
+
+static int run(struct profile_verb *verb, size_t which)
+{
+    struct berth_error err;
+    char *text = NULL;
+    size_t length;
+    int rc;
+
+    if (ctl_conf(NULL, &verb->conf, &err) < 0 ||
+        profiles_open(&verb->store, verb->db ? verb->db : verb->conf.profile_db,
+                      verbs[which].writes, &err) < 0)
+        return ctl_fail("profile", "%s", err.text);
+    verb->out = open_memstream(&text, &length);
+    rc = verb->out ? verbs[which].run(verb) : ctl_fail("profile", "%m");
+    profiles_close(verb->store);
+    if (verb->out && fclose(verb->out) != 0)
+        rc = ctl_fail("profile", "%m");
+    if (rc == 0)
+        rc = print(text);
+    free(text);
+    return rc;
+}
+
+int profile_stored(int argc, char **argv)
+{
+    struct profile_verb verb = {0};
+    int status;
+
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(strchr(verbs[i].options.verb, ' ') + 1, argv[0]) == 0) {
+            status = parse(&verb, i, argc, argv);
+            return status >= 0 ? status : run(&verb, i);
+        }
+    return -1;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_profile_verb - what the verbs about stored profiles share. See profile/store.h. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/profile/store.h"
+
+int profile_verb_key(const struct profile_verb *verb, const char *text, char key[PROFILE_KEY_MAX])
+{
+    char path[PATH_MAX];
+    struct berth_error err;
+    int found = profiles_resolve(verb->store, text, key, &err);
+
+    if (found == 0 && strchr(text, '/') && realpath(text, path))
+        found = profiles_resolve(verb->store, path, key, &err);
+    if (found < 0)
+        return ctl_fail("profile", "%s", err.text);
+    return found
+               ? 0
+               : ctl_fail("profile", "%s: no such key ('berthctl profile list' lists them)", text);
+}
+
+void profile_verb_json(const struct profile_verb *verb, struct json_object *value)
+{
+    fprintf(verb->out, "%s\n",
+            json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+                                                      JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(value);
+}

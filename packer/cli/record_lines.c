@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* recording - see cli/record_lines.h */
+#include "packer/cli/record_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/json_fields.h"
+#include "packer/counters/sample_line.h"
+#include "packer/wire/wire.h"
+
+struct recorded {
+    char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
+    double at_s;           /* of its last sample */
+    double base[COUNTERS]; /* counted by berthds before this one */
+    double last[COUNTERS]; /* and by this one */
+};
+
+struct recording {
+    bool csv;
+    const struct replay *before;
+    size_t samples, steps, values; /* values: as replay_values */
+    struct recorded *step[REPLAY_STEPS_MAX];
+};
+
+struct recording *recording_new(bool csv, const struct replay *before)
+{
+    struct recording *recording = calloc(1, sizeof(*recording));
+
+    if (recording) {
+        recording->csv = csv;
+        recording->before = before;
+        recording->values = before ? replay_values(before) : 0;
+    }
+    return recording;
+}
+
+void recording_free(struct recording *recording)
+{
+    for (size_t i = 0; recording && i < recording->steps; i++)
+        free(recording->step[i]);
+    free(recording);
+}
+
+void recording_restarted(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->steps; i++)
+        for (int j = 0; j < COUNTERS; j++) {
+            recording->step[i]->base[j] += recording->step[i]->last[j];
+            recording->step[i]->last[j] = 0;
+        }
+}
+
+/* ---- names ---- */
+
+static bool taken(const struct recording *recording, const char *name)
+{
+    for (size_t i = 0; i < recording->steps; i++)
+        if (strcmp(recording->step[i]->name, name) == 0)
+            return true;
+    return recording->before && replay_find(recording->before, name) >= 0;
+}
+
+static void choose_name(const struct recording *recording, struct recorded *step, const char *name)
+{
+    unsigned number = 2;
+
+    snprintf(step->name, sizeof(step->name), "%s", name);
+    if (taken(recording, step->name))
+        snprintf(step->name, sizeof(step->name), "%s", step->id);
+    for (; taken(recording, step->name); number++)
+        snprintf(step->name, sizeof(step->name), "%s#%u", step->id, number);
+}
+
+static int full(struct berth_error *err, unsigned most, const char *what)
+{
+    return berth_error_set(err, "the file is full: a file of samples has at most %u %s", most,
+                           what);
+}
+
+/* The step of that id that had not come so far by then: a job that was requeued begins again, as
+ * another step. A new one where there is none; NULL and err. */
+static struct recorded *find_step(struct recording *recording, const char *id, const char *name,
+                                  double at_s, struct berth_error *err)
+{
+    size_t before = recording->before ? replay_steps(recording->before) : 0;
+    struct recorded *step;
+
+    for (size_t i = recording->steps; i-- > 0;)
+        if (strcmp(recording->step[i]->id, id) == 0 && recording->step[i]->at_s <= at_s)
+            return recording->step[i];
+    if (before + recording->steps == REPLAY_STEPS_MAX) {
+        full(err, REPLAY_STEPS_MAX, "steps");
+        return NULL;
+    }
+    step = calloc(1, sizeof(*step));
+    if (!step) {
+        berth_error_set(err, "out of memory");
+        return NULL;
+    }
+    snprintf(step->id, sizeof(step->id), "%s", id);
+    choose_name(recording, step, name);
+    step->at_s = -1;
+    recording->step[recording->steps++] = step;
+    return step;
+}
+
+/* ---- samples ---- */
+
+/* Counts on top of those of earlier berthds; one that fell by itself stays. */
+static void go_on(struct recorded *step, struct counters_sample *sample)
+{
+    step->at_s = sample->at_s;
+    for (int i = 0; i < COUNTERS; i++) {
+        if (counter_info[i].gauge || !counters_know(sample, (enum counter)i))
+            continue;
+        step->last[i] = fmax(step->last[i], sample->value[i]);
+        sample->value[i] = step->base[i] + step->last[i];
+    }
+}
+
+int recording_add(struct recording *recording, struct json_object *sample, char **line,
+                  struct berth_error *err)
+{
+    size_t before = recording->before ? replay_samples(recording->before) : 0;
+    char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
+    struct counters_sample now;
+    struct recorded *step;
+    struct berth_error why;
+
+    if (json_get_text(sample, "id", JSON_REQUIRED, id, sizeof(id), &why) < 0 ||
+        json_get_text(sample, "step", JSON_REQUIRED, name, sizeof(name), &why) < 0 ||
+        samples_take(sample, &now, &why) < 0)
+        return berth_error_set(err, "a sample of berthd: %.400s", why.text);
+    if (!now.known)
+        return 0;
+    if (before + recording->samples == REPLAY_SAMPLES_MAX)
+        return full(err, REPLAY_SAMPLES_MAX, "samples");
+    if (recording->values + samples_values(&now) > REPLAY_VALUES_MAX)
+        return full(err, REPLAY_VALUES_MAX, "values");
+    step = find_step(recording, id, name[0] ? name : id, now.at_s, err);
+    if (!step)
+        return -1;
+    if (step->at_s == now.at_s)
+        return 0;
+    go_on(step, &now);
+    *line = recording->csv ? samples_csv(step->name, &now) : samples_json(step->name, &now);
+    if (!*line)
+        return berth_error_set(err, "out of memory");
+    recording->samples++;
+    recording->values += samples_values(&now);
+    return 1;
+}
+
+size_t recording_samples(const struct recording *recording)
+{
+    return recording->samples;
+}
+
+size_t recording_steps(const struct recording *recording)
+{
+    return recording->steps;
+}

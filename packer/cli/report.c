@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_report - `berthctl report`: what steps cost that have ended, out of the ledger, with sacct's
+ * habits. */
+#include "packer/cli/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/report/html.h"
+
+#define PATIENCE_S 2 /* from then on a terminal is told how far it is */
+
+/* ---- reading ---- */
+
+struct reading {
+    const struct report_args *args;
+    struct report *report;
+    size_t seen;
+    double begun_s, said_s;
+    bool terminal;
+    int error; /* errno of ours; 0: none */
+};
+
+static void say_progress(struct reading *reading)
+{
+    double now_s;
+
+    if (!reading->terminal || reading->seen % 1024)
+        return;
+    now_s = mono_s();
+    if (now_s - reading->begun_s < PATIENCE_S || now_s - reading->said_s < 0.2)
+        return;
+    reading->said_s = now_s;
+    fprintf(stderr, "\r\033[Kberthctl: report: %zu records read", reading->seen);
+}
+
+static bool is_wanted_job(const struct report_args *args, const struct ledger_record *record)
+{
+    for (size_t i = 0; i < args->jobs; i++) {
+        const struct report_wanted *wanted = &args->job[i];
+        bool job = wanted->id.job == record->id.job && wanted->task == UINT32_MAX;
+        bool task = record->array_job && wanted->id.job == record->array_job &&
+                    (wanted->task == UINT32_MAX || wanted->task == record->array_task);
+
+        if ((job || task) && (wanted->id.step == UINT32_MAX || wanted->id.step == record->id.step))
+            return true;
+    }
+    return args->jobs == 0;
+}
+
+static bool is_wanted_state(const struct report_args *args, const struct ledger_record *record)
+{
+    if (!args->states)
+        return true;
+    for (size_t i = 0; i < args->placed.n; i++)
+        if (strcmp(args->placed.word[i], record->state) == 0)
+            return true;
+    return (record->exit_status == 0 && args->state[REPORT_STATE_COMPLETED]) ||
+           (record->exit_status > 0 && args->state[REPORT_STATE_FAILED]);
+}
+
+static int take(const struct ledger_record *record, void *arg)
+{
+    struct reading *reading = arg;
+
+    reading->seen++;
+    say_progress(reading);
+    if (!is_wanted_job(reading->args, record) || !is_wanted_state(reading->args, record))
+        return 0;
+    if (report_add(reading->report, record) == 0)
+        return 0;
+    reading->error = errno;
+    return 1;
+}
+
+/* The jobs as the ledger is asked for them; what it cannot tell apart is_wanted_job does. */
+static struct wire_step_id *ids_of(const struct report_args *args)
+{
+    struct wire_step_id *id = calloc(args->jobs + 1, sizeof(*id));
+
+    for (size_t i = 0; id && i < args->jobs; i++) {
+        id[i] = args->job[i].id;
+        if (args->job[i].task != UINT32_MAX)
+            id[i].step = UINT32_MAX;
+    }
+    return id;
+}
+
+static int read_ledger(const struct report_args *args, const char *url, const char *defaults,
+                       struct reading *reading, struct berth_error *err)
+{
+    struct wire_step_id *id = ids_of(args);
+    struct ledger_filter filter = {
+        .njobs = args->jobs,
+        .nusers = args->users.n,
+        .naccounts = args->accounts.n,
+        .npartitions = args->partitions.n,
+        .nnodes = args->nodes.n,
+        .job = id,
+        .user = (const char *const *)args->users.word,
+        .account = (const char *const *)args->accounts.word,
+        .partition = (const char *const *)args->partitions.word,
+        .node = (const char *const *)args->nodes.word,
+        .since = args->since,
+        .until = args->until - 1, /* it is outside */
+    };
+    int rc;
+
+    if (!id)
+        return berth_error_set(err, "%s", strerror(ENOMEM));
+    rc = ledger_read(url, defaults, &filter, take, reading, err);
+    free(id);
+    if (reading->terminal && reading->said_s > 0)
+        fputs("\r\033[K", stderr);
+    if (rc == 0 && reading->error)
+        rc = berth_error_set(err, "%s", strerror(reading->error));
+    return rc;
+}
+
+/* A file that is there and that this user may not read: who could help. */
+static bool is_locked(const char *url, const struct conf *conf)
+{
+    const char *path = strncmp(url, "sqlite:", 7) == 0 ? url + 7 : NULL;
+
+    if (!path || access(path, R_OK) == 0 || errno != EACCES)
+        return false;
+    if (conf->ledger_group[0])
+        ctl_fail("report", "%s: the group %s may read it, and you are not in it", path,
+                 conf->ledger_group);
+    else
+        ctl_fail("report",
+                 "%s: only root may read it, until ledger_group of berth.conf names a group that "
+                 "may (berthctl explain shows steps of yours)",
+                 path);
+    return true;
+}
+
+/* ---- writing ---- */
+
+static const char steps_format[] = "JobID,JobName,User,Account,AllocCPUS,Elapsed,State,ExitCode,"
+                                   "Energy,AvePower,EDP,Avoided";
+static const char totals_format[] =
+    "Group,Jobs,Steps,CPUTime,Energy,AvePower,EDP,SlowdownObs,Avoided,Metered";
+
+struct writing {
+    const struct report_args *args;
+    struct report_put put;
+    size_t written; /* elements of the JSON array */
+};
+
+/* {"jobs":[...]}, piece by piece: a hundred thousand jobs need not fit into memory twice. */
+static int put_element(struct writing *writing, struct json_object *object)
+{
+    const char *text = object ? json_object_to_json_string_ext(
+                                    object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+                              : NULL;
+
+    if (text)
+        fprintf(writing->put.out, "%s\n%s", writing->written++ ? "," : "", text);
+    json_object_put(object);
+    return text ? 0 : -1;
+}
+
+static int put_job_object(struct writing *writing, const struct report_row *job,
+                          const struct report_row *steps, size_t n)
+{
+    struct json_object *object = report_put_object(&writing->put, job), *list;
+
+    if (!object || writing->args->jobs_only)
+        return put_element(writing, object);
+    list = json_object_new_array();
+    for (size_t i = 0; list && i < n; i++)
+        json_object_array_add(list, report_put_object(&writing->put, &steps[i]));
+    json_object_object_add(object, "steps", list);
+    return put_element(writing, object);
+}
+
+static int put_job(const struct report_row *job, const struct report_row *steps, size_t n,
+                   void *arg)
+{
+    struct writing *writing = arg;
+    bool whole = false;
+
+    if (writing->put.shape == REPORT_SHAPE_JSON)
+        return put_job_object(writing, job, steps, n);
+    for (size_t i = 0; i < writing->args->jobs; i++)
+        whole = whole || writing->args->job[i].id.step == UINT32_MAX;
+    if (writing->args->jobs == 0 || whole || writing->args->jobs_only)
+        report_put_row(&writing->put, job);
+    for (size_t i = 0; i < n && !writing->args->jobs_only; i++)
+        report_put_row(&writing->put, &steps[i]);
+    return 0;
+}
+
+static int put_total(const struct report_row *total, void *arg)
+{
+    struct writing *writing = arg;
+
+    if (writing->put.shape == REPORT_SHAPE_JSON)
+        return put_element(writing, report_put_object(&writing->put, total));
+    report_put_row(&writing->put, total);
+    return 0;
+}
+
+static void put_grand(struct writing *writing, struct report_row *grand)
+{
+    grand->group = "total";
+    if (writing->args->by_given && writing->put.shape == REPORT_SHAPE_TABLE &&
+        writing->put.rows > 1)
+        report_put_row(&writing->put, grand);
+}
+
+/* {"since":..,"until":..,"jobs":[..],"total":{..}} */
+static void begin_json(struct writing *writing)
+{
+    const struct report_args *args = writing->args;
+
+    fprintf(writing->put.out, "{\"since\":%lld,\"until\":%lld,", (long long)args->since,
+            (long long)args->until);
+    if (args->by_given)
+        fprintf(writing->put.out, "\"by\":\"%s\",\"totals\":[", report_by_name[args->by]);
+    else
+        fputs("\"jobs\":[", writing->put.out);
+}
+
+static int end_json(struct writing *writing, const struct report_row *grand)
+{
+    struct json_object *total = report_put_object(&writing->put, grand);
+    const char *text = total ? json_object_to_json_string_ext(total, JSON_C_TO_STRING_PLAIN) : NULL;
+
+    if (text)
+        fprintf(writing->put.out, "],\n\"total\":%s}\n", text);
+    json_object_put(total);
+    return text ? 0 : -1;
+}
+
+static int put_rows(struct writing *writing, struct report *report)
+{
+    const struct report_args *args = writing->args;
+    struct report_visitor visitor = {.arg = writing};
+    struct report_row grand;
+    bool json = writing->put.shape == REPORT_SHAPE_JSON;
+
+    if (args->by_given)
+        visitor.total = put_total;
+    else
+        visitor.job = put_job;
+    if (json)
+        begin_json(writing);
+    else
+        report_put_header(&writing->put);
+    if (report_walk(report, args->by, args->per_node, &visitor, &grand) != 0)
+        return -1;
+    if (json)
+        return end_json(writing, &grand);
+    put_grand(writing, &grand);
+    return 0;
+}
+
+/* What was asked for, or what suits the shape: programs get all there is. */
+static int choose_columns(const struct report_args *args, struct report_column **column, size_t *n,
+                          struct berth_error *err)
+{
+    static const char *const title[REPORT_BYS] = {"Group",     "User", "Account",
+                                                  "Partition", "Node", "Day"};
+    const char *format = args->format     ? args->format
+                         : args->by_given ? totals_format
+                                          : steps_format;
+    bool all = !args->format && !args->by_given &&
+               (args->shape == REPORT_SHAPE_JSON || args->shape == REPORT_SHAPE_CSV);
+
+    if ((all ? report_columns_all(column, n, err) : report_columns_parse(format, column, n, err)) <
+        0)
+        return -1;
+    for (size_t i = 0; i < *n && args->by_given; i++)
+        if ((*column)[i].field->form == REPORT_FORM_GROUP) {
+            (*column)[i].title = title[args->by];
+            (*column)[i].key = report_by_name[args->by];
+        }
+    return 0;
+}
+
+static int write_rows(const struct report_args *args, const struct report_column *column, size_t n,
+                      struct report *report)
+{
+    struct writing writing = {
+        .args = args,
+        .put = {.out = stdout,
+                .shape = args->shape,
+                .delimiter = args->delimiter,
+                .header = !args->no_header,
+                .unit = args->unit,
+                .column = column,
+                .columns = n},
+    };
+
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    errno = 0;
+    if (put_rows(&writing, report) < 0)
+        return ctl_fail("report", "%s", strerror(errno ? errno : ENOMEM));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return ctl_fail("stdout", "%m");
+    return 0;
+}
+
+static int write_page(const struct report_args *args, const char *ledger, struct report *report)
+{
+    struct report_page page = {.now = args->now,
+                               .since = args->since,
+                               .until = args->until,
+                               .unit = args->unit,
+                               .ledger = ledger};
+    struct berth_error err;
+
+    if (report_html_write(report, &page, args->html, &err) < 0)
+        return ctl_fail("report", "%s", err.text);
+    return 0;
+}
+
+static int run(const struct report_args *args, const struct report_column *column, size_t columns)
+{
+    struct reading reading = {.args = args, .terminal = isatty(STDERR_FILENO)};
+    struct berth_error err;
+    struct conf conf;
+    const char *url = args->ledger ? args->ledger : conf.ledger;
+    const char *defaults = args->defaults ? args->defaults : conf.ledger_defaults;
+    int status;
+
+    if (ctl_conf(args->config, &conf, &err) < 0)
+        return ctl_fail("report", "%s", err.text);
+    if (strcmp(url, "off") == 0)
+        return ctl_fail("report",
+                        "berth.conf says ledger=off: nothing is kept of steps that ended");
+    reading.report = report_new();
+    if (!reading.report)
+        return ctl_fail("report", "%s", strerror(ENOMEM));
+    reading.begun_s = mono_s();
+    if (read_ledger(args, url, defaults, &reading, &err) < 0)
+        status = is_locked(url, &conf) ? 1 : ctl_fail("report", "%s", err.text);
+    else if (args->html)
+        status = write_page(args, url, reading.report);
+    else
+        status = write_rows(args, column, columns, reading.report);
+    if (status == 0 && report_records(reading.report) == 0 && args->states && !args->since_given &&
+        args->jobs == 0)
+        fputs("berthctl: report: with --state alone sacct and this look at what runs now: give "
+              "--starttime\n",
+              stderr);
+    report_free(reading.report);
+    return status;
+}
+
+int ctl_report(int argc, char **argv)
+{
+    struct report_args args;
+    struct report_column *column = NULL;
+    struct berth_error err;
+    size_t columns = 0;
+    int status = ctl_report_args(argc, argv, &args);
+
+    if (status < 0 && choose_columns(&args, &column, &columns, &err) < 0)
+        status = ctl_usage("report", "--format: %s", err.text);
+    if (status < 0)
+        status = run(&args, column, columns);
+    free(column);
+    ctl_report_args_clear(&args);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_report - what `berthctl report` was asked for. */
+#ifndef BERTH_CLI_REPORT_H
+#define BERTH_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packer/conf/conf.h"
+#include "packer/ledger/ledger.h"
+#include "packer/report/table.h"
+
+/* "12", "12.batch", "12_3", "12_3.0" of -j: a job, the tasks of an array, or a step of either. */
+struct report_wanted {
+    struct wire_step_id id; /* step UINT32_MAX: all */
+    uint32_t task;          /* UINT32_MAX: all */
+};
+
+struct report_words_list {
+    char **word;
+    size_t n;
+};
+
+enum report_state { REPORT_STATE_COMPLETED, REPORT_STATE_FAILED, REPORT_STATE_OTHER };
+
+struct report_args {
+    struct report_wanted *job;
+    size_t jobs;
+    struct report_words_list users, accounts, partitions, nodes, placed;
+    bool state[REPORT_STATE_OTHER + 1], states; /* of -s; whether it was given */
+    bool all_users, jobs_only, per_node, by_given;
+    bool since_given, until_given;
+    int64_t now, since, until; /* unix seconds; until is outside */
+    int by_word;               /* of --by, -1: not given */
+    enum report_by by;
+    enum report_shape shape;
+    bool no_header;
+    const char *delimiter, *format, *html, *ledger, *defaults, *config;
+    enum report_unit unit;
+};
+
+/* Read the command line. -1 to go on, else the exit status. The caller clears it in both cases. */
+int ctl_report_args(int argc, char **argv, struct report_args *args);
+void ctl_report_args_clear(struct report_args *args);
+
+#endif

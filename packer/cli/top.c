@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_top - `berthctl top`: the status page again and again, with the CPU time that each step used
+ * meanwhile.
+ *
+ * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM and SIGHUP are blocked and taken
+ * from a descriptor beside the keyboard's: every way out passes through the one place that restores
+ * the terminal. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/json.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/options.h"
+
+struct top {
+    const char *socket;
+    bool batch, json;
+    double delay_s;
+    uint64_t count; /* 0: no end */
+    int signals;    /* signalfd */
+    bool keyboard;  /* stdin is a terminal in raw mode */
+    struct termios saved;
+    struct json_object *before; /* the last answer */
+    double before_s;            /* and when it came */
+};
+
+/* ---- the terminal ---- */
+
+static void terminal_take(struct top *top)
+{
+    struct termios raw;
+
+    if (top->batch)
+        return;
+    top->keyboard = tcgetattr(STDIN_FILENO, &top->saved) == 0;
+    if (top->keyboard) {
+        raw = top->saved;
+        raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+        raw.c_cc[VMIN] = 0;
+        raw.c_cc[VTIME] = 0;
+        tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    fputs("\033[?1049h\033[?25l", stdout); /* alternate screen, no cursor */
+}
+
+static void terminal_give_back(struct top *top)
+{
+    if (top->batch)
+        return;
+    fputs("\033[?25h\033[?1049l", stdout);
+    fflush(stdout);
+    if (top->keyboard)
+        tcsetattr(STDIN_FILENO, TCSANOW, &top->saved);
+}
+
+/* Sleep until the next page. false: the person wants to leave. */
+static bool terminal_wait(struct top *top)
+{
+    struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
+                            {.fd = top->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
+    double end = mono_s() + top->delay_s, left;
+
+    while ((left = end - mono_s()) > 0) {
+        char key;
+
+        if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
+            return false;
+        if (fds[0].revents)
+            return false;
+        if (fds[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q'))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a page ---- */
+
+static double cpu_s(struct json_object *step)
+{
+    return ctl_number(step, "user_s") + ctl_number(step, "system_s");
+}
+
+static struct json_object *find_step(struct json_object *answer, const char *id)
+{
+    struct json_object *steps = ctl_object(answer, "steps");
+
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+
+        if (strcmp(ctl_text(step, "id"), id) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+/* CPU time since the last page, in percent of one CPU; null where one of the two is not known. */
+static void add_shares(struct top *top, struct json_object *answer, double now_s)
+{
+    struct json_object *steps = ctl_object(answer, "steps");
+
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+        struct json_object *before = find_step(top->before, ctl_text(step, "id"));
+        double used = before ? cpu_s(step) - cpu_s(before) : NAN;
+
+        json_add_measure(step, "cpu_pct", 100 * used / (now_s - top->before_s));
+    }
+}
+
+static int compare(double x, double y)
+{
+    return (x > y) - (x < y);
+}
+
+/* Busiest first, those without a share last; then by number. */
+static int by_share(const void *a, const void *b)
+{
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    double share_x = ctl_number(x, "cpu_pct"), share_y = ctl_number(y, "cpu_pct");
+    int order = compare(isnan(share_y) ? -1 : share_y, isnan(share_x) ? -1 : share_x);
+
+    if (order == 0)
+        order = compare(ctl_number(x, "job"), ctl_number(y, "job"));
+    return order ? order : compare(ctl_number(x, "step"), ctl_number(y, "step"));
+}
+
+static void draw(struct top *top, struct json_object *answer)
+{
+    struct winsize size = {0};
+
+    if (top->json) {
+        puts(json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN |
+                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
+    } else if (top->batch) {
+        ctl_put_status(stdout, answer, ctl_columns(), 0);
+        putchar('\n');
+    } else {
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+        fputs("\033[H\033[2J", stdout);
+        ctl_put_status(stdout, answer, size.ws_col, size.ws_row > 1 ? size.ws_row - 1u : 0);
+    }
+    fflush(stdout);
+}
+
+/* Ask, compare with the last answer, draw. 0, or -1 and err. */
+static int page(struct top *top, struct berth_error *err)
+{
+    struct wire_request request = {.op = WIRE_OP_STATUS};
+    struct json_object *answer = ctl_ask(top->socket, &request, err);
+    double now_s = mono_s();
+
+    if (!answer)
+        return -1;
+    add_shares(top, answer, now_s);
+    json_object_array_sort(ctl_object(answer, "steps"), by_share);
+    draw(top, answer);
+    json_object_put(top->before);
+    top->before = answer;
+    top->before_s = now_s;
+    return ferror(stdout) ? berth_error_set(err, "stdout: %s", strerror(errno)) : 0;
+}
+
+static int run(struct top *top)
+{
+    struct berth_error err;
+    uint64_t pages = 0;
+    int rc;
+
+    top->signals = ctl_signals();
+    terminal_take(top);
+    do
+        rc = page(top, &err);
+    while (rc == 0 && (top->count == 0 || ++pages < top->count) && terminal_wait(top));
+    terminal_give_back(top);
+    json_object_put(top->before);
+    close(top->signals);
+    return rc < 0 ? ctl_fail("berthd", "%s", err.text) : 0;
+}
+
+/* ---- the verb ---- */
+
+static const struct ctl_option option_rows[] = {
+    {"batch", 'b', NULL, "one page after the other; so too where stdout is no terminal",
+     CTL_FLAG(struct top, batch)},
+    {"delay", 'd', "SECONDS", "between two pages (1; 0.1 to 3600)",
+     CTL_NUMBER(struct top, delay_s, "seconds", 0.1, 3600)},
+    {"count", 'n', "COUNT", "leave after so many pages",
+     CTL_WHOLE(struct top, count, "a number", 1, 0)},
+    {"json", 0, NULL, "one JSON object per page, as berthctl status --json, with \"cpu_pct\"",
+     CTL_FLAG(struct top, json)},
+    CTL_OPTION_SOCKET(struct top),
+};
+static const struct ctl_options options = {
+    .verb = "top",
+    .synopsis = "[-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]",
+    .about = "The page of berthctl status, drawn anew, busiest step first. q leaves.",
+    CTL_OPTIONS(option_rows),
+};
+
+int ctl_top(int argc, char **argv)
+{
+    struct top top = {.delay_s = 1, .batch = !isatty(STDOUT_FILENO)};
+    int status = ctl_options_read(&options, argc, argv, &top);
+
+    if (status >= 0)
+        return status;
+    top.batch = top.batch || top.json;
+    return run(&top);
+}

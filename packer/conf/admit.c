@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* admit - see admit.h */
+#include "packer/conf/admit.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/log.h"
+#include "packer/base/text.h"
+
+/* ---- who may ask for isolate ---- */
+
+/* Is one of the words this one, or "*"? */
+static bool named(const char *words, const char *word)
+{
+    return word[0] && (text_lists(words, word) || text_lists(words, "*"));
+}
+
+static bool number_named(const char *words, uint32_t number)
+{
+    char word[16];
+
+    snprintf(word, sizeof(word), "%u", number);
+    return named(words, word);
+}
+
+static bool group_named(const char *words, const struct wire_register *request)
+{
+    bool any = number_named(words, request->gid);
+
+    for (size_t i = 0; i < request->ngroups; i++)
+        any = any || number_named(words, request->group[i]);
+    return any;
+}
+
+const char *admit_isolate(const struct conf *conf, const struct wire_register *request)
+{
+    if (!text_lists(conf->allow, "isolate"))
+        return "berth.conf does not allow it";
+    if (number_named(conf->isolate_users, request->uid) ||
+        group_named(conf->isolate_groups, request) ||
+        named(conf->isolate_accounts, request->account) || named(conf->isolate_qos, request->qos))
+        return NULL;
+    return "berth.conf names neither its user nor a group, account or QOS of it "
+           "(isolate_users, ...)";
+}
+
+/* The number of a user or group; false where nobody knows the name. */
+static bool look_up(bool users, const char *name, uint32_t *number)
+{
+    const struct passwd *user = users ? getpwnam(name) : NULL;
+    const struct group *group = users ? NULL : getgrnam(name);
+
+    if (user)
+        *number = user->pw_uid;
+    else if (group)
+        *number = group->gr_gid;
+    return user || group;
+}
+
+static void to_numbers(const char *key, bool users, char *words, size_t size)
+{
+    char *copy = strdup(words), *rest = copy;
+    size_t used = 0;
+
+    words[0] = '\0';
+    for (char *word; copy && (word = strsep(&rest, ","));) {
+        bool plain = word[strspn(word, "0123456789")] == '\0' || strcmp(word, "*") == 0;
+        char text[16];
+        uint32_t number;
+
+        if (!plain && !look_up(users, word, &number)) {
+            log_warn("berth.conf: %s: '%s' is not known here", key, word);
+            continue;
+        }
+        if (!plain)
+            snprintf(text, sizeof(text), "%u", number);
+        word = plain ? word : text;
+        if (used + strlen(word) + 2 > size) { /* a number can be longer than its name */
+            log_warn("berth.conf: %s: too long, '%s' is left out", key, word);
+            continue;
+        }
+        used += (size_t)sprintf(words + used, "%s%s", used ? "," : "", word);
+    }
+    free(copy);
+}
+
+void admit_prepare(struct conf *conf)
+{
+    to_numbers("isolate_users", true, conf->isolate_users, sizeof(conf->isolate_users));
+    to_numbers("isolate_groups", false, conf->isolate_groups, sizeof(conf->isolate_groups));
+}
+
+void admit_reload(struct conf *now, struct conf *next)
+{
+    admit_prepare(next);
+    memcpy(now->allow, next->allow, sizeof(now->allow));
+    memcpy(now->isolate_users, next->isolate_users, sizeof(now->isolate_users));
+    memcpy(now->isolate_groups, next->isolate_groups, sizeof(now->isolate_groups));
+    memcpy(now->isolate_accounts, next->isolate_accounts, sizeof(now->isolate_accounts));
+    memcpy(now->isolate_qos, next->isolate_qos, sizeof(now->isolate_qos));
+}
+
+/* ---- the words ---- */
+
+/* Is the word refused? Then add it to the list. */
+static bool refuse(const char *allow, bool given, const char *word, char *refused, size_t size)
+{
+    size_t used = strlen(refused);
+
+    if (!given || text_lists(allow, word))
+        return false;
+    snprintf(refused + used, size - used, "%s%s", used ? "," : "", word);
+    return true;
+}
+
+void admit_options(const struct conf *conf, struct wire_register *request, char *refused,
+                   size_t size)
+{
+    struct wire_options *o = &request->options, none;
+    const char *allow = conf->allow;
+
+    wire_options_init(&none);
+    refused[0] = '\0';
+    if (refuse(allow, o->mode != WIRE_MODE_OFF, wire_mode_name[o->mode], refused, size))
+        o->mode = WIRE_MODE_OFF;
+    if (refuse(admit_isolate(conf, request) ? "" : allow, o->isolate, "isolate", refused, size))
+        o->isolate = false;
+    if (refuse(allow, o->edp, "edp", refused, size))
+        o->edp = false;
+    if (refuse(allow, o->size, "size", refused, size))
+        o->size = false;
+    if (refuse(allow, o->policy_given, "policy", refused, size))
+        o->policy_given = false;
+    if (refuse(allow, o->cores_max > 0, "cores", refused, size))
+        o->cores_min = o->cores_max = 0;
+    if (refuse(allow, o->max_slowdown_pct >= 0, "max-slowdown", refused, size))
+        o->max_slowdown_pct = none.max_slowdown_pct;
+    if (refuse(allow, o->mem != WIRE_MEM_AUTO, "mem", refused, size))
+        o->mem = WIRE_MEM_AUTO;
+    if (refuse(allow, o->tag[0], "tag", refused, size))
+        o->tag[0] = '\0';
+}

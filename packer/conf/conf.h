@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf - berth.conf, the daemon's configuration.
+ *
+ * One table in conf.c gives each key's name, type, unit, default and help: the parser, `berthd
+ * --print-config` and the man page berth.conf(5) all come from it. */
+#ifndef BERTH_CONF_CONF_H
+#define BERTH_CONF_CONF_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "packer/base/error.h"
+#include "packer/base/log.h"
+
+enum conf_enforcement {
+    CONF_ENFORCE_AUTO,
+    CONF_ENFORCE_CGROUP1,
+    CONF_ENFORCE_CGROUP2,
+    CONF_ENFORCE_DRYRUN
+};
+
+enum conf_policy { CONF_POLICY_DI, CONF_POLICY_DIO_POWER };
+
+enum conf_switch { CONF_OFF, CONF_ON };
+
+struct conf {
+    char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
+    char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
+                                */
+    char profile_db[PATH_MAX]; /* profile store (SQLite) */
+    char machine_profile[PATH_MAX]; /* bandwidths and latencies of the node; absent: none known */
+    char topology[PATH_MAX];    /* "" this machine, else an hwloc XML file or a synthetic string */
+    char cgroup_name[64];       /* name of berth's own cgroup */
+    char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
+    char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
+    char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
+    enum conf_policy policy; /* of steps that ask for none */
+    enum conf_enforcement enforcement;
+    enum log_target log;
+    enum log_level log_level;
+    double devil_miss_pmi;   /* at or above: a devil (Blagodurov 2010, section 6) */
+    double neutral_miss_pmi; /* rank of an unprofiled program, for the order only */
+    uint64_t sweep_ms;       /* how often steps that vanished without a word are looked for */
+    uint64_t history;        /* ended steps remembered for explain */
+    char counters[64];       /* backends that may be used, comma separated */
+    char counters_replay[PATH_MAX];  /* "" or a file of samples, played instead */
+    char event_table[PATH_MAX];      /* hardware events by micro-architecture */
+    enum conf_switch lock_time;      /* count waiting for futexes, by eBPF */
+    enum conf_switch reuse_sampling; /* stack distances by sampled addresses */
+    uint64_t startup_ms, first_window_ms, window_ms;
+    double phase_change;       /* relative distance from the average that begins a new phase */
+    enum conf_switch learn;    /* store what was counted */
+    uint64_t profile_age_days; /* 0: counted samples are kept for ever */
+    enum conf_switch replace;  /* move running steps */
+    uint64_t replace_horizon_ms, replace_limit;
+    double regret; /* of speed, after a move */
+    uint64_t regret_ms;
+    uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
+    enum conf_switch probe; /* the interference probe */
+    uint64_t probe_every_ms, probe_time_ms;
+    char metrics[120];               /* where they are served (conf/address.h) */
+    uint64_t metrics_steps;          /* at most so many steps have series of their own */
+    char metrics_group[64];          /* who may read these: "" root, "*" everybody */
+    char metrics_textfile[PATH_MAX]; /* "" none */
+    uint64_t metrics_interval_ms;    /* between two of them */
+    char energy[64];                 /* ways to read meters that may be used, comma separated */
+    uint64_t energy_interval_ms;     /* between two readings of them */
+    char energy_root[PATH_MAX];      /* below it are the meters' files */
+    char energy_model[96];           /* "" or what packages take: conf/watts.h */
+    char ledger[PATH_MAX];           /* "off", or the URL (sql.h) of the steps' records */
+    char ledger_defaults[PATH_MAX];  /* "" or a MariaDB option file with its credentials */
+    char ledger_queue[PATH_MAX];     /* folder of the records that wait for it */
+    char ledger_group[64];           /* "" or a group that may read a ledger in a file */
+    enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
+    char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
+};
+
+#define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"
+
+/* Fill conf with the defaults. */
+void conf_init(struct conf *conf);
+
+/* Read the file over the defaults. The file must be a regular file owned by root or the caller and
+ * not writable by group or others. 0, or -1 and err "FILE:LINE: what is wrong, and what would be
+ * right"; conf is unchanged then. */
+int conf_read(struct conf *conf, const char *path, struct berth_error *err);
+
+/* Every key with its help as a comment and its present value; the output can be read again by
+ * conf_read. */
+void conf_print(const struct conf *conf, FILE *out);
+
+/* The table as mdoc(7) list items, for berth.conf(5). */
+void conf_print_mdoc(FILE *out);
+
+#endif

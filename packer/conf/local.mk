@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/conf/address.c packer/conf/address.h \
+	packer/conf/admit.c packer/conf/admit.h \
+	packer/conf/conf.c packer/conf/conf.h \
+	packer/conf/watts.c packer/conf/watts.h

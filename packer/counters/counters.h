@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters - what a step does to the machine, as numbers: one vtable, several backends, as many of
+ * them at once as the node offers.
+ *
+ *   replay    samples from a file, by the step's name; alone, for tests and studies
+ *   perf      hardware events (libpfm4, perf_event_open) of the step's cgroup, and the kernel's
+ * software events where there is no PMU
+ *   resctrl   occupancy of the last-level cache and memory bandwidth, by a monitoring group
+ *   software  /proc, taskstats and the memory cgroup: CPU time, waiting, switches, resident memory
+ *
+ * A counter is taken from the first backend of that order which knows it. What nobody knows is
+ * absent from the sample: never 0, never a guess. Nothing here decides anything. */
+#ifndef BERTH_COUNTERS_COUNTERS_H
+#define BERTH_COUNTERS_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+#include "packer/conf/conf.h"
+#include "packer/counters/counter_info.h"
+#include "packer/enforce/enforce.h"
+#include "packer/machine/topo.h"
+#include "packer/system/rootfs.h"
+
+#define COUNTERS_NODES_MAX 64
+
+struct counters_sample {
+    double at_s;            /* CLOCK_MONOTONIC when it was read (replay: the time asked for) */
+    uint32_t known;         /* bit i: value[i] is a measurement */
+    double value[COUNTERS]; /* exact to 2^53 */
+    double error[COUNTERS]; /* relative standard error where an event was multiplexed with others;
+                               0 exact */
+    size_t nodes;           /* NUMA nodes below; 0: not known */
+    double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
+};
+
+static inline bool counters_know(const struct counters_sample *sample, enum counter counter)
+{
+    return sample->known & 1u << counter;
+}
+
+/* Enter a value, unless a backend before has entered one. */
+static inline void counters_set(struct counters_sample *sample, enum counter counter, double value)
+{
+    if (counters_know(sample, counter))
+        return;
+    sample->known |= 1u << counter;
+    sample->value[counter] = value;
+    sample->error[counter] = 0;
+}
+
+/* The node, as a backend needs it: all borrowed, valid until its close. */
+struct counters_node {
+    const struct rootfs *root;
+    const struct topo *topo;
+    struct enforce *enforce; /* lists a step's processes; its cgroup_root and tree */
+    const struct conf *conf;
+};
+
+/* A step, as a backend needs it: borrowed, valid during the call only. */
+struct counters_target {
+    const struct enforce_step *body; /* id, cgroup, tasks */
+    const char *name;                /* its tag, else its program's base name, else "" */
+    struct cpus cpus;                /* where its tasks may run now */
+    double elapsed_s;                /* since it was registered */
+};
+
+#define COUNTERS_SAY 512
+
+struct counters_backend {
+    const char *name;
+
+    /* Is this way usable on this node? 0: *state (the backend's own), *can (bit i: counter i is
+     * known here as a rule) and say (one line for people: what it counts, and how) are filled. -1:
+     * not here, err says why in words for `berthctl doctor`; nothing is left behind. */
+    int (*open)(const struct counters_node *node, void **state, uint32_t *can,
+                char say[COUNTERS_SAY], struct berth_error *err);
+    void (*close)(void *state);
+
+    /* A step begins (none of its tasks has run), or is adopted after a restart of berthd. 0 and
+     * *step; or -1 and err: this backend knows nothing of this step. */
+    int (*attach)(void *state, const struct counters_target *target, void **step,
+                  struct berth_error *err);
+
+    /* Its CPUs have just changed. May be NULL. */
+    void (*follow)(void *state, void *step, const struct counters_target *target);
+
+    /* Add what is known now by counters_set. 0, or -1 and err when nothing could be read. */
+    int (*read)(void *state, void *step, const struct counters_target *target,
+                struct counters_sample *sample, struct berth_error *err);
+
+    /* The step is over: nothing of it is left. Its processes may have gone long ago. */
+    void (*detach)(void *state, void *step);
+
+    /* The descriptor of the step's cgroup in the perf_event hierarchy, borrowed. May be NULL. */
+    int (*cgroup)(void *step);
+
+    /* Remove what a berthd before this one has left for steps that are not in known[n]. May be
+     * NULL. */
+    void (*sweep)(void *state, const struct wire_step_id *known, size_t n);
+};
+
+extern const struct counters_backend counters_replay, counters_perf, counters_resctrl,
+    counters_software;
+
+/* ---- all backends together ---- */
+
+struct counters;      /* those that work on this node */
+struct counters_step; /* one step of theirs */
+
+/* Open every backend that works here; with conf->counters_replay set, only replay. It fails for
+ * want of memory only, or when the file to replay cannot be read: -1 and err. */
+int counters_open(struct counters **out, const struct counters_node *node, struct berth_error *err);
+void counters_close(struct counters *counters); /* NULL is fine; all steps are detached before */
+
+/* What all of them together know, as a rule. */
+uint32_t counters_can(const struct counters *counters);
+
+/* Who counts the step's instructions here, else its CPU time: "perf", "replay", "software"; "" when
+ * nobody does. The source of what is learned. */
+const char *counters_source(const struct counters *counters);
+
+/* The i-th backend: its name, whether it is used, what it counts or why it is not used. False after
+ * the last one. */
+struct counters_about {
+    const char *name;
+    bool used;
+    const char *say;
+};
+bool counters_about(const struct counters *counters, size_t i, struct counters_about *about);
+
+/* NULL when out of memory. A backend that cannot follow the step is logged once, and absent. */
+struct counters_step *counters_attach(struct counters *counters,
+                                      const struct counters_target *target);
+void counters_follow(struct counters *counters, struct counters_step *step,
+                     const struct counters_target *target);
+void counters_read(struct counters *counters, struct counters_step *step,
+                   const struct counters_target *target, struct counters_sample *sample);
+void counters_detach(struct counters *counters, struct counters_step *step); /* NULL is fine */
+/* The descriptor of the step's perf_event cgroup, borrowed; -1: perf does not follow it. */
+int counters_cgroup(const struct counters_step *step);
+void counters_sweep(struct counters *counters, const struct wire_step_id *known, size_t n);
+
+#endif

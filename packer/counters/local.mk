@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/counters/counter_info.c packer/counters/counter_info.h \
+	packer/counters/counters.c packer/counters/counters.h \
+	packer/counters/lock_program.c packer/counters/lock_program.h \
+	packer/counters/lock_time.c packer/counters/lock_time.h \
+	packer/counters/perf.c \
+	packer/counters/perf_cgroup.c packer/counters/perf_cgroup.h \
+	packer/counters/perf_events.c packer/counters/perf_events.h \
+	packer/counters/perf_group.c packer/counters/perf_group.h \
+	packer/counters/perf_plan.c packer/counters/perf_plan.h \
+	packer/counters/perf_scale.c packer/counters/perf_scale.h \
+	packer/counters/process_sums.c packer/counters/process_sums.h \
+	packer/counters/rates.c packer/counters/rates.h \
+	packer/counters/recorded.c packer/counters/recorded.h \
+	packer/counters/replay.c \
+	packer/counters/resctrl.c \
+	packer/counters/resctrl_group.c packer/counters/resctrl_group.h \
+	packer/counters/sample_line.c packer/counters/sample_line.h \
+	packer/counters/software.c \
+	packer/counters/step_usage.c packer/counters/step_usage.h

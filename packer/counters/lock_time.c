@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lock_time - see lock_time.h; what the kernel runs is in lock_program.h
+ *
+ * The programs are attached to perf events of the tracepoints, whose numbers are in tracefs. Where
+ * tracefs is mounted nowhere, a mount of it is made that has no place in the file system and goes
+ * with its descriptor. */
+#include "packer/counters/lock_time.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/mount.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/counters/lock_program.h"
+
+#define PROCESSES_MAX 16384 /* watched at the same time */
+#define THREADS_MAX 65536   /* that wait at the same time */
+#define READ_TRIES 8
+
+struct hook {
+    const char *tracepoint;
+    bool optional; /* kernels before 5.16 and 6.7 have no such call */
+    enum lock_hook program;
+};
+
+static const struct hook hooks[] = {
+    {"syscalls/sys_enter_futex", false, LOCK_ENTER_FUTEX},
+    {"syscalls/sys_exit_futex", false, LOCK_LEAVE},
+    {"sched/sched_process_exit", false, LOCK_LEAVE},
+    {"syscalls/sys_enter_futex_waitv", true, LOCK_ENTER},
+    {"syscalls/sys_exit_futex_waitv", true, LOCK_LEAVE},
+    {"syscalls/sys_enter_futex_wait", true, LOCK_ENTER},
+    {"syscalls/sys_exit_futex_wait", true, LOCK_LEAVE},
+};
+#define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+
+struct lock_time {
+    int process, start; /* maps */
+    int program[LOCK_HOOKS];
+    int event[HOOKS];
+};
+
+/* ---- the kernel's side ---- */
+
+static long bpf(enum bpf_cmd command, union bpf_attr *attr, size_t size)
+{
+    return syscall(SYS_bpf, command, attr, size);
+}
+
+static uint64_t address(const void *of)
+{
+    return (uint64_t)(uintptr_t)of;
+}
+
+static int make_map(unsigned key, unsigned value, unsigned entries)
+{
+    union bpf_attr attr = {.map_type = BPF_MAP_TYPE_HASH};
+
+    attr.key_size = key;
+    attr.value_size = value;
+    attr.max_entries = entries;
+    return (int)bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+static int load(const struct lock_program *program)
+{
+    union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_TRACEPOINT};
+
+    attr.insns = address(program->insn);
+    attr.insn_cnt = (uint32_t)program->length;
+    attr.license = address("GPL");
+    return (int)bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+/* Maps and programs. 0, or -1 with errno. */
+static int load_all(struct lock_time *lock)
+{
+    struct lock_program program;
+
+    lock->process = make_map(sizeof(uint32_t), sizeof(struct lock_numbers), PROCESSES_MAX);
+    if (lock->process < 0)
+        return -1;
+    lock->start = make_map(sizeof(uint64_t), sizeof(uint64_t), THREADS_MAX);
+    if (lock->start < 0)
+        return -1;
+    for (int i = 0; i < LOCK_HOOKS; i++) {
+        lock_program_write(&program, (enum lock_hook)i, lock->process, lock->start);
+        lock->program[i] = load(&program);
+        if (lock->program[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A mount of tracefs that is nowhere in the file system; -1 with errno. */
+static int mount_tracefs(void)
+{
+    int mount = -1, saved, context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+
+    if (context < 0)
+        return -1;
+    if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+    saved = errno;
+    close(context);
+    errno = saved;
+    return mount;
+}
+
+/* The folder of tracefs, where it is mounted, else a mount of our own; -1 with errno. */
+static int open_tracefs(const struct rootfs *root)
+{
+    static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(path, sizeof(path), "%s/events", places[i]);
+        if (rootfs_exists(root, path))
+            return rootfs_openat(root, places[i], O_PATH | O_DIRECTORY);
+    }
+    return mount_tracefs();
+}
+
+/* The number of a tracepoint; -1 with errno. */
+static long tracepoint_number(int tracefs, const char *name)
+{
+    char path[128], text[32];
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof(path), "events/%s/id", name);
+    fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    got = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    return strtol(text, NULL, 10);
+}
+
+/* An event of the tracepoint that runs the program, on whichever CPU it occurs. -1 with errno. */
+static int attach(long number, int program)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+                                   .size = sizeof(attr),
+                                   .config = (uint64_t)number,
+                                   .sample_period = 1,
+                                   .wakeup_events = 1};
+    int saved, fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) == 0 && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
+        return fd;
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+/* 0, or -1 and err. */
+static int attach_all(struct lock_time *lock, int tracefs, struct berth_error *err)
+{
+    for (size_t i = 0; i < HOOKS; i++) {
+        long number = tracepoint_number(tracefs, hooks[i].tracepoint);
+
+        if (number < 0 && hooks[i].optional)
+            continue;
+        if (number < 0)
+            return berth_error_set(err, "tracepoint %s: %s", hooks[i].tracepoint, strerror(errno));
+        lock->event[i] = attach(number, lock->program[hooks[i].program]);
+        if (lock->event[i] < 0)
+            return berth_error_set(err, "cannot attach to tracepoint %s: %s", hooks[i].tracepoint,
+                                   strerror(errno));
+    }
+    return 0;
+}
+
+/* ---- the interface ---- */
+
+static struct lock_time *lock_time_new(void)
+{
+    struct lock_time *lock = calloc(1, sizeof(*lock));
+
+    if (!lock)
+        return NULL;
+    lock->process = lock->start = -1;
+    for (int i = 0; i < LOCK_HOOKS; i++)
+        lock->program[i] = -1;
+    for (size_t i = 0; i < HOOKS; i++)
+        lock->event[i] = -1;
+    return lock;
+}
+
+int lock_time_open(struct lock_time **out, const struct rootfs *root, struct berth_error *err)
+{
+    struct lock_time *lock = lock_time_new();
+    int tracefs, rc = -1;
+
+    if (!lock)
+        return berth_error_set(err, "out of memory");
+    if (load_all(lock) < 0) {
+        berth_error_set(err, "eBPF: %s", strerror(errno));
+        lock_time_close(lock);
+        return -1;
+    }
+    tracefs = open_tracefs(root);
+    if (tracefs < 0)
+        berth_error_set(err, "tracefs: %s", strerror(errno));
+    else
+        rc = attach_all(lock, tracefs, err);
+    if (tracefs >= 0)
+        close(tracefs);
+    if (rc < 0)
+        lock_time_close(lock);
+    else
+        *out = lock;
+    return rc;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void lock_time_close(struct lock_time *lock)
+{
+    if (!lock)
+        return;
+    for (size_t i = 0; i < HOOKS; i++)
+        close_fd(lock->event[i]);
+    for (int i = 0; i < LOCK_HOOKS; i++)
+        close_fd(lock->program[i]);
+    close_fd(lock->start);
+    close_fd(lock->process);
+    free(lock);
+}
+
+int lock_time_watch(struct lock_time *lock, pid_t pid)
+{
+    uint32_t key = (uint32_t)pid;
+    struct lock_numbers value = {0};
+    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
+
+    attr.key = address(&key);
+    attr.value = address(&value);
+    attr.flags = BPF_ANY;
+    return (int)bpf(BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
+}
+
+void lock_time_forget(struct lock_time *lock, pid_t pid)
+{
+    uint32_t key = (uint32_t)pid;
+    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
+
+    attr.key = address(&key);
+    bpf(BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
+}
+
+static int read_value(const struct lock_time *lock, pid_t pid, struct lock_numbers *value)
+{
+    uint32_t key = (uint32_t)pid;
+    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
+
+    attr.key = address(&key);
+    attr.value = address(value);
+    return (int)bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
+}
+
+int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
+{
+    struct lock_numbers last, value;
+    int64_t lasting;
+
+    if (read_value(lock, pid, &last) < 0)
+        return -1;
+    for (int i = 0; i < READ_TRIES; i++) {
+        if (read_value(lock, pid, &value) < 0)
+            return -1;
+        if (memcmp(&last, &value, sizeof(value)) == 0)
+            break;
+        last = value;
+        if (i == READ_TRIES - 1)
+            return -1;
+    }
+    /* the clock of bpf_ktime_get_ns */
+    lasting = (int64_t)(value.waiting * clock_ns(CLOCK_MONOTONIC) - value.began_ns);
+    *ns = value.ended_ns + (lasting > 0 ? (uint64_t)lasting : 0);
+    return 0;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tally - see counters/process_sums.h */
+#include "packer/counters/process_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tally_free(struct tally *tally)
+{
+    free(tally->process);
+    *tally = (struct tally){0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    return by_number(&((const struct tally_process *)a)->pid,
+                     &((const struct tally_process *)b)->pid);
+}
+
+static struct tally_process *find(struct tally *tally, size_t n, pid_t pid)
+{
+    struct tally_process key = {.pid = pid};
+
+    return n ? bsearch(&key, tally->process, n, sizeof(key), by_pid) : NULL;
+}
+
+static int reserve(struct tally *tally, size_t more)
+{
+    size_t room = tally->n + more;
+    struct tally_process *grown;
+
+    if (room <= tally->room)
+        return 0;
+    grown = realloc(tally->process, room * sizeof(*grown));
+    if (!grown)
+        return -1;
+    tally->process = grown;
+    tally->room = room;
+    return 0;
+}
+
+long tally_enter(struct tally *tally, pid_t *pid, size_t n)
+{
+    size_t known = tally->n, fresh = 0;
+
+    if (n)
+        qsort(pid, n, sizeof(*pid), by_number);
+    for (size_t i = 0; i < n; i++)
+        fresh += !find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]);
+    if (fresh == 0)
+        return 0;
+    if (reserve(tally, fresh) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]))
+            tally->process[tally->n++] = (struct tally_process){.pid = pid[i], .fd = -1};
+    qsort(tally->process, tally->n, sizeof(*tally->process), by_pid);
+    return (long)fresh;
+}
+
+void tally_see(struct tally *tally, struct tally_process *process, enum tally_count count,
+               double value)
+{
+    if (value < process->own[count])
+        tally->past[count] += process->own[count] - value;
+    process->own[count] = value;
+}
+
+struct tally_process *tally_heir(struct tally *tally, const struct tally_process *process)
+{
+    struct tally_process *heir = NULL;
+
+    for (size_t i = 0; i < tally->n && process->gone; i++) { /* a chain is not longer than that */
+        heir = find(tally, tally->n, process->parent);
+        if (!heir || !heir->gone)
+            return heir;
+        process = heir;
+    }
+    return NULL;
+}
+
+/* What one that is gone had goes to its heir's due, or into the past. */
+static void bequeath(struct tally *tally, const struct tally_process *process)
+{
+    struct tally_process *heir = tally_heir(tally, process);
+    double *to = heir ? heir->due : tally->past;
+
+    for (int i = 0; i < TALLY_INHERITED; i++)
+        to[i] += process->own[i] + process->waited[i];
+    for (int i = TALLY_INHERITED; i < TALLY_COUNTS; i++)
+        tally->past[i] += process->own[i];
+}
+
+/* Did what it has inherited grow by what was due? What is missing goes into the past. */
+static void inherit(struct tally *tally, struct tally_process *process)
+{
+    for (int i = 0; i < TALLY_INHERITED; i++) {
+        double missing = process->due[i] - (process->waited[i] - process->before[i]);
+
+        if (process->due[i] > 0 && missing > 0)
+            tally->past[i] += missing;
+        process->due[i] = 0;
+        process->before[i] = process->waited[i];
+    }
+}
+
+void tally_settle(struct tally *tally)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < tally->n; i++)
+        if (tally->process[i].gone)
+            bequeath(tally, &tally->process[i]);
+    for (size_t i = 0; i < tally->n; i++) {
+        if (tally->process[i].gone)
+            continue;
+        inherit(tally, &tally->process[i]);
+        if (kept != i)
+            tally->process[kept] = tally->process[i];
+        kept++;
+    }
+    tally->n = kept;
+}
+
+double tally_total(const struct tally *tally, enum tally_count count)
+{
+    double total = tally->past[count];
+
+    for (size_t i = 0; i < tally->n; i++) {
+        total += tally->process[i].own[count];
+        if (count < TALLY_INHERITED)
+            total += tally->process[i].waited[count];
+    }
+    return total;
+}

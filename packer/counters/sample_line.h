@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* samples - one sample of a step's counters as a line of text: a JSON object or a CSV row.
+ *
+ *     {"version":1,"step":"solver","at":12.5,"instructions":12e9,...,"rss_node":[4096,0],
+ *      "error":{"cycles":0.01}}                                              (in one line)
+ *
+ *     step,at,instructions,cycles,...
+ *     solver,12.5,12000000000,,...
+ *
+ * `step` is the name that a replay looks up, `at` the seconds since the step was registered, the
+ * other keys the names of counter_info. What is not known is absent, null, or an empty cell; keys
+ * and columns that are not known here are ignored. CSV has no rss_node and no error. Numbers are
+ * written so that they are read back exactly. A file of them: counters/recorded.h. */
+#ifndef BERTH_COUNTERS_SAMPLE_LINE_H
+#define BERTH_COUNTERS_SAMPLE_LINE_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+
+#include "packer/base/error.h"
+#include "packer/counters/counters.h"
+
+#define SAMPLES_VERSION 1
+#define SAMPLES_NAME_MAX 256   /* of a step, with its NUL */
+#define SAMPLES_LINE_MAX 65536 /* with its newline */
+#define SAMPLES_COLUMNS_MAX 256
+
+/* How many numbers it has: counters that are known, errors of them, and nodes. */
+size_t samples_values(const struct counters_sample *sample);
+
+/* ---- JSON ---- */
+
+/* Add what is known of a sample, but its time, to an object. */
+void samples_add(struct json_object *object, const struct counters_sample *sample);
+
+/* The reverse, from an object with "at": the whole sample, its time too. 0, or -1 and err:
+ * "cycles: -1: 0 or more expected". */
+int samples_take(struct json_object *object, struct counters_sample *sample,
+                 struct berth_error *err);
+
+/* A sample as a line with its newline, which the caller frees; its time is `at_s` of the sample.
+ * NULL when out of memory. */
+char *samples_json(const char *step, const struct counters_sample *sample);
+
+/* Read such a line. 0, or -1 and err that names the field; *sample is then undefined. */
+int samples_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
+                      struct counters_sample *sample, struct berth_error *err);
+
+/* ---- CSV ---- */
+
+/* The header, all counters, with its newline; and a row under it, in which control characters of
+ * the step's name become '?'. The caller frees them. NULL when out of memory. */
+char *samples_csv_header(void);
+char *samples_csv(const char *step, const struct counters_sample *sample);
+
+/* What each column of a file is. */
+struct samples_columns {
+    size_t n;
+    int column[SAMPLES_COLUMNS_MAX]; /* a counter, or one of the negative ones of counters/sample_line.c */
+};
+
+/* Read a header: "step" and "at" must be in it, none twice. 0, or -1 and err. */
+int samples_read_header(const char *line, size_t length, struct samples_columns *columns,
+                        struct berth_error *err);
+
+/* Read a row under that header. 0, or -1 and err that names the field. */
+int samples_read_csv(const char *line, size_t length, const struct samples_columns *columns,
+                     char step[SAMPLES_NAME_MAX], struct counters_sample *sample,
+                     struct berth_error *err);
+
+#endif

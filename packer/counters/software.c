@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters_software - what a step uses, from what every kernel counts: no hardware is needed.
+ *
+ *   CPU time            the step's cpuacct or v2 cgroup where Slurm has made one, which knows every
+ *                       process that ever ran in it; else /proc/PID/stat of its processes
+ *   waiting, switches   taskstats, one request a process; else schedstat and status of each thread
+ *   memory by node      the step's memory cgroup, else numa_maps, seldom and of small steps only
+ *   lock time           eBPF, where berth.conf says lock_time=on
+ *
+ * What it costs is bounded for the node, however many steps and processes there are: each step has
+ * the same share of PROCESSES_PER_S, and one with more processes is read less often, two samples in
+ * a row each time, so that there is a rate between them; the samples in between have its cgroup's
+ * CPU time only. Finding a step's processes costs several times what reading them does, so it is
+ * done less and less often while there is nothing new, down to LISTS_PER_S for all steps together;
+ * what a process used before it was found is not lost, since the kernel counts from its beginning.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "packer/counters/counters.h"
+#include "packer/counters/lock_time.h"
+#include "packer/counters/step_usage.h"
+#include "packer/system/memory_nodes.h"
+#include "packer/system/step_cgroup.h"
+#include "packer/system/taskstats.h"
+
+#define PROCESSES_PER_S 64.0
+#define LISTS_PER_S 5.0
+#define LIST_MIN_S 2.0 /* as often as that is always fine */
+#define CGROUP_NODES_EVERY_S 5.0
+#define MAPS_FIRST_S 5.0 /* after the step has begun: it has its memory then */
+#define MAPS_EVERY_S 60.0
+#define MAPS_BYTES_MAX (512.0 * 1024 * 1024) /* numa_maps of that much takes 6 ms (measured) */
+#define MAPS_PROCESSES_MAX 16                /* and 0.1 ms for each process */
+#define MAPS_BYTES_PER_S (16.0 * 1024 * 1024)
+#define MAPS_PROCESSES_PER_S 2.0
+
+struct software {
+    struct counters_node node;
+    struct usage_ways ways;
+    struct taskstats_link taskstats;
+    size_t steps;                         /* that are attached */
+    char taskstats_why[COUNTERS_SAY / 4]; /* why it is not used; "" it is */
+    char lock_why[COUNTERS_SAY / 4];      /* and lock time */
+};
+
+struct software_step {
+    struct step_cgroup cgroup;
+    bool by_cgroup; /* CPU time */
+    struct step_cgroup_cpu base;
+    struct step_usage usage;
+    /* elapsed_s of the step, as all times here */
+    double next_pair_s; /* when the next two samples in a row begin */
+    bool paired;        /* there has been the second one */
+    double list_at_s, next_list_s;
+    double next_nodes_s;
+    struct memory_nodes nodes;
+    uint32_t random; /* steps that began together shall not be read together for ever */
+};
+
+/* ---- the node ---- */
+
+/* Is the root this machine's, and no recorded tree? */
+static bool is_live(const struct rootfs *root)
+{
+    struct stat here, live;
+
+    return fstat(root->fd, &here) == 0 && stat("/", &live) == 0 && here.st_dev == live.st_dev &&
+           here.st_ino == live.st_ino;
+}
+
+static void choose_taskstats(struct software *software)
+{
+    struct berth_error why = {""};
+
+    if (!is_live(software->node.root))
+        berth_error_set(&why, "a recorded tree has none");
+    else if (taskstats_open(&software->taskstats, &why) == 0)
+        software->ways.taskstats = &software->taskstats;
+    snprintf(software->taskstats_why, sizeof(software->taskstats_why), "%.120s", why.text);
+}
+
+static void choose_lock_time(struct software *software)
+{
+    struct berth_error why = {""};
+
+    if (software->node.conf->lock_time == CONF_OFF)
+        berth_error_set(&why, "lock_time=off");
+    else if (!is_live(software->node.root))
+        berth_error_set(&why, "a recorded tree has none");
+    else if (lock_time_open(&software->ways.lock_time, software->node.root, &why) < 0)
+        software->ways.lock_time = NULL;
+    snprintf(software->lock_why, sizeof(software->lock_why), "%.120s", why.text);
+}
+
+static void say_ways(const struct software *software, char say[COUNTERS_SAY])
+{
+    bool netlink = software->ways.taskstats, lock = software->ways.lock_time;
+
+    snprintf(say, COUNTERS_SAY,
+             "CPU time by the step's cgroup where Slurm makes one, else by /proc; waiting and "
+             "switches by %s%s%s; memory by the step's memory cgroup, else numa_maps of small "
+             "steps; lock time %s%s",
+             netlink ? "taskstats (netlink)" : "/proc of each thread (",
+             netlink ? "" : software->taskstats_why, netlink ? "" : ")",
+             lock ? "by eBPF" : "absent: ", lock ? "" : software->lock_why);
+}
+
+static uint32_t bit(enum counter counter)
+{
+    return 1u << counter;
+}
+
+static uint32_t can_count(const struct software *software)
+{
+    const struct rootfs *root = software->node.root;
+    uint32_t can = bit(COUNTER_CPU_NS) | bit(COUNTER_USER_NS) | bit(COUNTER_SYSTEM_NS) |
+                   bit(COUNTER_FAULTS) | bit(COUNTER_THREADS) | bit(COUNTER_RSS_BYTES) |
+                   bit(COUNTER_SWITCHES) | bit(COUNTER_VOLUNTARY) | bit(COUNTER_INVOLUNTARY);
+
+    if (software->ways.taskstats || rootfs_exists(root, "proc/self/schedstat"))
+        can |= bit(COUNTER_RUN_DELAY_NS);
+    if (software->ways.lock_time)
+        can |= bit(COUNTER_LOCK_WAIT_NS);
+    return can;
+}
+
+static int software_open(const struct counters_node *node, void **state, uint32_t *can,
+                         char say[COUNTERS_SAY], struct berth_error *err)
+{
+    struct software *software = calloc(1, sizeof(*software));
+    struct rlimit files = {.rlim_cur = 1024};
+
+    if (!software)
+        return berth_error_set(err, "out of memory");
+    getrlimit(RLIMIT_NOFILE, &files);
+    software->node = *node;
+    software->ways = (struct usage_ways){
+        .root = node->root,
+        .descriptors_max = files.rlim_cur == RLIM_INFINITY ? SIZE_MAX : files.rlim_cur / 4};
+    choose_taskstats(software);
+    choose_lock_time(software);
+    *can = can_count(software);
+    say_ways(software, say);
+    *state = software;
+    return 0;
+}
+
+static void software_close(void *state)
+{
+    struct software *software = state;
+
+    if (software->ways.taskstats)
+        taskstats_close(&software->taskstats);
+    lock_time_close(software->ways.lock_time);
+    free(software);
+}
+
+/* ---- a step ---- */
+
+/* How long it takes until this step's share of reading numa_maps suffices. */
+static double maps_share_s(const struct software *software, const struct software_step *step)
+{
+    double one_s = (double)step->usage.tally.n / MAPS_PROCESSES_PER_S +
+                   step_usage_rss(&step->usage) / MAPS_BYTES_PER_S;
+
+    return one_s * (double)software->steps;
+}
+
+/* A time, a quarter longer or shorter. */
+static double about(struct software_step *step, double time_s)
+{
+    step->random = step->random * 1664525 + 1013904223;
+    return time_s * (0.75 + 0.5 * (double)(step->random >> 8) / (double)(1u << 24));
+}
+
+static int software_attach(void *state, const struct counters_target *target, void **out,
+                           struct berth_error *err)
+{
+    struct software *software = state;
+    const struct counters_node *node = &software->node;
+    struct software_step *step = calloc(1, sizeof(*step));
+    pid_t *pid = NULL;
+    size_t n = 0;
+
+    if (!step)
+        return berth_error_set(err, "out of memory");
+    if (enforce_step_pids(node->enforce, target->body, &pid, &n) < 0) {
+        berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
+        free(step);
+        return -1;
+    }
+    step->paired = true;
+    step->random = target->body->id.job * 64 + target->body->id.step;
+    step->list_at_s = target->elapsed_s;
+    step->by_cgroup = step_cgroup_open(&step->cgroup, node->root, node->enforce->cgroup_root,
+                                       target->body->id, pid, n) == 0 &&
+                      step_cgroup_read(&step->cgroup, &step->base) == 0;
+    if (step_usage_begin(&step->usage, &software->ways, pid, n) < 0) {
+        step_cgroup_close(&step->cgroup);
+        free(pid);
+        free(step);
+        return berth_error_set(err, "out of memory");
+    }
+    free(pid);
+    software->steps++;
+    if (!step->cgroup.memory[0])
+        step->next_nodes_s =
+            target->elapsed_s + about(step, fmax(MAPS_FIRST_S, maps_share_s(software, step)));
+    *out = step;
+    return 0;
+}
+
+static void software_detach(void *state, void *arg)
+{
+    struct software *software = state;
+    struct software_step *step = arg;
+
+    step_usage_end(&step->usage, &software->ways);
+    step_cgroup_close(&step->cgroup);
+    free(step);
+    software->steps--;
+}
+
+/* ---- a sample ---- */
+
+static void set_total(const struct software_step *step, struct counters_sample *sample,
+                      enum counter counter, enum tally_count count)
+{
+    counters_set(sample, counter, step_usage_total(&step->usage, count));
+}
+
+/* CPU time that the cgroup has counted; when it has gone, the step has ended. */
+static void add_cgroup(const struct software_step *step, struct counters_sample *sample)
+{
+    struct step_cgroup_cpu now;
+
+    if (step_cgroup_read(&step->cgroup, &now) < 0)
+        return;
+    counters_set(sample, COUNTER_CPU_NS, now.cpu_ns - step->base.cpu_ns);
+    counters_set(sample, COUNTER_USER_NS, now.user_ns - step->base.user_ns);
+    counters_set(sample, COUNTER_SYSTEM_NS, now.system_ns - step->base.system_ns);
+}
+
+static void add_processes(const struct software *software, const struct software_step *step,
+                          struct counters_sample *sample)
+{
+    const struct step_usage *usage = &step->usage;
+
+    if (!step->by_cgroup) {
+        counters_set(sample, COUNTER_CPU_NS,
+                     step_usage_total(usage, TALLY_USER_NS) +
+                         step_usage_total(usage, TALLY_SYSTEM_NS));
+        set_total(step, sample, COUNTER_USER_NS, TALLY_USER_NS);
+        set_total(step, sample, COUNTER_SYSTEM_NS, TALLY_SYSTEM_NS);
+    }
+    set_total(step, sample, COUNTER_FAULTS, TALLY_FAULTS);
+    if (usage->run_delay_known)
+        set_total(step, sample, COUNTER_RUN_DELAY_NS, TALLY_RUN_DELAY_NS);
+    if (usage->switches_known) {
+        set_total(step, sample, COUNTER_SWITCHES, TALLY_SWITCHES);
+        set_total(step, sample, COUNTER_VOLUNTARY, TALLY_VOLUNTARY);
+        set_total(step, sample, COUNTER_INVOLUNTARY, TALLY_INVOLUNTARY);
+    }
+    if (software->ways.lock_time)
+        set_total(step, sample, COUNTER_LOCK_WAIT_NS, TALLY_LOCK_WAIT_NS);
+    counters_set(sample, COUNTER_THREADS, step_usage_threads(usage));
+    counters_set(sample, COUNTER_RSS_BYTES, step_usage_rss(usage));
+}
+
+/* Look for new processes when it is time, or when some have ended. 0, or -1 and err. */
+static int find_processes(struct software *software, struct software_step *step,
+                          const struct counters_target *target, size_t gone,
+                          struct berth_error *err)
+{
+    double most_s = fmax(LIST_MIN_S, (double)software->steps / LISTS_PER_S);
+    pid_t *pid = NULL;
+    size_t n = 0;
+    long fresh;
+
+    if (!gone && target->elapsed_s < step->next_list_s)
+        return 0;
+    if (enforce_step_pids(software->node.enforce, target->body, &pid, &n) < 0)
+        return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
+    fresh = step_usage_enter(&step->usage, &software->ways, pid, n);
+    free(pid);
+    if (fresh < 0)
+        return berth_error_set(err, "out of memory");
+    step->next_list_s = target->elapsed_s;
+    if (!gone && !fresh)
+        step->next_list_s += about(step, fmin(2 * (target->elapsed_s - step->list_at_s), most_s));
+    step->list_at_s = target->elapsed_s;
+    return 0;
+}
+
+/* Is it time to read the processes? */
+static bool is_due(const struct software *software, struct software_step *step, double elapsed_s)
+{
+    double share = PROCESSES_PER_S / (double)software->steps;
+    double every_s = (double)step->usage.tally.n / share;
+
+    if (!step->paired) {
+        step->paired = true;
+        return true;
+    }
+    if (elapsed_s < step->next_pair_s)
+        return false;
+    step->next_pair_s = elapsed_s + about(step, 2 * every_s);
+    step->paired = false;
+    return true;
+}
+
+/* 0, or -1 and err. */
+static int read_processes(struct software *software, struct software_step *step,
+                          const struct counters_target *target, struct counters_sample *sample,
+                          struct berth_error *err)
+{
+    size_t gone;
+
+    if (!is_due(software, step, target->elapsed_s))
+        return 0;
+    gone = step_usage_see(&step->usage, &software->ways);
+    if (find_processes(software, step, target, gone, err) < 0)
+        return -1;
+    step_usage_waits(&step->usage, &software->ways);
+    add_processes(software, step, sample);
+    return 0;
+}
+
+/* By numa_maps, of steps that are small enough. 0, or -1: not known. */
+static int read_maps(const struct software *software, struct software_step *step)
+{
+    const struct tally *tally = &step->usage.tally;
+    int rc = -1;
+
+    if (tally->n > MAPS_PROCESSES_MAX || step_usage_rss(&step->usage) > MAPS_BYTES_MAX)
+        return -1;
+    for (size_t i = 0; i < tally->n; i++)
+        if (memory_nodes_of_process(&step->nodes, software->node.root, tally->process[i].pid) == 0)
+            rc = 0;
+    return rc;
+}
+
+/* Memory by node, as it was when it was read last. */
+static void add_nodes(const struct software *software, struct software_step *step, double elapsed_s,
+                      struct counters_sample *sample)
+{
+    const char *cgroup = step->cgroup.memory;
+    int rc;
+
+    if (sample->nodes)
+        return;
+    if (elapsed_s >= step->next_nodes_s) {
+        step->nodes = (struct memory_nodes){0};
+        rc = cgroup[0] ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
+                       : read_maps(software, step);
+        if (rc < 0)
+            step->nodes.n = 0;
+        step->next_nodes_s =
+            elapsed_s + about(step, cgroup[0] ? CGROUP_NODES_EVERY_S
+                                              : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
+    }
+    sample->nodes = step->nodes.n;
+    memcpy(sample->rss_node, step->nodes.bytes, step->nodes.n * sizeof(*sample->rss_node));
+}
+
+static int software_read(void *state, void *arg, const struct counters_target *target,
+                         struct counters_sample *sample, struct berth_error *err)
+{
+    struct software *software = state;
+    struct software_step *step = arg;
+    int rc;
+
+    _Static_assert(MEMORY_NODES_MAX <= COUNTERS_NODES_MAX, "a sample has room for all nodes");
+    if (step->by_cgroup)
+        add_cgroup(step, sample);
+    rc = read_processes(software, step, target, sample, err);
+    add_nodes(software, step, target->elapsed_s, sample);
+    return rc;
+}
+
+const struct counters_backend counters_software = {.name = "software",
+                                                   .open = software_open,
+                                                   .close = software_close,
+                                                   .attach = software_attach,
+                                                   .read = software_read,
+                                                   .detach = software_detach};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* answer - see answer.h */
+#include "packer/daemon/answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/place/isolation.h"
+#include "packer/place/place.h"
+
+void answer_refuse(struct wire_answer *answer, const char *why)
+{
+    memset(answer, 0, sizeof(*answer));
+    snprintf(answer->error, sizeof(answer->error), "%.255s", why);
+}
+
+/* A variable of the step's environment; too long a value is left out rather than cut. */
+static void add_env(struct wire_answer *answer, const char *name, const char *value)
+{
+    if (answer->nenv == WIRE_ENV_MAX || strlen(value) >= sizeof(answer->env[0].value))
+        return;
+    strcpy(answer->env[answer->nenv].name, name);
+    strcpy(answer->env[answer->nenv++].value, value);
+}
+
+static void add_places(const struct step *step, struct wire_answer *answer)
+{
+    answer->task = calloc(step->body.ntasks, sizeof(*answer->task));
+    if (!answer->task)
+        return;
+    answer->ntasks = step->body.ntasks;
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        answer->task[i].id = step->request.task[i].id;
+        answer->task[i].cpus = step->body.task[i].cpus;
+    }
+}
+
+/* Memory nodes: those of the cores for local and bind, all that the step may use for interleave. */
+static void add_memory(const struct packer *packer, const struct step *step,
+                       struct wire_answer *answer)
+{
+    answer->mem = step->request.options.mem;
+    answer->mems = step->place.mems;
+    if (answer->mem != WIRE_MEM_INTERLEAVE)
+        return;
+    cpus_zero(&answer->mems);
+    for (size_t i = 0; i < packer->topo->nodes; i++)
+        cpus_add(&answer->mems, packer->topo->node[i].os_index);
+    cpus_and(&answer->mems, &step->body.mems_home);
+}
+
+static void append(struct wire_answer *answer, const char *text)
+{
+    size_t used = strlen(answer->note);
+
+    snprintf(answer->note + used, sizeof(answer->note) - used, "%s", text);
+}
+
+/* Why it stands there, on how many of its cores and in whose company; or why berth keeps off it. */
+static void add_note(const struct packer *packer, const struct step *step,
+                     struct wire_answer *answer)
+{
+    const struct step_size *size = &step->size;
+    char text[256];
+
+    if (step->hold.reason[0])
+        snprintf(text, sizeof(text), "%.255s", step->hold.reason);
+    else
+        place_reason(step, text, sizeof(text));
+    append(answer, text);
+    if (size->given < size->cores) {
+        snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,
+                 size->modelled ? ", limited by " : "",
+                 size->modelled ? numem_constraint_name(size->constraint) : "");
+        append(answer, text);
+    }
+    isolation_note(packer, step, text, sizeof(text));
+    append(answer, text);
+}
+
+void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer)
+{
+    char cpus[CPUS_TEXT_MAX];
+
+    memset(answer, 0, sizeof(*answer));
+    answer->ok = true;
+    answer->managed = step_movable(step);
+    add_note(packer, step, answer);
+    if (!answer->managed)
+        return;
+    add_places(step, answer);
+    add_memory(packer, step, answer);
+    if (cpus_format(&step->place.cpus, cpus, sizeof(cpus)) == 0)
+        add_env(answer, "BERTH_CPUS", cpus);
+    add_env(answer, "BERTH_CLASS", step_class_name[step->class.id]);
+    if (step->size.threads) {
+        snprintf(cpus, sizeof(cpus), "%zu", step->size.threads);
+        add_env(answer, "OMP_NUM_THREADS", cpus);
+    }
+}

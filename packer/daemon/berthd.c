@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* berthd - the node daemon: init, config, listen, run, stop.
+ *
+ * It stays in the foreground; systemd, or whoever starts it, puts it where he wants it. SIGTERM and
+ * SIGINT undo everything and stop, SIGHUP reads berth.conf again. */
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "packer/conf/admit.h"
+#include "packer/daemon/open.h"
+#include "packer/daemon/pipeline.h"
+#include "packer/daemon/server.h"
+#include "packer/enact/offline.h"
+#include "packer/metrics/http.h"
+#include "packer/metrics/textfile.h"
+#include "packer/observe/probe.h"
+#include "packer/reuse/sampler.h"
+
+enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, WATCH, EVENTS };
+
+struct daemon {
+    const char *conf_path;
+    struct conf conf;
+    struct packer packer;
+    struct event_base *base;
+    struct event *event[EVENTS];
+    struct server *server;
+    struct metrics_http *metrics;
+    struct metrics_file *textfile;
+};
+
+static void usage(FILE *out)
+{
+    fputs("usage: berthd [-c FILE] [--print-config]\n"
+          "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
+          "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
+          "      --print-config  print every key with its value and meaning, and exit\n"
+          "  -h, --help          print this, and exit\n"
+          "      --version       print the version, and exit\n"
+          "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
+          "again.\n",
+          out);
+}
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "berthd: %s: %s\n", what, why);
+    return EXIT_FAILURE;
+}
+
+/* The default file may be absent, one that was named may not. */
+static int read_conf(const char *path, struct conf *conf, struct berth_error *err)
+{
+    conf_init(conf);
+    if (!path && access(CONF_DEFAULT_PATH, F_OK) < 0)
+        return 0;
+    return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);
+}
+
+static void on_stop(evutil_socket_t sig, short what, void *arg)
+{
+    (void)what;
+    log_info("%s: stopping", strsignal((int)sig));
+    event_base_loopbreak(((struct daemon *)arg)->base);
+}
+
+/* Do two configurations differ in what a running daemon cannot take over? */
+static bool fixed_differ(const struct conf *a, const struct conf *b)
+{
+    return strcmp(a->socket, b->socket) || strcmp(a->state_dir, b->state_dir) ||
+           strcmp(a->profile_db, b->profile_db) || strcmp(a->topology, b->topology) ||
+           strcmp(a->machine_profile, b->machine_profile) ||
+           strcmp(a->cgroup_root, b->cgroup_root) || strcmp(a->cgroup_name, b->cgroup_name) ||
+           a->enforcement != b->enforcement || strcmp(a->counters, b->counters) ||
+           strcmp(a->counters_replay, b->counters_replay) ||
+           strcmp(a->event_table, b->event_table) || a->lock_time != b->lock_time ||
+           a->learn != b->learn || a->reuse_sampling != b->reuse_sampling ||
+           a->profile_age_days != b->profile_age_days || a->probe != b->probe ||
+           a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms ||
+           strcmp(a->metrics, b->metrics) || strcmp(a->metrics_group, b->metrics_group) ||
+           strcmp(a->ledger, b->ledger) || strcmp(a->ledger_defaults, b->ledger_defaults) ||
+           a->admin_comment != b->admin_comment || strcmp(a->comment_program, b->comment_program) ||
+           strcmp(a->ledger_queue, b->ledger_queue) || strcmp(a->ledger_group, b->ledger_group) ||
+           strcmp(a->metrics_textfile, b->metrics_textfile);
+}
+
+static void on_reload(evutil_socket_t sig, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    struct conf *now = &daemon->packer.conf, next;
+    struct berth_error err;
+
+    (void)sig, (void)what;
+    if (read_conf(daemon->conf_path, &next, &err) < 0) {
+        log_error("%s; the old configuration stays", err.text);
+        return;
+    }
+    if (fixed_differ(now, &next))
+        log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
+                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
+                 "reuse_sampling, probe, ledger, ledger_defaults, ledger_queue, ledger_group, "
+                 "admin_comment, comment_program, metrics, "
+                 "metrics_group and metrics_textfile change with the next start only");
+    now->devil_miss_pmi = next.devil_miss_pmi;
+    now->neutral_miss_pmi = next.neutral_miss_pmi;
+    probing_rank(&daemon->packer);
+    now->sweep_ms = next.sweep_ms;
+    now->history = daemon->packer.steps.history = next.history;
+    admit_reload(now, &next);
+    now->startup_ms = next.startup_ms;
+    now->first_window_ms = next.first_window_ms;
+    now->window_ms = next.window_ms;
+    now->energy_interval_ms = next.energy_interval_ms;
+    now->phase_change = next.phase_change;
+    now->metrics_steps = next.metrics_steps;
+    now->metrics_interval_ms = next.metrics_interval_ms;
+    log_open(next.log, next.log_level);
+    log_info("configuration read again");
+}
+
+static struct timeval seconds(double s)
+{
+    return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
+}
+
+/* A step's first window, or its next, is to be read in so many seconds, if not sooner. */
+static void wake(void *arg, double in_s)
+{
+    struct daemon *daemon = arg;
+    struct timeval now, pending, next = seconds(in_s);
+
+    event_base_gettimeofday_cached(daemon->base, &now);
+    evutil_timeradd(&now, &next, &now);
+    if (!event_pending(daemon->event[OBSERVE], EV_TIMEOUT, &pending) ||
+        evutil_timercmp(&now, &pending, <))
+        event_add(daemon->event[OBSERVE], &next);
+}
+
+static void on_observe(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    double in_s = pipeline_observe(&daemon->packer);
+
+    (void)fd, (void)what;
+    if (in_s >= 0)
+        wake(daemon, in_s);
+}
+
+static void on_reuse(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    reuse_sampler_ready(((struct daemon *)arg)->packer.reuse);
+}
+
+static void on_watch(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    pipeline_rewritten(&((struct daemon *)arg)->packer);
+}
+
+/* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
+static void on_probe(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    struct probing_wait wait = probing_turn(&daemon->packer);
+    struct timeval in = seconds(fmax(wait.in_s, 0));
+
+    (void)fd, (void)what;
+    event_del(daemon->event[PROBE]);
+    event_assign(daemon->event[PROBE], daemon->base, wait.fd, wait.fd < 0 ? 0 : EV_READ, on_probe,
+                 daemon);
+    if (wait.in_s >= 0)
+        event_add(daemon->event[PROBE], &in);
+}
+
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    uint64_t ms = daemon->packer.conf.sweep_ms;
+    struct timeval next = seconds((double)ms / 1000);
+
+    (void)fd, (void)what;
+    if (offline_read(&daemon->packer))
+        offline_leave(&daemon->packer);
+    pipeline_sweep(&daemon->packer);
+    event_add(daemon->event[SWEEP], &next);
+}
+
+static int init(struct daemon *daemon, struct berth_error *err)
+{
+    signal(SIGPIPE, SIG_IGN);
+    umask(022);
+    log_open(daemon->conf.log, daemon->conf.log_level);
+    admit_prepare(&daemon->conf);
+    if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
+        return -1;
+    daemon->base = event_base_new();
+    return daemon->base ? 0 : berth_error_set(err, "no event loop");
+}
+
+/* Metrics are worth having, not worth stopping for. */
+static void show_metrics(struct daemon *daemon)
+{
+    struct berth_error err;
+
+    if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0)
+        log_error("metrics: %s; going on without", err.text);
+    if (metrics_file_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0)
+        log_error("%s; going on without the text file", err.text);
+}
+
+static int listen_on(struct daemon *daemon, struct berth_error *err)
+{
+    struct event_base *base = daemon->base;
+
+    if (server_open(&daemon->server, base, &daemon->packer, err) < 0)
+        return -1;
+    daemon->event[ON_TERM] = evsignal_new(base, SIGTERM, on_stop, daemon);
+    daemon->event[ON_INT] = evsignal_new(base, SIGINT, on_stop, daemon);
+    daemon->event[ON_HUP] = evsignal_new(base, SIGHUP, on_reload, daemon);
+    daemon->event[SWEEP] = evtimer_new(base, on_sweep, daemon);
+    daemon->event[OBSERVE] = evtimer_new(base, on_observe, daemon);
+    daemon->event[PROBE] = evtimer_new(base, on_probe, daemon);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
+            return berth_error_set(err, "no signal handlers");
+    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE])
+        return berth_error_set(err, "no timers");
+    if (daemon->packer.reuse) {
+        daemon->event[REUSE] = event_new(base, reuse_sampler_fd(daemon->packer.reuse),
+                                         EV_READ | EV_PERSIST, on_reuse, daemon);
+        if (!daemon->event[REUSE] || event_add(daemon->event[REUSE], NULL) < 0)
+            return berth_error_set(err, "reuse sampling cannot be waited for");
+    }
+    if (daemon->packer.watch) {
+        daemon->event[WATCH] = event_new(base, job_watch_fd(daemon->packer.watch),
+                                         EV_READ | EV_PERSIST, on_watch, daemon);
+        if (!daemon->event[WATCH] || event_add(daemon->event[WATCH], NULL) < 0)
+            return berth_error_set(err, "job lists cannot be waited for");
+    }
+    daemon->packer.wake = wake;
+    daemon->packer.wake_arg = daemon;
+    on_sweep(-1, 0, daemon);
+    on_observe(-1, 0, daemon);
+    on_probe(-1, 0, daemon);
+    show_metrics(daemon);
+    return 0;
+}
+
+static void run(struct daemon *daemon)
+{
+    log_info("berthd " PACKAGE_VERSION ": %zu cores, %zu last-level caches, %zu packages (%s), %s",
+             daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
+             daemon->packer.topo->name, daemon->packer.enforce.way->name);
+    event_base_dispatch(daemon->base);
+    pipeline_undo(&daemon->packer);
+}
+
+static void stop(struct daemon *daemon)
+{
+    for (size_t i = 0; i < EVENTS; i++)
+        if (daemon->event[i])
+            event_free(daemon->event[i]);
+    metrics_file_close(daemon->textfile);
+    metrics_http_close(daemon->metrics);
+    if (daemon->server)
+        server_close(daemon->server);
+    if (daemon->base)
+        event_base_free(daemon->base);
+    packer_close(&daemon->packer);
+    libevent_global_shutdown();
+}
+
+/* Returns the exit status where the options alone say it, else -1. */
+static int parse_options(int argc, char **argv, struct daemon *daemon, bool *print)
+{
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"print-config", no_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {0}};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+        if (option == 'c')
+            daemon->conf_path = optarg;
+        else if (option == 'p')
+            *print = true;
+        else if (option == 'h')
+            return usage(stdout), EXIT_SUCCESS;
+        else if (option == 'v')
+            return puts("berthd " PACKAGE_VERSION), EXIT_SUCCESS;
+        else
+            return usage(stderr), 2;
+    }
+    if (optind == argc)
+        return -1;
+    fprintf(stderr, "berthd: %s: no such argument; try 'berthd --help'\n", argv[optind]);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon daemon;
+    struct berth_error err;
+    bool print = false;
+    int status = parse_options(argc, argv, &daemon, &print);
+
+    if (status >= 0)
+        return status;
+    if (read_conf(daemon.conf_path, &daemon.conf, &err) < 0)
+        return fail("configuration", err.text);
+    if (print) {
+        conf_print(&daemon.conf, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (init(&daemon, &err) < 0)
+        return fail("start", err.text);
+    offline_read(&daemon.packer);
+    if (pipeline_resume(&daemon.packer, &err) < 0)
+        status = fail("journal", err.text);
+    else if (listen_on(&daemon, &err) < 0)
+        status = fail("socket", err.text);
+    else
+        run(&daemon), status = EXIT_SUCCESS;
+    stop(&daemon);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* confdoc - run by make, not installed: the table of conf.c as etc/berth.conf and as the list of
+ * keys in berth.conf(5), so that neither can say something else than the parser; and likewise the
+ * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard. */
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/conf/conf.h"
+#include "packer/metrics/node.h"
+
+/* mdoc wants each sentence on a line of its own. */
+static void print_sentences(const char *text)
+{
+    for (char before = 0; *text; before = *text++)
+        putchar(*text == ' ' && before == '.' ? '\n' : *text);
+    putchar('\n');
+}
+
+static void print_metrics(bool mdoc)
+{
+    static const char *const type[] = {"gauge", "counter", "info"};
+    char name[METRICS_NAME_MAX];
+
+    for (size_t i = 0; i < METRICS_FAMILIES; i++) {
+        const struct metrics_family *family = &metrics_family[i];
+
+        metrics_sample_name(family, name);
+        printf(mdoc ? ".It Ic %s Pq %s\n" : "%s\n", name, type[family->type]);
+        if (mdoc)
+            print_sentences(family->help);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct conf conf;
+
+    conf_init(&conf);
+    if (argc == 2 && strcmp(argv[1], "conf") == 0)
+        conf_print(&conf, stdout);
+    else if (argc == 2 && strcmp(argv[1], "mdoc") == 0)
+        conf_print_mdoc(stdout);
+    else if (argc == 2 && strcmp(argv[1], "metrics") == 0)
+        print_metrics(false);
+    else if (argc == 2 && strcmp(argv[1], "metrics-mdoc") == 0)
+        print_metrics(true);
+    else
+        return fputs("usage: confdoc conf|mdoc|metrics|metrics-mdoc\n", stderr), 2;
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger_record - see ledger_record.h */
+#include "packer/daemon/ledger_record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/energy/edp.h"
+#include "packer/bill/bill.h"
+#include "packer/ledger/schema.h"
+#include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+#include "packer/place/forecast.h"
+#include "packer/settle/settler.h"
+#include "packer/steps/program.h"
+
+/* Windows of a run alone that tell how fast it is then. */
+#define ALONE_WINDOWS 3
+
+/* ---- who, where, when ---- */
+
+static void fill_who(const struct packer *packer, const struct step *step,
+                     struct ledger_record *record)
+{
+    const struct wire_register *request = &step->request;
+
+    snprintf(record->cluster, sizeof(record->cluster), "%s", request->cluster);
+    snprintf(record->node, sizeof(record->node), "%s",
+             request->node[0] ? request->node : packer->node);
+    record->id = request->id;
+    record->array_job = request->array_job;
+    record->array_task = request->array_task;
+    record->restart = request->restart;
+    record->nodes = request->nodes;
+    record->uid = request->uid;
+    record->gid = request->gid;
+    snprintf(record->account, sizeof(record->account), "%s", request->account);
+    snprintf(record->qos, sizeof(record->qos), "%s", request->qos);
+    snprintf(record->partition, sizeof(record->partition), "%s", request->partition);
+    snprintf(record->job_name, sizeof(record->job_name), "%s", request->job_name);
+    snprintf(record->program, sizeof(record->program), "%.127s", program_command(request));
+    snprintf(record->tag, sizeof(record->tag), "%s", request->options.tag);
+}
+
+/* A list of CPUs; one that is too long ends in ",.." where it was cut. */
+static void fill_cpus(const struct cpus *set, char *text, size_t size)
+{
+    char whole[CPUS_TEXT_MAX];
+    char *comma;
+
+    if (cpus_format(set, whole, sizeof(whole)) < 0)
+        return;
+    if (strlen(whole) >= size) {
+        whole[size - 3] = '\0';
+        comma = strrchr(whole, ',');
+        strcpy(comma ? comma : whole, ",..");
+    }
+    strcpy(text, whole);
+}
+
+static void fill_place(const struct step *step, struct ledger_record *record)
+{
+    bool decided =
+        step->state == STEP_PLACED || step->state == STEP_OBSERVED || step->state == STEP_FAILED;
+
+    snprintf(record->state, sizeof(record->state), "%s", step_state_name[step->state]);
+    record->tasks = (uint32_t)step->body.ntasks;
+    record->cores_given = (uint32_t)step->size.cores;
+    record->cores_used = (uint32_t)step->size.given;
+    fill_cpus(&step->place.home, record->home, sizeof(record->home));
+    fill_cpus(&step->place.cpus, record->cpus, sizeof(record->cpus));
+    if (decided)
+        snprintf(record->policy, sizeof(record->policy), "%s",
+                 wire_policy_name[step->place.policy]);
+    record->moves = step->hold.moves;
+}
+
+static void fill_use(const struct step *step, struct ledger_record *record)
+{
+    record->start = step->started_at;
+    record->end = step->ended_at;
+    record->elapsed_s = observe_elapsed_s(step);
+    record->exit_status = step->exit_status;
+    if (step->use.user_s >= 0)
+        record->user_s = step->use.user_s;
+    if (step->use.system_s >= 0)
+        record->system_s = step->use.system_s;
+    if (step->use.maxrss_kib)
+        record->maxrss_kib = (double)step->use.maxrss_kib;
+}
+
+/* ---- what was counted ---- */
+
+static double counted(const struct step *step, enum counter counter)
+{
+    const struct counters_sample *last = &step->counts->last;
+
+    return counters_know(last, counter) ? last->value[counter] : NAN;
+}
+
+static void fill_counts(const struct packer *packer, const struct step *step,
+                        struct ledger_record *record)
+{
+    if (!step->counts || !step->counts->last.known)
+        return;
+    record->instructions = counted(step, COUNTER_INSTRUCTIONS);
+    record->llc_misses = counted(step, COUNTER_LLC_MISSES);
+    record->memory_bytes = counted(step, COUNTER_BYTES);
+    snprintf(record->counters_source, sizeof(record->counters_source), "%s",
+             counters_source(packer->counters));
+}
+
+/* A rate over all windows of the run, those alone on its caches and the others. NAN not known. */
+static double whole_run(const struct step *step, enum rate_id id)
+{
+    const struct rate *alone = &step->counts->alone[id], *beside = &step->counts->beside[id];
+    double x = alone->x + beside->x;
+
+    return x > 0 ? (alone->y + beside->y) / x : NAN;
+}
+
+/* How fast one of its cores is alone, instructions per CPU second: by the profile of a run alone,
+ * or else by those of its own windows in which it was. NAN not known. */
+static double solo_speed(const struct step *step, const char **source)
+{
+    const struct rate *alone = &step->counts->alone[RATE_CORE_SPEED];
+
+    *source = "profile";
+    if (step->profile.reference && step->profile.instructions_per_s > 0)
+        return step->profile.instructions_per_s;
+    *source = "own windows alone";
+    return alone->n >= ALONE_WINDOWS ? rate_mean(alone) : NAN;
+}
+
+/* Slower than alone by that fraction of its time. */
+static void fill_slowdown(const struct step *step, struct ledger_record *record)
+{
+    const char *source = "";
+    double speed = NAN, solo = NAN;
+
+    if (step->counts) {
+        speed = whole_run(step, RATE_CORE_SPEED);
+        solo = solo_speed(step, &source);
+    }
+    if (solo > 0 && speed > 0)
+        record->slowdown_observed = solo / speed - 1;
+    forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
+    snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",
+             isnan(record->slowdown_predicted) ? "" : "contend",
+             isnan(record->slowdown_predicted) || isnan(record->slowdown_observed) ? "" : ", ",
+             isnan(record->slowdown_observed) ? "" : source);
+}
+
+/* ---- what it took ---- */
+
+static void fill_energy(const struct step *step, struct ledger_record *record)
+{
+    double energy_j, speed = step->counts ? whole_run(step, RATE_INSTRUCTIONS) : NAN;
+    uint64_t uj;
+
+    for (size_t i = 0; i < ENERGY_DOMAINS; i++)
+        if (step->bill.known[i])
+            record->uj[i] = (double)step->bill.uj[i];
+    if (!bill_total(step, &uj))
+        return;
+    snprintf(record->energy_source, sizeof(record->energy_source), "%s", step->bill.source);
+    energy_j = (double)uj * 1e-6;
+    if (!(record->elapsed_s > 0))
+        return;
+    record->power_w = energy_j / record->elapsed_s;
+    record->edp = edp_classic(energy_j, record->elapsed_s);
+    if (speed > 0) /* its instructions, were those counted from its first moment */
+        record->edp_per_instruction =
+            edp_per_instruction(energy_j, record->elapsed_s, speed * record->elapsed_s);
+}
+
+void ledger_record_fill(const struct packer *packer, const struct step *step,
+                        struct ledger_record *record)
+{
+    ledger_record_init(record);
+    fill_who(packer, step, record);
+    fill_place(step, record);
+    fill_use(step, record);
+    fill_counts(packer, step, record);
+    fill_slowdown(step, record);
+    fill_energy(step, record);
+}
+
+/* A counter that cannot be read any more keeps its last value. */
+void ledger_record_count(struct packer *packer, struct step *step)
+{
+    struct counters_sample now, *last;
+
+    if (!packer->ledger || sample_read(packer, step, &now) < 0)
+        return;
+    last = &step->counts->last;
+    for (size_t i = 0; i < COUNTERS; i++)
+        if (counters_know(&now, i) && (!counters_know(last, i) || now.value[i] >= last->value[i])) {
+            last->known |= 1u << i;
+            last->value[i] = now.value[i];
+        }
+}
+
+void ledger_record_keep(struct packer *packer, const struct step *step)
+{
+    struct ledger_record record;
+
+    if (!packer->ledger)
+        return;
+    ledger_record_fill(packer, step, &record);
+    ledger_add(packer->ledger, &record, NULL); /* says itself what is wrong */
+}
+
+/* ---- the job ---- */
+
+static bool is_last(const struct packer *packer, const struct step *step)
+{
+    const struct step *other;
+
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    if (other != step && other->request.id.job == step->request.id.job)
+        return false;
+    return true;
+}
+
+void ledger_record_settle(struct packer *packer, const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+    struct settle_run run = {
+        .job = request->id.job, .restart = request->restart, .at = step->started_at};
+
+    if (!packer->settler || !request->cluster[0] || !is_last(packer, step))
+        return;
+    snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
+    settler_put(packer->settler, &run);
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/daemon/answer.c packer/daemon/answer.h \
+	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
+	packer/daemon/open.c packer/daemon/open.h \
+	packer/daemon/pipeline.c packer/daemon/pipeline.h \
+	packer/daemon/render.c packer/daemon/render.h \
+	packer/daemon/render_bill.c packer/daemon/render_bill.h \
+	packer/daemon/render_counts.c packer/daemon/render_counts.h \
+	packer/daemon/render_sample.c packer/daemon/render_sample.h \
+	packer/daemon/server.c packer/daemon/server.h
+
+sbin_PROGRAMS += berthd
+berthd_SOURCES = packer/daemon/berthd.c
+berthd_LDADD = $(PACKER_LIBS)
+
+# What berth.conf(5), berth-metrics(7) and the sample of berth.conf are written with.
+noinst_PROGRAMS += packer/daemon/confdoc
+packer_daemon_confdoc_LDADD = $(PACKER_LIBS)

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* open - see open.h */
+#include "packer/daemon/open.h"
+
+#include "packer/bill/bill.h"
+#include "packer/bill/node_power.h"
+#include "packer/enact/memory_follow.h"
+#include "packer/enact/replace.h"
+#include "packer/ledger/ledger.h"
+#include "packer/observe/learn.h"
+#include "packer/observe/probe.h"
+#include "packer/observe/reuse.h"
+#include "packer/observe/window.h"
+#include "packer/probe/probe.h"
+#include "packer/settle/settler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/machine/type.h"
+
+/* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
+ * cannot be read is told of, and looked at again by each launch. */
+static int open_profiles(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+
+    if (profiles_attach(&packer->profiles, packer->conf.profile_db, err) < 0)
+        return -1;
+    if (profiles_readable(packer->profiles, &why) < 0)
+        log_warn("profiles: %s; going on without", why.text);
+    return 0;
+}
+
+static int open_journal(struct packer *packer, struct berth_error *err)
+{
+    char path[PATH_MAX + 16];
+
+    if (mkdir(packer->conf.state_dir, 0755) < 0 && errno != EEXIST)
+        return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
+    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
+    return journal_open(&packer->journal, path, err);
+}
+
+/* Whether each node of the profile is one of this machine, with as many cores. */
+static bool fits(const struct machine_profile *profile, const struct topo *topo,
+                 struct berth_error *err)
+{
+    for (size_t i = 0; i < profile->nodes; i++) {
+        const struct machine_node *node = &profile->node[i];
+        const struct topo_node *found = NULL;
+        size_t cores = 0;
+
+        for (size_t j = 0; j < topo->nodes; j++)
+            if (topo->node[j].os_index == node->os_index)
+                found = &topo->node[j];
+        for (size_t c = 0; found && c < topo->cores; c++)
+            cores += cpus_intersect(&topo->core[c].cpus, &found->cpus);
+        if (cores < node->cores) {
+            berth_error_set(err,
+                            "of another machine: its NUMA node %u has %zu cores, this one's %zu",
+                            node->os_index, node->cores, cores);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The machine's profile is worth having, not worth stopping for. */
+static void read_machine(struct packer *packer)
+{
+    const char *path = packer->conf.machine_profile;
+    struct berth_error err;
+
+    if (access(path, F_OK) < 0 && errno == ENOENT) {
+        log_info("%s: no machine profile", path);
+        return;
+    }
+    packer->machine = machine_profile_read(path, &err);
+    if (!packer->machine) {
+        log_warn("machine profile: %s; going on without", err.text);
+    } else if (!fits(packer->machine, packer->topo, &err)) {
+        log_warn("machine profile: %s: %s; going on without", path, err.text);
+        machine_profile_free(packer->machine);
+        packer->machine = NULL;
+    }
+}
+
+static int open_counters(struct packer *packer, struct berth_error *err)
+{
+    struct counters_about about;
+
+    packer->counters_node =
+        (struct counters_node){&packer->root, packer->topo, &packer->enforce, &packer->conf};
+    if (counters_open(&packer->counters, &packer->counters_node, err) < 0)
+        return -1;
+    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+        log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,
+                 about.say);
+    return 0;
+}
+
+/* Without it Slurm's writing is noticed when the new step is registered. */
+static void open_watch(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
+        log_warn("%s", err.text);
+}
+
+/* Steps are placed in any case. */
+static void open_ledger(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (ledger_open(&packer->ledger, &packer->conf, &err) < 0)
+        log_error("no records of steps are kept: ledger: %s", err.text);
+}
+
+/* Likewise. */
+static void open_settler(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->conf.admin_comment != CONF_ON || !packer->ledger)
+        return;
+    if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
+        log_error("no AdminComment is written: %s", err.text);
+}
+
+int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
+{
+    static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
+
+    memset(packer, 0, sizeof(*packer));
+    packer->conf = *conf;
+    packer->root.fd = -1;
+    packer->started_mono_s = mono_s();
+    packer->size_patience_s = 0.01;
+    packer->end_patience_s = 2;
+    registry_init(&packer->steps, conf->history);
+    if (topo_read(&packer->topo, conf->topology, err) == 0 &&
+        rootfs_open(&packer->root, "/", err) == 0 &&
+        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root, way[conf->enforcement],
+                     err) == 0 &&
+        open_profiles(packer, err) == 0 && open_journal(packer, err) == 0) {
+        snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
+        machine_type(packer->topo, &packer->root, packer->machine_type,
+                     sizeof(packer->machine_type));
+        read_machine(packer);
+        if (pool_init(&packer->pool, packer->topo->cores) < 0)
+            berth_error_set(err, "out of memory");
+        else if (open_counters(packer, err) == 0) {
+            if (conf->learn == CONF_ON)
+                packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
+            probing_open(packer);
+            packer->replace = replace_open();
+            packer->power = node_power_open(packer->topo);
+            memory_open(packer);
+            reuse_open(packer);
+            open_watch(packer);
+            open_ledger(packer);
+            open_settler(packer);
+            if (bill_open(&packer->bill, packer, err) == 0)
+                return 0;
+        }
+    }
+    packer_close(packer);
+    return -1;
+}
+
+void packer_close(struct packer *packer)
+{
+    struct step *step;
+
+    if (packer->counters)
+        TAILQ_FOREACH(step, &packer->steps.live, link) sample_drop(packer, step);
+    memory_close(packer);
+    learn_close(packer->learner);
+    settler_close(packer->settler);
+    ledger_close(packer->ledger);
+    probe_close(packer->probe);
+    replace_close(packer->replace);
+    node_power_close(packer->power);
+    bill_close(packer->bill);
+    registry_free(&packer->steps);
+    reuse_sampler_close(packer->reuse);
+    job_watch_close(packer->watch);
+    counters_close(packer->counters);
+    pool_free(&packer->pool);
+    if (packer->journal)
+        journal_close(packer->journal);
+    if (packer->profiles)
+        profiles_close(packer->profiles);
+    if (packer->root.fd >= 0)
+        rootfs_close(&packer->root);
+    machine_profile_free(packer->machine);
+    topo_free(packer->topo);
+}

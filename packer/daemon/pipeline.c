@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pipeline - see pipeline.h. Whoever reads this page has read the program: each stage is one call,
+ * and leaves one struct in the step (registry.h). */
+#include "packer/daemon/pipeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/bill/bill.h"
+#include "packer/conf/admit.h"
+#include "packer/daemon/answer.h"
+#include "packer/daemon/ledger_record.h"
+#include "packer/enact/enact.h"
+#include "packer/enact/memory_follow.h"
+#include "packer/enact/offline.h"
+#include "packer/enact/release.h"
+#include "packer/enact/replace.h"
+#include "packer/observe/classify.h"
+#include "packer/observe/probe.h"
+#include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+#include "packer/place/forecast.h"
+#include "packer/place/place.h"
+#include "packer/settle/settler.h"
+#include "packer/size/share.h"
+#include "packer/size/size.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/pool_marker.h"
+#include "packer/steps/stand.h"
+
+/* ---- a step starts ---- */
+
+/* Why berth keeps off this step, or NULL. */
+static const char *reason_to_leave(const struct packer *packer, struct step *step)
+{
+    if (step->request.options.mode == WIRE_MODE_OFF)
+        return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
+                                : "did not opt in";
+    if (step->request.bound_by_hand)
+        return "bound by hand (--cpu-bind)";
+    if (release_inherit(packer, step))
+        return "released by root (berthctl release)";
+    return stand_unfit(packer, &step->body);
+}
+
+/* Slurm's own core lists, for the way that looks at no cgroup (dryrun); the others read the CPUs
+ * themselves. */
+static void preset_homes(struct step *step)
+{
+    struct enforce_step *body = &step->body;
+
+    if (cpus_parse(&body->job_home, step->request.job_cores) < 0 ||
+        cpus_parse(&body->step_home, step->request.step_cores) < 0)
+        return;
+    for (size_t i = 0; i < body->ntasks; i++)
+        body->task[i].home = body->step_home;
+}
+
+/* The job's list may have been widened by berth for earlier steps of the job: what they found
+ * counts.
+ */
+static void keep_job_home(const struct packer *packer, struct step *fresh)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (step == fresh || step->request.id.job != fresh->request.id.job || !step_movable(step))
+            continue;
+        cpus_and(&fresh->body.job_home, &step->body.job_home);
+        cpus_or(&fresh->body.job_home, &fresh->body.step_home);
+        return;
+    }
+}
+
+/* Registry: the step with its cgroup and homes; NULL and err when it cannot be found on the node.
+ */
+static struct step *stage_register(struct packer *packer, struct wire_register *request,
+                                   struct berth_error *err)
+{
+    struct step *step = registry_add(&packer->steps, request);
+
+    if (!step) {
+        berth_error_set(err, "out of memory");
+        return NULL;
+    }
+    admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
+    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+    step->started_at = time(NULL);
+    step->started_mono_s = mono_s();
+    preset_homes(step);
+    if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0) {
+        registry_drop(&packer->steps, step);
+        return NULL;
+    }
+    keep_job_home(packer, step);
+    size_all(packer, step, "");
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].cpus = step->body.task[i].home;
+    return step;
+}
+
+/* The policy that decides, and the one asked for: by name, by edp, else by the site. */
+static void stage_policy(const struct packer *packer, struct step *step)
+{
+    const struct wire_options *o = &step->request.options;
+    enum wire_policy site =
+        packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER : WIRE_POLICY_DI;
+
+    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : site;
+    step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
+    if (step->place.policy_asked == WIRE_POLICY_DI ||
+        step->place.policy_asked == WIRE_POLICY_DIO_POWER)
+        step->place.policy = step->place.policy_asked;
+    step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
+}
+
+/* Which state the step takes on, and why. */
+static void stage_state(const struct packer *packer, struct step *step)
+{
+    const char *leave = reason_to_leave(packer, step);
+
+    if (leave) {
+        step_go(step, STEP_LEFT);
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %s", leave);
+    } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
+        step_go(step, STEP_OBSERVED);
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "observed only, nothing was moved");
+    } else {
+        step_go(step, STEP_PLACED);
+    }
+    step->hold.verified = hold_verifies(packer); /* where locate() found it */
+}
+
+/* Observe: decide as if the step could be moved, and only record it. */
+static void place_as_if(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+    struct pool pretend;
+
+    if (pool_copy(&pretend, &packer->pool) < 0)
+        return;
+    stand_sync(packer, step, &pretend);
+    if (place_decide(packer, step, &pretend, &err) == 0)
+        hold_describe(packer, &pretend, step);
+    pool_free(&pretend);
+}
+
+/* Placement and enforcement of all steps, now that there is one more. */
+static int place_all(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct pool next;
+
+    if (pool_copy(&next, &packer->pool) < 0)
+        return berth_error_set(err, "out of memory");
+    stand_sync(packer, NULL, &next);
+    share_cores(packer, &next);
+    if (step_movable(step) && place_decide(packer, NULL, &next, err) < 0) {
+        pool_free(&next);
+        return -1;
+    }
+    return hold_change(packer, &next, step, step_movable(step) ? 0 : HOLD_MUST, err);
+}
+
+/* Also describes where the step now stands, in any case. */
+static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    int rc = store_start(packer, step, err);
+
+    if (rc == 0)
+        rc = place_all(packer, step, err);
+    hold_describe(packer, &packer->pool, step);
+    if (rc == 0 && step->state == STEP_OBSERVED)
+        place_as_if(packer, step);
+    return rc;
+}
+
+/* It runs where Slurm put it, whether berth likes it or not: others leave its cores. */
+static void keep_off(struct packer *packer, struct step *step, const char *why)
+{
+    struct berth_error err;
+
+    snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %.300s", why);
+    step_go(step, STEP_LEFT);
+    size_all(packer, step, "left alone: all that Slurm gave");
+    if (place_all(packer, step, &err) < 0 || store_start(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    hold_describe(packer, &packer->pool, step);
+    pool_marker_update(packer, step->request.id.job);
+}
+
+/* A step is out of the books, with nothing known of how it ended. */
+static void forget(struct packer *packer, struct wire_step_id id)
+{
+    pipeline_end(packer, &(struct wire_end){.id = id, .exit_status = -1, .user_s = -1});
+}
+
+void pipeline_start(struct packer *packer, struct wire_register *request,
+                    struct wire_answer *answer)
+{
+    struct berth_error err = {""};
+    struct step *step;
+
+    packer->registrations++;
+    packer->steps_changed = true;
+    bill_turn(packer);
+    /* Registered twice, or requeued under the same id before its end was heard of: */
+    forget(packer, request->id);
+    step = stage_register(packer, request, &err);
+    if (!step) {
+        answer_refuse(answer, err.text);
+        return;
+    }
+    classify_profile(packer, step);
+    probing_start(packer, step);
+    classify_step(packer, step);
+    stage_policy(packer, step);
+    stage_state(packer, step);
+    size_step(packer, step);
+    bill_begin(packer, step, false);
+    if (stage_place(packer, step, &err) < 0) {
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+        keep_off(packer, step, err.text);
+        answer_refuse(answer, err.text);
+        return;
+    }
+    pool_marker_update(packer, step->request.id.job);
+    sample_attach(packer, step);
+    memory_told(step);
+    answer_fill(packer, step, answer);
+}
+
+/* ---- a step runs ---- */
+
+double pipeline_observe(struct packer *packer)
+{
+    double in_s = sample_due(packer), bill_s = bill_due(packer);
+
+    classify_windows(packer);
+    if (packer->ledger && (packer->rates_changed || packer->steps_changed))
+        forecast_slowdowns(packer);
+    replace_turn(packer);
+    return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
+}
+
+void pipeline_rewritten(struct packer *packer)
+{
+    uint32_t job;
+
+    while (job_watch_next(packer->watch, &job))
+        hold_again(packer, job);
+}
+
+/* ---- a step or a job ends ---- */
+
+/* The pool without those who are gone or released: others leave their cores first. */
+static void make_room(struct packer *packer)
+{
+    struct berth_error err;
+    struct pool next;
+
+    if (pool_copy(&next, &packer->pool) < 0) {
+        log_error("out of memory: cores not vacated");
+        return;
+    }
+    stand_sync(packer, NULL, &next);
+    share_cores(packer, &next);
+    hold_change(packer, &next, NULL, HOLD_MUST, &err);
+}
+
+/* A job with no live step is not watched. */
+static void unwatch(struct packer *packer, uint32_t job)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->request.id.job == job)
+        return;
+    if (packer->watch)
+        job_watch_drop(packer->watch, job);
+}
+
+/* Take a live step out of everything; its last own cgroup goes with it. */
+static void step_over(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    struct berth_error err;
+    struct wire_step_id id = step->request.id;
+
+    bill_turn(packer);
+    bill_end(packer, step);
+    packer->steps_changed = true;
+    ledger_record_count(packer, step);
+    sample_end(packer, step);
+    probing_end(packer, step);
+    memory_ended(packer, step);
+    observe_end(packer, step, end);
+    step->ended_at = time(NULL);
+    step->ended_mono_s = mono_s();
+    step->exit_status = end ? end->exit_status : -1;
+    ledger_record_keep(packer, step);
+    if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", id.job, id.step, err.text);
+    ledger_record_settle(packer, step);
+    registry_end(&packer->steps, step);
+    unwatch(packer, id.job);
+    if (store_end(packer, id, &err) < 0)
+        log_error("%s", err.text);
+    pool_marker_update(packer, id.job);
+}
+
+void pipeline_end(struct packer *packer, const struct wire_end *end)
+{
+    struct step *step = registry_find(&packer->steps, end->id);
+
+    if (!step)
+        return;
+    if (end->restart > step->request.restart)
+        step->request.restart = end->restart;
+    step_over(packer, step, end);
+    make_room(packer);
+}
+
+void pipeline_job_end(struct packer *packer, uint32_t job)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (step->request.id.job == job)
+            step_over(packer, step, NULL);
+    }
+    settler_job_end(packer->settler, job);
+    make_room(packer);
+}
+
+/* ---- root has had enough ---- */
+
+int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+{
+    if (release_steps(packer, id, err) < 0)
+        return -1;
+    make_room(packer);
+    return 0;
+}
+
+int pipeline_manage(struct packer *packer, struct berth_error *err)
+{
+    return release_end(packer, err);
+}
+
+/* ---- what needs no haste ---- */
+
+/* Remove berth's cgroups, but for those of live steps if `keep_live`. */
+static void clean(struct packer *packer, bool keep_live)
+{
+    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    struct berth_error err;
+    struct step *step;
+    size_t n = 0;
+
+    if (!known)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (keep_live)
+        known[n++] = step->request.id;
+    if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+        log_warn("%s", err.text);
+    counters_sweep(packer->counters, known, n);
+    free(known);
+}
+
+/* Has the step had no process for so long? Its end is on the way for a moment after the last. */
+static bool has_vanished(struct packer *packer, struct step *step, double patience_s)
+{
+    if (enforce_step_alive(&packer->enforce, &step->body)) {
+        step->empty_mono_s = 0;
+        return false;
+    }
+    if (step->empty_mono_s == 0)
+        step->empty_mono_s = mono_s();
+    return mono_s() - step->empty_mono_s >= patience_s;
+}
+
+static void sweep(struct packer *packer, double patience_s)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct berth_error err;
+
+    if (packer->stale && store_compact(packer, true, &err) < 0) /* before anything is changed */
+        log_error("%s", err.text);
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (!has_vanished(packer, step, patience_s))
+            continue;
+        log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
+        step_over(packer, step, NULL);
+    }
+    make_room(packer); /* for whom Slurm put beside a job of the pool, too */
+    clean(packer, true);
+    if (store_compact(packer, packer->stale, &err) < 0)
+        log_error("%s", err.text);
+}
+
+void pipeline_sweep(struct packer *packer)
+{
+    sweep(packer, packer->end_patience_s);
+}
+
+/* ---- the daemon starts and stops ---- */
+
+/* Classification and description of an adopted step are made anew: the journal has what cannot be
+ * found out again, and its size, which its threads were counted by. */
+static void adopt(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        classify_profile(packer, step);
+        probing_start(packer, step);
+        classify_step(packer, step);
+        stage_policy(packer, step);
+        hold_describe(packer, &packer->pool, step);
+        step->hold.verified = hold_verifies(packer);
+        step->place.adopted = true;
+        memory_told(step);
+        sample_attach(packer, step);
+    }
+}
+
+int pipeline_resume(struct packer *packer, struct berth_error *err)
+{
+    struct pool next;
+    struct step *step;
+
+    if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
+        return -1;
+    release_leave(packer);
+    TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
+    bill_adopted(packer);
+    offline_leave(packer);
+    sweep(packer, 0); /* whose end was not heard of, while there was no berthd */
+    adopt(packer);
+    if (pool_copy(&next, &packer->pool) < 0)
+        return berth_error_set(err, "out of memory");
+    stand_sync(packer, NULL, &next);
+    share_cores(packer, &next);
+    if (hold_change(packer, &next, NULL, HOLD_ALL | HOLD_MUST, err) < 0)
+        return -1;
+    pool_marker_update_all(packer);
+    if (packer->steps.nlive)
+        log_info("adopted %zu running steps", packer->steps.nlive);
+    if (store_compact(packer, true, err) < 0) /* the old one is whole; the next sweep tries again */
+        log_error("%s", err->text);
+    return 0;
+}
+
+void pipeline_undo(struct packer *packer)
+{
+    struct berth_error err;
+    struct step *step;
+
+    bill_keep(packer);
+    pool_reset(&packer->pool);
+    if (store_stand(packer, &packer->pool, &err) < 0)
+        log_error("%s", err.text);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        sample_end(packer, step);
+        if (step_movable(step) || step->hold.away)
+            hold_restore(packer, step);
+    }
+    clean(packer, false);
+    pool_marker_remove_all(packer);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pipeline - the way of the data: what happens to a step from its registration to its bill, and
+ * what else can happen to the node. */
+#ifndef BERTH_DAEMON_PIPELINE_H
+#define BERTH_DAEMON_PIPELINE_H
+
+#include "packer/steps/packer.h"
+#include "packer/wire/wire.h"
+
+/* A step's tasks exist and none has run. Takes the request over. answer is filled in any case (ok
+ * false: the step stays where Slurm put it). The caller clears the answer. */
+void pipeline_start(struct packer *packer, struct wire_register *request,
+                    struct wire_answer *answer);
+
+/* A step is over, or a whole job (its cores are about to be given away): others leave its cores
+ * before this returns. */
+void pipeline_end(struct packer *packer, const struct wire_end *end);
+void pipeline_job_end(struct packer *packer, uint32_t job);
+
+/* Root wants these steps home and left alone (release.h), and new ones placed again. 0, or -1 and
+ * err with nothing done. A step that cannot be brought home at once is `away` until it can. */
+int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int pipeline_manage(struct packer *packer, struct berth_error *err);
+
+/* What needs no haste: look for steps that vanished without a word and for cgroups of ours that
+ * could not be removed with their step. */
+void pipeline_sweep(struct packer *packer);
+
+/* Slurm has written job lists again (packer->watch can be read): who was moved stands again. */
+void pipeline_rewritten(struct packer *packer);
+
+/* Read what the steps do, where a window of counting is over. Seconds until the next one is, or <
+ * 0: none; packer->wake tells of one that comes sooner. */
+double pipeline_observe(struct packer *packer);
+
+/* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,
+ * or -1 and err. */
+int pipeline_resume(struct packer *packer, struct berth_error *err);
+
+/* Before the stop: everybody back to where Slurm put him; the steps stay in the journal, to be
+ * adopted again. */
+void pipeline_undo(struct packer *packer);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render - see render.h */
+#include "packer/daemon/render.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/base/json.h"
+#include "packer/daemon/render_bill.h"
+#include "packer/daemon/render_counts.h"
+#include "packer/enact/memory_follow.h"
+#include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+#include "packer/place/isolation.h"
+#include "packer/place/place.h"
+#include "packer/size/size.h"
+#include "packer/steps/program.h"
+#include "packer/steps/step_size.h"
+
+static void pool_cpus(const struct packer *packer, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t core = 0; core < packer->pool.cores; core++)
+        if (pool_has(&packer->pool, core))
+            cpus_or(cpus, &packer->topo->core[core].cpus);
+}
+
+struct json_object *render_node(const struct packer *packer)
+{
+    struct json_object *node = json_object_new_object();
+    struct cpus pool;
+
+    pool_cpus(packer, &pool);
+    json_add_text(node, "name", packer->node[0] ? packer->node : NULL);
+    json_add_text(node, "berth", PACKAGE_VERSION);
+    json_add_text(node, "topology", packer->topo->name);
+    json_add_u64(node, "packages", packer->topo->packages);
+    json_add_u64(node, "llcs", packer->topo->llcs);
+    json_add_u64(node, "cores", packer->topo->cores);
+    json_add_cpus(node, "pool", &pool);
+    json_add_bool(node, "released", packer->steps.released);
+    json_add_u64(node, "steps", packer->steps.nlive);
+    json_add_text(node, "enforcement", packer->enforce.way->name);
+    json_add_text(
+        node, "policy",
+        wire_policy_name[packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER
+                                                                      : WIRE_POLICY_DI]);
+    json_add_text(node, "profiles", packer->conf.profile_db);
+    json_object_object_add(node, "counters", render_backends(packer));
+    json_object_object_add(node, "energy", render_accounts(packer));
+    json_add_u64(node, "history", packer->conf.history);
+    json_add_double(node, "uptime_s", mono_s() - packer->started_mono_s);
+    json_add_u64(node, "registrations", packer->registrations);
+    json_add_u64(node, "moves", packer->moves);
+    json_add_u64(node, "failures", packer->failures);
+    return node;
+}
+
+/* The last-level caches that the CPUs belong to. */
+static struct json_object *llcs_of(const struct packer *packer, const struct cpus *cpus)
+{
+    struct json_object *llcs = json_object_new_array();
+
+    for (size_t i = 0; i < packer->topo->llcs; i++)
+        if (cpus_intersect(&packer->topo->llc[i].cpus, cpus))
+            json_object_array_add(llcs, json_object_new_uint64(i));
+    return llcs;
+}
+
+static void add_name(struct json_object *object, const char *key, struct wire_step_id id)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(id, name);
+    json_add_text(object, key, name);
+}
+
+/* The command's last path element; null when the executable is not known. */
+static void add_command(struct json_object *object, const struct step *step)
+{
+    json_add_text(object, "command", step->request.exe[0] ? program_command(&step->request) : NULL);
+}
+
+/* Where a step stands: one that is only observed has not followed the decision. */
+static const struct cpus *stands(const struct step *step)
+{
+    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
+}
+
+struct json_object *render_step(struct packer *packer, struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    observe_step(packer, step);
+    add_name(object, "id", step->request.id);
+    json_add_u64(object, "job", step->request.id.job);
+    json_add_u64(object, "step", step->request.id.step);
+    json_add_text(object, "state", step_state_name[step->state]);
+    json_add_bool(object, "verified", step->hold.verified);
+    json_add_u64(object, "uid", step->request.uid);
+    add_command(object, step);
+    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_text(object, "class", step_class_name[step->class.id]);
+    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
+    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
+    json_add_cpus(object, "home", &step->place.home);
+    json_add_cpus(object, "cpus", stands(step));
+    json_object_object_add(object, "llc", llcs_of(packer, stands(step)));
+    json_add_cpus(object, "mems", &step->place.mems);
+    json_add_double(object, "elapsed_s", observe_elapsed_s(step));
+    json_add_measure(object, "user_s", step->use.user_s);
+    json_add_measure(object, "system_s", step->use.system_s);
+    json_add_measure(object, "energy_j", render_energy_j(step));
+    return object;
+}
+
+static struct json_object *render_request(const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+    struct json_object *object = json_object_new_object();
+    char options[256];
+
+    wire_options_format(&request->options, options, sizeof(options));
+    json_add_u64(object, "job", request->id.job);
+    json_add_u64(object, "step", request->id.step);
+    json_add_u64(object, "array_job", request->array_job);
+    json_add_u64(object, "array_task", request->array_task);
+    json_add_u64(object, "restart", request->restart);
+    json_add_u64(object, "uid", request->uid);
+    json_add_text(object, "options", options);
+    json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
+    json_add_text(object, "exe", request->exe[0] ? request->exe : NULL);
+    json_add_text(object, "hash", request->hash[0] ? request->hash : NULL);
+    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_u64(object, "cpus_per_task", request->cpus_per_task);
+    json_add_text(object, "job_cores", request->job_cores);
+    json_add_text(object, "step_cores", request->step_cores);
+    json_add_bool(object, "bound_by_hand", request->bound_by_hand);
+    return object;
+}
+
+static struct json_object *render_profile(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    char key[PROFILE_KEY_MAX];
+
+    program_key(step, key);
+    json_add_text(object, "key", key[0] ? key : NULL);
+    json_add_bool(object, "known", step->profile.known);
+    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
+    json_add_text(object, "source", step->profile.known ? step->profile.source : NULL);
+    json_add_measure(object, "instructions_per_s", step->profile.instructions_per_s);
+    json_add_measure(object, "core_gbps", step->profile.core_gbps);
+    if (step->profile.known) {
+        json_add_bool(object, "truncated", step->profile.truncated);
+        json_add_u64(object, "measured_at", (uint64_t)step->profile.measured_at);
+    }
+    return object;
+}
+
+static struct json_object *render_class(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "name", step_class_name[step->class.id]);
+    json_add_text(object, "reason", step->class.reason);
+    json_add_measure(object, "intensity", step->probe.probes ? step->probe.intensity : NAN);
+    json_add_measure(object, "intensity_error", step->probe.probes ? step->probe.error : NAN);
+    json_add_u64(object, "probes", step->probe.probes);
+    return object;
+}
+
+/* Its cores on each NUMA node, and of them those it uses. */
+static struct json_object *render_vector(const struct packer *packer, const struct step *step)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < packer->topo->nodes; i++) {
+        struct json_object *node;
+        size_t cores, used;
+
+        size_on_node(packer, step, i, &cores, &used);
+        if (cores == 0)
+            continue;
+        node = json_object_new_object();
+        json_add_u64(node, "node", packer->topo->node[i].os_index);
+        json_add_u64(node, "cores", cores);
+        json_add_u64(node, "given", used);
+        json_object_array_add(list, node);
+    }
+    return list;
+}
+
+static struct json_object *render_size(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = step_size_to_json(&step->size);
+
+    json_object_object_add(object, "nodes", render_vector(packer, step));
+    return object;
+}
+
+/* Live steps that share a last-level cache with this one; whose they are is only for root and their
+ * owner. */
+static struct json_object *render_neighbours(struct packer *packer, const struct step *step,
+                                             uid_t viewer)
+{
+    struct json_object *list = json_object_new_array();
+    struct step *other;
+
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    for (size_t i = 0; i < packer->topo->llcs && other != step; i++) {
+        const struct cpus *llc = &packer->topo->llc[i].cpus;
+        bool theirs = viewer != 0 && viewer != other->request.uid;
+        struct json_object *object;
+
+        if (!cpus_intersect(llc, &step->place.cpus) || !cpus_intersect(llc, stands(other)))
+            continue;
+        object = json_object_new_object();
+        if (theirs)
+            json_add_text(object, "id", NULL);
+        else
+            add_name(object, "id", other->request.id);
+        json_add_text(object, "class", step_class_name[other->class.id]);
+        json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
+        json_add_u64(object, "llc", i);
+        json_object_array_add(list, object);
+    }
+    return list;
+}
+
+static struct json_object *render_isolation(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    struct isolation isolation;
+
+    isolation_of(packer, step, &isolation);
+    json_add_bool(object, "asked", isolation.asked);
+    json_add_bool(object, "granted", isolation.granted);
+    json_add_text(object, "domain", isolation.domain[0] ? isolation.domain : NULL);
+    json_add_text(object, "reason", isolation.reason[0] ? isolation.reason : NULL);
+    return object;
+}
+
+/* Null where Slurm gave its cores to no other job. */
+static struct json_object *render_share(const struct step *step)
+{
+    struct json_object *object;
+
+    if (step->share.others == 0)
+        return NULL;
+    object = json_object_new_object();
+    json_add_u64(object, "others", step->share.others);
+    json_add_measure(object, "cores", step->share.cores ? (double)step->share.cores : NAN);
+    return object;
+}
+
+/* DIO-POWER's two predictions, and which of them decided; all null by another policy. */
+static void add_edp(struct json_object *object, const struct step_edp *edp)
+{
+    json_add_measure(object, "edp_spread", edp->spread);
+    json_add_measure(object, "edp_cluster", edp->cluster);
+    json_add_text(object, "edp_choice", step_choice_name[edp->choice]);
+    json_add_text(object, "edp_source", edp->source);
+}
+
+static struct json_object *render_place(struct packer *packer, const struct step *step,
+                                        uid_t viewer)
+{
+    struct json_object *object = json_object_new_object();
+    char reason[256];
+
+    place_reason(step, reason, sizeof(reason));
+    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
+    json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
+    json_add_u64(object, "rank", step->place.rank);
+    json_add_u64(object, "of", step->place.of);
+    json_add_cpus(object, "home", &step->place.home);
+    json_add_cpus(object, "cpus", &step->place.cpus);
+    json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
+    json_add_cpus(object, "mems", &step->place.mems);
+    json_add_text(object, "reason", reason);
+    add_edp(object, &step->place.edp);
+    json_object_object_add(object, "isolate", render_isolation(packer, step));
+    json_object_object_add(object, "share", render_share(step));
+    json_object_object_add(object, "neighbours",
+                           step->ended_at ? json_object_new_array()
+                                          : render_neighbours(packer, step, viewer));
+    return object;
+}
+
+static struct json_object *render_enforce(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
+
+    json_add_text(object, "way", packer->enforce.way->name);
+    json_add_bool(object, "verified", step->hold.verified);
+    json_add_u64(object, "moves", step->hold.moves);
+    json_add_text(object, "reason", step->hold.reason);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        struct json_object *task = json_object_new_object();
+
+        json_add_u64(task, "id", step->request.task[i].id);
+        json_add_u64(task, "pid", (uint64_t)step->body.task[i].pid);
+        json_add_cpus(task, "home", &step->body.task[i].home);
+        json_add_cpus(task, "cpus", &step->body.task[i].cpus);
+        json_object_array_add(tasks, task);
+    }
+    json_object_object_add(object, "tasks", tasks);
+    return object;
+}
+
+/* The last proposal to move it while it runs; null where there was none. */
+static struct json_object *render_replace(const struct packer *packer, const struct step *step)
+{
+    const struct step_replace *replace = &step->replace;
+    struct json_object *object;
+
+    if (!replace->decisions)
+        return NULL;
+    object = json_object_new_object();
+    json_add_u64(object, "decisions", replace->decisions);
+    json_add_cpus(object, "cpus", &replace->cpus);
+    json_object_object_add(object, "llc", llcs_of(packer, &replace->cpus));
+    json_object_object_add(object, "gain_cores",
+                           isfinite(replace->gain) ? json_object_new_double(replace->gain) : NULL);
+    json_add_text(object, "gain_by", replace->energy ? "edp" : "work");
+    json_add_measure(object, "cost_core_s", replace->cost_s);
+    json_add_measure(object, "memory_bytes", replace->bytes);
+    json_add_text(object, "verdict", replace->verdict);
+    json_add_text(object, "source", "model");
+    return object;
+}
+
+/* How its memory follows it; null where it has not left a NUMA node. */
+static struct json_object *render_memory(const struct packer *packer, struct step *step)
+{
+    const struct step_memory *memory = &step->memory;
+    struct json_object *object;
+
+    if (!memory->asked)
+        return NULL;
+    memory_progress(packer, step);
+    object = json_object_new_object();
+    json_add_bool(object, "running", memory->running);
+    json_add_measure(object, "bytes", memory->bytes);
+    json_add_measure(object, "moved_bytes", memory->moved);
+    json_add_measure(object, "failed_bytes", memory->failed);
+    json_add_measure(object, "rate_bytes_s", memory->rate);
+    json_add_measure(object, "gain_cores", memory->gain);
+    json_add_measure(object, "lost_core_s", memory->lost);
+    json_add_measure(object, "break_even_s", memory->break_even_s);
+    json_add_text(object, "reason", memory->why[0] ? memory->why : NULL);
+    return object;
+}
+
+static struct json_object *render_observe(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    double elapsed_s = observe_elapsed_s(step), used_s = step->use.user_s + step->use.system_s;
+    double miss_pmi, error;
+    bool known = step->use.user_s >= 0 && step->use.system_s >= 0 && elapsed_s > 0;
+
+    json_add_double(object, "elapsed_s", elapsed_s);
+    json_add_measure(object, "user_s", step->use.user_s);
+    json_add_measure(object, "system_s", step->use.system_s);
+    json_object_object_add(object, "maxrss_kib",
+                           step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib)
+                                                : NULL);
+    json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
+    json_add_measure(object, "miss_pmi",
+                     step_counts_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
+    json_object_object_add(object, "counts", render_counts(packer, step));
+    return object;
+}
+
+struct json_object *render_explanation(struct packer *packer, struct step *step, uid_t viewer)
+{
+    struct json_object *object = json_object_new_object();
+
+    observe_step(packer, step);
+    add_name(object, "id", step->request.id);
+    json_add_text(object, "state", step_state_name[step->state]);
+    json_add_u64(object, "started_at", (uint64_t)step->started_at);
+    json_object_object_add(object, "ended_at",
+                           step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
+    json_object_object_add(object, "exit_status",
+                           step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
+    json_object_object_add(object, "request", render_request(step));
+    json_object_object_add(object, "profile", render_profile(step));
+    json_object_object_add(object, "class", render_class(step));
+    json_object_object_add(object, "size", render_size(packer, step));
+    json_object_object_add(object, "place", render_place(packer, step, viewer));
+    json_object_object_add(object, "enforce", render_enforce(packer, step));
+    json_object_object_add(object, "replace", render_replace(packer, step));
+    json_object_object_add(object, "memory", render_memory(packer, step));
+    json_object_object_add(object, "observe", render_observe(packer, step));
+    json_object_object_add(object, "bill", render_bill(step));
+    return object;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render_bill - see render_bill.h */
+#include "packer/daemon/render_bill.h"
+
+#include <math.h>
+
+#include "models/energy/edp.h"
+#include "packer/base/json.h"
+#include "packer/bill/bill.h"
+#include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+
+static double joules(uint64_t uj)
+{
+    return (double)uj * 1e-6;
+}
+
+double render_energy_j(const struct step *step)
+{
+    uint64_t uj;
+
+    return bill_total(step, &uj) ? joules(uj) : NAN;
+}
+
+/* Instructions per second over all windows of the run; NAN not counted. */
+static double speed_of(const struct step *step)
+{
+    const struct step_counts *counts = step->counts;
+    double x, y;
+
+    if (!counts)
+        return NAN;
+    x = counts->alone[RATE_INSTRUCTIONS].x + counts->beside[RATE_INSTRUCTIONS].x;
+    y = counts->alone[RATE_INSTRUCTIONS].y + counts->beside[RATE_INSTRUCTIONS].y;
+    return x > 0 && y > 0 ? y / x : NAN;
+}
+
+struct json_object *render_bill(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    const struct step_bill *bill = &step->bill;
+    double energy_j = render_energy_j(step), s = observe_elapsed_s(step);
+    double per_s = s > 0 ? energy_j / s : NAN;
+
+    json_add_measure(object, "energy_j", energy_j);
+    for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
+        static const char *const key[ENERGY_DOMAINS] = {"package_j", "dram_j", "node_j"};
+
+        json_add_measure(object, key[d], bill->known[d] ? joules(bill->uj[d]) : NAN);
+    }
+    json_add_measure(object, "power_w", per_s);
+    json_add_measure(object, "edp", edp_classic(energy_j, s));
+    json_add_measure(object, "edp_per_instruction",
+                     edp_per_instruction(energy_j, s, speed_of(step) * s));
+    json_add_text(object, "source", bill->source[0] ? bill->source : NULL);
+    json_add_text(object, "by", bill->by[0] ? bill->by : NULL);
+    json_add_u64(object, "gaps", bill->gaps);
+    return object;
+}
+
+struct json_object *render_accounts(const struct packer *packer)
+{
+    struct json_object *list = json_object_new_array(), *object;
+    struct bill_account account;
+    struct energy_zone zone;
+
+    for (size_t i = 0; bill_zone(packer, i, &zone, &account); i++) {
+        object = json_object_new_object();
+        json_add_text(object, "domain", energy_domain_name[zone.domain]);
+        json_object_object_add(object, "package",
+                               zone.domain == ENERGY_NODE ? NULL
+                                                          : json_object_new_uint64(zone.package));
+        json_add_text(object, "source", zone.source);
+        json_add_double(object, "metered_j", joules(account.metered_uj));
+        json_add_double(object, "steps_j", joules(account.steps_uj));
+        json_add_double(object, "idle_j", joules(account.idle_uj));
+        json_add_double(object, "unmanaged_j", joules(account.unmanaged_uj));
+        json_add_u64(object, "gaps", account.gaps);
+        json_object_array_add(list, object);
+    }
+    return list;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render_sample - see render_sample.h */
+#include "packer/daemon/render_sample.h"
+
+#include "packer/base/json.h"
+#include "packer/counters/sample_line.h"
+#include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+#include "packer/steps/program.h"
+
+struct json_object *render_sample(struct packer *packer, struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    double at_s = observe_elapsed_s(step);
+    struct counters_sample sample;
+    char id[WIRE_STEP_NAME_MAX];
+    const char *name = program_name(&step->request);
+
+    wire_step_name(step->request.id, id);
+    json_add_text(object, "id", id);
+    json_add_text(object, "step", name[0] ? name : id);
+    json_add_double(object, "at", at_s);
+    if (sample_read(packer, step, &sample) == 0)
+        samples_add(object, &sample);
+    return object;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hold - see enact/enact.h.
+ *
+ * The race it lives with: in an exchange of two steps both stand on the same cores for the few
+ * milliseconds between the two moves; where there is a free core nobody waits for anybody. */
+#include "packer/enact/enact.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/bill/bill.h"
+#include "packer/enact/memory_follow.h"
+#include "packer/enact/offline.h"
+#include "packer/enforce/job_watch.h"
+#include "packer/observe/window.h"
+#include "packer/place/place.h"
+#include "packer/size/share.h"
+#include "packer/size/size.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/stand.h"
+
+/* The steps on their way, and how many of them still stand on each CPU. */
+struct moves {
+    size_t n, room;
+    struct move {
+        struct step *step; /* NULL once it has moved */
+        struct cpus from, to;
+    } * move;
+    unsigned standing[CPUS_MAX];
+};
+
+bool hold_verifies(const struct packer *packer)
+{
+    return packer->enforce.way != &enforce_dryrun;
+}
+
+void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step)
+{
+    struct cpus image;
+
+    cpus_zero(&step->place.cpus);
+    cpus_zero(&step->place.home);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        stand_image(packer, pool, &step->body.task[i].use, &image);
+        cpus_or(&step->place.cpus, &image);
+        cpus_or(&step->place.home, &step->body.task[i].home);
+    }
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+}
+
+static void target_home(struct step *step)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].cpus = step->body.task[i].home;
+}
+
+/* Give each task its CPUs under the pool, or its home where berth has no say any more. Returns
+ * whether there is anything to do. */
+static bool retarget(struct packer *packer, struct step *step)
+{
+    bool changed = false;
+
+    if (step->hold.away) {
+        target_home(step);
+        return true;
+    }
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        struct enforce_task *task = &step->body.task[i];
+        struct cpus image;
+
+        stand_image(packer, &packer->pool, &task->use, &image);
+        changed |= !cpus_equal(&image, &task->cpus);
+        task->cpus = image;
+    }
+    return changed;
+}
+
+static int moves_add(struct moves *moves, struct step *step, const struct cpus *from)
+{
+    struct move *move;
+
+    if (moves->n == moves->room) {
+        size_t room = moves->room ? 2 * moves->room : 8;
+
+        move = reallocarray(moves->move, room, sizeof(*move));
+        if (!move)
+            return -1;
+        moves->move = move;
+        moves->room = room;
+    }
+    move = &moves->move[moves->n++];
+    move->step = step;
+    move->from = *from;
+    enforce_union(&step->body, ENFORCE_PLACE, &move->to);
+    cpus_foreach(cpu, from) moves->standing[cpu]++;
+    return 0;
+}
+
+/* Whom a change of the pool can concern. */
+struct concern {
+    struct cpus cpus;         /* homes of who shall stand elsewhere than before */
+    const struct step *fresh; /* not yet under the pool at all */
+    uint32_t job;             /* whose list Slurm has written again; 0: none */
+    bool all;
+};
+
+static void concern_of(const struct packer *packer, const struct pool *before,
+                       const struct pool *after, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t core = 0; core < after->cores; core++)
+        if (before->stand[core] != after->stand[core])
+            cpus_or(cpus, &packer->topo->core[core].cpus);
+}
+
+/* Has the start of a step of its job undone what was applied to this one? */
+static bool rewritten(const struct packer *packer, const struct concern *concern,
+                      const struct step *step)
+{
+    return concern->job == step->request.id.job && concern->fresh != step &&
+           packer->enforce.way->job_list;
+}
+
+static bool concerns(const struct packer *packer, const struct concern *concern,
+                     const struct step *step)
+{
+    if (step->hold.away)
+        return true;
+    if (!step_movable(step) || concern->all || step == concern->fresh || step->share.due ||
+        rewritten(packer, concern, step))
+        return step_movable(step);
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
+            return true;
+    return false;
+}
+
+/* Collect the steps that have to move; those that do not fit into memory are left where they are,
+ * and said. */
+static struct moves *moves_collect(struct packer *packer, const struct concern *concern)
+{
+    struct moves *moves = calloc(1, sizeof(*moves));
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        struct cpus from;
+
+        if (!concerns(packer, concern, step))
+            continue;
+        enforce_union(&step->body, ENFORCE_PLACE, &from);
+        step->share.due = false;
+        if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
+            continue;
+        hold_describe(packer, &packer->pool, step);
+        if (!moves || moves_add(moves, step, &from) < 0)
+            log_error("step %u.%u: out of memory, not moved", step->request.id.job,
+                      step->request.id.step);
+    }
+    return moves;
+}
+
+/* Does anybody else who waits stand where this one wants to go? */
+static bool blocked(const struct moves *moves, const struct move *move)
+{
+    cpus_foreach(cpu, &move->to) if (moves->standing[cpu] > cpus_has(&move->from, cpu)) return true;
+    return false;
+}
+
+/* The next to move: one whose new place is free, else the first; NULL when all have moved. */
+static struct move *moves_next(struct moves *moves)
+{
+    struct move *first = NULL;
+
+    for (struct move *move = moves->move; move < moves->move + moves->n; move++) {
+        if (!move->step)
+            continue;
+        if (!blocked(moves, move))
+            return move;
+        if (!first)
+            first = move;
+    }
+    return first;
+}
+
+/* What the next berthd finds of the step. */
+static void write_down(struct packer *packer, const struct step *step)
+{
+    struct berth_error err;
+
+    if (store_start(packer, step, &err) < 0)
+        log_error("%s", err.text);
+}
+
+/* It has left berth's care where it stood. What fails is tried again with the next change, and with
+ * the next sweep at the latest. */
+static void bring_home(struct packer *packer, struct step *step)
+{
+    hold_restore(packer, step);
+    if (!step->hold.away)
+        write_down(packer, step);
+}
+
+/* Its counters and its memory follow it. */
+static void moved_on(struct packer *packer, struct step *step, const struct cpus *from)
+{
+    struct cpus left, now;
+
+    topo_nodes_of(packer->topo, from, &left);
+    topo_nodes_of(packer->topo, &step->place.cpus, &now);
+    memory_follow(packer, step, &left, &now);
+    sample_follow(packer, step);
+}
+
+/* To be told when Slurm undoes it. */
+static void watch_job(struct packer *packer, const struct step *step)
+{
+    const struct enforce_way *way = packer->enforce.way;
+    char path[CGROUP_DIR_MAX];
+    struct berth_error err;
+
+    if (!packer->watch || !way->job_list)
+        return;
+    way->job_list(&packer->enforce, &step->body, path);
+    if (job_watch_add(packer->watch, step->request.id.job, path, &err) < 0)
+        log_warn("%s", err.text);
+}
+
+/* Move one step; a failure puts it back and ends berth's say over it. */
+static int move_step(struct packer *packer, const struct move *move)
+{
+    bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
+    struct step *step = move->step;
+    struct berth_error err;
+    char name[WIRE_STEP_NAME_MAX];
+
+    if (step->hold.away) {
+        bring_home(packer, step);
+        return 0;
+    }
+    if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
+        moved_on(packer, step, &move->from);
+        watch_job(packer, step);
+        step->hold.verified = hold_verifies(packer);
+        step->hold.moves += moves;
+        packer->moves += moves;
+        step->hold.reason[0] = '\0';
+        return 0;
+    }
+    wire_step_name(step->request.id, name);
+    log_warn("step %s cannot be moved, put back: %s", name, err.text);
+    packer->failures++;
+    snprintf(step->hold.reason, sizeof(step->hold.reason), "put back: %.370s", err.text);
+    step_go(step, STEP_FAILED);
+    size_all(packer, step, "put back: all that Slurm gave");
+    hold_restore(packer, step);
+    write_down(packer, step); /* the next berthd shall not try again */
+    return -1;
+}
+
+int hold_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
+{
+    const struct enforce_way *way = packer->enforce.way;
+    struct enforce_task *task = calloc(step->body.ntasks, sizeof(*task));
+    struct enforce_step rest = step->body;
+    int rc;
+
+    if (task)
+        offline_rest(packer, &step->body, &rest, task);
+    rc = way->restore(&packer->enforce, &rest, err);
+    if (rc < 0) {
+        log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step,
+                 err->text);
+        rc = way->restore(&packer->enforce, &rest, err);
+    }
+    free(task);
+    return rc;
+}
+
+void hold_restore(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+
+    target_home(step);
+    step->place.cpus = step->place.home;
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+    step->hold.away = hold_go_home(packer, step, &err) < 0;
+    step->hold.verified = !step->hold.away;
+    if (step->hold.away)
+        log_error("step %u.%u: not home: %s", step->request.id.job, step->request.id.step,
+                  err.text);
+    sample_follow(packer, step);
+}
+
+/* Move all that have to. Returns how many failed. */
+static size_t move_all(struct packer *packer, const struct concern *concern)
+{
+    struct moves *moves = moves_collect(packer, concern);
+    struct move *move;
+    size_t failed = 0;
+
+    while (moves && (move = moves_next(moves))) {
+        failed += move_step(packer, move) < 0;
+        cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
+        move->step = NULL;
+    }
+    if (moves)
+        free(moves->move);
+    free(moves);
+    return failed;
+}
+
+/* Who failed leaves the pool, and others with him: the permutation that is left. */
+static void leave_failed(struct packer *packer, struct concern *concern)
+{
+    struct berth_error err;
+    struct pool before;
+
+    concern->all = pool_copy(&before, &packer->pool) < 0; /* without a memory of it: everybody */
+    stand_sync(packer, NULL, &packer->pool);
+    share_cores(packer, &packer->pool);
+    if (store_stand(packer, &packer->pool, &err) < 0)
+        log_error("%s", err.text);
+    if (concern->all)
+        return;
+    concern_of(packer, &before, &packer->pool, &concern->cpus);
+    pool_free(&before);
+}
+
+int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
+                struct berth_error *err)
+{
+    struct concern concern = {
+        .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & HOLD_ALL};
+
+    bill_turn(packer);
+    concern_of(packer, &packer->pool, next, &concern.cpus);
+    if (!cpus_empty(&concern.cpus) && store_stand(packer, next, err) < 0) {
+        if (!(flags & HOLD_MUST)) {
+            pool_free(next);
+            return -1;
+        }
+        log_error("%s", err->text);
+    }
+    pool_free(&packer->pool);
+    packer->pool = *next;
+    while (move_all(packer, &concern) > 0)
+        leave_failed(packer, &concern);
+    return 0;
+}
+
+void hold_again(struct packer *packer, uint32_t job)
+{
+    struct concern concern = {.job = job};
+
+    bill_turn(packer);
+    cpus_zero(&concern.cpus);
+    while (move_all(packer, &concern) > 0)
+        leave_failed(packer, &concern);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/enact/enact.c packer/enact/enact.h \
+	packer/enact/memory_follow.c packer/enact/memory_follow.h \
+	packer/enact/offline.c packer/enact/offline.h \
+	packer/enact/release.c packer/enact/release.h \
+	packer/enact/replace.c packer/enact/replace.h

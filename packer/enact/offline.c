@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* offline - see offline.h */
+#include "packer/enact/offline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/size/size.h"
+
+bool offline_set(struct packer *packer, const struct cpus *online)
+{
+    struct cpus offline = {0};
+    bool changed;
+
+    for (size_t core = 0; core < packer->topo->cores; core++)
+        cpus_or(&offline, &packer->topo->core[core].cpus);
+    cpus_andnot(&offline, online);
+    changed = !cpus_equal(&offline, &packer->offline);
+    packer->offline = offline;
+    return changed;
+}
+
+bool offline_read(struct packer *packer)
+{
+    struct cpus online;
+    char off[CPUS_TEXT_MAX] = "";
+
+    if (packer->enforce.way == &enforce_dryrun ||
+        rootfs_read_cpus(&packer->root, "/sys/devices/system/cpu/online", &online, NULL) < 0 ||
+        !offline_set(packer, &online))
+        return false;
+    cpus_format(&packer->offline, off, sizeof(off));
+    log_warn("CPUs that are off: %s", off[0] ? off : "none any more");
+    return true;
+}
+
+void offline_leave(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        struct cpus off = step->body.step_home;
+
+        cpus_and(&off, &packer->offline);
+        if (cpus_empty(&off) || !step_movable(step) || step_go(step, STEP_LEFT) < 0)
+            continue;
+        step->hold.away = true;
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: its CPU %zu is off",
+                 cpus_next(&off, 0));
+        size_all(packer, step, "left alone: all that Slurm gave");
+    }
+}
+
+/* set without `off`, unless nothing would remain. */
+static void without(struct cpus *set, const struct cpus *off)
+{
+    struct cpus rest = *set;
+
+    cpus_andnot(&rest, off);
+    if (!cpus_empty(&rest))
+        *set = rest;
+}
+
+void offline_rest(const struct packer *packer, const struct enforce_step *step,
+                  struct enforce_step *rest, struct enforce_task *task)
+{
+    struct cpus on = step->step_home;
+
+    cpus_andnot(&on, &packer->offline);
+    *rest = *step;
+    rest->task = task;
+    without(&rest->step_home, &packer->offline);
+    for (size_t i = 0; i < step->ntasks; i++) {
+        task[i] = step->task[i];
+        cpus_andnot(&task[i].home, &packer->offline);
+        if (cpus_empty(&task[i].home)) /* its neighbours' in the step, then */
+            task[i].home = cpus_empty(&on) ? step->task[i].home : on;
+    }
+}

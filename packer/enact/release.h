@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* release - the way back that root takes while berthd runs: steps go home, and berth keeps off them
+ * and off those that come after them.
+ *
+ * A released step stays released to its end. A released job's later steps are left alone too, as
+ * long as the job has a step here; a released node's, until release_end(), in every berthd to come:
+ * the journal knows. */
+#ifndef BERTH_ENACT_RELEASE_H
+#define BERTH_ENACT_RELEASE_H
+
+#include "packer/steps/packer.h"
+
+/* Leaves the steps that are marked as released: berth has no say over them any more, and those that
+ * it had placed are `away` until hold_change has brought them home. */
+void release_leave(struct packer *packer);
+
+/* Journals what `id` names as released, marks and leaves it. 0, or -1 and err with nothing done: no
+ * such step, or no journal. */
+int release_steps(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+
+/* The reverse for what comes: new steps are placed again. Steps that were released stay so. */
+int release_end(struct packer *packer, struct berth_error *err);
+
+/* A new step: is it released by its node or its job? Then it is marked so. */
+bool release_inherit(const struct packer *packer, struct step *step);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* energy - what the node's meters say: one vtable, several ways to read them.
+ *
+ *   powercap  RAPL by /sys/class/powercap: packages, their DRAM, the platform (psys)
+ *   perf      RAPL by perf's "power" PMU, where powercap is not there or not readable
+ *   hwmon     energy and power sensors of hwmon; ACPI power meters among them, which is how the
+ *             kernel reads a management controller (acpi_power_meter with acpi_ipmi)
+ *   model     idle and per-core power that the site configures (conf.energy_model); never otherwise
+ *
+ * A zone is one thing that is metered. It is read by the first way of that order that has it. All
+ * files are below conf.energy_root, so that a recorded tree is as good as a machine. What cannot be
+ * read is not known: never 0, never a guess. Nothing here knows of steps. */
+#ifndef BERTH_ENERGY_ENERGY_H
+#define BERTH_ENERGY_ENERGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/base/error.h"
+#include "packer/conf/conf.h"
+#include "packer/machine/topo.h"
+#include "packer/system/rootfs.h"
+
+enum energy_domain {
+    ENERGY_PACKAGE, /* cores, caches and what else is on a package */
+    ENERGY_DRAM,    /* the memory of a package */
+    ENERGY_NODE,    /* the whole node: what the others measure is part of it */
+    ENERGY_DOMAINS
+};
+extern const char *const energy_domain_name[ENERGY_DOMAINS]; /* "package", "dram", "node" */
+
+#define ENERGY_ZONES 64
+
+struct energy_zone {
+    enum energy_domain domain;
+    unsigned package;   /* index in topo->package order; 0 for ENERGY_NODE */
+    const char *source; /* "rapl-powercap", "rapl-perf", "hwmon", "model" */
+};
+
+/* The meters at one time. A zone that is not known now is read again next time, and nothing of it
+ * is lost, unless its counter may have wrapped around more than once: `gaps` counts those. */
+struct energy_reading {
+    double at_s; /* CLOCK_MONOTONIC */
+    size_t zones;
+    bool known[ENERGY_ZONES];
+    uint64_t uj[ENERGY_ZONES];   /* microjoules since the first energy_read; never falls */
+    uint64_t gaps[ENERGY_ZONES]; /* times that energy was lost, since then */
+};
+
+struct perf_event_attr;
+
+/* How an event is opened on a CPU, for all that runs there: the descriptor, or -1 with errno. */
+typedef int energy_perf_open(const struct perf_event_attr *attr, int cpu, void *arg);
+
+/* What a way needs of the node: all borrowed, valid until its close. */
+struct energy_node {
+    const struct rootfs *root; /* at conf->energy_root */
+    const struct topo *topo;
+    const struct conf *conf;
+    energy_perf_open *perf_open; /* NULL: perf_event_open(2), and that only below the real root */
+    void *perf_arg;
+    const struct energy_zone *have; /* [had] zones of the ways before (energy_open says it) */
+    size_t had;
+};
+
+#define ENERGY_SAY 256
+
+struct energy_way {
+    const char *name;
+
+    /* 0: *state and zone[*zones] (at most ENERGY_ZONES) are filled, say is one line for people. -1:
+     * not here, err says why; nothing is left behind. */
+    int (*open)(const struct energy_node *node, void **state, struct energy_zone *zone,
+                size_t *zones, char say[ENERGY_SAY], struct berth_error *err);
+    void (*close)(void *state);
+
+    /* Its i-th zone since open, wrap-around accounted for; busy_s: CPU seconds of all CPUs of the
+     * zone's package until now (the model wants them; NAN not known). 0, or -1 with errno: not
+     * known now. *gaps is counted up where energy was lost. */
+    int (*read)(void *state, size_t i, double at_s, double busy_s, uint64_t *uj, uint64_t *gaps);
+};
+
+extern const struct energy_way energy_powercap, energy_perf, energy_hwmon, energy_model;
+
+/* ---- all of them together ---- */
+
+struct energy;
+
+/* Open every way that works here and is named in conf->energy. Fails for want of memory only: -1
+ * and err. No meter at all is fine: no zones. */
+int energy_open(struct energy **out, const struct energy_node *node, struct berth_error *err);
+void energy_close(struct energy *energy); /* NULL is fine */
+
+size_t energy_zones(const struct energy *energy);
+const struct energy_zone *energy_zone(const struct energy *energy, size_t i);
+
+/* Read all zones; at_s as CLOCK_MONOTONIC has it now. */
+void energy_read(struct energy *energy, double at_s, struct energy_reading *reading);
+
+/* The i-th way: its name, whether it is used, what it measures or why it is not used. False after
+ * the last. */
+struct energy_about {
+    const char *name;
+    bool used;
+    const char *say;
+};
+bool energy_about(const struct energy *energy, size_t i, struct energy_about *about);
+
+#endif

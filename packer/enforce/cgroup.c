@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* enforce_cgroup - the files and folders of cgroups that both versions have. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/enforce/enforce.h"
+
+int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
+                      struct cpus *cpus, struct berth_error *err)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, file);
+    return rootfs_read_cpus(root, path, cpus, err);
+}
+
+int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
+                       const struct cpus *cpus, struct berth_error *err)
+{
+    char text[CPUS_TEXT_MAX] = "?", want[CPUS_TEXT_MAX] = "?";
+    struct cpus now;
+
+    if (enforce_read_cpus(root, dir, file, &now, err) < 0)
+        return -1;
+    if (cpus_equal(&now, cpus))
+        return 0;
+    cpus_format(&now, text, sizeof(text));
+    cpus_format(cpus, want, sizeof(want));
+    errno = EIO;
+    return berth_error_set(err, "%.300s/%s: is '%.64s', not '%.64s'", dir, file, text, want);
+}
+
+int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *file,
+                       const struct cpus *cpus, struct berth_error *err)
+{
+    char path[PATH_MAX];
+
+    if (enforce_check_cpus(root, dir, file, cpus, NULL) == 0)
+        return 0;
+    snprintf(path, sizeof(path), "%s/%s", dir, file);
+    if (rootfs_write_cpus(root, path, cpus, err) < 0)
+        return -1;
+    return enforce_check_cpus(root, dir, file, cpus, err);
+}
+
+int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
+                     int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg)
+{
+    char **name = rootfs_list(enforce->root, dir), path[CGROUP_DIR_MAX];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && name && name[i]; i++)
+        if (strncmp(name[i], prefix, strlen(prefix)) == 0 &&
+            (size_t)snprintf(path, sizeof(path), "%s/%s", dir, name[i]) < sizeof(path))
+            rc = visit(enforce, path, arg);
+    rootfs_list_free(name);
+    return rc;
+}
+
+struct pids_of {
+    const struct enforce_step *step;
+    struct enforce_pids *list;
+};
+
+static int add_pids(struct enforce *enforce, const char *dir, void *arg)
+{
+    struct pids_of *of = arg;
+
+    return enforce_pids_cgroup(enforce, of->step, dir, of->list);
+}
+
+int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      struct enforce_pids *list)
+{
+    struct pids_of of = {.step = step, .list = list};
+
+    if (add_pids(enforce, dir, &of) < 0)
+        return -1;
+    return enforce_each_dir(enforce, dir, "task_", add_pids, &of);
+}

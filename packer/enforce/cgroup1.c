@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* enforce_cgroup1 - placements on nodes where Slurm uses cgroup/v1's cpuset hierarchy.
+ *
+ * Slurm's tree is slurm_NODE/uid_U/job_J/step_S (the leaf; Slurm 24.11 has task_N below it), and
+ * slurmstepd sits in the leaf too. Each new step of a job makes Slurm write the job's cpuset again;
+ * were a running step outside it then, that write would fail with EBUSY, and every later step of
+ * the job with it. Therefore
+ *   - a step that stands inside its job's CPUs stands in Slurm's leaf, whose cpuset.cpus is
+ * narrowed;
+ *   - one that stands outside them stands in berth's own tree, berth/J.S, and Slurm's leaf, with
+ * slurmstepd, is as Slurm made it; the freezer, which Slurm tracks processes by, is another
+ * hierarchy and knows nothing of it;
+ *   - a job's cpuset is never written.
+ * Without Slurm's cpusets (ConstrainCores=no) every step stands in berth's tree. A task that forks
+ * while it is moved leaves children behind, which inherit where their parent was: each move is
+ * repeated until nobody is left. Before a step leaves berth's tree, its cpuset there gets the CPUs
+ * that the step goes to: one write takes all off the core that they have to vacate, and what they
+ * fork from then on. */
+#include "packer/enforce/enforce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- where things are ---- */
+
+/* Slurm's leaf of the step, or the root of the hierarchy where there is none. */
+static void leaf_dir(const struct enforce *enforce, const struct enforce_step *step, char *dir)
+{
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset%s%s", enforce->cgroup_root, step->leaf[0] ? "/" : "",
+             step->leaf);
+}
+
+/* berth's own cgroup of the step. */
+static void own_dir(const struct enforce *enforce, struct wire_step_id id, char *dir)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(id, name);
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset/%s/%s", enforce->cgroup_root, enforce->tree, name);
+}
+
+/* "job_J/step_S" */
+static void slurm_name(struct wire_step_id id, char *out, size_t size)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(id, name);
+    snprintf(out, size, "job_%u/step_%s", id.job, strchr(name, '.') ? strchr(name, '.') + 1 : "");
+}
+
+/* Add the processes that are in berth's cgroup of the step. */
+static int own_pids(struct enforce *enforce, const struct enforce_step *step,
+                    struct enforce_pids *list)
+{
+    char own[CGROUP_DIR_MAX];
+
+    own_dir(enforce, step->id, own);
+    return enforce_pids_cgroup(enforce, NULL, own, list); /* slurmstepd is never in it */
+}
+
+/* Add the step's processes that Slurm does not confine and berth has not moved. */
+static int unconfined_pids(struct enforce *enforce, const struct enforce_step *step,
+                           struct enforce_pids *list)
+{
+    struct enforce_pids all = {0}, own = {0};
+    int rc = -1;
+
+    if (enforce_pids_descend(enforce, step, &all) == 0 && own_pids(enforce, step, &own) == 0)
+        rc = 0;
+    for (size_t i = 0; rc == 0 && i < all.n; i++)
+        if (!enforce_pids_have(&own, all.pid[i]))
+            rc = enforce_pids_add(list, all.pid[i]);
+    free(all.pid);
+    free(own.pid);
+    return rc;
+}
+
+/* Add the processes that are in Slurm's leaf. */
+static int leaf_pids(struct enforce *enforce, const struct enforce_step *step,
+                     struct enforce_pids *list)
+{
+    char leaf[CGROUP_DIR_MAX];
+
+    if (!step->leaf[0])
+        return unconfined_pids(enforce, step, list);
+    leaf_dir(enforce, step, leaf);
+    return enforce_pids_leaf(enforce, step, leaf, list);
+}
+
+static int cgroup1_pids(struct enforce *enforce, const struct enforce_step *step,
+                        struct enforce_pids *list)
+{
+    if (own_pids(enforce, step, list) < 0)
+        return -1;
+    return leaf_pids(enforce, step, list);
+}
+
+/* ---- finding a step ---- */
+
+static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
+                         struct berth_error *err)
+{
+    char path[CGROUP_DIR_MAX];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/cpuset/cpuset.cpus", cgroup_root);
+    fd = rootfs_openat(root, path, O_RDWR);
+    if (fd < 0) {
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+        return 0;
+    }
+    close(fd);
+    return 1;
+}
+
+/* Slurm names its tree by the node where several slurmd may run on one host (as Debian builds it),
+ * else not. 0, or -1 and leaf "". */
+static int find_leaf(struct enforce *enforce, const char *node, struct enforce_step *step)
+{
+    char top[2][80], name[64], dir[CGROUP_DIR_MAX];
+
+    slurm_name(step->id, name, sizeof(name));
+    snprintf(top[0], sizeof(top[0]), "slurm_%s", node);
+    snprintf(top[1], sizeof(top[1]), "slurm");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(step->leaf, sizeof(step->leaf), "%s/uid_%u/%s", top[i], step->uid, name);
+        leaf_dir(enforce, step, dir);
+        if (rootfs_exists(enforce->root, dir))
+            return 0;
+    }
+    step->leaf[0] = '\0';
+    return -1;
+}
+
+/* Is the process in no cpuset but the root? 0, or -1 and err: then this step's leaf has another
+ * name, and a task taken out of it could not be brought back. */
+static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error *err)
+{
+    char path[64], *text, *at;
+    int rc = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+    text = rootfs_read(enforce->root, path);
+    if (!text)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    at = strstr(text, ":cpuset:");
+    at = at ? at + strlen(":cpuset:") : text;
+    at[strcspn(at, "\n")] = '\0';
+    if (strcmp(at, "/") != 0)
+        rc = berth_error_set(
+            err, "task %d: is in cpuset %.200s, which is not where its step is looked for",
+            (int)pid, at);
+    free(text);
+    return rc;
+}
+
+static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
+                             struct berth_error *err)
+{
+    char top[CGROUP_DIR_MAX];
+
+    leaf_dir(enforce, step, top);
+    if (check_in_root(enforce, step->task[0].pid, err) < 0 ||
+        enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0)
+        return -1;
+    return enforce_read_unconfined(enforce, step, err);
+}
+
+static int cgroup1_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
+                          struct berth_error *err)
+{
+    char leaf[CGROUP_DIR_MAX], job[CGROUP_DIR_MAX];
+
+    if (step->ntasks == 0)
+        return berth_error_set(err, "the step has no tasks");
+    if (find_leaf(enforce, node, step) < 0)
+        return locate_unconfined(enforce, step, err);
+    leaf_dir(enforce, step, leaf);
+    strcpy(job, leaf);
+    *strrchr(job, '/') = '\0';
+    if (enforce_read_cpus(enforce->root, job, "cpuset.cpus", &step->job_home, err) < 0 ||
+        enforce_read_cpus(enforce->root, leaf, "cpuset.cpus", &step->step_home, err) < 0 ||
+        enforce_read_cpus(enforce->root, leaf, "cpuset.mems", &step->mems_home, err) < 0)
+        return -1;
+    return enforce_read_homes(step, &step->step_home, err);
+}
+
+/* ---- moving ---- */
+
+/* 1 moved, 0 gone already, -1 and err */
+static int move_pid(struct enforce *enforce, pid_t pid, const char *dir, struct berth_error *err)
+{
+    char path[CGROUP_DIR_MAX + 16], text[16];
+
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    if (rootfs_write(enforce->root, path, text, err) == 0)
+        return 1;
+    return errno == ESRCH ? 0 : -1;
+}
+
+/* Move whom `list` finds to dir, again and again until nobody is left. 0, or -1 and err. */
+static int drain(struct enforce *enforce, const struct enforce_step *step,
+                 int (*list)(struct enforce *, const struct enforce_step *, struct enforce_pids *),
+                 const char *dir, struct berth_error *err)
+{
+    struct enforce_pids found = {0};
+    int moved = 1, rc = 0, one;
+
+    for (int round = 0; rc == 0 && moved > 0 && round < ENFORCE_ROUNDS; round++) {
+        found.n = 0;
+        moved = 0;
+        if (list(enforce, step, &found) < 0)
+            rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+        for (size_t i = 0; rc == 0 && i < found.n; i++) {
+            one = move_pid(enforce, found.pid[i], dir, err);
+            rc = one < 0 ? -1 : 0;
+            moved += one > 0 && !enforce_exiting(enforce->root, found.pid[i]);
+        }
+    }
+    free(found.pid);
+    if (rc == 0 && moved > 0)
+        rc = berth_error_set(err, "%s: processes appear faster than they can be moved there", dir);
+    return rc;
+}
+
+struct writing {
+    const struct cpus *cpus;
+    struct berth_error *err;
+};
+
+static int write_task_dir(struct enforce *enforce, const char *dir, void *arg)
+{
+    const struct writing *writing = arg;
+
+    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", writing->cpus, writing->err);
+}
+
+/* Write the CPUs of Slurm's leaf and what is below it: a parent is never smaller than its children.
+ */
+static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
+                    const struct cpus *want, struct berth_error *err)
+{
+    struct writing writing = {.cpus = want, .err = err};
+    char leaf[CGROUP_DIR_MAX];
+    struct cpus both;
+
+    leaf_dir(enforce, step, leaf);
+    if (enforce_read_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0)
+        return -1;
+    cpus_or(&both, want);
+    if (enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0 ||
+        enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0)
+        return -1;
+    return enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err);
+}
+
+/* Make berth's cgroup of the step. The memory nodes stay the step's: pages are where they were. */
+static int make_own(struct enforce *enforce, const struct enforce_step *step,
+                    const struct cpus *want, struct berth_error *err)
+{
+    const struct rootfs *root = enforce->root;
+    char top[CGROUP_DIR_MAX], tree[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+    struct cpus cpus, mems;
+
+    snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
+    snprintf(tree, sizeof(tree), "%s/cpuset/%s", enforce->cgroup_root, enforce->tree);
+    own_dir(enforce, step->id, own);
+    if (enforce_read_cpus(enforce->root, top, "cpuset.cpus", &cpus, err) < 0 ||
+        enforce_read_cpus(enforce->root, top, "cpuset.mems", &mems, err) < 0)
+        return -1;
+    if (rootfs_mkdir(root, tree, err) < 0 ||
+        enforce_write_cpus(root, tree, "cpuset.cpus", &cpus, err) < 0 ||
+        enforce_write_cpus(root, tree, "cpuset.mems", &mems, err) < 0)
+        return -1;
+    if (rootfs_mkdir(root, own, err) < 0 ||
+        enforce_write_cpus(root, own, "cpuset.mems", &step->mems_home, err) < 0)
+        return -1;
+    return enforce_write_cpus(root, own, "cpuset.cpus", want, err);
+}
+
+/* Remove berth's cgroup. One that is busy only because its last process is still exiting is left to
+ * clean(). */
+static int remove_own(struct enforce *enforce, const char *own, struct berth_error *err)
+{
+    if (rootfs_rmdir(enforce->root, own, err) == 0 || errno == EBUSY)
+        return 0;
+    return -1;
+}
+
+/* Let berth's cgroup of the step, where there is one, have the CPUs that the step goes to. A
+ * failure changes nothing: the processes are moved out of it one by one in any case. */
+static void redirect_own(struct enforce *enforce, const char *own, const struct cpus *to)
+{
+    if (rootfs_exists(enforce->root, own))
+        enforce_write_cpus(enforce->root, own, "cpuset.cpus", to, NULL);
+}
+
+static int go_inside(struct enforce *enforce, const struct enforce_step *step,
+                     const struct cpus *want, struct berth_error *err)
+{
+    char leaf[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+
+    leaf_dir(enforce, step, leaf);
+    own_dir(enforce, step->id, own);
+    if (set_leaf(enforce, step, want, err) < 0)
+        return -1;
+    redirect_own(enforce, own, want);
+    if (drain(enforce, step, own_pids, leaf, err) < 0)
+        return -1;
+    return remove_own(enforce, own, err);
+}
+
+static int go_outside(struct enforce *enforce, const struct enforce_step *step,
+                      const struct cpus *want, struct berth_error *err)
+{
+    char own[CGROUP_DIR_MAX];
+
+    own_dir(enforce, step->id, own);
+    if (make_own(enforce, step, want, err) < 0 || drain(enforce, step, leaf_pids, own, err) < 0)
+        return -1;
+    return step->leaf[0] ? set_leaf(enforce, step, &step->step_home, err) : 0;
+}
+
+/* ---- reading back ---- */
+
+/* Nobody is where nobody should be. */
+static int check_empty(struct enforce *enforce, const struct enforce_step *step,
+                       int (*list)(struct enforce *, const struct enforce_step *,
+                                   struct enforce_pids *),
+                       struct berth_error *err)
+{
+    struct enforce_pids found = {0};
+    int rc = list(enforce, step, &found);
+
+    if (rc < 0)
+        berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+    for (size_t i = 0; rc == 0 && i < found.n; i++)
+        if (!enforce_exiting(enforce->root, found.pid[i]))
+            rc = berth_error_set(err, "process %d was left behind", (int)found.pid[i]);
+    free(found.pid);
+    return rc;
+}
+
+/* Does the step stand on these CPUs? 0, or -1 and err with what differs. */
+static int verify(struct enforce *enforce, const struct enforce_step *step, bool inside,
+                  const struct cpus *want, struct berth_error *err)
+{
+    char dir[CGROUP_DIR_MAX];
+
+    inside ? leaf_dir(enforce, step, dir) : own_dir(enforce, step->id, dir);
+    if (enforce_check_cpus(enforce->root, dir, "cpuset.cpus", want, err) < 0 ||
+        enforce_check_cpus(enforce->root, dir, "cpuset.effective_cpus", want, err) < 0)
+        return -1;
+    if (!inside &&
+        enforce_check_cpus(enforce->root, dir, "cpuset.effective_mems", &step->mems_home, err) < 0)
+        return -1;
+    if (check_empty(enforce, step, inside ? own_pids : leaf_pids, err) < 0)
+        return -1;
+    return enforce_check(enforce, step, err);
+}
+
+/* What stands already is not touched: a program's own bindings inside its task's CPUs stay. */
+static int cgroup1_apply(struct enforce *enforce, const struct enforce_step *step,
+                         struct berth_error *err)
+{
+    struct cpus want;
+    bool inside;
+
+    enforce_union(step, ENFORCE_PLACE, &want);
+    if (cpus_empty(&want))
+        return berth_error_set(err, "no CPUs to stand on");
+    inside = step->leaf[0] && cpus_subset(&want, &step->job_home);
+    if (verify(enforce, step, inside, &want, NULL) == 0)
+        return 0;
+    if ((inside ? go_inside : go_outside)(enforce, step, &want, err) < 0 ||
+        enforce_settle(enforce, step, ENFORCE_PLACE, err) < 0)
+        return -1;
+    return verify(enforce, step, inside, &want, err);
+}
+
+/* ---- undoing ---- */
+
+/* Cut the last part off dir until it is a cpuset that can take processes; at last the root of the
+ * hierarchy. */
+static void nearest_living(struct enforce *enforce, char *dir)
+{
+    size_t top = strlen(enforce->cgroup_root) + strlen("/cpuset");
+    struct cpus cpus;
+
+    while (strlen(dir) > top &&
+           (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, NULL) < 0 ||
+            cpus_empty(&cpus)))
+        *strrchr(dir, '/') = '\0';
+}
+
+/* Has Slurm removed the leaf, or has everybody gone? */
+static bool gone(struct enforce *enforce, const struct enforce_step *step)
+{
+    char leaf[CGROUP_DIR_MAX];
+
+    leaf_dir(enforce, step, leaf);
+    return !enforce_step_alive(enforce, step) ||
+           (step->leaf[0] && !rootfs_exists(enforce->root, leaf));
+}
+
+static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *step,
+                           struct berth_error *err)
+{
+    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+
+    leaf_dir(enforce, step, dir);
+    own_dir(enforce, step->id, own);
+    redirect_own(enforce, own, &step->step_home);
+    if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 && !gone(enforce, step))
+        return -1;
+    nearest_living(enforce, dir);
+    if (drain(enforce, step, own_pids, dir, err) < 0 && !gone(enforce, step))
+        return -1;
+    if (enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 && !gone(enforce, step))
+        return -1;
+    return remove_own(enforce, own, err);
+}
+
+/* ---- what a crash left ---- */
+
+struct search {
+    struct wire_step_id id;
+    char *dir; /* [CGROUP_DIR_MAX] */
+};
+
+static int search_user(struct enforce *enforce, const char *path, void *arg)
+{
+    const struct search *search = arg;
+    char name[64], leaf[CGROUP_DIR_MAX + 64];
+
+    slurm_name(search->id, name, sizeof(name));
+    snprintf(leaf, sizeof(leaf), "%s/%s", path, name);
+    if (strlen(leaf) >= CGROUP_DIR_MAX || !rootfs_exists(enforce->root, leaf))
+        return 0;
+    strcpy(search->dir, leaf);
+    return 1;
+}
+
+static int search_top(struct enforce *enforce, const char *path, void *arg)
+{
+    return enforce_each_dir(enforce, path, "uid_", search_user, arg);
+}
+
+/* Slurm's leaf of a step of which nothing but the name is known; else the root of the hierarchy. */
+static void search_leaf(struct enforce *enforce, struct wire_step_id id, char *dir)
+{
+    char top[CGROUP_DIR_MAX];
+    struct search search = {.id = id, .dir = dir};
+
+    snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
+    strcpy(dir, top);
+    enforce_each_dir(enforce, top, "slurm", search_top, &search);
+}
+
+/* Empty and remove berth's cgroup of a step. Its processes get all CPUs of where they go: their
+ * homes are not known. */
+static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct berth_error *err)
+{
+    struct enforce_step nobody = {.id = id, .ntasks = 0};
+    struct enforce_pids list = {0};
+    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+    struct cpus cpus;
+    int rc = 0;
+
+    own_dir(enforce, id, own);
+    search_leaf(enforce, id, dir);
+    nearest_living(enforce, dir);
+    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0)
+        return -1;
+    redirect_own(enforce, own, &cpus);
+    if (own_pids(enforce, &nobody, &list) < 0 || drain(enforce, &nobody, own_pids, dir, err) < 0)
+        rc = -1;
+    for (size_t i = 0; rc == 0 && i < list.n; i++)
+        rc = enforce_set_affinity(enforce->root, list.pid[i], &cpus, err);
+    free(list.pid);
+    return rc < 0 ? -1 : remove_own(enforce, own, err);
+}
+
+static bool is_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (known[i].job == id.job && known[i].step == id.step)
+            return true;
+    return false;
+}
+
+/* Every stray is tried; err has the last failure. */
+static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
+                         struct berth_error *err)
+{
+    char tree[CGROUP_DIR_MAX], **name;
+    struct wire_step_id id;
+    int rc = 0;
+
+    snprintf(tree, sizeof(tree), "%s/cpuset/%s", enforce->cgroup_root, enforce->tree);
+    name = rootfs_list(enforce->root, tree);
+    for (size_t i = 0; name && name[i]; i++)
+        if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n) &&
+            remove_stray(enforce, id, err) < 0)
+            rc = -1;
+    rootfs_list_free(name);
+    if (remove_own(enforce, tree, err) < 0) /* stays while a known step stands in it */
+        rc = -1;
+    return rc;
+}
+
+const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
+                                            .probe = cgroup1_probe,
+                                            .locate = cgroup1_locate,
+                                            .apply = cgroup1_apply,
+                                            .restore = cgroup1_restore,
+                                            .clean = cgroup1_clean,
+                                            .pids = cgroup1_pids,
+                                            .jobs = enforce_jobs_cgroup1};

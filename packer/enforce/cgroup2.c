@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* enforce_cgroup2 - placements on nodes where Slurm uses the unified hierarchy.
+ *
+ * Slurm's tree is system.slice/NODE_slurmstepd.scope/job_J/step_S/{slurm,user/task_N}; slurmstepd
+ * is in `slurm`, the tasks in `user`. There is only this one tree, and Slurm tracks processes by
+ * it: nobody is moved. Instead job and step are widened by the CPUs that the step shall stand on,
+ * and `user` and its task_N are pinned to them. A cgroup whose list lies outside its parent's
+ * silently gets the parent's: so parents are widened first, and what counts is
+ * cpuset.cpus.effective. Slurm writes the job's list again when a new step of the job starts:
+ * apply() of the others mends that.
+ *
+ * Without ConstrainCores Slurm leaves all lists empty, which means the parent's. Then only `user`
+ * and what is below it get a list, and at last one as wide as the parent's. */
+#include "packer/enforce/enforce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPUS "cpuset.cpus"
+#define EFFECTIVE "cpuset.cpus.effective"
+
+/* The step's folder, or one below it. */
+static void step_dir(const struct enforce *enforce, const struct enforce_step *step,
+                     const char *below, char *dir)
+{
+    snprintf(dir, CGROUP_DIR_MAX, "%s/%s%s", enforce->cgroup_root, step->leaf, below);
+}
+
+static void job_dir(const struct enforce *enforce, const struct enforce_step *step, char *dir)
+{
+    step_dir(enforce, step, "", dir);
+    *strrchr(dir, '/') = '\0';
+}
+
+static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
+                         struct berth_error *err)
+{
+    char path[PATH_MAX], *controllers;
+    bool cpuset;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/cgroup.controllers", cgroup_root);
+    controllers = rootfs_read(root, path);
+    if (!controllers) {
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+        return 0;
+    }
+    cpuset = strstr(controllers, "cpuset") != NULL;
+    free(controllers);
+    if (!cpuset) {
+        berth_error_set(err, "%s: no cpuset controller", path);
+        return 0;
+    }
+    snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup_root);
+    fd = rootfs_openat(root, path, O_RDWR);
+    if (fd < 0) {
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+        return 0;
+    }
+    close(fd);
+    return 1;
+}
+
+/* ---- finding a step ---- */
+
+/* Slurm names the scope by the node where several slurmd may run on one host, else not. */
+static int find_step(struct enforce *enforce, const char *node, struct enforce_step *step,
+                     struct berth_error *err)
+{
+    char scope[2][96], name[WIRE_STEP_NAME_MAX], dir[CGROUP_DIR_MAX];
+    const char *dot;
+
+    wire_step_name(step->id, name);
+    dot = strchr(name, '.');
+    snprintf(scope[0], sizeof(scope[0]), "%s_slurmstepd.scope", node);
+    snprintf(scope[1], sizeof(scope[1]), "slurmstepd.scope");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(step->leaf, sizeof(step->leaf), "system.slice/%s/job_%u/step_%s", scope[i],
+                 step->id.job, dot ? dot + 1 : "");
+        step_dir(enforce, step, "/user", dir);
+        if (rootfs_exists(enforce->root, dir))
+            return 0;
+    }
+    step->leaf[0] = '\0';
+    return berth_error_set(err, "step %s has no cgroup below %s/system.slice", name,
+                           enforce->cgroup_root);
+}
+
+/* Has Slurm given the job no list of its own? */
+static bool unconfined(struct enforce *enforce, const struct enforce_step *step)
+{
+    char job[CGROUP_DIR_MAX];
+    struct cpus cpus;
+
+    job_dir(enforce, step, job);
+    return enforce_read_cpus(enforce->root, job, CPUS, &cpus, NULL) == 0 && cpus_empty(&cpus);
+}
+
+static int cgroup2_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
+                          struct berth_error *err)
+{
+    char job[CGROUP_DIR_MAX], user[CGROUP_DIR_MAX];
+
+    if (step->ntasks == 0)
+        return berth_error_set(err, "the step has no tasks");
+    if (find_step(enforce, node, step, err) < 0)
+        return -1;
+    job_dir(enforce, step, job);
+    step_dir(enforce, step, "/user", user);
+    if (enforce_read_cpus(enforce->root, user, "cpuset.mems.effective", &step->mems_home, err) < 0)
+        return -1;
+    if (unconfined(enforce, step))
+        return enforce_read_unconfined(enforce, step, err);
+    if (enforce_read_cpus(enforce->root, job, CPUS, &step->job_home, err) < 0 ||
+        enforce_read_cpus(enforce->root, user, EFFECTIVE, &step->step_home, err) < 0)
+        return -1;
+    return enforce_read_homes(step, &step->step_home, err);
+}
+
+static int cgroup2_pids(struct enforce *enforce, const struct enforce_step *step,
+                        struct enforce_pids *list)
+{
+    char user[CGROUP_DIR_MAX];
+
+    step_dir(enforce, step, "/user", user);
+    return enforce_pids_leaf(enforce, step, user, list);
+}
+
+/* ---- widening and pinning ---- */
+
+static int add_step_cpus(struct enforce *enforce, const char *dir, void *arg)
+{
+    char user[CGROUP_DIR_MAX + 8];
+    struct cpus cpus;
+
+    snprintf(user, sizeof(user), "%s/user", dir);
+    if (enforce_read_cpus(enforce->root, user, CPUS, &cpus, NULL) == 0)
+        cpus_or(arg, &cpus);
+    return 0;
+}
+
+/* Give the job Slurm's allocation, what its steps stand on now, and want; unless it follows the
+ * parent anyway. */
+static int set_job(struct enforce *enforce, const struct enforce_step *step,
+                   const struct cpus *want, struct berth_error *err)
+{
+    struct cpus cpus = step->job_home;
+    char job[CGROUP_DIR_MAX];
+
+    if (unconfined(enforce, step))
+        return 0;
+    job_dir(enforce, step, job);
+    cpus_or(&cpus, want);
+    enforce_each_dir(enforce, job, "step_", add_step_cpus, &cpus);
+    return enforce_write_cpus(enforce->root, job, CPUS, &cpus, err);
+}
+
+/* Give the step its home and want; where Slurm left its list empty it follows the job anyway. */
+static int set_step(struct enforce *enforce, const struct enforce_step *step,
+                    const struct cpus *want, struct berth_error *err)
+{
+    struct cpus cpus;
+    char dir[CGROUP_DIR_MAX];
+
+    step_dir(enforce, step, "", dir);
+    if (enforce_read_cpus(enforce->root, dir, CPUS, &cpus, err) < 0)
+        return -1;
+    if (cpus_empty(&cpus))
+        return 0;
+    cpus = step->step_home;
+    cpus_or(&cpus, want);
+    return enforce_write_cpus(enforce->root, dir, CPUS, &cpus, err);
+}
+
+struct pinning {
+    const struct enforce_step *step;
+    enum enforce_where where;
+    const struct cpus *want; /* of `user` */
+    struct berth_error *err;
+};
+
+/* Pin task_N to its task's CPUs, or make it as wide as `user` again: a list that is not empty
+ * cannot become so while there are processes (ENOSPC). */
+static int pin_task(struct enforce *enforce, const char *dir, void *arg)
+{
+    const struct pinning *pinning = arg;
+    struct cpus now;
+    unsigned task;
+
+    if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
+        return 0; /* the controller is not enabled so far down */
+    if (pinning->where == ENFORCE_PLACE && sscanf(strrchr(dir, '/'), "/task_%u", &task) == 1 &&
+        task < pinning->step->ntasks)
+        return enforce_write_cpus(enforce->root, dir, CPUS, &pinning->step->task[task].cpus,
+                                  pinning->err);
+    return cpus_empty(&now)
+               ? 0
+               : enforce_write_cpus(enforce->root, dir, CPUS, pinning->want, pinning->err);
+}
+
+static int pin(struct enforce *enforce, const struct enforce_step *step, enum enforce_where where,
+               const struct cpus *want, struct berth_error *err)
+{
+    struct pinning pinning = {.step = step, .where = where, .want = want, .err = err};
+    char user[CGROUP_DIR_MAX];
+
+    step_dir(enforce, step, "/user", user);
+    if (enforce_write_cpus(enforce->root, user, CPUS, want, err) < 0)
+        return -1;
+    return enforce_each_dir(enforce, user, "task_", pin_task, &pinning);
+}
+
+/* 0, or -1 and err with what differs */
+static int verify(struct enforce *enforce, const struct enforce_step *step, const struct cpus *want,
+                  struct berth_error *err)
+{
+    char user[CGROUP_DIR_MAX];
+
+    step_dir(enforce, step, "/user", user);
+    if (enforce_check_cpus(enforce->root, user, CPUS, want, err) < 0 ||
+        enforce_check_cpus(enforce->root, user, EFFECTIVE, want, err) < 0)
+        return -1;
+    return enforce_check(enforce, step, err);
+}
+
+static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *step,
+                         struct berth_error *err)
+{
+    struct cpus want;
+
+    enforce_union(step, ENFORCE_PLACE, &want);
+    if (cpus_empty(&want))
+        return berth_error_set(err, "no CPUs to stand on");
+    if (verify(enforce, step, &want, NULL) == 0)
+        return 0;
+    if (set_job(enforce, step, &want, err) < 0 || set_step(enforce, step, &want, err) < 0 ||
+        pin(enforce, step, ENFORCE_PLACE, &want, err) < 0 ||
+        enforce_settle(enforce, step, ENFORCE_PLACE, err) < 0)
+        return -1;
+    return verify(enforce, step, &want, err);
+}
+
+static void cgroup2_job_list(const struct enforce *enforce, const struct enforce_step *step,
+                             char *path)
+{
+    job_dir(enforce, step, path);
+    strncat(path, "/" CPUS, CGROUP_DIR_MAX - strlen(path) - 1);
+}
+
+/* What `user` gets back: Slurm's list, or all that there is. */
+static int read_unpinned(struct enforce *enforce, const struct enforce_step *step,
+                         struct cpus *cpus, struct berth_error *err)
+{
+    char dir[CGROUP_DIR_MAX];
+
+    *cpus = step->step_home;
+    if (!unconfined(enforce, step))
+        return 0;
+    step_dir(enforce, step, "", dir);
+    return enforce_read_cpus(enforce->root, dir, EFFECTIVE, cpus, err);
+}
+
+static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
+                           struct berth_error *err)
+{
+    const struct cpus *home = &step->step_home;
+    char user[CGROUP_DIR_MAX], job[CGROUP_DIR_MAX];
+    struct cpus unpinned;
+    int rc = 0;
+
+    if (!step->leaf[0]) /* never located */
+        return 0;
+    if (read_unpinned(enforce, step, &unpinned, err) < 0 ||
+        pin(enforce, step, ENFORCE_HOME, &unpinned, err) < 0 ||
+        enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 ||
+        set_step(enforce, step, home, err) < 0)
+        rc = -1;
+    step_dir(enforce, step, "/user", user);
+    if (rc < 0 && rootfs_exists(enforce->root, user))
+        return -1;
+    job_dir(enforce, step, job);
+    if (set_job(enforce, step, home, err) < 0 && rootfs_exists(enforce->root, job))
+        return -1;
+    return 0;
+}
+
+/* There is no cgroup of berth's own: what a crash left is undone step by step, from the journal. */
+static int cgroup2_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
+                         struct berth_error *err)
+{
+    (void)enforce;
+    (void)known;
+    (void)n;
+    (void)err;
+    return 0;
+}
+
+const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
+                                            .probe = cgroup2_probe,
+                                            .locate = cgroup2_locate,
+                                            .apply = cgroup2_apply,
+                                            .restore = cgroup2_restore,
+                                            .clean = cgroup2_clean,
+                                            .job_list = cgroup2_job_list,
+                                            .pids = cgroup2_pids,
+                                            .jobs = enforce_jobs_cgroup2};

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* enforce - making a placement hold: one vtable, several ways, chosen at start and shown by
+ * `berthctl doctor`.
+ *
+ *   cgroup1  Slurm's leaf where the CPUs lie inside the job's allocation, berth's own cpuset tree
+ * where not (Slurm's job-level cpusets are never written: a later step would fail to launch)
+ *   cgroup2  job and step widened to the pool, leaves pinned
+ *   dryrun   nothing is touched; for `observe` nodes and tests
+ *
+ * The registry decides and journals; a way only does, reads back and reports. */
+#ifndef BERTH_ENFORCE_ENFORCE_H
+#define BERTH_ENFORCE_ENFORCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+#include "packer/system/rootfs.h"
+#include "packer/system/step_cgroup.h"
+#include "packer/wire/wire.h"
+
+/* One task of a step: its first process. Children are found through the cgroup and belong to the
+ * task they descend from. */
+struct enforce_task {
+    pid_t pid;
+    struct cpus home;  /* where Slurm put it: affinity within the step's cpuset at registration */
+    struct cpus sized; /* those of them that sizing left it */
+    struct cpus use;   /* what it uses: these, or its part where jobs share cores (share.h) */
+    struct cpus cpus;  /* where it shall run: where these stand now */
+};
+
+/* One step as a way sees it. */
+struct enforce_step {
+    struct wire_step_id id;
+    uint32_t uid;
+    char leaf[512];        /* the step's cpuset directory below the cpuset root (Slurm's), found by
+                              locate(); "" none (ConstrainCores=no) */
+    struct cpus job_home;  /* CPUs of Slurm's allocation of the job here */
+    struct cpus step_home; /* CPUs of Slurm's step cpuset as it was at registration */
+    struct cpus mems_home;
+    size_t ntasks;
+    struct enforce_task *task; /* [ntasks] */
+};
+
+struct enforce;
+
+/* Processes, as a growing list. All zero is the empty one; free(list.pid) ends it. */
+struct enforce_pids {
+    size_t n, room;
+    pid_t *pid; /* [n] */
+};
+
+typedef void enforce_visit_job(uint32_t job, const struct cpus *cpus, void *arg);
+
+struct enforce_way {
+    const char *name; /* "cgroup1", ... */
+
+    /* Is this way usable on this node? 1 yes, 0 no (err says why). */
+    int (*probe)(const struct rootfs *root, const char *cgroup_root, struct berth_error *err);
+
+    /* Find the step's cgroup and read leaf, job_home, step_home, mems_home and each task's home. 0,
+     * or -1 and err (e.g. the step is gone). */
+    int (*locate)(struct enforce *enforce, const char *node, struct enforce_step *step,
+                  struct berth_error *err);
+
+    /* Make every thread of every process of the step stand where step->task[].cpus says (children
+     * follow the task they descend from; a process that cannot be told apart gets the union), loop
+     * until stable, then read back effective cpuset and Cpus_allowed of every thread. 0, or -1 and
+     * err with what could not be verified; the caller then asks for restore. */
+    int (*apply)(struct enforce *enforce, const struct enforce_step *step, struct berth_error *err);
+
+    /* Back to Slurm's: leaf, cpuset and affinity as at registration; berth's own cgroup of the step
+     * removed. A vanished step is success. */
+    int (*restore)(struct enforce *enforce, const struct enforce_step *step,
+                   struct berth_error *err);
+
+    /* Remove berth's cgroups that belong to no step of `known` (after a crash), moving stray tasks
+     * home to Slurm's leaf or its nearest living parent. */
+    int (*clean)(struct enforce *enforce, const struct wire_step_id *known, size_t n,
+                 struct berth_error *err);
+
+    /* The path of the list that Slurm writes again when a step of the job starts, and that apply()
+     * has changed: the job's other steps want a new apply() then. NULL: there is none such. */
+    void (*job_list)(const struct enforce *enforce, const struct enforce_step *step,
+                     char path[CGROUP_DIR_MAX]);
+
+    /* Add all processes of the step to list, without slurmstepd; a vanished step has none. 0, or -1
+     * with errno. */
+    int (*pids)(struct enforce *enforce, const struct enforce_step *step,
+                struct enforce_pids *list);
+
+    /* Call visit with each of Slurm's jobs on the node and the CPUs that Slurm gave it, as far as
+     * it confines them. NULL: nobody can tell. */
+    void (*jobs)(struct enforce *enforce, const char *node, enforce_visit_job *visit, void *arg);
+};
+
+struct enforce {
+    const struct enforce_way *way;
+    const struct rootfs *root;
+    char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
+    char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
+};
+
+extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;
+
+/* Choose a way: name NULL or "auto" takes the first usable of cgroup2, cgroup1; else the one named.
+ * 0, or -1 and err with why none fits. */
+int enforce_open(struct enforce *enforce, const struct rootfs *root, const char *cgroup_root,
+                 const char *name, struct berth_error *err);
+
+/* Is any process of the step alive, slurmstepd apart? */
+bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step);
+
+/* All processes of the step, without slurmstepd, into *pids (the caller frees it). 0, or -1 with
+ * errno. */
+int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, pid_t **pids,
+                      size_t *n);
+
+/* CPU time of the step until now, in seconds: of its living processes and of the children they
+ * waited for. 0, or -1 with errno when none can be read. */
+int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,
+                       double *system_s);
+
+/* ---- shared by the ways (enforce/threads.c) ---- */
+
+/* Scans of a step that keeps forking before berth gives up on it; none of them sleeps. */
+#define ENFORCE_ROUNDS 20
+
+enum enforce_where { ENFORCE_HOME, ENFORCE_PLACE }; /* a task's home, or its cpus */
+
+/* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
+int enforce_get_affinity(pid_t pid, struct cpus *cpus);
+
+/* Set the affinity of every thread of a process, until a scan finds none with another one. 0 (a
+ * vanished process too), or -1 and err. */
+int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus *cpus,
+                         struct berth_error *err);
+
+/* Give every thread of the step its task's CPUs, until a scan finds none that lacks them. 0, or -1
+ * and err. */
+int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
+                   enum enforce_where where, struct berth_error *err);
+
+/* Does every thread of the step run inside its task's CPUs (a thread may have narrowed itself)? 0,
+ * or -1 and err. */
+int enforce_check(struct enforce *enforce, const struct enforce_step *step,
+                  struct berth_error *err);
+
+/* The CPUs of all the step's tasks. */
+void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
+
+/* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
+int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
+                       struct berth_error *err);
+
+/* The homes of a step that has no cpuset of Slurm's: only its tasks' affinities say what Slurm
+ * gave, and they say nothing when they are what slurmstepd itself, their parent, has. 0, or -1 and
+ * err. */
+int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
+                            struct berth_error *err);
+
+/* Lists of processes: add one; add those of a cgroup (a vanished one has none), slurmstepd left out
+ * where a step is given; add those that descend from the step's tasks. 0, or -1 with errno. */
+int enforce_pids_add(struct enforce_pids *list, pid_t pid);
+bool enforce_pids_have(const struct enforce_pids *list, pid_t pid);
+int enforce_pids_cgroup(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                        struct enforce_pids *list);
+int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
+                         struct enforce_pids *list);
+
+/* The task that a process descends from: its index, or -1. */
+long enforce_task_of(const struct rootfs *root, const struct enforce_step *step, pid_t pid);
+
+/* The process that has forked it; -1 with errno. */
+pid_t enforce_parent(const struct rootfs *root, pid_t pid);
+
+/* Has this process or thread vanished, or does it run only to exit? The kernel moves it no more. */
+bool enforce_exiting(const struct rootfs *root, pid_t pid);
+
+/* ---- and those of cgroups (enforce/cgroup.c) ---- */
+
+/* Read a CPU list from a cgroup's file. 0, or -1 with errno and err. */
+int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
+                      struct cpus *cpus, struct berth_error *err);
+
+/* Write a CPU list into a cgroup's file, unless it is there already, and read it back. 0, or -1
+ * with errno and err. */
+int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *file,
+                       const struct cpus *cpus, struct berth_error *err);
+
+/* Does a cgroup's file hold this list? 0, or -1 with err. */
+int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
+                       const struct cpus *cpus, struct berth_error *err);
+
+/* Call visit with each folder in dir whose name begins with prefix, until it returns non-zero. What
+ * visit returned last, else 0. */
+int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
+                     int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
+
+/* `jobs` of the two cgroup versions. */
+void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_visit_job *visit,
+                          void *arg);
+void enforce_jobs_cgroup2(struct enforce *enforce, const char *node, enforce_visit_job *visit,
+                          void *arg);
+
+/* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */
+int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      struct enforce_pids *list);
+
+#endif

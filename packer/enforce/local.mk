@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/enforce/cgroup.c \
+	packer/enforce/cgroup1.c \
+	packer/enforce/cgroup2.c \
+	packer/enforce/dryrun.c \
+	packer/enforce/enforce.c packer/enforce/enforce.h \
+	packer/enforce/job_watch.c packer/enforce/job_watch.h \
+	packer/enforce/slurm_jobs.c \
+	packer/enforce/threads.c

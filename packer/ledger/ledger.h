@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger - the record of each step that has ended, for ever: in SQLite on the node, or in the
+ * MariaDB of the cluster, by one SQL layer (sql.h).
+ *
+ * A record goes into a queue on disk first (one line of JSON, synced), and a thread brings it to
+ * the database: a server that is away delays records and loses none. What names a record (cluster,
+ * node, job, restart, step, start) is unique: one that is delivered twice is there once. */
+#ifndef BERTH_LEDGER_LEDGER_H
+#define BERTH_LEDGER_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/base/error.h"
+#include "packer/energy/energy.h"
+#include "packer/wire/wire.h"
+
+/* A number that was not measured is NAN; text that is not known is "". */
+struct ledger_record {
+    char cluster[64], node[64];
+    struct wire_step_id id;
+    uint32_t array_job, array_task; /* 0 and 0 when not of an array */
+    uint32_t restart;
+    uint32_t nodes; /* of the job; 0 not known */
+    uint32_t uid, gid;
+    char user[64], account[64], qos[64], partition[64], job_name[128];
+    char program[128], tag[64]; /* base name of its executable */
+    int64_t start, end;         /* unix seconds */
+    double elapsed_s;
+    int exit_status; /* wait(2) status; -1 unknown */
+    char state[16];  /* the last but "ended": "placed", "observed", "left", "failed" */
+    uint32_t tasks, cores_given, cores_used;
+    char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
+    char policy[16];
+    uint64_t moves; /* times it was moved */
+    double user_s, system_s, maxrss_kib;
+    double instructions, llc_misses, memory_bytes; /* of the whole run, as far as counted */
+    char counters_source[32];
+    double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
+    char energy_source[32];
+    double power_w;             /* average */
+    double edp;                 /* J s: energy * time (models/energy/edp.h) */
+    double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */
+    double slowdown_home,
+        slowdown_predicted; /* where Slurm put all, where they stood: means over
+                               its time, fractions: 0.1 is 10 % slower than alone */
+    double slowdown_observed;
+    char slowdown_source[32];
+};
+
+/* ---- to be written by berthd ---- */
+
+struct ledger;
+struct conf;
+
+/* 0, or -1 and err: the queue's folder cannot be used. A database that is away is no failure. */
+int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err);
+void ledger_close(struct ledger *ledger); /* NULL is fine; what is queued stays queued */
+
+/* The record is safe when this returns 0 (in the queue); -1 and err: the disk is full, say. */
+int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err);
+
+/* For doctor and metrics: records that wait for the database, and why (""). */
+size_t ledger_waiting(struct ledger *ledger, char why[256]);
+
+/* ---- to be read by people ---- */
+
+/* What is asked for; empty lists and zeros mean all. The strings are borrowed. */
+struct ledger_filter {
+    size_t njobs, nusers, naccounts, npartitions, nnodes, nstates;
+    const struct wire_step_id *job; /* step UINT32_MAX: all of the job's */
+    const char *const *user;        /* names, or numbers as text */
+    const char *const *account, *const *partition, *const *node, *const *state;
+    int64_t since, until; /* steps that ran at some time in between; until 0: now */
+};
+
+/* Each record, in the order of start, job, step. fn returns other than 0 to stop. 0, or -1 and err
+ * (no such ledger, not readable, of a newer berth, ..). */
+int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
+                int (*fn)(const struct ledger_record *record, void *arg), void *arg,
+                struct berth_error *err);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger_read - the records that somebody asks for (ledger.h): the filter becomes a query whose
+ * values are all parameters. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/ledger/schema.h"
+
+/* A query as it is built: its text, and its parameters in order. */
+struct query {
+    FILE *out;
+    char *text;
+    size_t size, n, room;
+    bool failed, some; /* out of memory; there is a condition */
+    struct parameter {
+        const char *text; /* NULL: the number */
+        int64_t number;
+    } * param;
+};
+
+static void add_param(struct query *query, const char *text, int64_t number)
+{
+    if (query->n == query->room) {
+        size_t room = query->room ? 2 * query->room : 16;
+        struct parameter *more = reallocarray(query->param, room, sizeof(*more));
+
+        if (!more) {
+            query->failed = true;
+            return;
+        }
+        query->param = more;
+        query->room = room;
+    }
+    query->param[query->n++] = (struct parameter){text, number};
+}
+
+/* Another condition begins. */
+static void begin_condition(struct query *query)
+{
+    fputs(query->some ? " AND " : " WHERE ", query->out);
+    query->some = true;
+}
+
+/* The column is one of these. */
+static void add_names(struct query *query, const char *column, const char *const *name, size_t n)
+{
+    if (n == 0)
+        return;
+    begin_condition(query);
+    fprintf(query->out, "\"%s\" IN (", column);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ", ?" : "?", query->out);
+        add_param(query, name[i], 0);
+    }
+    fputc(')', query->out);
+}
+
+static bool is_number(const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+
+    return length > 0 && length < 11 && text[length] == '\0';
+}
+
+static void add_users(struct query *query, const struct ledger_filter *filter)
+{
+    if (filter->nusers == 0)
+        return;
+    begin_condition(query);
+    for (size_t i = 0; i < filter->nusers; i++) {
+        bool number = is_number(filter->user[i]);
+
+        fprintf(query->out, "%s%s = ?", i ? " OR " : "(", number ? "uid" : "\"user\"");
+        add_param(query, number ? NULL : filter->user[i],
+                  number ? strtoll(filter->user[i], NULL, 10) : 0);
+    }
+    fputc(')', query->out);
+}
+
+/* An array's number means all of its tasks, as in sacct. */
+static void add_jobs(struct query *query, const struct ledger_filter *filter)
+{
+    if (filter->njobs == 0)
+        return;
+    begin_condition(query);
+    for (size_t i = 0; i < filter->njobs; i++) {
+        bool all = filter->job[i].step == UINT32_MAX;
+
+        fprintf(query->out, "%s%s", i ? " OR " : "(",
+                all ? "job = ? OR array_job = ?" : "(job = ? AND step = ?)");
+        add_param(query, NULL, filter->job[i].job);
+        add_param(query, NULL, all ? filter->job[i].job : filter->job[i].step);
+    }
+    fputc(')', query->out);
+}
+
+static void add_time(struct query *query, const char *condition, int64_t at)
+{
+    if (at == 0)
+        return;
+    begin_condition(query);
+    fputs(condition, query->out);
+    add_param(query, NULL, at);
+}
+
+static int build(struct query *query, const struct ledger_filter *filter, struct berth_error *err)
+{
+    memset(query, 0, sizeof(*query));
+    query->out = open_memstream(&query->text, &query->size);
+    if (!query->out)
+        return berth_error_set(err, "out of memory");
+    for (size_t i = 0; i < LEDGER_FIELDS; i++)
+        fprintf(query->out, "%s\"%s\"", i ? ", " : "SELECT ", ledger_field[i].name);
+    fputs(" FROM ledger_record", query->out);
+    add_jobs(query, filter);
+    add_users(query, filter);
+    add_names(query, "account", filter->account, filter->naccounts);
+    add_names(query, "partition", filter->partition, filter->npartitions);
+    add_names(query, "node", filter->node, filter->nnodes);
+    add_names(query, "state", filter->state, filter->nstates);
+    add_time(query, "\"end\" >= ?", filter->since);
+    add_time(query, "\"start\" <= ?", filter->until);
+    fputs(" ORDER BY \"start\", job, step, cluster, node, restart", query->out);
+    if (fclose(query->out) != 0 || query->failed)
+        return berth_error_set(err, "out of memory");
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static void take_field(const struct sql_statement *row, size_t i, void *at)
+{
+    switch (ledger_field[i].type) {
+    case LEDGER_TEXT:
+        sql_copy(row, i, at, ledger_field[i].size);
+        break;
+    case LEDGER_U32:
+        *(uint32_t *)at = (uint32_t)sql_int(row, i);
+        break;
+    case LEDGER_U64:
+        *(uint64_t *)at = (uint64_t)sql_int(row, i);
+        break;
+    case LEDGER_I64:
+        *(int64_t *)at = sql_int(row, i);
+        break;
+    case LEDGER_STATUS:
+        *(int *)at = sql_is_null(row, i) ? -1 : (int)sql_int(row, i);
+        break;
+    default:
+        *(double *)at = sql_double(row, i);
+    }
+}
+
+/* Run the query, a call for each row. */
+static int each(struct sql *sql, const struct query *query,
+                int (*fn)(const struct ledger_record *record, void *arg), void *arg,
+                struct berth_error *err)
+{
+    struct sql_statement *row;
+    struct ledger_record record;
+    int rc;
+
+    if (sql_prepare(sql, query->text, &row, err) < 0)
+        return -1;
+    for (size_t i = 0; i < query->n; i++)
+        if (query->param[i].text)
+            sql_bind_text(row, i, query->param[i].text);
+        else
+            sql_bind_int(row, i, query->param[i].number);
+    while ((rc = sql_step(row, err)) == 1) {
+        ledger_record_init(&record);
+        for (size_t i = 0; i < LEDGER_FIELDS; i++)
+            take_field(row, i, (char *)&record + ledger_field[i].offset);
+        if (fn(&record, arg) != 0) {
+            rc = 0;
+            break;
+        }
+    }
+    sql_finish(row);
+    return rc;
+}
+
+/* A ledger that this berth can read? */
+static int check(struct sql *sql, const char *url, struct berth_error *err)
+{
+    int version = sql_version(sql, "ledger", err);
+
+    if (version < 0)
+        return -1;
+    if (version == 0)
+        return berth_error_set(err, "%.200s: there is no ledger yet", url);
+    if (version > LEDGER_SCHEMA)
+        return berth_error_set(err, "%.200s: its schema %d is of a newer berth: this one knows %d",
+                               url, version, LEDGER_SCHEMA);
+    return 0;
+}
+
+int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
+                int (*fn)(const struct ledger_record *record, void *arg), void *arg,
+                struct berth_error *err)
+{
+    const struct sql_options options = {.defaults = defaults_file, .group = ""};
+    struct query query;
+    struct sql *sql;
+    int rc;
+
+    if (sql_open(&sql, url, &options, err) < 0)
+        return -1;
+    rc = build(&query, filter, err);
+    if (rc == 0)
+        rc = check(sql, url, err);
+    if (rc == 0)
+        rc = each(sql, &query, fn, arg, err);
+    free(query.text);
+    free(query.param);
+    sql_close(sql);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ledger_store - records into the database. Reading them is ledger/read.c. */
+#ifndef BERTH_LEDGER_STORE_H
+#define BERTH_LEDGER_STORE_H
+
+#include "packer/ledger/ledger.h"
+#include "packer/sql/sql.h"
+
+struct ledger_store;
+
+/* Connect, and bring the schema up to date. 0, or -1 and err. */
+int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct berth_error *err);
+void ledger_store_close(struct ledger_store *store); /* NULL is fine */
+
+/* Put all of them, or none: those that are there already stay as they are. When this returns 0 they
+ * are safe. -1 and err: *refused tells whether one of them is to blame, not the database. */
+int ledger_store_put(struct ledger_store *store, const struct ledger_record *records, size_t n,
+                     bool *refused, struct berth_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo - see topo.h
+ *
+ * hwloc's tree is walked from the hardware threads up, not by levels: real machines (and their
+ * recordings) have packages, caches or cores that hwloc was not told of, caches on some cores only,
+ * and NUMA nodes above or below packages. A package, cache or core begins where a thread has
+ * another one above it than the thread before, which makes all indices ascend depth first. */
+#include "packer/machine/topo.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the last hardware thread had above it. */
+struct above {
+    hwloc_obj_t package, domain, core; /* NULL: hwloc knows none */
+};
+
+static const hwloc_obj_type_t wanted_types[] = {
+    HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE};
+
+static int set_filters(hwloc_topology_t hwloc)
+{
+    if (hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
+        hwloc_topology_set_all_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(wanted_types) / sizeof(wanted_types[0]); i++)
+        if (hwloc_topology_set_type_filter(hwloc, wanted_types[i], HWLOC_TYPE_FILTER_KEEP_ALL) < 0)
+            return -1;
+    /* without groups hwloc would widen a NUMA node to the next larger object */
+    return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+}
+
+static int set_source(hwloc_topology_t hwloc, const char *spec)
+{
+    if (!spec[0])
+        return 0;
+    if (access(spec, F_OK) == 0)
+        return hwloc_topology_set_xml(hwloc, spec);
+    return hwloc_topology_set_synthetic(hwloc, spec);
+}
+
+/* Load the machine that spec names. 0 and *out, or -1 and err. */
+static int load(hwloc_topology_t *out, const char *spec, struct berth_error *err)
+{
+    hwloc_topology_t hwloc;
+
+    if (hwloc_topology_init(&hwloc) < 0)
+        return berth_error_set(err, "hwloc: %s", strerror(errno));
+    if (set_filters(hwloc) == 0 && set_source(hwloc, spec) == 0 &&
+        hwloc_topology_load(hwloc) == 0) {
+        *out = hwloc;
+        return 0;
+    }
+    hwloc_topology_destroy(hwloc);
+    if (!spec[0])
+        return berth_error_set(err, "hwloc cannot read this machine");
+    return berth_error_set(err,
+                           "%s: neither an hwloc XML file (lstopo FILE.xml writes one) nor a "
+                           "synthetic topology such as \"package:2 l3:2 core:4 pu:1\"",
+                           spec);
+}
+
+/* The NUMA node that a hardware thread is of: the narrowest around it, of equals the first as the
+ * kernel counts. A node of memory only (high-bandwidth or expansion memory) stands beside or above
+ * one with CPUs and has a greater number. */
+static hwloc_obj_t home_node(hwloc_topology_t hwloc, hwloc_obj_t pu)
+{
+    hwloc_obj_t node = NULL, best = NULL;
+    int best_weight = 0;
+
+    while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node))) {
+        int weight = hwloc_bitmap_weight(node->cpuset);
+
+        if (!hwloc_bitmap_isset(node->cpuset, pu->os_index))
+            continue;
+        if (!best || weight < best_weight ||
+            (weight == best_weight && node->os_index < best->os_index)) {
+            best = node;
+            best_weight = weight;
+        }
+    }
+    return best;
+}
+
+/* What stands for the last-level cache of a hardware thread: its L3, else its L2, else its NUMA
+ * node. Where others have an L3, a core that has nothing but an L2 of its own shares something that
+ * hwloc does not see, or the memory. */
+static hwloc_obj_t domain_of(hwloc_topology_t hwloc, hwloc_obj_t pu, hwloc_obj_t node)
+{
+    hwloc_obj_t l3 = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_L3CACHE, pu);
+    hwloc_obj_t l2 = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_L2CACHE, pu);
+    bool others_have_l3 = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_L3CACHE) > 0;
+
+    if (l3)
+        return l3;
+    if (l2 && (!others_have_l3 ||
+               hwloc_get_nbobjs_inside_cpuset_by_type(hwloc, l2->cpuset, HWLOC_OBJ_CORE) > 1))
+        return l2;
+    return node;
+}
+
+static void read_cache(hwloc_obj_t cache, size_t *size_bytes, unsigned *ways, unsigned *line_bytes)
+{
+    if (!cache || !hwloc_obj_type_is_cache(cache->type))
+        return;
+    *size_bytes = cache->attr->cache.size;
+    if (cache->attr->cache.associativity > 0)
+        *ways = (unsigned)cache->attr->cache.associativity;
+    if (line_bytes)
+        *line_bytes = cache->attr->cache.linesize;
+}
+
+/* Add the hardware thread to the last package, cache and core, after beginning those that are new.
+ */
+static void add_thread(struct topo *topo, struct above *last, const struct above *now, size_t cpu)
+{
+    bool first = topo->cores == 0;
+    bool new_package = first || now->package != last->package;
+    bool new_llc = new_package || now->domain != last->domain;
+    bool new_core = new_llc || now->core != last->core;
+
+    if (new_package)
+        topo->packages++;
+    if (new_llc) {
+        struct topo_llc *llc = &topo->llc[topo->llcs++];
+
+        llc->package = topo->packages - 1;
+        read_cache(now->domain, &llc->size_bytes, &llc->ways, &llc->line_bytes);
+    }
+    if (new_core) {
+        struct topo_core *core = &topo->core[topo->cores++];
+
+        core->package = topo->packages - 1;
+        core->llc = topo->llcs - 1;
+    }
+    cpus_add(&topo->llc[topo->llcs - 1].cpus, cpu);
+    cpus_add(&topo->core[topo->cores - 1].cpus, cpu);
+    cpus_add(&topo->cpus, cpu);
+    *last = *now;
+}
+
+static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
+{
+    hwloc_obj_t pu = NULL;
+    struct above last = {0};
+
+    while ((pu = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PU, pu))) {
+        hwloc_obj_t node = home_node(hwloc, pu);
+        struct above now = {
+            .package = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, pu),
+            .domain = domain_of(hwloc, pu, node),
+            .core = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_CORE, pu),
+        };
+
+        if (!now.core)
+            now.core = pu;
+        add_thread(topo, &last, &now, pu->os_index);
+        if (node)
+            cpus_add(&topo->node[node->logical_index].cpus, pu->os_index);
+    }
+}
+
+/* The inner caches of the first core. */
+void topo_index(struct topo *topo)
+{
+    memset(topo->core_of, 0, sizeof(topo->core_of));
+    for (size_t i = 0; i < topo->cores; i++) {
+        topo->core[i].threads = cpus_count(&topo->core[i].cpus);
+        cpus_foreach(cpu, &topo->core[i].cpus) topo->core_of[cpu] = (int16_t)(i + 1);
+    }
+}
+
+static void read_inner_caches(struct topo *topo, hwloc_topology_t hwloc)
+{
+    hwloc_obj_t pu = hwloc_get_obj_by_type(hwloc, HWLOC_OBJ_PU, 0);
+
+    read_cache(hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_L1CACHE, pu), &topo->l1_bytes,
+               &topo->l1_ways, NULL);
+    read_cache(hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_L2CACHE, pu), &topo->l2_bytes,
+               &topo->l2_ways, NULL);
+}
+
+/* Are all numbers small enough for struct cpus? */
+static int check_numbers(hwloc_topology_t hwloc, const char *spec, struct berth_error *err)
+{
+    static const struct {
+        hwloc_obj_type_t type;
+        const char *name;
+    } numbered[] = {{HWLOC_OBJ_PU, "CPU"}, {HWLOC_OBJ_NUMANODE, "NUMA node"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        hwloc_obj_t obj = NULL;
+
+        while ((obj = hwloc_get_next_obj_by_type(hwloc, numbered[i].type, obj)))
+            if (obj->os_index >= CPUS_MAX)
+                return berth_error_set(err, "%s: %s number %u is beyond what berth can hold (%d)",
+                                       spec[0] ? spec : "this machine", numbered[i].name,
+                                       obj->os_index, CPUS_MAX - 1);
+    }
+    return 0;
+}
+
+static int count_of(hwloc_topology_t hwloc, hwloc_obj_type_t type)
+{
+    int count = hwloc_get_nbobjs_by_type(hwloc, type);
+
+    return count > 0 ? count : 0;
+}
+
+static struct topo *topo_alloc(hwloc_topology_t hwloc)
+{
+    size_t threads = (size_t)count_of(hwloc, HWLOC_OBJ_PU); /* no more cores or caches than these */
+    struct topo *topo = calloc(1, sizeof(*topo));
+
+    if (!topo)
+        return NULL;
+    topo->nodes = (size_t)count_of(hwloc, HWLOC_OBJ_NUMANODE);
+    topo->llc = calloc(threads, sizeof(*topo->llc));
+    topo->core = calloc(threads, sizeof(*topo->core));
+    topo->node = calloc(topo->nodes + 1, sizeof(*topo->node));
+    if (!topo->llc || !topo->core || !topo->node) {
+        topo_free(topo);
+        return NULL;
+    }
+    return topo;
+}
+
+static void name_topo(struct topo *topo, const char *spec)
+{
+    const char *slash = access(spec, F_OK) == 0 ? strrchr(spec, '/') : NULL;
+    const char *name = !spec[0] ? "this machine" : slash ? slash + 1 : spec;
+
+    snprintf(topo->name, sizeof(topo->name), "%s", name);
+}
+
+int topo_read(struct topo **out, const char *spec, struct berth_error *err)
+{
+    hwloc_topology_t hwloc = NULL;
+    hwloc_obj_t node = NULL;
+    struct topo *topo = NULL;
+
+    if (!spec)
+        spec = "";
+    if (load(&hwloc, spec, err) < 0)
+        return -1;
+    if (check_numbers(hwloc, spec, err) < 0)
+        goto out;
+    topo = topo_alloc(hwloc);
+    if (!topo) {
+        berth_error_set(err, "topology: out of memory");
+        goto out;
+    }
+    while ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)))
+        topo->node[node->logical_index].os_index = node->os_index;
+    read_threads(topo, hwloc);
+    topo_index(topo);
+    read_inner_caches(topo, hwloc);
+    name_topo(topo, spec);
+    *out = topo;
+out:
+    hwloc_topology_destroy(hwloc);
+    return topo ? 0 : -1;
+}
+
+void topo_free(struct topo *topo)
+{
+    if (!topo)
+        return;
+    free(topo->llc);
+    free(topo->core);
+    free(topo->node);
+    free(topo);
+}
+
+long topo_core_of_cpu(const struct topo *topo, size_t cpu)
+{
+    return cpu < CPUS_MAX ? (long)topo->core_of[cpu] - 1 : -1;
+}
+
+void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes)
+{
+    cpus_zero(nodes);
+    for (size_t i = 0; i < topo->nodes; i++)
+        if (cpus_intersect(&topo->node[i].cpus, cpus))
+            cpus_add(nodes, topo->node[i].os_index);
+}
+
+/* ---- the tree for DI ---- */
+
+static int tree_alloc(struct topo_tree *tree, const struct topo *topo)
+{
+    *tree = (struct topo_tree){.machine = {.depth = 3}};
+    tree->core_index = calloc(topo->cores, sizeof(*tree->core_index));
+    for (size_t i = 0; i < 3; i++)
+        tree->parent[i] = calloc(topo->cores, sizeof(*tree->parent[i]));
+    if (!tree->core_index || !tree->parent[0] || !tree->parent[1] || !tree->parent[2]) {
+        topo_tree_free(tree);
+        return -1;
+    }
+    return 0;
+}
+
+/* Add a core, after its package and cache where it is their first. */
+static void tree_add(struct topo_tree *tree, const struct topo *topo, size_t index)
+{
+    struct di_level *level = tree->level;
+    const struct topo_core *core = &topo->core[index], *last = NULL;
+
+    if (level[2].count > 0)
+        last = &topo->core[tree->core_index[level[2].count - 1]];
+    if (!last || last->package != core->package)
+        tree->parent[0][level[0].count++] = 0;
+    if (!last || last->llc != core->llc)
+        tree->parent[1][level[1].count++] = level[0].count - 1;
+    tree->core_index[level[2].count] = index;
+    tree->parent[2][level[2].count++] = level[1].count - 1;
+}
+
+int topo_tree_build(struct topo_tree *tree, const struct topo *topo, const struct cpus *within,
+                    struct berth_error *err)
+{
+    if (tree_alloc(tree, topo) < 0)
+        return berth_error_set(err, "topology: out of memory");
+    for (size_t i = 0; i < topo->cores; i++)
+        if (cpus_intersect(&topo->core[i].cpus, within))
+            tree_add(tree, topo, i);
+    if (tree->level[2].count == 0) {
+        topo_tree_free(tree);
+        return berth_error_set(err, "%s: none of its cores is among those asked for", topo->name);
+    }
+    for (size_t i = 0; i < 3; i++)
+        tree->level[i].parent = tree->parent[i];
+    tree->machine.level = tree->level;
+    return 0;
+}
+
+void topo_tree_free(struct topo_tree *tree)
+{
+    for (size_t i = 0; i < 3; i++)
+        free(tree->parent[i]);
+    free(tree->core_index);
+    *tree = (struct topo_tree){0};
+}

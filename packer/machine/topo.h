@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo - the node's shape as the models see it: packages, last-level caches, cores, CPUs, NUMA
+ * nodes.
+ *
+ * Read once by hwloc: from this machine, an XML file or a synthetic string ("package:2 l3:2 core:4
+ * pu:1"). */
+#ifndef BERTH_MACHINE_TOPO_H
+#define BERTH_MACHINE_TOPO_H
+
+#include <stddef.h>
+
+#include "models/placing/di.h"
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+
+struct topo_core {
+    size_t threads;      /* how many hardware threads */
+    size_t package, llc; /* logical indices over the whole machine */
+    struct cpus cpus;    /* its hardware threads, as the kernel numbers them */
+};
+
+struct topo_llc {
+    size_t package;
+    struct cpus cpus;
+    size_t size_bytes;         /* 0: the machine names no cache (the package stands in for it) */
+    unsigned ways, line_bytes; /* 0: unknown */
+};
+
+struct topo_node {
+    unsigned os_index; /* NUMA node number as the kernel counts */
+    struct cpus cpus;  /* each CPU is of one node; empty for a node of memory only */
+};
+
+struct topo {
+    char name[128]; /* "this machine", the file's base name or the synthetic string */
+    size_t packages, llcs, cores, nodes;
+    struct topo_llc *llc;      /* [llcs] depth first: each core's L3, else L2, else NUMA node,
+                                  cut at package borders */
+    struct topo_core *core;    /* [cores] depth first: package and llc ascend */
+    struct topo_node *node;    /* [nodes] in hwloc's order */
+    size_t l1_bytes, l2_bytes; /* of the first core; 0: unknown */
+    unsigned l1_ways, l2_ways;
+    struct cpus cpus;          /* all CPUs */
+    int16_t core_of[CPUS_MAX]; /* for topo_core_of_cpu: core + 1; 0 no core */
+};
+
+/* Read a topology. spec: NULL or "" for this machine (with what is offline or disallowed left out
+ * only as hwloc does with HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED), else a path to an hwloc XML file
+ * if one exists there, else a synthetic string. 0 and *out (free with topo_free), or -1 and err
+ * naming spec and what would be right. */
+int topo_read(struct topo **out, const char *spec, struct berth_error *err);
+void topo_free(struct topo *topo);
+
+/* Fill each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it; for who
+ * changes a topology). */
+void topo_index(struct topo *topo);
+
+/* Which core a CPU belongs to: index into topo->core, or -1. */
+long topo_core_of_cpu(const struct topo *topo, size_t cpu);
+
+/* NUMA nodes (os_index) that hold any of the CPUs. */
+void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
+
+/* The hierarchy that DI walks: packages > caches > cores, restricted to the cores that have a CPU
+ * in `within`, and to the caches and packages of these. core_index[i] is the topo core of the
+ * machine's i-th core. 0, or -1 and err (no core is within, no memory). Free with topo_tree_free.
+ */
+struct topo_tree {
+    struct di_machine machine; /* depth 3 */
+    struct di_level level[3];
+    size_t *parent[3];
+    size_t *core_index; /* [level[2].count] */
+};
+int topo_tree_build(struct topo_tree *tree, const struct topo *topo, const struct cpus *within,
+                    struct berth_error *err);
+void topo_tree_free(struct topo_tree *tree);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory_move - a step's pages follow it to another NUMA node, while berthd does something else.
+ *
+ * A thread of its own moves them, one step after another, in small chunks (memory/pages.h) and not
+ * faster than memory_rate of berth.conf. A step that ends or moves once more is not followed any
+ * further; what was moved is where it is. The kernel's own way, cpuset.memory_migrate of cgroup v1
+ * and cpuset.mems of v2, moves everything inside the write(2): berth writes neither. */
+#ifndef BERTH_MEMORY_MOVER_H
+#define BERTH_MEMORY_MOVER_H
+
+#include "packer/memory/pages.h"
+
+/* What is known of a step's memory and its moves: `memory` of explain. */
+struct step_memory {
+    struct cpus bound;  /* mem=bind: the nodes that its tasks were told; empty: not bound */
+    struct cpus behind; /* nodes that it has left, where pages of it may still be */
+    bool asked;         /* it has moved between nodes: what follows says something */
+    bool running;       /* pages are under way, or wait for their turn */
+    double bytes;       /* to move; NAN not known */
+    double moved, failed;
+    double rate;         /* bytes per second at most; 0: memory does not follow */
+    double gain;         /* cores that near pages save; NAN not known */
+    double lost;         /* core-seconds that moving costs; NAN not known */
+    double break_even_s; /* INFINITY never; NAN not known */
+    char why[160];       /* why not all of it is moved; "" */
+};
+
+struct memory_mover;
+
+/* Start; rate in bytes per second, > 0. NULL (and a line in the log) when there is no thread to be
+ * had. The system's root must stay. */
+struct memory_mover *memory_mover_open(const struct memory_system *system, double rate);
+
+/* Stop with the present chunk. NULL is fine. */
+void memory_mover_close(struct memory_mover *mover);
+
+/* Have it done; an older job of the same step is given up. The processes are taken over (from
+ * malloc), also when it fails. 0, or -1 with ENOMEM. */
+int memory_mover_put(struct memory_mover *mover, const struct memory_job *job);
+
+/* Give up and forget the step's job. */
+void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id);
+
+/* How far the step's job is. False: there is none. */
+bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
+                       struct memory_progress *progress, bool *running);
+
+#endif

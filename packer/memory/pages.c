@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory_pages - see memory/pages.h */
+#include "packer/memory/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mempolicy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "packer/memory/ranges.h"
+#include "packer/system/process.h"
+
+#define PRESENT ((uint64_t)1 << 63)  /* in /proc/PID/pagemap */
+#define ENTRIES 8192                 /* of pagemap, read in one go */
+#define CHUNK 1024                   /* pages */
+#define LOOK_UP_BYTES (256ULL << 20) /* of nothing, until it is asked whether to go on */
+
+enum end { GO_ON, GONE, STOP }; /* the process has ended; the job has */
+
+/* The job under way. */
+struct work {
+    const struct memory_system *system;
+    const struct memory_job *job;
+    memory_pace *pace;
+    void *arg;
+    struct memory_progress *progress;
+    size_t page_bytes, chunks;
+    bool hidden;                          /* there were pages that move_pages does not see */
+    const struct memory_process *process; /* in hand */
+    int pagemap;
+    uint64_t first;  /* page that entry[0] is of */
+    size_t nentries; /* that are read */
+    uint64_t entry[ENTRIES];
+    size_t n; /* pages in hand */
+    void *page[CHUNK];
+    int node[CHUNK], status[CHUNK];
+};
+
+static long call_kernel(void *arg, pid_t pid, size_t count, void *const *page, const int *node,
+                        int *status, int flags)
+{
+    (void)arg;
+    return syscall(SYS_move_pages, pid, (unsigned long)count, page, node, status, flags);
+}
+
+struct memory_system memory_system(const struct rootfs *root)
+{
+    return (struct memory_system){.root = root, .move_pages = call_kernel};
+}
+
+static enum end stop(struct work *work, const char *why)
+{
+    snprintf(work->progress->why, sizeof(work->progress->why), "%.159s", why);
+    return STOP;
+}
+
+/* move_pages(2) has failed as a whole. EINVAL is a process that is about to end. */
+static enum end refused(struct work *work)
+{
+    char why[160];
+
+    if (errno == ESRCH || errno == EINVAL)
+        return GONE;
+    snprintf(why, sizeof(why), "move_pages: %s", strerror(errno));
+    return stop(work, errno == ENOMEM ? "the nodes it moved to have no free memory" : why);
+}
+
+/* ---- nodes ---- */
+
+static void minus(const struct cpus *a, const struct cpus *b, struct cpus *rest)
+{
+    *rest = *a;
+    cpus_andnot(rest, b);
+}
+
+/* Where such memory of the process in hand belongs. */
+static const struct cpus *targets(const struct work *work, const struct memory_range *range)
+{
+    return range->shared ? &work->job->to : &work->process->nodes;
+}
+
+static bool leaves(const struct work *work, const struct memory_range *range, int node)
+{
+    return node >= 0 && node < CPUS_MAX && cpus_has(&work->job->from, (size_t)node) &&
+           !cpus_has(targets(work, range), (size_t)node);
+}
+
+/* The node that follows on `node`: the first on the first, and so on; where there are more to go to
+ * or fewer, chunk by chunk another one. */
+static int target(const struct work *work, const struct memory_range *range, int node)
+{
+    const struct cpus *to = targets(work, range);
+    size_t rank = 0, count = cpus_count(to), found;
+
+    cpus_foreach(other, &work->job->from) rank += (int)other < node;
+    if (cpus_count(&work->job->from) != count)
+        rank += work->chunks;
+    found = cpus_next(to, 0);
+    for (rank %= count; rank > 0; rank--)
+        found = cpus_next(to, found + 1);
+    return (int)found;
+}
+
+/* ---- pages ---- */
+
+/* 1: there is a page at this address, 0 there is none, -1 the memory is gone. */
+static int is_present(struct work *work, uint64_t address)
+{
+    uint64_t page = address / work->page_bytes;
+    ssize_t got;
+
+    if (page < work->first || page >= work->first + work->nentries) {
+        got = pread(work->pagemap, work->entry, sizeof(work->entry),
+                    (off_t)(page * sizeof(*work->entry)));
+        work->first = page;
+        work->nentries = got > 0 ? (size_t)got / sizeof(*work->entry) : 0;
+        if (work->nentries == 0)
+            return -1;
+    }
+    return work->entry[page - work->first] & PRESENT ? 1 : 0;
+}
+
+/* Is it time to move what was collected so far, or at least to look up? Chunks end on multiples of
+ * their size, so that no transparent huge page is of two: it moves as a whole. */
+static bool is_chunk(const struct work *work, const struct memory_range *range, uint64_t address,
+                     double wanted)
+{
+    size_t most = MEMORY_CHUNK_BYTES / range->page_bytes;
+
+    if (work->n == 0)
+        return address % LOOK_UP_BYTES == 0;
+    return work->n >= most || work->n == CHUNK || address % MEMORY_CHUNK_BYTES == 0 ||
+           (double)(work->n * range->page_bytes) >= wanted;
+}
+
+/* Take the next pages of the range in hand, from *address on; not many more bytes than wanted. */
+static enum end collect(struct work *work, const struct memory_range *range, double wanted,
+                        uint64_t *address)
+{
+    work->n = 0;
+    do {
+        int present = is_present(work, *address);
+
+        if (present < 0)
+            return GONE;
+        if (present)
+            work->page[work->n++] = (void *)(uintptr_t)*address; /* of another process */
+        *address += range->page_bytes;
+    } while (*address < range->end && !is_chunk(work, range, *address, wanted));
+    return GO_ON;
+}
+
+/* Keep those in hand that still have to leave their node; the others that were to leave have moved,
+ * or are gone. With first set nothing has been tried. */
+static enum end sort_out(struct work *work, const struct memory_range *range, bool first)
+{
+    size_t kept = 0;
+
+    if (work->n && work->system->move_pages(work->system->arg, work->process->pid, work->n,
+                                            work->page, NULL, work->status, 0) < 0)
+        return refused(work);
+    for (size_t i = 0; i < work->n; i++) {
+        if (leaves(work, range, work->status[i])) {
+            work->page[kept] = work->page[i];
+            work->node[kept++] = target(work, range, work->status[i]);
+        } else if (!first && work->status[i] >= 0) {
+            work->progress->moved += (double)range->page_bytes;
+        } else if (first && work->status[i] < 0) {
+            work->hidden = true;
+        }
+    }
+    work->n = kept;
+    return GO_ON;
+}
+
+/* Move the pages in hand. What the call says of each page is not asked for: where they are
+ * afterwards counts. */
+static enum end move_chunk(struct work *work, const struct memory_range *range)
+{
+    enum end end = sort_out(work, range, true);
+
+    work->chunks++;
+    for (int try = 0; end == GO_ON && work->n && try < MEMORY_TRIES; try++) {
+        if (work->system->move_pages(work->system->arg, work->process->pid, work->n, work->page,
+                                     work->node, work->status,
+                                     range->all ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE) < 0)
+            return refused(work);
+        end = sort_out(work, range, false);
+    }
+    if (end == GO_ON)
+        work->progress->failed += (double)(work->n * range->page_bytes);
+    return end;
+}
+
+static double left(const struct memory_progress *progress, double until)
+{
+    return until - progress->moved - progress->failed;
+}
+
+/* The rest of a range is left alone when as much as its map named has been tried. */
+static enum end move_range(struct work *work, const struct memory_range *range)
+{
+    const struct memory_progress *progress = work->progress;
+    double until = progress->moved + progress->failed + range->bytes;
+    uint64_t address = range->start;
+    enum end end = GO_ON;
+
+    while (end == GO_ON && address < range->end && left(progress, until) > 0) {
+        if (!work->pace(work->arg, progress, 0))
+            return STOP;
+        end = collect(work, range, left(progress, until), &address);
+        if (end == GO_ON)
+            end = move_chunk(work, range);
+    }
+    return end;
+}
+
+/* ---- processes ---- */
+
+static char *read_proc(const struct work *work, pid_t pid, const char *file)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    return rootfs_read(work->system->root, path);
+}
+
+/* Is it still the process that was meant? */
+static bool is_meant(const struct work *work, pid_t pid)
+{
+    char *text = read_proc(work, pid, "stat");
+    struct proc_stat stat;
+    bool meant = text && proc_stat_parse(text, &stat) == 0 &&
+                 (double)stat.started <= work->job->queued_s * (double)sysconf(_SC_CLK_TCK);
+
+    free(text);
+    return meant;
+}
+
+/* What the process has to move; none where it is gone. -1: out of memory. */
+static int find_ranges(const struct work *work, const struct memory_process *process,
+                       struct memory_ranges *ranges)
+{
+    struct cpus leave, leave_shared;
+    char *maps = NULL, *numa_maps = NULL;
+    int rc = 0;
+
+    minus(&work->job->from, &process->nodes, &leave);
+    minus(&work->job->from, &work->job->to, &leave_shared);
+    if (is_meant(work, process->pid)) {
+        numa_maps = read_proc(work, process->pid, "numa_maps");
+        maps = read_proc(work, process->pid, "maps");
+    }
+    if (maps && numa_maps)
+        rc = memory_ranges_add(ranges, maps, numa_maps, work->page_bytes, &leave, &leave_shared);
+    free(numa_maps);
+    free(maps);
+    return rc;
+}
+
+static enum end move_process(struct work *work, const struct memory_process *process,
+                             const struct memory_ranges *ranges)
+{
+    enum end end = GO_ON;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)process->pid);
+    work->process = process;
+    work->nentries = 0;
+    work->pagemap = rootfs_openat(work->system->root, path, O_RDONLY);
+    if (work->pagemap < 0)
+        return GONE;
+    if (!is_meant(work, process->pid))
+        end = GONE;
+    for (size_t i = 0; end == GO_ON && i < ranges->n; i++)
+        end = move_range(work, &ranges->range[i]);
+    close(work->pagemap);
+    return end;
+}
+
+/* ---- jobs ---- */
+
+/* Bytes that a node can take without anybody else losing memory: free ones, and files that nobody
+ * has used lately. < 0: not known. */
+static double room_on(const struct work *work, size_t node)
+{
+    static const char *const name[] = {"MemFree:", "Inactive(file):"};
+    char path[96], *text;
+    double room = 0;
+
+    snprintf(path, sizeof(path), "/sys/devices/system/node/node%zu/meminfo", node);
+    text = rootfs_read(work->system->root, path);
+    if (!text)
+        return -1;
+    for (size_t i = 0; i < 2 && room >= 0; i++) {
+        const char *at = strstr(text, name[i]);
+
+        room = at ? room + strtod(at + strlen(name[i]), NULL) * 1024 : -1;
+    }
+    free(text);
+    return room;
+}
+
+static enum end check_room(struct work *work)
+{
+    double room = 0, left = work->progress->bytes - work->progress->moved - work->progress->failed;
+    char why[160];
+
+    cpus_foreach(node, &work->job->to)
+    {
+        double more = room_on(work, node);
+
+        if (more < 0)
+            return GO_ON;
+        room += more;
+    }
+    if (room >= left)
+        return GO_ON;
+    snprintf(why, sizeof(why), "the nodes it moved to have room for %.0f MiB of %.0f",
+             room / (1 << 20), left / (1 << 20));
+    return stop(work, why);
+}
+
+/* Memory that several processes share is in the maps of each of them, and moved once. */
+static void sum_up(struct work *work, const struct memory_ranges *ranges)
+{
+    double greatest = 0;
+
+    for (size_t p = 0; p < work->job->n; p++) {
+        double shared = 0;
+
+        for (size_t i = 0; i < ranges[p].n; i++) {
+            const struct memory_range *range = &ranges[p].range[i];
+
+            *(range->shared ? &shared : &work->progress->bytes) += range->bytes;
+        }
+        greatest = shared > greatest ? shared : greatest;
+    }
+    work->progress->bytes += greatest;
+}
+
+static enum end one_pass(struct work *work, struct memory_ranges *ranges)
+{
+    const struct memory_job *job = work->job;
+    enum end end = GO_ON;
+
+    work->hidden = false;
+    work->progress->bytes = work->progress->moved + work->progress->failed;
+    for (size_t p = 0; p < job->n; p++) {
+        ranges[p].n = 0;
+        if (find_ranges(work, &job->process[p], &ranges[p]) < 0)
+            return stop(work, "out of memory");
+    }
+    sum_up(work, ranges);
+    if (check_room(work) == STOP)
+        return STOP;
+    for (size_t p = 0; end != STOP && p < job->n; p++)
+        end = move_process(work, &job->process[p], &ranges[p]);
+    return end == STOP ? STOP : GO_ON;
+}
+
+static void move_all(struct work *work, struct memory_ranges *ranges)
+{
+    struct memory_progress *progress = work->progress;
+    enum end end = one_pass(work, ranges);
+
+    for (int pass = 1; end == GO_ON && work->hidden && pass < MEMORY_PASSES; pass++) {
+        if (!work->pace(work->arg, progress, MEMORY_PASS_S))
+            return;
+        progress->failed = 0; /* they get another chance, too */
+        end = one_pass(work, ranges);
+    }
+    if (end == GO_ON && !work->hidden) /* what the maps said was of another moment */
+        progress->bytes = progress->moved + progress->failed;
+    else if (end == GO_ON && left(progress, progress->bytes) > 0)
+        stop(work, "NUMA balancing hides some pages until they are used");
+    if (!progress->why[0] && progress->failed > 0)
+        stop(work, "some pages are in use by the kernel or by other processes");
+}
+
+void memory_pages_move(const struct memory_system *system, const struct memory_job *job,
+                       memory_pace *pace, void *arg, struct memory_progress *progress)
+{
+    struct work *work = calloc(1, sizeof(*work));
+    struct memory_ranges *ranges = calloc(job->n + 1, sizeof(*ranges));
+
+    memset(progress, 0, sizeof(*progress));
+    if (work && ranges) {
+        work->system = system;
+        work->job = job;
+        work->pace = pace;
+        work->arg = arg;
+        work->progress = progress;
+        work->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        move_all(work, ranges);
+    } else {
+        snprintf(progress->why, sizeof(progress->why), "out of memory");
+    }
+    for (size_t p = 0; ranges && p < job->n; p++)
+        free(ranges[p].range);
+    free(ranges);
+    free(work);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* metrics_families - the list of the series: names, units and help, for the page, the manual page
+ * and the test of the dashboard. */
+#include "packer/metrics/node.h"
+
+const struct metrics_family metrics_family[METRICS_FAMILIES] = {
+    [METRICS_NODE] = {"berth_node", METRICS_INFO, "",
+                      "This node, and how its steps are placed and counted."},
+    [METRICS_UPTIME] = {"berth_uptime_seconds", METRICS_GAUGE, "seconds",
+                        "Since the start of berthd."},
+    [METRICS_RELEASED] = {"berth_released", METRICS_GAUGE, "",
+                          "1 where root wants new steps left alone (berthctl release), else 0."},
+    [METRICS_STEPS] = {"berth_steps", METRICS_GAUGE, "", "Live steps by state."},
+    [METRICS_STEPS_LEFT_OUT] = {"berth_steps_left_out", METRICS_GAUGE, "",
+                                "Steps that have no series of their own here, because there are "
+                                "more than metrics_steps of berth.conf."},
+    [METRICS_CORES] = {"berth_cores", METRICS_GAUGE, "", "Cores of the node."},
+    [METRICS_POOL_CORES] = {"berth_pool_cores", METRICS_GAUGE, "",
+                            "Cores of jobs that opted in, which berth may permute."},
+    [METRICS_REGISTRATIONS] = {"berth_registrations", METRICS_COUNTER, "",
+                               "Steps that were registered since the start."},
+    [METRICS_DECISIONS] = {"berth_decisions", METRICS_COUNTER, "",
+                           "Proposals to move running steps since the start, whatever came of "
+                           "them."},
+    [METRICS_MOVES] = {"berth_moves", METRICS_COUNTER, "",
+                       "Times that a step was moved since the start."},
+    [METRICS_FAILURES] = {"berth_failures", METRICS_COUNTER, "",
+                          "Placements that could not be made to hold since the start."},
+    [METRICS_CPU] = {"berth_cpu_seconds", METRICS_COUNTER, "seconds",
+                     "CPU time of berthd itself, by mode."},
+    [METRICS_MEMORY] = {"berth_resident_memory_bytes", METRICS_GAUGE, "bytes",
+                        "Resident memory of berthd itself."},
+    [METRICS_LEDGER_WAITING] = {"berth_ledger_waiting_records", METRICS_GAUGE, "records",
+                                "Records of ended steps that wait for the ledger's database."},
+    [METRICS_METERED] = {"berth_energy_metered_joules", METRICS_COUNTER, "joules",
+                         "What the meters said, by zone. The node's own meter measures what the "
+                         "others measure, too."},
+    [METRICS_ENERGY] = {"berth_energy_joules", METRICS_COUNTER, "joules",
+                        "The same, by who got it: steps, idle cores, or processes that berth does "
+                        "not know. These three are what was metered."},
+    [METRICS_GAPS] = {"berth_energy_gaps", METRICS_COUNTER, "",
+                      "Times that energy of the zone was lost, unmeasured."},
+    [METRICS_CACHE_SIZE] = {"berth_cache_size_bytes", METRICS_GAUGE, "bytes",
+                            "Size of a last-level cache."},
+    [METRICS_CACHE_CORES] = {"berth_cache_cores", METRICS_GAUGE, "", "Cores of the cache."},
+    [METRICS_CACHE_CORES_HELD] = {"berth_cache_cores_held", METRICS_GAUGE, "",
+                                  "Of them, cores on which live steps stand."},
+    [METRICS_CACHE_TASKS] = {"berth_cache_tasks", METRICS_GAUGE, "",
+                             "Tasks of live steps that may run on the cache, by class of the step. "
+                             "One that may run on several caches is counted on each."},
+    [METRICS_CACHE_MISS_PMI] = {"berth_cache_miss_pmi", METRICS_GAUGE, "",
+                                "Intensity on the cache: cache misses per million instructions, as "
+                                "the placement goes by, summed over the tasks for which they are "
+                                "known; one that may run on several caches counts for each by its "
+                                "cores there."},
+    [METRICS_CACHE_OCCUPANCY] = {"berth_cache_occupancy_bytes", METRICS_GAUGE, "bytes",
+                                 "What the steps on it hold of the cache, where it is known of all "
+                                 "of them and they may run on no other cache."},
+    [METRICS_STEP] = {"berth_step", METRICS_INFO, "",
+                      "A step: what is known of it and does not change."},
+    [METRICS_STEP_CORES] = {"berth_step_cores", METRICS_GAUGE, "",
+                            "Cores that it uses, of those that Slurm gave."},
+    [METRICS_STEP_TASKS] = {"berth_step_tasks", METRICS_GAUGE, "", "Its tasks on this node."},
+    [METRICS_STEP_CPU] = {"berth_step_cpu_seconds", METRICS_COUNTER, "seconds",
+                          "CPU time since its counting began."},
+    [METRICS_STEP_ENERGY] = {"berth_step_energy_joules", METRICS_COUNTER, "joules",
+                             "Its part of the node's energy."},
+    [METRICS_STEP_DOMAIN_ENERGY] = {"berth_step_domain_energy_joules", METRICS_COUNTER, "joules",
+                                    "The same by what is metered. The domain node has the others "
+                                    "in it."},
+    [METRICS_STEP_MOVES] = {"berth_step_moves", METRICS_COUNTER, "", "Times that it was moved."},
+    [METRICS_STEP_PROFILE_MISS_PMI] = {"berth_step_profile_miss_pmi", METRICS_GAUGE, "",
+                                       "Cache misses per million instructions, as the placement "
+                                       "goes by."},
+    [METRICS_STEP_MISS_PMI] = {"berth_step_miss_pmi", METRICS_GAUGE, "",
+                               "Cache misses per million instructions, counted in the present "
+                               "phase."},
+    [METRICS_STEP_IPC] = {"berth_step_instructions_per_cycle", METRICS_GAUGE, "",
+                          "Instructions per cycle, counted in the present phase."},
+    [METRICS_STEP_BYTES] = {"berth_step_memory_bytes_per_second", METRICS_GAUGE, "",
+                            "Memory traffic, counted in the present phase."},
+    [METRICS_STEP_RESIDENT] = {"berth_step_resident_memory_bytes", METRICS_GAUGE, "bytes",
+                               "Resident memory at the end of the last window."},
+    [METRICS_STEP_OCCUPANCY] = {"berth_step_cache_occupancy_bytes", METRICS_GAUGE, "bytes",
+                                "What it holds of the last-level caches, at the end of the last "
+                                "window."},
+    [METRICS_STEP_SLOWDOWN] = {"berth_step_slowdown_ratio", METRICS_GAUGE, "ratio",
+                               "How much slower it is beside others than alone on its caches: "
+                               "instructions per CPU second alone, by those beside others, less "
+                               "1."},
+};

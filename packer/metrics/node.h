@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* metrics - the node, its caches and its steps as series for Prometheus.
+ *
+ * The page is made from what berthd knows already: nothing is read for it but berthd's own use of
+ * the machine. The rule for labels, so that nobody's database grows without bound: a cache's series
+ * have its number; a step's have `jobid` and `step` and nothing else, what else is known of it and
+ * does not change is in berth_step_info, to be joined; at most metrics_steps steps are shown, the
+ * live ones first, in order of registration, and then those that ended within the last minute (so
+ * that their last figures are seen, with the next scrape); berth_steps_left_out counts the others.
+ * (The label is not called `job`: that is Prometheus' own.) */
+#ifndef BERTH_METRICS_NODE_H
+#define BERTH_METRICS_NODE_H
+
+#include "packer/metrics/text.h"
+#include "packer/steps/packer.h"
+
+#define METRICS_LINGER_S 60
+
+enum metrics_id {
+    METRICS_NODE,
+    METRICS_UPTIME,
+    METRICS_RELEASED,
+    METRICS_STEPS,
+    METRICS_STEPS_LEFT_OUT,
+    METRICS_CORES,
+    METRICS_POOL_CORES,
+    METRICS_REGISTRATIONS,
+    METRICS_DECISIONS,
+    METRICS_MOVES,
+    METRICS_FAILURES,
+    METRICS_CPU,
+    METRICS_MEMORY,
+    METRICS_LEDGER_WAITING,
+    METRICS_METERED,
+    METRICS_ENERGY,
+    METRICS_GAPS,
+    METRICS_CACHE_SIZE,
+    METRICS_CACHE_CORES,
+    METRICS_CACHE_CORES_HELD,
+    METRICS_CACHE_TASKS,
+    METRICS_CACHE_MISS_PMI,
+    METRICS_CACHE_OCCUPANCY,
+    METRICS_STEP,
+    METRICS_STEP_CORES,
+    METRICS_STEP_TASKS,
+    METRICS_STEP_CPU,
+    METRICS_STEP_ENERGY,
+    METRICS_STEP_DOMAIN_ENERGY,
+    METRICS_STEP_MOVES,
+    METRICS_STEP_PROFILE_MISS_PMI,
+    METRICS_STEP_MISS_PMI,
+    METRICS_STEP_IPC,
+    METRICS_STEP_BYTES,
+    METRICS_STEP_RESIDENT,
+    METRICS_STEP_OCCUPANCY,
+    METRICS_STEP_SLOWDOWN,
+    METRICS_FAMILIES
+};
+extern const struct metrics_family metrics_family[METRICS_FAMILIES];
+
+/* The page, of *length bytes, which the caller frees; without the steps' series where the reader
+ * may not see other users' steps. NULL when out of memory. */
+char *metrics_page(struct packer *packer, enum metrics_format format, bool with_steps,
+                   size_t *length);
+
+/* The parts of it. */
+void metrics_node(const struct packer *packer, struct metrics_text *text);
+void metrics_energy(const struct packer *packer, struct metrics_text *text);
+void metrics_caches(const struct packer *packer, struct metrics_text *text);
+void metrics_steps(const struct packer *packer, struct metrics_text *text);
+
+/* The cores, by their index in the topology, of which some CPU is in the set. */
+void metrics_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* metrics_steps - the series of steps: which steps have some, and what is known of each. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/bill/bill.h"
+#include "packer/metrics/node.h"
+#include "packer/observe/window.h"
+#include "packer/steps/program.h"
+#include "packer/steps/step_counts.h"
+
+/* A step that is shown. */
+struct shown {
+    const struct step *step;
+    char name[WIRE_STEP_NAME_MAX];
+    struct metrics_label label[3]; /* jobid, step; room for one more */
+};
+
+struct choice {
+    struct shown *shown;
+    size_t n, most, left_out;
+};
+
+/* ---- which steps ---- */
+
+/* "4711.batch" is two labels. */
+static void name_step(struct shown *shown, const struct step *step)
+{
+    char *dot;
+
+    shown->step = step;
+    wire_step_name(step->request.id, shown->name);
+    dot = strchr(shown->name, '.');
+    if (dot)
+        *dot = '\0';
+    shown->label[0] = (struct metrics_label){"jobid", shown->name};
+    shown->label[1] = (struct metrics_label){"step", dot ? dot + 1 : NULL};
+}
+
+static void choose(struct choice *choice, const struct step *step)
+{
+    if (choice->n < choice->most)
+        name_step(&choice->shown[choice->n++], step);
+    else
+        choice->left_out++;
+}
+
+/* A requeued job's step has the name that it had before; no series may be there twice. */
+static bool is_chosen(const struct choice *choice, struct wire_step_id id)
+{
+    for (size_t i = 0; i < choice->n; i++) {
+        const struct wire_step_id *chosen = &choice->shown[i].step->request.id;
+
+        if (chosen->job == id.job && chosen->step == id.step)
+            return true;
+    }
+    return false;
+}
+
+static void choose_all(const struct packer *packer, struct choice *choice)
+{
+    double since_s = mono_s() - METRICS_LINGER_S;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    choose(choice, step);
+    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    {
+        if (step->ended_mono_s < since_s)
+            break;
+        if (!is_chosen(choice, step->request.id))
+            choose(choice, step);
+    }
+}
+
+/* ---- what is known of one ---- */
+
+static double counted(const struct step *step, enum counter counter)
+{
+    return step->counts && counters_know(&step->counts->last, counter)
+               ? step->counts->last.value[counter]
+               : NAN;
+}
+
+static double cpu_s(const struct step *step)
+{
+    double ns = counted(step, COUNTER_CPU_NS);
+
+    if (isfinite(ns))
+        return ns / 1e9;
+    return step->use.user_s >= 0 && step->use.system_s >= 0 ? step->use.user_s + step->use.system_s
+                                                            : NAN;
+}
+
+/* NAN unless both kinds of windows were seen. */
+static double slowdown(const struct step *step)
+{
+    double alone, beside;
+
+    if (!step->counts)
+        return NAN;
+    alone = rate_mean(&step->counts->alone[RATE_CORE_SPEED]);
+    beside = rate_mean(&step->counts->beside[RATE_CORE_SPEED]);
+    return beside > 0 ? alone / beside - 1 : NAN;
+}
+
+static double rate(const struct step *step, enum rate_id id)
+{
+    double mean, error;
+
+    return step_counts_rate(step, id, &mean, &error) ? mean : NAN;
+}
+
+static size_t count_cores(const struct packer *packer, const struct step *step)
+{
+    struct cpus cpus, cores;
+
+    enforce_union(&step->body, ENFORCE_PLACE, &cpus);
+    metrics_cores_of(packer->topo, &cpus, &cores);
+    return cpus_count(&cores);
+}
+
+/* Of a live step, as it is now. */
+static double level(const struct packer *packer, const struct step *step, enum metrics_id id)
+{
+    switch (id) {
+    case METRICS_STEP_CORES:
+        return (double)count_cores(packer, step);
+    case METRICS_STEP_TASKS:
+        return (double)step->body.ntasks;
+    case METRICS_STEP_PROFILE_MISS_PMI:
+        return step->profile.known ? step->profile.miss_pmi : NAN;
+    case METRICS_STEP_MISS_PMI:
+        return rate(step, RATE_MISS_PMI);
+    case METRICS_STEP_IPC:
+        return rate(step, RATE_IPC);
+    case METRICS_STEP_BYTES:
+        return rate(step, RATE_BYTES);
+    case METRICS_STEP_RESIDENT:
+        return counted(step, COUNTER_RSS_BYTES);
+    case METRICS_STEP_OCCUPANCY:
+        return counted(step, COUNTER_OCCUPANCY_BYTES);
+    default:
+        return slowdown(step);
+    }
+}
+
+/* ---- series ---- */
+
+static void add_info(struct metrics_text *text, const struct shown *shown)
+{
+    const struct wire_register *request = &shown->step->request;
+    char uid[16];
+    const struct metrics_label label[] = {
+        shown->label[0],
+        shown->label[1],
+        {"uid", uid},
+        {"account", request->account},
+        {"program", program_command(request)},
+    };
+
+    snprintf(uid, sizeof(uid), "%u", request->uid);
+    metrics_text_add(text, &metrics_family[METRICS_STEP], label, 5, 1);
+}
+
+static void add_domains(struct metrics_text *text, const struct shown *shown)
+{
+    const struct step_bill *bill = &shown->step->bill;
+
+    for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
+        const struct metrics_label label[] = {
+            shown->label[0], shown->label[1], {"domain", energy_domain_name[d]}};
+
+        if (bill->known[d])
+            metrics_text_add_micro(text, &metrics_family[METRICS_STEP_DOMAIN_ENERGY], label, 3,
+                                   bill->uj[d]);
+    }
+}
+
+/* Levels are of live steps only; what is counted up is shown of those that have ended, too. */
+static void add_sample(const struct packer *packer, struct metrics_text *text,
+                       const struct shown *shown, enum metrics_id id)
+{
+    const struct metrics_family *family = &metrics_family[id];
+    const struct step *step = shown->step;
+    uint64_t uj;
+
+    if (id == METRICS_STEP)
+        add_info(text, shown);
+    else if (id == METRICS_STEP_DOMAIN_ENERGY)
+        add_domains(text, shown);
+    else if (id == METRICS_STEP_ENERGY && bill_total(step, &uj))
+        metrics_text_add_micro(text, family, shown->label, 2, uj);
+    else if (id == METRICS_STEP_CPU)
+        metrics_text_add(text, family, shown->label, 2, cpu_s(step));
+    else if (id == METRICS_STEP_MOVES)
+        metrics_text_add(text, family, shown->label, 2, (double)step->hold.moves);
+    else if (family->type == METRICS_GAUGE && step->state != STEP_ENDED)
+        metrics_text_add(text, family, shown->label, 2, level(packer, step, id));
+}
+
+void metrics_steps(const struct packer *packer, struct metrics_text *text)
+{
+    struct choice choice = {.most = packer->conf.metrics_steps};
+
+    choice.shown = calloc(choice.most + 1, sizeof(*choice.shown));
+    if (!choice.shown) {
+        text->failed = true;
+        return;
+    }
+    choose_all(packer, &choice);
+    metrics_text_add(text, &metrics_family[METRICS_STEPS_LEFT_OUT], NULL, 0,
+                     (double)choice.left_out);
+    for (enum metrics_id id = METRICS_STEP; id < METRICS_FAMILIES; id++)
+        for (size_t i = 0; i < choice.n; i++)
+            add_sample(packer, text, &choice.shown[i], id);
+    free(choice.shown);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* metrics_text - see metrics/text.h. The formats: OpenMetrics 1.0 ("Text format" of the
+ * specification), and Prometheus' "Exposition formats", version 0.0.4. */
+#include "packer/metrics/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "packer/base/text.h"
+
+const char *const metrics_content_type[METRICS_FORMATS] = {
+    [METRICS_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    [METRICS_PLAIN] = "text/plain; version=0.0.4; charset=utf-8",
+};
+
+static const char *const suffix[] = {
+    [METRICS_GAUGE] = "", [METRICS_COUNTER] = "_total", [METRICS_INFO] = "_info"};
+
+/* ---- bytes ---- */
+
+static bool make_room(struct metrics_text *text, size_t size)
+{
+    size_t room = text->room ? text->room : 65536;
+    char *more;
+
+    while (room - text->used < size)
+        room *= 2;
+    if (text->failed || room == text->room)
+        return !text->failed;
+    more = realloc(text->text, room);
+    if (!more) {
+        text->failed = true;
+        return false;
+    }
+    text->text = more;
+    text->room = room;
+    return true;
+}
+
+static void put_bytes(struct metrics_text *text, const char *bytes, size_t n)
+{
+    if (!make_room(text, n))
+        return;
+    memcpy(text->text + text->used, bytes, n);
+    text->used += n;
+}
+
+static void put(struct metrics_text *text, const char *string)
+{
+    put_bytes(text, string, strlen(string));
+}
+
+/* Of a user's text, control characters and what is no UTF-8 become '?'. A quote stays as it is in
+ * the help lines of the plain format, which knows no escape for it. */
+static void put_escaped(struct metrics_text *text, const char *string, bool quotes)
+{
+    for (;;) {
+        size_t plain = 0, length;
+
+        while (string[plain] != '"' && string[plain] != '\\' &&
+               (length = text_character(string + plain)))
+            plain += length;
+        put_bytes(text, string, plain);
+        string += plain;
+        if (!*string)
+            return;
+        if (*string == '\n')
+            put(text, "\\n");
+        else if (*string == '\\')
+            put(text, "\\\\");
+        else if (*string == '"')
+            put(text, quotes ? "\\\"" : "\"");
+        else
+            put(text, "?");
+        string++;
+    }
+}
+
+/* ---- families and samples ---- */
+
+void metrics_sample_name(const struct metrics_family *family, char name[METRICS_NAME_MAX])
+{
+    snprintf(name, METRICS_NAME_MAX, "%s%s", family->name, suffix[family->type]);
+}
+
+static void put_line(struct metrics_text *text, const char *what, const char *name,
+                     const char *value)
+{
+    put(text, "# ");
+    put(text, what);
+    put(text, " ");
+    put(text, name);
+    put(text, " ");
+    put_escaped(text, value, text->format == METRICS_OPENMETRICS);
+    put(text, "\n");
+}
+
+/* The plain format has no suffixes of its own, no units and no info: a name is what samples have.
+ */
+static void put_family(struct metrics_text *text, const struct metrics_family *family)
+{
+    static const char *const open_type[] = {"gauge", "counter", "info"};
+    static const char *const plain_type[] = {"gauge", "counter", "gauge"};
+    char name[METRICS_NAME_MAX];
+
+    if (text->format == METRICS_OPENMETRICS) {
+        put_line(text, "TYPE", family->name, open_type[family->type]);
+        if (family->unit[0])
+            put_line(text, "UNIT", family->name, family->unit);
+        put_line(text, "HELP", family->name, family->help);
+        return;
+    }
+    metrics_sample_name(family, name);
+    put_line(text, "HELP", name, family->help);
+    put_line(text, "TYPE", name, plain_type[family->type]);
+}
+
+static void put_labels(struct metrics_text *text, const struct metrics_label *label, size_t n)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!label[i].value || !label[i].value[0])
+            continue;
+        put(text, any ? "," : "{");
+        put(text, label[i].name);
+        put(text, "=\"");
+        put_escaped(text, label[i].value, true);
+        put(text, "\"");
+        any = true;
+    }
+    if (any)
+        put(text, "}");
+}
+
+static void put_sample(struct metrics_text *text, const struct metrics_family *family,
+                       const struct metrics_label *label, size_t n, const char *number)
+{
+    if (family != text->family)
+        put_family(text, family);
+    text->family = family;
+    put(text, family->name);
+    put(text, suffix[family->type]);
+    put_labels(text, label, n);
+    put(text, " ");
+    put(text, number);
+    put(text, "\n");
+}
+
+void metrics_text_begin(struct metrics_text *text, enum metrics_format format)
+{
+    *text = (struct metrics_text){.format = format};
+}
+
+/* With the fewest digits that are read back as the same number. */
+void metrics_text_add(struct metrics_text *text, const struct metrics_family *family,
+                      const struct metrics_label *label, size_t n, double value)
+{
+    char number[32];
+
+    if (!isfinite(value))
+        return;
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value)
+        snprintf(number, sizeof(number), "%" PRId64, (int64_t)value);
+    else if (snprintf(number, sizeof(number), "%.15g", value), strtod(number, NULL) != value)
+        snprintf(number, sizeof(number), "%.17g", value);
+    put_sample(text, family, label, n, number);
+}
+
+void metrics_text_add_micro(struct metrics_text *text, const struct metrics_family *family,
+                            const struct metrics_label *label, size_t n, uint64_t micro)
+{
+    char number[32];
+
+    snprintf(number, sizeof(number), "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
+    put_sample(text, family, label, n, number);
+}
+
+int metrics_text_end(struct metrics_text *text)
+{
+    if (text->format == METRICS_OPENMETRICS)
+        put(text, "# EOF\n");
+    if (!text->failed)
+        return 0;
+    free(text->text);
+    text->text = NULL;
+    text->used = text->room = 0;
+    return -1;
+}
+
+/* ---- which format ---- */
+
+/* Does "key = value" of a media range say so? Blanks and quotes around the value do not count. */
+static bool get_parameter(const char *at, const char *end, const char *key, char *value,
+                          size_t size)
+{
+    while ((at = memchr(at, ';', (size_t)(end - at)))) {
+        size_t length;
+
+        at++;
+        at += strspn(at, " \t");
+        if (strncasecmp(at, key, strlen(key)) != 0 || at[strlen(key)] != '=')
+            continue;
+        at += strlen(key) + 1;
+        at += strspn(at, "\"");
+        length = strcspn(at, " \t\";,");
+        snprintf(value, size, "%.*s", (int)(length < size ? length : size - 1), at);
+        return true;
+    }
+    return false;
+}
+
+/* How much the client wants this range of Accept, from at to end, and whether that names
+ * OpenMetrics. */
+static double weigh(const char *at, const char *end, bool *open)
+{
+    static const char openmetrics[] = "application/openmetrics-text";
+    size_t name = strcspn(at, " \t;,");
+    char value[16];
+    double q = 1;
+
+    *open = name == strlen(openmetrics) && strncasecmp(at, openmetrics, name) == 0;
+    if (!*open && !(name == 10 && strncasecmp(at, "text/plain", 10) == 0) &&
+        !(name == 6 && strncasecmp(at, "text/*", 6) == 0) &&
+        !(name == 3 && strncmp(at, "*/*", 3) == 0))
+        return 0;
+    if (get_parameter(at, end, "version", value, sizeof(value)) &&
+        strcmp(value, *open ? "1.0.0" : "0.0.4") != 0)
+        return 0;
+    if (get_parameter(at, end, "q", value, sizeof(value)))
+        q = strtod(value, NULL);
+    return q > 0 && q <= 1 ? q : 0;
+}
+
+enum metrics_format metrics_negotiate(const char *accept)
+{
+    double best[METRICS_FORMATS] = {0};
+
+    while (accept && *accept) {
+        const char *at = accept + strspn(accept, " \t"), *end = at + strcspn(at, ",");
+        bool open;
+        double q = weigh(at, end, &open);
+        enum metrics_format format = open ? METRICS_OPENMETRICS : METRICS_PLAIN;
+
+        best[format] = fmax(best[format], q);
+        accept = *end ? end + 1 : end;
+    }
+    return best[METRICS_OPENMETRICS] > 0 && best[METRICS_OPENMETRICS] >= best[METRICS_PLAIN]
+               ? METRICS_OPENMETRICS
+               : METRICS_PLAIN;
+}

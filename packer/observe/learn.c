@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* learn - see learn.h */
+#include "packer/observe/learn.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/worker.h"
+#include "packer/observe/window.h"
+#include "packer/steps/packer.h"
+#include "packer/steps/program.h"
+#include "packer/steps/step_counts.h"
+
+#define RETRY_S 30
+#define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
+#define AGE_EVERY_S 86400
+
+struct entry {
+    STAILQ_ENTRY(entry) link;
+    struct profile_sample sample;
+};
+STAILQ_HEAD(entries, entry);
+
+struct batch {
+    struct entries entries;
+    size_t n;
+};
+
+struct learner {
+    char path[PATH_MAX];
+    uint64_t max_age_days;
+    time_t aged_at; /* the thread's own */
+    struct worker worker;
+    struct batch queue; /* under the worker's mutex */
+};
+
+/* ---- the thread ---- */
+
+/* The entries as one array; NULL when there is no memory. */
+static struct profile_sample *samples_of(const struct entries *entries, size_t n)
+{
+    struct profile_sample *samples = calloc(n, sizeof(*samples));
+    struct entry *entry;
+    size_t i = 0;
+
+    if (samples)
+        STAILQ_FOREACH(entry, entries, link) samples[i++] = entry->sample;
+    return samples;
+}
+
+static int put_samples(struct profiles *store, const struct entries *entries, size_t n,
+                       struct berth_error *err)
+{
+    struct profile_sample *samples = samples_of(entries, n);
+    int rc = samples ? profiles_put_samples(store, samples, n, err)
+                     : berth_error_set(err, "out of memory");
+
+    free(samples);
+    return rc;
+}
+
+/* Write the batch; once a day forget what is old. */
+static int write_batch(struct learner *learner, const struct batch *batch, struct berth_error *err)
+{
+    time_t now = time(NULL);
+    bool age = now - learner->aged_at >= AGE_EVERY_S || now < learner->aged_at;
+    struct profiles *store;
+    int rc;
+
+    if (profiles_open(&store, learner->path, true, err) < 0)
+        return -1;
+    rc = put_samples(store, &batch->entries, batch->n, err);
+    if (rc == 0 && age && (rc = profiles_age(store, learner->max_age_days, err)) >= 0)
+        learner->aged_at = now;
+    profiles_close(store);
+    return rc < 0 ? -1 : 0;
+}
+
+/* Wait for something to write, and SETTLE_S for more; after a failure RETRY_S. False: the end, and
+ * nothing to write. The mutex is held. */
+static bool wait_for_work(struct learner *learner, bool failed)
+{
+    struct worker *worker = &learner->worker;
+    double until_s;
+
+    while (!worker->stopping && !failed && STAILQ_EMPTY(&learner->queue.entries))
+        worker_wait_until(worker, INFINITY);
+    until_s = mono_s() + (failed ? RETRY_S : SETTLE_S);
+    while (!worker->stopping && worker_wait_until(worker, until_s))
+        ;
+    return !STAILQ_EMPTY(&learner->queue.entries);
+}
+
+static void batch_drop_first(struct batch *batch)
+{
+    struct entry *entry = STAILQ_FIRST(&batch->entries);
+
+    STAILQ_REMOVE_HEAD(&batch->entries, link);
+    free(entry);
+    batch->n--;
+}
+
+static void batch_free(struct batch *batch)
+{
+    while (batch->n)
+        batch_drop_first(batch);
+}
+
+/* Keep the newest LEARN_QUEUE. */
+static void batch_cut(struct batch *batch)
+{
+    while (batch->n > LEARN_QUEUE)
+        batch_drop_first(batch);
+}
+
+/* All that `later` has, behind what `batch` has. */
+static void batch_append(struct batch *batch, struct batch *later)
+{
+    STAILQ_CONCAT(&batch->entries, &later->entries);
+    batch->n += later->n;
+    later->n = 0;
+}
+
+static void run(void *arg)
+{
+    struct learner *learner = arg;
+    struct berth_error err;
+    bool failed = false;
+
+    while (wait_for_work(learner, failed)) {
+        struct batch batch = {.entries = STAILQ_HEAD_INITIALIZER(batch.entries)};
+
+        batch_append(&batch, &learner->queue);
+        worker_unlock(&learner->worker);
+        if (write_batch(learner, &batch, &err) == 0) {
+            batch_free(&batch);
+            failed = false;
+        } else {
+            log_line(failed ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
+                     "nothing learned, to be tried again: %s", err.text);
+            failed = true;
+        }
+        worker_lock(&learner->worker);
+        batch_append(&batch, &learner->queue);
+        batch_append(&learner->queue, &batch);
+        batch_cut(&learner->queue);
+        if (failed && learner->worker.stopping)
+            break;
+    }
+}
+
+/* ---- the event loop's side ---- */
+
+struct learner *learn_open(const char *path, uint64_t max_age_days)
+{
+    struct learner *learner = calloc(1, sizeof(*learner));
+    struct berth_error err;
+
+    if (!learner)
+        return NULL;
+    snprintf(learner->path, sizeof(learner->path), "%s", path);
+    learner->max_age_days = max_age_days;
+    STAILQ_INIT(&learner->queue.entries);
+    if (worker_open(&learner->worker, run, learner, &err) == 0)
+        return learner;
+    log_warn("nothing is learned: %s", err.text);
+    free(learner);
+    return NULL;
+}
+
+void learn_close(struct learner *learner)
+{
+    if (!learner)
+        return;
+    if (!worker_close(&learner->worker)) {
+        log_warn("the profile store does not answer: what waits for it is not learned");
+        return;
+    }
+    if (learner->queue.n)
+        log_warn("%zu samples were not learned", learner->queue.n);
+    batch_free(&learner->queue);
+    free(learner);
+}
+
+void learn_put(struct learner *learner, const struct profile_sample *sample)
+{
+    struct entry *entry = malloc(sizeof(*entry));
+
+    if (!entry)
+        return;
+    entry->sample = *sample;
+    worker_lock(&learner->worker);
+    STAILQ_INSERT_TAIL(&learner->queue.entries, entry, link);
+    learner->queue.n++;
+    batch_cut(&learner->queue);
+    worker_changed(&learner->worker);
+    worker_unlock(&learner->worker);
+}
+
+/* ---- from a step ---- */
+
+/* Which rate of the windows the store keeps under which name. */
+static const struct {
+    enum profile_rate to;
+    enum rate_id from;
+} kept[] = {
+    {PROFILE_MISSES, RATE_MISS_PMI},         {PROFILE_ACCESSES, RATE_ACCESS_PMI},
+    {PROFILE_CYCLES, RATE_CYCLES_PMI},       {PROFILE_STALLS, RATE_STALLS_PMI},
+    {PROFILE_READS_REMOTE, RATE_REMOTE_PMI}, {PROFILE_INSTRUCTIONS_PER_S, RATE_CORE_SPEED},
+    {PROFILE_BYTES_PER_S, RATE_BYTES},       {PROFILE_CPUS, RATE_CPU},
+    {PROFILE_RUN_DELAY, RATE_RUN_DELAY},     {PROFILE_LOCK_WAIT, RATE_LOCK_WAIT},
+    {PROFILE_SWITCHES_PER_S, RATE_SWITCHES}, {PROFILE_OCCUPANCY_BYTES, RATE_OCCUPANCY},
+    {PROFILE_RSS_BYTES, RATE_RSS},
+};
+
+void learn_step(struct packer *packer, const struct step *step)
+{
+    const struct step_counts *counts = step->counts;
+    struct profile_sample sample;
+
+    if (!packer->learner)
+        return;
+    program_sample_init(packer, step, counters_source(packer->counters), &sample);
+    for (int beside = 0; beside < 2 && sample.key[0]; beside++) {
+        const struct rate *rates = beside ? counts->beside : counts->alone;
+
+        sample.co_run = beside;
+        sample.windows = (double)counts->ended[beside];
+        sample.seconds = counts->seconds[beside];
+        sample.instructions = counts->instructions[beside];
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+            sample.rate[kept[i].to] = (struct profile_estimate){rate_mean(&rates[kept[i].from]),
+                                                                rate_error(&rates[kept[i].from])};
+        if (sample.windows > 0)
+            learn_put(packer->learner, &sample);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* learn - what was counted of a run goes to the profile store, so that the program's next run is
+ * known at its launch.
+ *
+ * SQLite waits for disks and for other writers, berthd's event loop must not: a thread of its own
+ * writes, a few samples at a time. What cannot be stored is kept and tried again, the newest
+ * LEARN_QUEUE of it. */
+#ifndef BERTH_OBSERVE_LEARN_H
+#define BERTH_OBSERVE_LEARN_H
+
+#include <stdint.h>
+
+#include "packer/profiles/profiles.h"
+
+#define LEARN_QUEUE 1024
+
+struct learner;
+struct packer;
+struct step;
+
+/* Start to write to the store at `path`, and to forget samples older than so many days (0: never)
+ * once a day. NULL when there is no thread to be had: nothing is learned then. */
+struct learner *learn_open(const char *path, uint64_t max_age_days);
+
+/* Store what waits, for 2 s at most, and stop. NULL is fine. */
+void learn_close(struct learner *learner);
+
+/* Put one sample into the queue. */
+void learn_put(struct learner *learner, const struct profile_sample *sample);
+
+/* Put what a step's windows said: those in which it had its caches to itself, and the others. */
+void learn_step(struct packer *packer, const struct step *step);
+
+#endif

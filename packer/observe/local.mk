@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/observe/classify.c packer/observe/classify.h \
+	packer/observe/learn.c packer/observe/learn.h \
+	packer/observe/probe.c packer/observe/probe.h \
+	packer/observe/reuse.c packer/observe/reuse.h \
+	packer/observe/usage.c packer/observe/usage.h \
+	packer/observe/window.c packer/observe/window.h

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* probing - see observe/probe.h */
+#include "packer/observe/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/observe/classify.h"
+#include "packer/observe/learn.h"
+#include "packer/probe/probe.h"
+#include "packer/steps/program.h"
+
+void probing_open(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->conf.probe != CONF_ON)
+        return;
+    if (probe_open(&packer->probe, &packer->counters_node, &err) < 0)
+        log_warn("no interference probe: %s", err.text);
+}
+
+/* ---- what results mean ---- */
+
+static bool ranks(const struct step *step)
+{
+    return !step->profile.known && step->probe.probes >= PROBE_TRUST;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median intensity of the steps that are ranked by it; NAN when there is none. */
+static double median(const struct packer *packer)
+{
+    double *value = malloc((packer->steps.nlive + 1) * sizeof(*value)), middle = NAN;
+    struct step *step;
+    size_t n = 0;
+
+    if (!value)
+        return NAN;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (ranks(step))
+        value[n++] = step->probe.intensity;
+    if (n > 0) {
+        qsort(value, n, sizeof(*value), compare);
+        middle = (value[(n - 1) / 2] + value[n / 2]) / 2;
+    }
+    free(value);
+    return middle;
+}
+
+/* What the step ranks like by its intensity; NAN while nobody knows that it is not typical. */
+static double rank_of(const struct packer *packer, const struct step *step, double typical)
+{
+    if (!ranks(step) || isnan(typical) ||
+        fabs(step->probe.intensity - typical) <= step->probe.error)
+        return NAN;
+    return probe_rank(step->probe.intensity, typical, packer->conf.neutral_miss_pmi,
+                      packer->conf.devil_miss_pmi);
+}
+
+void probing_rank(struct packer *packer)
+{
+    double typical = median(packer);
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    step->probe.rank = rank_of(packer, step, typical);
+}
+
+/* Each step's estimate as it is now. What earlier runs told stays until this one tells as much. */
+static void take_estimates(struct packer *packer)
+{
+    struct probe_estimate now;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!probe_estimate(packer->probe, step->request.id, &now) ||
+            (step->probe.stored && now.probes < PROBE_TRUST))
+            continue;
+        step->probe = (struct step_probe){
+            .intensity = now.intensity, .error = now.error, .rank = NAN, .probes = now.probes};
+    }
+    probing_rank(packer);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!step->profile.known)
+        classify_step(packer, step);
+}
+
+/* ---- turns ---- */
+
+static void end_probe(struct packer *packer)
+{
+    struct probe_result result;
+    struct berth_error err;
+
+    packer->probing = false;
+    if (probe_end(packer->probe, &result, &err) < 0) {
+        log_debug("probe: %s", err.text);
+        return;
+    }
+    log_debug("probe: cache %zu with %zu steps: %.3g, in %.1f ms", result.llc, result.steps,
+              result.ratio, result.cpu_s * 1e3);
+    take_estimates(packer);
+}
+
+/* All live steps; NULL when memory is short. */
+static struct probe_step *steps_of(const struct packer *packer)
+{
+    struct probe_step *list = calloc(packer->steps.nlive + 1, sizeof(*list));
+    const struct step *step;
+    size_t n = 0;
+
+    if (!list)
+        return NULL;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        list[n].id = step->request.id;
+        list[n].confined = step->body.leaf[0] != '\0';
+        enforce_union(&step->body, ENFORCE_PLACE, &list[n].cpus);
+        n++;
+    }
+    return list;
+}
+
+/* The descriptor to watch, or -1. */
+static int begin_probe(struct packer *packer)
+{
+    struct probe_step *steps = steps_of(packer);
+    struct berth_error err = {""};
+    int fd = -1;
+
+    if (steps)
+        fd = probe_begin(packer->probe, mono_s(), steps, packer->steps.nlive, &err);
+    if (fd < 0 && err.text[0])
+        log_debug("probe: %s", err.text);
+    free(steps);
+    return fd;
+}
+
+struct probing_wait probing_turn(struct packer *packer)
+{
+    int fd = -1;
+
+    if (!packer->probe)
+        return (struct probing_wait){-1, -1};
+    if (packer->probing)
+        end_probe(packer);
+    else
+        fd = begin_probe(packer);
+    packer->probing = fd >= 0;
+    if (fd >= 0)
+        return (struct probing_wait){fd, 2 * (double)packer->conf.probe_time_ms / 1000};
+    return (struct probing_wait){-1, probe_wait_s(packer->probe, mono_s())};
+}
+
+/* ---- steps come and go ---- */
+
+void probing_start(struct packer *packer, struct step *step)
+{
+    struct profile_sample sample;
+    struct berth_error err;
+
+    if (!packer->probe || step->profile.known)
+        return;
+    if (program_sample(packer, step, PROFILE_INTENSITY, &sample, &err) != 1)
+        return;
+    step->probe = (struct step_probe){.intensity = sample.rate[PROFILE_INTENSITY].mean,
+                                      .error = sample.rate[PROFILE_INTENSITY].error / 1.96,
+                                      .rank = NAN,
+                                      .probes = (unsigned)fmin(sample.windows, 1e6),
+                                      .stored = true};
+    probing_rank(packer);
+}
+
+void probing_end(struct packer *packer, struct step *step)
+{
+    struct profile_sample sample;
+
+    if (!packer->probe)
+        return;
+    probe_forget(packer->probe, step->request.id);
+    if (!packer->learner || step->probe.probes == 0 || step->probe.stored)
+        return;
+    program_sample_init(packer, step, "probe", &sample);
+    sample.windows = step->probe.probes;
+    sample.seconds = mono_s() - step->started_mono_s;
+    sample.rate[PROFILE_INTENSITY] =
+        (struct profile_estimate){step->probe.intensity, 1.96 * step->probe.error};
+    if (sample.key[0])
+        learn_put(packer->learner, &sample);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sample - see observe/window.h */
+#include "packer/observe/window.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/observe/learn.h"
+#include "packer/observe/reuse.h"
+#include "packer/steps/program.h"
+#include "packer/system/cpu_busy.h"
+
+/* ---- what a step is for the counters ---- */
+
+static struct counters_target target_of(const struct step *step)
+{
+    struct counters_target target = {.body = &step->body, .name = program_name(&step->request)};
+
+    enforce_union(&step->body, ENFORCE_PLACE, &target.cpus);
+    target.elapsed_s = mono_s() - step->started_mono_s;
+    return target;
+}
+
+/* The other CPUs of the caches that it stands on. */
+static void foreign_cpus(const struct packer *packer, const struct counters_target *target,
+                         struct cpus *foreign)
+{
+    cpus_zero(foreign);
+    for (size_t i = 0; i < packer->topo->llcs; i++)
+        if (cpus_intersect(&packer->topo->llc[i].cpus, &target->cpus))
+            cpus_or(foreign, &packer->topo->llc[i].cpus);
+    cpus_andnot(foreign, &target->cpus);
+}
+
+/* ---- windows ---- */
+
+/* A window of s seconds begins now: it ends on a multiple of s unless it is the first. */
+static double next_due(double now_s, double s, bool first)
+{
+    return first ? now_s + s : (floor(now_s / s + 0.5) + 1) * s;
+}
+
+/* What the window that ends with `now` says; *foreign_s is how busy the others have been until now.
+ */
+static void take_window(struct step *step, const struct counters_sample *now,
+                        const double *foreign_s)
+{
+    struct step_counts *counts = step->counts;
+    double seconds = now->at_s - counts->last.at_s;
+    bool alone, changed;
+    struct phase_window window;
+    struct rate *run;
+
+    rates_window(&counts->last, now, &window);
+    changed = phase_add(&counts->phase, &window);
+    for (size_t i = 0; i < RATES; i++)
+        counts->scaling[i] = rates_scaling(now, i);
+    if (counts->foreign_known && foreign_s) {
+        alone = *foreign_s - counts->foreign_s <= SAMPLE_FOREIGN * seconds;
+        run = alone ? counts->alone : counts->beside;
+        for (size_t i = 0; i < RATES; i++)
+            rate_add(&run[i], window.x[i], window.y[i]);
+        counts->ended[!alone]++;
+        counts->seconds[!alone] += seconds;
+        if (window.y[RATE_INSTRUCTIONS] > 0)
+            counts->instructions[!alone] += window.y[RATE_INSTRUCTIONS];
+    }
+    reuse_window(step, changed);
+    counts->windows++;
+    counts->window_over = true;
+}
+
+/* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
+static void read_step(struct packer *packer, struct step *step, const struct busy *busy)
+{
+    struct step_counts *counts = step->counts;
+    struct counters_target target = target_of(step);
+    bool first = !counts->counters;
+    double foreign_s = 0;
+    struct counters_sample now;
+    struct cpus foreign;
+
+    if (first && !(counts->counters = counters_attach(packer->counters, &target)))
+        return;
+    if (busy) {
+        foreign_cpus(packer, &target, &foreign);
+        foreign_s = busy_sum(busy, &foreign);
+    }
+    counters_read(packer->counters, counts->counters, &target, &now);
+    if (first)
+        reuse_attach(packer, step);
+    else
+        take_window(step, &now, busy ? &foreign_s : NULL);
+    counts->last = now;
+    counts->foreign_s = foreign_s;
+    counts->foreign_known = busy != NULL;
+    counts->due_s = next_due(
+        mono_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
+        first);
+}
+
+/* ---- the stage ---- */
+
+void sample_attach(struct packer *packer, struct step *step)
+{
+    if (!counters_can(packer->counters) || step->counts ||
+        step->request.options.mode == WIRE_MODE_OFF)
+        return;
+    step->counts = calloc(1, sizeof(*step->counts));
+    if (!step->counts)
+        return; /* it is not counted */
+    phase_init(&step->counts->phase, RATES, rates_watched, packer->conf.phase_change, rates_least);
+    step->counts->due_s = mono_s() + (double)packer->conf.startup_ms / 1000;
+    if (packer->wake)
+        packer->wake(packer->wake_arg, (double)packer->conf.startup_ms / 1000);
+}
+
+void sample_follow(struct packer *packer, struct step *step)
+{
+    struct counters_target target;
+
+    if (!step->counts || !step->counts->counters)
+        return;
+    target = target_of(step);
+    counters_follow(packer->counters, step->counts->counters, &target);
+    reuse_follow(step);
+    step->counts->foreign_known = false; /* this window was spent in two places */
+}
+
+void sample_moved(struct step *step)
+{
+    if (step->counts)
+        phase_restart(&step->counts->phase);
+}
+
+void sample_drop(struct packer *packer, struct step *step)
+{
+    struct step_counts *counts = step->counts;
+
+    if (!counts || !counts->counters)
+        return;
+    reuse_end(step);
+    counters_detach(packer->counters, counts->counters);
+    counts->counters = NULL;
+    counts->due_s = INFINITY;
+}
+
+void sample_end(struct packer *packer, struct step *step)
+{
+    if (step->counts && step->counts->counters)
+        learn_step(packer, step);
+    sample_drop(packer, step);
+}
+
+double sample_due(struct packer *packer)
+{
+    double now_s = mono_s(), next_s = INFINITY;
+    struct busy *busy = NULL;
+    struct step *step;
+    bool read = false;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!step->counts)
+            continue;
+        if (step->counts->due_s <= now_s + 0.001) {
+            if (!read && (busy = malloc(sizeof(*busy))) &&
+                busy_read(&packer->root, busy, NULL) < 0) {
+                free(busy);
+                busy = NULL;
+            }
+            read = true;
+            read_step(packer, step, busy);
+        }
+        next_s = fmin(next_s, step->counts->due_s);
+    }
+    free(busy);
+    return isinf(next_s) ? -1 : fmax(next_s - mono_s(), 0);
+}
+
+int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample)
+{
+    struct counters_target target;
+
+    if (!step->counts || !step->counts->counters)
+        return -1;
+    target = target_of(step);
+    counters_read(packer->counters, step->counts->counters, &target, sample);
+    return 0;
+}

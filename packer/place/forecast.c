@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* forecast - see forecast.h */
+#include "packer/place/forecast.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/slowdown/contend.h"
+#include "packer/bill/node_power.h"
+#include "packer/observe/window.h"
+#include "packer/place/place.h"
+#include "packer/steps/stand.h"
+#include "packer/steps/step_counts.h"
+
+/* A step that uses less of its cores than that disturbs nobody. */
+#define AT_WORK 0.1
+
+struct forecast {
+    const struct packer *packer;
+    struct contend *contend;
+    size_t n;
+    const struct step **step; /* [n] those at work */
+};
+
+/* Who stands on the caches: a core in use each. */
+struct standing {
+    size_t n, room;
+    struct {
+        size_t llc, app;
+    } * core;
+};
+
+static double rate_of(const struct step *step, enum rate_id id, double scale)
+{
+    double mean, error;
+
+    return step_counts_rate(step, id, &mean, &error) ? mean * scale : NAN;
+}
+
+static bool at_work(const struct step *step)
+{
+    double cpu = rate_of(step, RATE_CPU, 1);
+
+    return step->state != STEP_NEW && !step_is_shell(step) &&
+           !(cpu < AT_WORK * (double)step->body.ntasks);
+}
+
+/* One core of the step, as the model takes it. */
+static struct app app_of(const struct step *step)
+{
+    const struct step_profile *profile = &step->profile;
+    struct app app = {.ipc = rate_of(step, RATE_IPC, 1),
+                      .llc_apki = rate_of(step, RATE_ACCESS_PMI, 1e-3),
+                      .llc_mpki = profile->known ? profile->miss_pmi / 1000 : NAN,
+                      .llc_demand_mpki = NAN,
+                      .llc_wb_apki = NAN,
+                      .mem_gbps = NAN,
+                      .mem_read_gbps = NAN,
+                      .mem_write_gbps = NAN,
+                      .cores = 1};
+
+    if (isnan(app.llc_apki))
+        app.llc_apki = profile->accesses / 1000;
+    if (app.llc_apki < app.llc_mpki)
+        app.llc_apki = app.llc_mpki;
+    if (profile->ways)
+        app.sdp = (struct app_sdp){profile->ways, profile->hits, profile->miss_pmi};
+    return app;
+}
+
+/* One of the node's caches, and its share of the memory's bandwidth where that is known. */
+static struct app_machine machine_of(const struct packer *packer)
+{
+    const struct topo *topo = packer->topo;
+    const struct topo_llc *llc = &topo->llc[0];
+    struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
+                                  .llc_ways = llc->ways,
+                                  .line_bytes = llc->line_bytes,
+                                  .dram_gbps = NAN,
+                                  .clock_ghz = NAN,
+                                  .own_prefetchers = true};
+
+    if (packer->machine && topo->nodes)
+        machine.dram_gbps =
+            machine_profile_local(packer->machine, 0, packer->machine->node[0].cores) *
+            (double)packer->machine->nodes / (double)topo->llcs;
+    return machine;
+}
+
+static int study(struct forecast *forecast)
+{
+    struct app_machine machine = machine_of(forecast->packer);
+    struct app *app = calloc(forecast->n + 1, sizeof(*app));
+
+    for (size_t i = 0; app && i < forecast->n; i++)
+        app[i] = app_of(forecast->step[i]);
+    if (app && forecast->n)
+        forecast->contend = contend_new(forecast->n, app, &machine, NULL);
+    free(app);
+    return forecast->contend ? 0 : -1;
+}
+
+struct forecast *forecast_new(const struct packer *packer)
+{
+    struct forecast *forecast = calloc(1, sizeof(*forecast));
+    const struct step *step;
+
+    if (!forecast)
+        return NULL;
+    forecast->packer = packer;
+    forecast->step = calloc(packer->steps.nlive + 1, sizeof(*forecast->step));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (forecast->step && at_work(step))
+        forecast->step[forecast->n++] = step;
+    if (forecast->step && study(forecast) == 0)
+        return forecast;
+    forecast_free(forecast);
+    return NULL;
+}
+
+void forecast_free(struct forecast *forecast)
+{
+    if (!forecast)
+        return;
+    contend_free(forecast->contend);
+    free(forecast->step);
+    free(forecast);
+}
+
+/* ---- a placement ---- */
+
+static int standing_add(struct standing *standing, size_t llc, size_t app)
+{
+    if (standing->n == standing->room) {
+        size_t room = standing->room ? 2 * standing->room : 256;
+        void *core = reallocarray(standing->core, room, sizeof(*standing->core));
+
+        if (!core)
+            return -1;
+        standing->core = core;
+        standing->room = room;
+    }
+    standing->core[standing->n].llc = llc;
+    standing->core[standing->n++].app = app;
+    return 0;
+}
+
+/* The cores of these CPUs, each once. */
+static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t app,
+                    struct standing *standing)
+{
+    long before = -1;
+
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || core == before)
+            continue;
+        if (standing_add(standing, topo->core[core].llc, app) < 0)
+            return -1;
+        before = core;
+    }
+    return 0;
+}
+
+static int collect(const struct forecast *forecast, const struct pool *pool, bool guest,
+                   struct standing *standing)
+{
+    for (size_t i = 0; i < forecast->n; i++) {
+        const struct step *step = forecast->step[i];
+        bool moves = step_movable(step) || (guest && step->state == STEP_OBSERVED);
+
+        for (size_t t = 0; t < step->body.ntasks; t++) {
+            struct cpus cpus = step->body.task[t].use;
+
+            if (moves)
+                stand_image(forecast->packer, pool, &step->body.task[t].use, &cpus);
+            if (stand_on(forecast->packer->topo, &cpus, i, standing) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* The steps whose cores are on one cache, a core each, into member; how many. */
+static size_t on_cache(const struct standing *standing, size_t llc,
+                       size_t member[CONTEND_GROUP_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
+        if (standing->core[i].llc == llc)
+            member[n++] = standing->core[i].app;
+    return n;
+}
+
+/* The work of the cores on one cache. */
+static double cache_work(const struct forecast *forecast, const struct standing *standing,
+                         size_t llc)
+{
+    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
+    double slowdown[CONTEND_GROUP_MAX], work = 0;
+
+    if (n == 0)
+        return 0;
+    if (n == 1 || contend_group(forecast->contend, n, member, slowdown) < 0)
+        return (double)n;
+    for (size_t i = 0; i < n; i++)
+        work += 1 / (1 + slowdown[i]);
+    return work;
+}
+
+/* The work of all caches; NAN when out of memory. Also the cores in use, where that is wanted. */
+static double node_work(const struct forecast *forecast, const struct pool *pool, bool guest,
+                        size_t *cores)
+{
+    struct standing standing = {0};
+    double work = 0;
+
+    if (collect(forecast, pool, guest, &standing) < 0)
+        work = NAN;
+    for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
+        work += cache_work(forecast, &standing, llc);
+    if (cores)
+        *cores = standing.n;
+    free(standing.core);
+    return work;
+}
+
+double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    return node_work(forecast, pool, guest, NULL);
+}
+
+/* ---- its power ---- */
+
+/* Packages where somebody is whom berth does not place. */
+static void find_awake(const struct packer *packer, bool guest, bool *awake)
+{
+    const struct step *step;
+    struct cpus others;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (guest && step->state == STEP_OBSERVED)
+        break;
+    stand_others(packer, step, &others);
+    for (size_t i = 0; i < packer->topo->llcs; i++)
+        if (cpus_intersect(&packer->topo->llc[i].cpus, &others))
+            awake[packer->topo->llc[i].package] = true;
+}
+
+double forecast_watts(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    const struct topo *topo = forecast->packer->topo;
+    bool *awake = calloc(topo->packages, sizeof(*awake));
+    size_t *cores = calloc(topo->packages, sizeof(*cores));
+    struct standing standing = {0};
+    double watts = 0;
+
+    if (awake && cores && collect(forecast, pool, guest, &standing) == 0) {
+        find_awake(forecast->packer, guest, awake);
+        for (size_t i = 0; i < standing.n; i++)
+            cores[topo->llc[standing.core[i].llc].package]++;
+    } else {
+        watts = NAN;
+    }
+    for (size_t i = 0; i < topo->packages && !isnan(watts); i++) {
+        struct power_package figures;
+
+        watts += node_power_of(forecast->packer, i, &figures)
+                     ? power_watts(&figures, (double)cores[i], awake[i])
+                     : NAN;
+    }
+    free(standing.core);
+    free(awake);
+    free(cores);
+    return watts;
+}
+
+double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest)
+{
+    size_t cores = 0;
+    double work = node_work(forecast, pool, guest, &cores);
+
+    if (cores == 0)
+        return NAN;
+    return power_edp(forecast_watts(forecast, pool, guest), (double)cores, work);
+}
+
+/* ---- each step's slowdown ---- */
+
+/* Add the slowdowns of the cores on one cache to their steps' sums. */
+static void add_slowdowns(const struct forecast *forecast, const struct standing *standing,
+                          size_t llc, double *sum)
+{
+    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
+    double slowdown[CONTEND_GROUP_MAX];
+
+    if (n < 2)
+        return;
+    if (contend_group(forecast->contend, n, member, slowdown) < 0)
+        for (size_t i = 0; i < n; i++)
+            slowdown[i] = NAN;
+    for (size_t i = 0; i < n; i++)
+        sum[member[i]] += slowdown[i];
+}
+
+/* The mean of each step's cores under the permutation; NULL where that cannot be told. The caller
+ * frees it. */
+static double *mean_slowdowns(const struct forecast *forecast, const struct pool *pool)
+{
+    double *mean = calloc(forecast->n + 1, sizeof(*mean));
+    size_t *cores = calloc(forecast->n + 1, sizeof(*cores));
+    struct standing standing = {0};
+    bool known = mean && cores && collect(forecast, pool, false, &standing) == 0;
+
+    for (size_t llc = 0; known && llc < forecast->packer->topo->llcs; llc++)
+        add_slowdowns(forecast, &standing, llc, mean);
+    for (size_t i = 0; known && i < standing.n; i++)
+        cores[standing.core[i].app]++;
+    for (size_t i = 0; known && i < forecast->n; i++)
+        mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
+    free(standing.core);
+    free(cores);
+    if (known)
+        return mean;
+    free(mean);
+    return NULL;
+}
+
+/* The same with everybody at home. */
+static double *home_slowdowns(const struct forecast *forecast)
+{
+    double *mean;
+    struct pool home;
+
+    if (pool_copy(&home, &forecast->packer->pool) < 0)
+        return NULL;
+    pool_reset(&home);
+    mean = mean_slowdowns(forecast, &home);
+    pool_free(&home);
+    return mean;
+}
+
+static bool predicted(const struct step_slowdown *slowdown)
+{
+    return !isnan(slowdown->now) && !isnan(slowdown->home);
+}
+
+static void predict(struct step_slowdown *slowdown, double now_s, double now, double home)
+{
+    if (predicted(slowdown)) {
+        slowdown->sum += slowdown->now * (now_s - slowdown->since_s);
+        slowdown->home_sum += slowdown->home * (now_s - slowdown->since_s);
+        slowdown->seconds += now_s - slowdown->since_s;
+    }
+    slowdown->now = now;
+    slowdown->home = home;
+    slowdown->since_s = now_s;
+}
+
+void forecast_slowdowns(struct packer *packer)
+{
+    struct forecast *forecast = forecast_new(packer);
+    double *now = forecast ? mean_slowdowns(forecast, &packer->pool) : NULL;
+    double *home = forecast ? home_slowdowns(forecast) : NULL, now_s = mono_s();
+    struct step *step;
+    size_t i = 0;
+
+    packer->steps_changed = false;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        bool among = forecast && i < forecast->n && forecast->step[i] == step;
+
+        predict(&step->slowdown, now_s, among && now ? now[i] : NAN, among && home ? home[i] : NAN);
+        i += among;
+    }
+    free(now);
+    free(home);
+    forecast_free(forecast);
+}
+
+void forecast_mean(const struct step *step, double now_s, double *placed, double *home)
+{
+    struct step_slowdown slowdown = step->slowdown;
+
+    predict(&slowdown, now_s, NAN, NAN);
+    *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
+    *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
+}

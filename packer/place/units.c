@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* place_units - see place/units.h */
+#include "packer/place/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "packer/observe/classify.h"
+#include "packer/place/isolation.h"
+#include "packer/steps/stand.h"
+
+void units_free(struct units *units)
+{
+    free(units->of_core);
+    free(units->unit);
+    free(units->first);
+    free(units->asker);
+    free(units->isolated);
+    free(units->packed);
+    free(units->rank);
+    free(units->of_target);
+    free(units->from);
+    free(units->to);
+}
+
+static int units_init(struct units *units, size_t cores)
+{
+    size_t n = cores ? cores : 1; /* no more units than cores */
+
+    *units = (struct units){.cores = cores};
+    units->of_core = malloc(n * sizeof(*units->of_core));
+    units->unit = calloc(n, sizeof(*units->unit));
+    units->first = calloc(n, sizeof(*units->first));
+    units->asker = calloc(n, sizeof(*units->asker));
+    units->isolated = calloc(n, sizeof(*units->isolated));
+    units->packed = calloc(n, sizeof(*units->packed));
+    units->rank = malloc(n * sizeof(*units->rank));
+    units->of_target = malloc(n * sizeof(*units->of_target));
+    units->from = malloc(n * sizeof(*units->from));
+    units->to = malloc(n * sizeof(*units->to));
+    if (!units->of_core || !units->unit || !units->first || !units->asker || !units->isolated ||
+        !units->packed || !units->rank || !units->of_target || !units->from || !units->to) {
+        units_free(units);
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < cores; i++)
+        units->of_core[i] = UNITS_NONE;
+    return 0;
+}
+
+/* All cores of unit b become unit a's; b is empty then. */
+static void units_merge(const struct packer *packer, struct units *units, size_t a, size_t b)
+{
+    for (size_t core = 0; core < units->cores; core++)
+        if (units->of_core[core] == b)
+            units->of_core[core] = a;
+    if (classify_rate(packer, units->first[b]) > classify_rate(packer, units->first[a]))
+        units->first[a] = units->first[b];
+    if (!units->asker[a])
+        units->asker[a] = units->asker[b];
+    units->packed[a] = units->packed[a] && units->packed[b];
+    units->first[b] = NULL;
+}
+
+/* A unit of the step: new, or the one that already holds any of the CPUs (several are merged into
+ * the eldest). */
+static size_t unit_for(const struct packer *packer, struct units *units, struct step *step,
+                       const struct cpus *home)
+{
+    bool packs = step->place.policy == WIRE_POLICY_DIO_POWER;
+    size_t mine = UNITS_NONE;
+
+    cpus_foreach(cpu, home)
+    {
+        size_t other = units->of_core[topo_core_of_cpu(packer->topo, cpu)];
+
+        if (other == UNITS_NONE || other == mine)
+            continue;
+        if (mine != UNITS_NONE)
+            units_merge(packer, units, other < mine ? other : mine, other < mine ? mine : other);
+        mine = mine == UNITS_NONE || other < mine ? other : mine;
+    }
+    if (mine == UNITS_NONE)
+        mine = units->n++;
+    units->packed[mine] = packs && (units->packed[mine] || !units->first[mine]);
+    if (!units->first[mine] ||
+        classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
+        units->first[mine] = step;
+    if (!units->asker[mine] && isolation_wanted(step))
+        units->asker[mine] = step;
+    return mine;
+}
+
+/* Are all cores of these CPUs in the pool? */
+static bool all_in_pool(const struct topo *topo, const struct pool *pool, const struct cpus *home)
+{
+    cpus_foreach(cpu, home)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || !pool_has(pool, (size_t)core))
+            return false;
+    }
+    return !cpus_empty(home);
+}
+
+static void add_unit(const struct packer *packer, const struct pool *pool, struct units *units,
+                     struct step *step, const struct cpus *home)
+{
+    size_t unit;
+
+    if (!all_in_pool(packer->topo, pool, home))
+        return;
+    unit = unit_for(packer, units, step, home);
+    cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->topo, cpu)] = unit;
+}
+
+/* What a task uses is one unit; where it was sized, one on each NUMA node, for so many cores of
+ * each node is what it was given. */
+static void add_tasks(const struct packer *packer, const struct pool *pool, struct units *units,
+                      struct step *step)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        const struct enforce_task *task = &step->body.task[i];
+
+        if (cpus_equal(&task->use, &task->home))
+            add_unit(packer, pool, units, step, &task->use);
+        for (size_t n = 0; !cpus_equal(&task->use, &task->home) && n < packer->topo->nodes; n++) {
+            struct cpus part = task->use;
+
+            cpus_and(&part, &packer->topo->node[n].cpus);
+            add_unit(packer, pool, units, step, &part);
+        }
+    }
+}
+
+/* Close the gaps that merging left, and list the cores unit by unit (a counting sort; `to` and
+ * `rank` are not in use yet and hold where a unit's cores begin and its new number). */
+static void units_finish(const struct packer *packer, struct units *units)
+{
+    size_t *begin = units->to, *number = units->rank, n = 0, used = 0;
+
+    for (size_t core = 0; core < units->cores; core++)
+        if (units->of_core[core] != UNITS_NONE)
+            units->unit[units->of_core[core]].cores++;
+    for (size_t unit = 0; unit < units->n; unit++) {
+        if (!units->first[unit])
+            continue;
+        begin[unit] = used;
+        number[unit] = n;
+        used += units->unit[unit].cores;
+        units->first[n] = units->first[unit];
+        units->asker[n] = units->asker[unit];
+        units->packed[n] = units->packed[unit];
+        units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
+                                          .cores = units->unit[unit].cores};
+        n++;
+    }
+    for (size_t core = 0; core < units->cores; core++) {
+        size_t unit = units->of_core[core];
+
+        if (unit == UNITS_NONE)
+            continue;
+        units->from[begin[unit]++] = core;
+        units->of_core[core] = number[unit];
+    }
+    units->n = n;
+    units->total = used;
+}
+
+int units_collect(const struct packer *packer, const struct step *guest, const struct pool *pool,
+                  struct units *units)
+{
+    struct step *step;
+
+    if (units_init(units, pool->cores) < 0)
+        return -1;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        bool idle_shell =
+            step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+
+        if (stand_movable(step, guest) && !idle_shell)
+            add_tasks(packer, pool, units, step);
+    }
+    units_finish(packer, units);
+    return 0;
+}
+
+bool units_isolate(const struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++)
+        if (units->asker[u])
+            return true;
+    return false;
+}
+
+bool units_pack(const struct units *units)
+{
+    for (size_t u = 0; u < units->n; u++)
+        if (units->packed[u])
+            return true;
+    return false;
+}
+
+/* DI's order: descending miss rates, equal ones as they came. */
+static int compare_units(const void *a, const void *b, void *units)
+{
+    const struct di_unit *unit = ((const struct units *)units)->unit;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    if (unit[x].miss_pmi != unit[y].miss_pmi)
+        return unit[x].miss_pmi > unit[y].miss_pmi ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+void units_rank(struct units *units)
+{
+    size_t *order = units->from;
+
+    for (size_t u = 0; u < units->n; u++)
+        order[u] = u;
+    qsort_r(order, units->n, sizeof(*order), compare_units, units);
+    for (size_t i = 0; i < units->n; i++)
+        units->rank[order[i]] = i + 1;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profiles_db - see profiles/db.h */
+#include "packer/profiles/db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_WAIT_MS 10
+#define WRITE_WAIT_MS 30000
+#define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
+
+#define SCHEMA "profile"
+#define SCHEMA_VERSION 1
+
+static const sql_migration migration[SCHEMA_VERSION] = {
+    {
+        "CREATE TABLE profile ("
+        " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
+        " llc_bytes INTEGER NOT NULL, llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
+        " machine TEXT NOT NULL, command TEXT NOT NULL, hits TEXT NOT NULL, misses REAL NOT NULL,"
+        " misses_error REAL, accesses REAL NOT NULL, accesses_error REAL,"
+        " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"
+        " measured_at INTEGER NOT NULL, source TEXT NOT NULL, instructions_per_s REAL,"
+        " PRIMARY KEY (key, shape, geometry, llc_bytes, llc_ways, line_bytes))",
+
+        "CREATE TABLE demand (key TEXT PRIMARY KEY, body TEXT NOT NULL)",
+
+        "CREATE TABLE sample ("
+        " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL, machine TEXT NOT NULL,"
+        " co_run INTEGER NOT NULL, source TEXT NOT NULL, command TEXT NOT NULL,"
+        " llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL, windows REAL NOT NULL,"
+        " seconds REAL NOT NULL, instructions REAL NOT NULL, runs INTEGER NOT NULL,"
+        " measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"
+        " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"
+        " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"
+        " instructions_per_s REAL, instructions_per_s_error REAL,"
+        " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"
+        " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"
+        " switches_per_s REAL, switches_per_s_error REAL,"
+        " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"
+        " intensity REAL, intensity_error REAL,"
+        " PRIMARY KEY (key, shape, geometry, machine, co_run, source))",
+
+        "CREATE INDEX sample_newest ON sample (key, co_run, measured_at, machine)",
+    },
+};
+
+struct sql_statement *profiles_prepare(struct profiles *store, const char *sql, const char *key,
+                                       struct berth_error *err)
+{
+    struct sql_statement *statement;
+
+    if (sql_prepare(store->sql, sql, &statement, err) < 0)
+        return NULL;
+    sql_bind_text(statement, 0, key);
+    return statement;
+}
+
+int profiles_run(struct sql_statement *statement, struct berth_error *err)
+{
+    int rc = sql_step(statement, err);
+
+    if (rc == 0)
+        rc = (int)sql_changed(statement);
+    sql_finish(statement);
+    return rc;
+}
+
+/* ---- the file ---- */
+
+static void disconnect(struct profiles *store)
+{
+    sql_finish(store->best);
+    sql_finish(store->profile);
+    sql_finish(store->sample);
+    store->best = store->profile = store->sample = NULL;
+    sql_close(store->sql);
+    store->sql = NULL;
+    store->ready = false;
+}
+
+/* Has the file open that the path names now, if there is one. Returns 0, with store->sql NULL where
+ * there is none; or -1 and err. */
+static int refresh(struct profiles *store, struct berth_error *err)
+{
+    const struct sql_options options = {.writable = store->writable,
+                                        .what = "profile store",
+                                        .wait_ms = store->writable ? WRITE_WAIT_MS : READ_WAIT_MS,
+                                        .everybody = true};
+
+    if (store->sql && !sql_is_current(store->sql))
+        disconnect(store);
+    if (store->sql || (!store->writable && access(store->path, F_OK) < 0 && errno == ENOENT))
+        return 0;
+    return sql_open_file(&store->sql, store->path, &options, err);
+}
+
+/* Is there the present schema in it? Returns 1, or 0 where there is nothing at all; a store of the
+ * future or somebody else's database is -1 and err. The tables are counted by one statement, which
+ * sees one state of the file: another process may just be beginning it. */
+static int check_schema(struct profiles *store, struct berth_error *err)
+{
+    struct sql_statement *row = profiles_prepare(
+        store, "SELECT count(*), total(name = ?1) FROM sqlite_master", SCHEMA "_schema", err);
+    int rc = row ? sql_step(row, err) : -1, version;
+    bool empty = rc == 1 && sql_int(row, 0) == 0, ours = rc == 1 && sql_int(row, 1) > 0;
+
+    sql_finish(row);
+    if (rc < 0 || empty)
+        return rc < 0 ? -1 : 0;
+    if (!ours)
+        return berth_error_set(err, "%s: a database, but no profile store", store->path);
+    version = sql_version(store->sql, SCHEMA, err);
+    if (version > SCHEMA_VERSION)
+        return berth_error_set(err, "%s: schema %d of a newer berth; this one knows %d",
+                               store->path, version, SCHEMA_VERSION);
+    return version;
+}
+
+int profiles_readable(struct profiles *store, struct berth_error *err)
+{
+    int rc;
+
+    if (refresh(store, err) < 0)
+        return -1;
+    if (!store->sql || store->ready)
+        return store->ready;
+    rc = check_schema(store, err);
+    store->ready = rc == 1;
+    return rc;
+}
+
+/* The present schema, in a file that is made where it is missing. */
+static int have_schema(struct profiles *store, struct berth_error *err)
+{
+    int rc = profiles_readable(store, err);
+
+    if (rc == 0)
+        rc = sql_migrate(store->sql, SCHEMA, migration, SCHEMA_VERSION, err);
+    return rc < 0 ? -1 : 0;
+}
+
+int profiles_write(struct profiles *store,
+                   int (*body)(struct profiles *store, void *arg, struct berth_error *err),
+                   void *arg, struct berth_error *err)
+{
+    if (have_schema(store, err) < 0 || sql_begin(store->sql, err) < 0)
+        return -1;
+    if (body(store, arg, err) >= 0 && sql_commit(store->sql, err) == 0) {
+        usleep(GIVE_WAY_US); /* whoever waits comes next, before another write of this process */
+        return 0;
+    }
+    sql_rollback(store->sql);
+    return -1;
+}
+
+/* A store that nothing has been read of yet. NULL and err. */
+static struct profiles *store_new(const char *path, bool writable, struct berth_error *err)
+{
+    struct profiles *store = NULL;
+
+    if (path[0] == '\0' || strlen(path) >= PATH_MAX)
+        berth_error_set(err, "profile store: '%.64s' is no path", path);
+    else if (!(store = calloc(1, sizeof(*store))))
+        berth_error_set(err, "%s", strerror(ENOMEM));
+    if (!store)
+        return NULL;
+    strcpy(store->path, path);
+    store->writable = writable;
+    return store;
+}
+
+int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err)
+{
+    struct profiles *store = store_new(path, writable, err);
+
+    if (!store)
+        return -1;
+    if ((writable ? have_schema(store, err) : profiles_readable(store, err)) < 0) {
+        profiles_close(store);
+        return -1;
+    }
+    *out = store;
+    return 0;
+}
+
+int profiles_attach(struct profiles **out, const char *path, struct berth_error *err)
+{
+    *out = store_new(path, false, err);
+    return *out ? 0 : -1;
+}
+
+void profiles_close(struct profiles *store)
+{
+    if (!store)
+        return;
+    disconnect(store);
+    free(store);
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/profiles/db.c packer/profiles/db.h \
+	packer/profiles/demand.c \
+	packer/profiles/key.c \
+	packer/profiles/profiles.c packer/profiles/profiles.h \
+	packer/profiles/sample.c \
+	packer/profiles/text.c

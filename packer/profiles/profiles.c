@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profiles - see profiles.h: profiles and demands there and back, and the lookup at launch. Samples
+ * are in profiles/sample.c, the file itself in profiles/db.c. */
+#include "packer/profiles/profiles.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/base/json.h"
+#include "packer/profiles/db.h"
+
+/* The columns of a profile, as read_row takes them; and those of a sample as if it were one. */
+#define COLUMNS                                                                                    \
+    "key, llc_bytes, llc_ways, line_bytes, command, hits, misses, accesses, instructions, refs,"   \
+    " truncated, measured_at, source, instructions_per_s, shape, geometry, machine, misses_error," \
+    " accesses_error"
+#define COLUMNS_PROFILE COLUMNS ", 0 AS co_run, 1"
+#define COLUMNS_SAMPLE                                                                             \
+    "key, llc_bytes, 0, line_bytes, command, '[]', misses, accesses,"                              \
+    " CAST(instructions AS INTEGER), 0, 0, measured_at, source, instructions_per_s, shape,"        \
+    " geometry, machine, misses_error, accesses_error, co_run, runs"
+
+/* Read "[h1,h2,...]" of exactly `ways` numbers. */
+static int parse_hits(const char *text, unsigned ways, double *hits)
+{
+    struct json_object *array = text ? json_parse(text, strlen(text), NULL) : NULL;
+    int rc = -1;
+
+    if (!array)
+        return -1;
+    if (ways > PROFILE_WAYS_MAX || !json_object_is_type(array, json_type_array) ||
+        json_object_array_length(array) != ways)
+        goto out;
+    for (unsigned i = 0; i < ways; i++)
+        hits[i] = json_object_get_double(json_object_array_get_idx(array, i));
+    rc = 0;
+out:
+    json_object_put(array);
+    return rc;
+}
+
+static int read_row(const struct profiles *store, const struct sql_statement *row,
+                    struct profile *profile, struct berth_error *err)
+{
+    memset(profile, 0, sizeof(*profile));
+    sql_copy(row, 0, profile->key, sizeof(profile->key));
+    profile->llc_bytes = (uint64_t)sql_int(row, 1);
+    profile->llc_ways = (unsigned)sql_int(row, 2);
+    profile->line_bytes = (unsigned)sql_int(row, 3);
+    sql_copy(row, 4, profile->command, sizeof(profile->command));
+    profile->misses = sql_double(row, 6);
+    profile->accesses = sql_double(row, 7);
+    profile->instructions = (uint64_t)sql_int(row, 8);
+    profile->references = (uint64_t)sql_int(row, 9);
+    profile->truncated = sql_int(row, 10) != 0;
+    profile->measured_at = sql_int(row, 11);
+    sql_copy(row, 12, profile->source, sizeof(profile->source));
+    profile->instructions_per_s = sql_is_null(row, 13) ? 0 : sql_double(row, 13);
+    sql_copy(row, 14, profile->shape, sizeof(profile->shape));
+    sql_copy(row, 15, profile->geometry, sizeof(profile->geometry));
+    sql_copy(row, 16, profile->machine, sizeof(profile->machine));
+    profile->misses_error = sql_double(row, 17);
+    profile->accesses_error = sql_double(row, 18);
+    profile->co_run = sql_int(row, 19) != 0;
+    profile->runs = (uint64_t)sql_int(row, 20);
+    if (parse_hits(sql_text(row, 5), profile->llc_ways, profile->hits) < 0)
+        return berth_error_set(err, "%s: the profile of %.300s is damaged", store->path,
+                               profile->key);
+    return 0;
+}
+
+/* ---- looking up ---- */
+
+/* The best row of a key: its class, 0 to 3 as profiles_get says, and its rowid. One program may
+ * have thousands of samples (an interpreter has, one for each kind of script), so only those of the
+ * same shape are looked at, and the newest few of others: both are found by an index, and sorted
+ * without the rest of the row. An older store has no samples, and no shapes to compare. */
+#define CANDIDATE(class, fits)                                                                     \
+    "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, measured_at AS at,"       \
+                    " rowid AS id FROM "
+#define SAMPLES "sample WHERE key = ?1 AND misses IS NOT NULL AND measured_at >= ?6"
+#define HERE " AND (?4 = '' OR machine = ?4)"
+#define NEWEST(co_run)                                                                             \
+    "SELECT * FROM (" CANDIDATE("3 * co_run", "0") SAMPLES " AND co_run = " co_run HERE            \
+                                                           " ORDER BY measured_at DESC LIMIT 16)"
+#define BEST                                                                                       \
+    "SELECT class, id FROM (" CANDIDATE(                                                           \
+        "1 + (llc_bytes <> ?5)",                                                                   \
+        "shape = ?2") "profile WHERE key = ?1 UNION ALL " CANDIDATE("3 * co_run", "1")             \
+        SAMPLES HERE " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                \
+            "1") ") ORDER BY class, fits DESC, same DESC, at DESC LIMIT 1"
+
+/* The statements of profiles_get, where they are not there yet. */
+static int prepare_lookup(struct profiles *store, struct berth_error *err)
+{
+    if (store->best)
+        return 0;
+    if (!store->profile &&
+        sql_prepare(store->sql, "SELECT " COLUMNS_PROFILE " FROM profile WHERE rowid = ?1",
+                    &store->profile, err) < 0)
+        return -1;
+    if (!store->sample &&
+        sql_prepare(store->sql, "SELECT " COLUMNS_SAMPLE " FROM sample WHERE rowid = ?1",
+                    &store->sample, err) < 0)
+        return -1;
+    return sql_prepare(store->sql, BEST, &store->best, err);
+}
+
+void profiles_bind_query(struct sql_statement *statement, const struct profile_query *query)
+{
+    const char *text[] = {query->key, query->shape, query->geometry, query->machine};
+    int64_t oldest = query->max_age_days ? time(NULL) - (int64_t)query->max_age_days * 86400 : 0;
+
+    for (size_t i = 0; i < 4; i++)
+        sql_bind_text(statement, i, text[i] ? text[i] : "");
+    sql_bind_int(statement, 4, (int64_t)query->llc_bytes);
+    sql_bind_int(statement, 5, oldest);
+}
+
+/* Name what makes a counted rate another one. */
+static void name_source(struct profile *profile)
+{
+    size_t used = strlen(profile->source);
+
+    if (profile->co_run)
+        snprintf(profile->source + used, sizeof(profile->source) - used, ", co-run");
+}
+
+/* Read the row that `best` stands on, while it stands there: both see one state of the store. */
+static int read_best(struct profiles *store, struct profile *profile, struct berth_error *err)
+{
+    int64_t class = sql_int(store->best, 0);
+    struct sql_statement *row = class == 0 || class == 3 ? store->sample : store->profile;
+    int rc;
+
+    sql_bind_int(row, 0, sql_int(store->best, 1));
+    rc = sql_step(row, err);
+    if (rc == 1 && read_row(store, row, profile, err) < 0)
+        rc = -1;
+    sql_reset(row);
+    if (rc == 1)
+        name_source(profile);
+    return rc;
+}
+
+int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
+                 struct berth_error *err)
+{
+    int found = profiles_readable(store, err);
+
+    if (found != 1)
+        return found;
+    if (prepare_lookup(store, err) < 0)
+        return -1;
+    profiles_bind_query(store->best, query);
+    found = sql_step(store->best, err);
+    if (found == 1)
+        found = read_best(store, profile, err);
+    sql_reset(store->best); /* ends the read transaction */
+    return found;
+}
+
+int profiles_each(struct profiles *store, const char *key,
+                  int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err)
+{
+    struct sql_statement *row;
+    struct profile profile;
+    int rc = profiles_readable(store, err);
+
+    if (rc != 1)
+        return rc;
+    row = profiles_prepare(store,
+                           "SELECT " COLUMNS_PROFILE " FROM profile WHERE ?1 IS NULL OR key = ?1"
+                           " ORDER BY measured_at DESC, key, shape, geometry, llc_bytes, llc_ways,"
+                           " line_bytes",
+                           key, err);
+    while ((rc = row ? sql_step(row, err) : -1) == 1) {
+        rc = read_row(store, row, &profile, err);
+        if (rc < 0 || visit(&profile, arg) != 0)
+            break;
+    }
+    sql_finish(row);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+/* "[h1,h2,...]" in full precision; the caller frees it. NULL when memory is short. */
+static char *format_hits(const struct profile *profile)
+{
+    size_t size = 8 + 32 * (size_t)profile->llc_ways, used = 1;
+    char *text = malloc(size);
+
+    if (!text)
+        return NULL;
+    text[0] = '[';
+    for (unsigned i = 0; i < profile->llc_ways; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%.17g", i ? "," : "", profile->hits[i]);
+    snprintf(text + used, size - used, "]");
+    return text;
+}
+
+/* Bind all but the key. */
+static void bind_profile(struct sql_statement *statement, const struct profile *profile,
+                         const char *hits)
+{
+    sql_bind_int(statement, 1, (int64_t)profile->llc_bytes);
+    sql_bind_int(statement, 2, profile->llc_ways);
+    sql_bind_int(statement, 3, profile->line_bytes);
+    sql_bind_text(statement, 4, profile->command);
+    sql_bind_text(statement, 5, hits);
+    sql_bind_double(statement, 6, profile->misses);
+    sql_bind_double(statement, 7, profile->accesses);
+    sql_bind_int(statement, 8, (int64_t)profile->instructions);
+    sql_bind_int(statement, 9, (int64_t)profile->references);
+    sql_bind_int(statement, 10, profile->truncated);
+    sql_bind_int(statement, 11, profile->measured_at);
+    sql_bind_text(statement, 12, profile->source);
+    sql_bind_double(statement, 13,
+                    profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
+    sql_bind_text(statement, 14, profile->shape);
+    sql_bind_text(statement, 15, profile->geometry);
+    sql_bind_text(statement, 16, profile->machine);
+    sql_bind_double(statement, 17, profile->misses_error);
+    sql_bind_double(statement, 18, profile->accesses_error);
+}
+
+int profiles_import_profile(struct profiles *store, const struct profile *profile, bool replace,
+                            struct berth_error *err)
+{
+    struct sql_statement *statement;
+    char *hits = format_hits(profile);
+    int rc = -1;
+
+    if (!hits)
+        return berth_error_set(err, "%s", strerror(ENOMEM));
+    statement = profiles_prepare(
+        store,
+        "INSERT OR REPLACE INTO profile (" COLUMNS ")"
+        " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19"
+        " WHERE ?20 OR NOT EXISTS (SELECT 1 FROM profile WHERE key = ?1 AND shape = ?15"
+        " AND geometry = ?16 AND llc_bytes = ?2 AND llc_ways = ?3 AND line_bytes = ?4"
+        " AND measured_at >= ?12)",
+        profile->key, err);
+    if (statement) {
+        bind_profile(statement, profile, hits);
+        sql_bind_int(statement, 19, replace);
+        rc = profiles_run(statement, err);
+    }
+    free(hits);
+    return rc;
+}
+
+static int put_body(struct profiles *store, void *arg, struct berth_error *err)
+{
+    return profiles_import_profile(store, arg, true, err);
+}
+
+int profiles_put(struct profiles *store, const struct profile *profile, struct berth_error *err)
+{
+    if (profile->llc_ways > PROFILE_WAYS_MAX)
+        return berth_error_set(err, "%s: a profile of %u ways", store->path, profile->llc_ways);
+    return profiles_write(store, put_body, (void *)profile, err);
+}
+
+/* ---- forgetting ---- */
+
+struct forget {
+    const char *key;
+    bool samples_only;
+    int rows;
+};
+
+static int forget_body(struct profiles *store, void *arg, struct berth_error *err)
+{
+    static const char *const sql[] = {"DELETE FROM sample WHERE ?1 IS NULL OR key = ?1",
+                                      "DELETE FROM profile WHERE ?1 IS NULL OR key = ?1",
+                                      "DELETE FROM demand WHERE ?1 IS NULL OR key = ?1"};
+    struct forget *forget = arg;
+
+    forget->rows = 0;
+    for (size_t i = 0; i < (forget->samples_only ? 1 : sizeof(sql) / sizeof(sql[0])); i++) {
+        struct sql_statement *statement = profiles_prepare(store, sql[i], forget->key, err);
+        int rc = statement ? profiles_run(statement, err) : -1;
+
+        if (rc < 0)
+            return -1;
+        forget->rows += rc;
+    }
+    return 0;
+}
+
+int profiles_forget(struct profiles *store, const char *key, bool samples_only,
+                    struct berth_error *err)
+{
+    struct forget forget = {.key = key, .samples_only = samples_only};
+
+    return profiles_write(store, forget_body, &forget, err) < 0 ? -1 : forget.rows;
+}
+
+/* ---- demands ---- */
+
+/* The demand in a column; NULL and err. */
+static struct profile_demand *read_demand(const struct profiles *store,
+                                          const struct sql_statement *row, size_t column,
+                                          struct berth_error *err)
+{
+    const char *text = sql_text(row, column);
+    struct json_object *object = json_parse(text, strlen(text), err);
+    struct profile_demand *demand = object ? profile_demand_parse(object, err) : NULL;
+
+    json_object_put(object);
+    if (!demand)
+        berth_error_set(err, "%s: a demand in it is damaged", store->path);
+    return demand;
+}
+
+int profiles_each_demand(struct profiles *store, const char *key,
+                         int (*visit)(const char *key, const struct profile_demand *, void *),
+                         void *arg, struct berth_error *err)
+{
+    struct sql_statement *row;
+    int rc = profiles_readable(store, err), stop = 0;
+
+    if (rc != 1)
+        return rc;
+    row = profiles_prepare(
+        store, "SELECT key, body FROM demand WHERE ?1 IS NULL OR key = ?1 ORDER BY key", key, err);
+    while (!stop && (rc = row ? sql_step(row, err) : -1) == 1) {
+        struct profile_demand *demand = read_demand(store, row, 1, err);
+
+        rc = demand ? 0 : -1;
+        stop = demand ? visit(sql_text(row, 0), demand, arg) : -1;
+        profile_demand_free(demand);
+    }
+    sql_finish(row);
+    return rc;
+}
+
+int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
+                        struct berth_error *err)
+{
+    struct sql_statement *row;
+    int found = profiles_readable(store, err);
+
+    if (found != 1)
+        return found;
+    row = profiles_prepare(store, "SELECT body FROM demand WHERE key = ?1", key, err);
+    found = row ? sql_step(row, err) : -1;
+    if (found == 1 && !(*demand = read_demand(store, row, 0, err)))
+        found = -1;
+    sql_finish(row);
+    return found;
+}
+
+int profiles_import_demand(struct profiles *store, const char *key,
+                           const struct profile_demand *demand, bool replace,
+                           struct berth_error *err)
+{
+    struct json_object *object = profile_demand_json(demand);
+    struct sql_statement *statement =
+        profiles_prepare(store,
+                         replace ? "INSERT OR REPLACE INTO demand (key, body) VALUES (?1, ?2)"
+                                 : "INSERT OR IGNORE INTO demand (key, body) VALUES (?1, ?2)",
+                         key, err);
+    int rc = -1;
+
+    if (statement) {
+        sql_bind_text(statement, 1, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+        rc = profiles_run(statement, err);
+    }
+    json_object_put(object);
+    return rc;
+}
+
+struct keyed_demand {
+    const char *key;
+    const struct profile_demand *demand;
+};
+
+static int put_demand_body(struct profiles *store, void *arg, struct berth_error *err)
+{
+    const struct keyed_demand *keyed = arg;
+
+    return profiles_import_demand(store, keyed->key, keyed->demand, true, err);
+}
+
+int profiles_put_demand(struct profiles *store, const char *key,
+                        const struct profile_demand *demand, struct berth_error *err)
+{
+    return profiles_write(store, put_demand_body, &(struct keyed_demand){key, demand}, err);
+}
+
+double profile_core_gbps(const struct profile *profile)
+{
+    if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)) ||
+        profile->line_bytes == 0)
+        return NAN;
+    return profile->misses / 1e6 * profile->instructions_per_s * profile->line_bytes / 1e9;
+}

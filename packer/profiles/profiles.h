@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profiles - the store of what programs do to a machine, measured once and looked up at launch.
+ *
+ * SQLite, of three kinds of rows:
+ *
+ *   profile  a stack-distance profile (`berthctl profile`): of one run, for one cache geometry; the
+ *            newest wins; stays until forgotten
+ *   sample   what berthd counted while a step ran, on a type of machine: runs are averaged, solo
+ * ones apart from those beside other steps, and by what counted them; ages out demand   what a
+ * program asks of memory, measured elsewhere
+ *
+ * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
+ * content). Profiles and samples have a shape (wire_args_shape) and a geometry ("4x2": tasks on the
+ * node, CPUs of each) besides; "" is unknown. Written by berthd and `berthctl profile`, safe with
+ * many processes. A missing store is an empty store. */
+#ifndef BERTH_PROFILES_PROFILES_H
+#define BERTH_PROFILES_PROFILES_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "packer/base/error.h"
+#include "packer/wire/wire.h"
+
+#define PROFILE_WAYS_MAX 64
+#define PROFILE_KEY_MAX 4400
+#define PROFILE_GEOMETRY_MAX 24
+#define PROFILE_MACHINE_MAX 128 /* machine/type.h */
+#define PROFILE_SOURCE_MAX 32
+#define PROFILE_COMMAND_MAX 256
+
+struct profile {
+    char key[PROFILE_KEY_MAX];
+    char shape[WIRE_SHAPE_MAX];
+    char geometry[PROFILE_GEOMETRY_MAX];
+    char machine[PROFILE_MACHINE_MAX]; /* type of the machine where it was measured */
+    char command[PROFILE_COMMAND_MAX]; /* what was run, for people */
+    uint64_t llc_bytes;                /* geometry it was measured for */
+    unsigned llc_ways, line_bytes;     /* llc_ways 0: counted, there are no hits; line_bytes 0:
+                                          unknown */
+    double hits[PROFILE_WAYS_MAX];     /* stack-distance profile: hits per million instructions by
+                                          LRU position, [0] MRU */
+    double misses;         /* per million instructions: DI's miss rate (MODELS.md section 1) */
+    double misses_error;   /* half the width of its 95 % confidence interval; NAN unknown */
+    double accesses;       /* per million instructions; NAN unknown */
+    double accesses_error; /* as misses_error */
+    uint64_t instructions; /* how many were seen */
+    uint64_t references;   /* memory references simulated */
+    bool truncated;        /* the limit on references was reached: the rates are those of the
+                              program's beginning */
+    bool co_run;           /* counted beside other steps, which raises misses */
+    uint64_t runs;         /* how many it is an average of */
+    int64_t measured_at;   /* unix seconds */
+    char source[PROFILE_SOURCE_MAX]; /* "valgrind"; from a lookup also "perf", "perf, co-run" */
+    double instructions_per_s;       /* of one core, in a run at full speed; <= 0: not measured */
+};
+
+/* What is counted of a step; each rate may be absent. Per million instructions unless said
+ * otherwise. */
+enum profile_rate {
+    PROFILE_MISSES,
+    PROFILE_ACCESSES,
+    PROFILE_CYCLES,
+    PROFILE_STALLS,
+    PROFILE_READS_REMOTE,
+    PROFILE_INSTRUCTIONS_PER_S, /* per second of CPU time: of one core */
+    PROFILE_BYTES_PER_S,        /* memory traffic of the whole step */
+    PROFILE_CPUS,               /* CPU seconds per second */
+    PROFILE_RUN_DELAY,          /* seconds that its threads waited for a CPU, per second */
+    PROFILE_LOCK_WAIT,          /* seconds that its threads waited for a futex, per second */
+    PROFILE_SWITCHES_PER_S,     /* context switches of both kinds */
+    PROFILE_OCCUPANCY_BYTES,    /* mean of the windows */
+    PROFILE_RSS_BYTES,
+    PROFILE_INTENSITY, /* the fraction by which a probe beside it slows down */
+    PROFILE_RATES
+};
+extern const char *const profile_rate_name[PROFILE_RATES]; /* "misses", ...: columns, JSON */
+
+struct profile_estimate {
+    double mean;  /* NAN: not known */
+    double error; /* half the width of its 95 % confidence interval; NAN: not known */
+};
+
+struct profile_sample {
+    char key[PROFILE_KEY_MAX];
+    char shape[WIRE_SHAPE_MAX];
+    char geometry[PROFILE_GEOMETRY_MAX];
+    char machine[PROFILE_MACHINE_MAX];
+    bool co_run;                     /* other steps ran on its cache or node meanwhile */
+    char source[PROFILE_SOURCE_MAX]; /* who counted: "perf", "resctrl", "software", "probe",
+                                        "replay" */
+    char command[PROFILE_COMMAND_MAX];
+    uint64_t llc_bytes;  /* 0 unknown */
+    unsigned line_bytes; /* 0 unknown */
+    double windows;      /* of counting, in all; > 0 */
+    double seconds, instructions;
+    uint64_t runs; /* how many were averaged; put: 1 */
+    int64_t measured_at;
+    struct profile_estimate rate[PROFILE_RATES];
+};
+
+/* All strings "", all rates NAN, one run. */
+void profile_sample_init(struct profile_sample *sample);
+
+/* What a program asks of a machine's memory, measured elsewhere: each part may be absent.
+ * Bandwidths in GB/s, 1e9 bytes/s. */
+struct profile_demand {
+    size_t cores;       /* 0: no curve */
+    double *curve;      /* [cores + 1] that so many cores ask of their own node; [0] is 0 */
+    size_t nodes;       /* 0: no traffic between nodes is known: none is assumed */
+    double *read_solo;  /* [nodes * nodes] what one core of node `to` reads from node `from` */
+    double *write_solo; /* [nodes * nodes] what one core of node `from` writes to node `to` */
+};
+
+struct profiles; /* an open store; of one thread at a time */
+
+/* Open for reading (a missing file is an empty store) or writing (created with its folder, mode
+ * 0644). 0 and *out, or -1 and err. */
+int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err);
+void profiles_close(struct profiles *store); /* NULL is fine */
+
+/* Open for reading without looking at the file yet, which may be damaged: each lookup then returns
+ * -1 and says what is wrong, until the file has been mended or replaced. 0 and *out, or -1 and err:
+ * the path is no path, or there is no memory. */
+int profiles_attach(struct profiles **out, const char *path, struct berth_error *err);
+
+/* Is there anything to read? 1 yes, 0 the store is empty or missing, -1 and err: it cannot be read.
+ */
+int profiles_readable(struct profiles *store, struct berth_error *err);
+
+/* ---- looking up ---- */
+
+/* Whose profile is wanted; NULL and 0: unknown, so that anything will do. */
+struct profile_query {
+    const char *key; /* must be given */
+    const char *shape, *geometry, *machine;
+    uint64_t llc_bytes;
+    uint64_t max_age_days; /* counted samples older than that are not seen; 0: any age */
+};
+
+/* The best that is known of the program's miss rate: 1 found (profile filled), 0 nothing, -1 and
+ * err. Best is what was counted solo on this type of machine; then a profile for a cache of
+ * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
+ * among these the same shape, then the same geometry, then the newest (of samples with
+ * another shape the newest 16 are looked at). A reader (a store that is not writable) never waits
+ * longer than 10 ms for a writer. */
+int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
+                 struct berth_error *err);
+
+/* The best sample of this type of machine that knows the rate, solo before beside others. Returns
+ * as profiles_get. */
+int profiles_get_sample(struct profiles *store, const struct profile_query *query,
+                        enum profile_rate rate, struct profile_sample *sample,
+                        struct berth_error *err);
+
+/* The key's demand: 1 found (*demand is the caller's, profile_demand_free), 0 not there, -1 and
+ * err. */
+int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
+                        struct berth_error *err);
+
+/* The key that a person means by `text`: a key, a tag, a program's path or base name, or how a key
+ * (or what follows its "tag:" or "exe:") begins; the first of these that fits at all must fit one
+ * key. 1 and key, 0 none fits, -1 and err, which lists them when several do. */
+int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_KEY_MAX],
+                     struct berth_error *err);
+
+/* Call visit for each row of the kind and the key (NULL: all keys), newest first (demands: by key),
+ * until it returns non-zero. Writers wait meanwhile: visit must not. 0, or -1 and err. */
+int profiles_each(struct profiles *store, const char *key,
+                  int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err);
+int profiles_each_sample(struct profiles *store, const char *key,
+                         int (*visit)(const struct profile_sample *, void *), void *arg,
+                         struct berth_error *err);
+int profiles_each_demand(struct profiles *store, const char *key,
+                         int (*visit)(const char *key, const struct profile_demand *, void *),
+                         void *arg, struct berth_error *err);
+
+/* ---- writing ---- */
+
+/* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 30 s for
+ * others. */
+
+/* Store or replace what has the same key, shape, geometry and cache. */
+int profiles_put(struct profiles *store, const struct profile *profile, struct berth_error *err);
+
+/* Take in n samples, each of one run, all in one transaction. A sample is averaged with the stored
+ * one of the same key, shape, geometry, machine, co_run and source: profile_sample_merge. */
+int profiles_put_samples(struct profiles *store, const struct profile_sample *sample, size_t n,
+                         struct berth_error *err);
+
+/* Average a newer run into what is known, rate by rate. The newer one weighs by its windows among
+ * those of all runs, and at least 20 %: what a program did long ago fades out. Half widths add as
+ * those of independent estimates do; where the two differ by more than that explains, they are
+ * widened to it (the scale factor of the Particle Data Group's averages). windows, seconds,
+ * instructions and runs are summed. */
+void profile_sample_merge(struct profile_sample *known, const struct profile_sample *newer);
+
+/* Store or replace it. It must make sense (profile_demand_parse). 0, or -1 and err. */
+int profiles_put_demand(struct profiles *store, const char *key,
+                        const struct profile_demand *demand, struct berth_error *err);
+
+/* Forget what is stored under the key (NULL: under all keys); with samples_only its counted samples
+ * only. The number of rows forgotten, or -1 and err. */
+int profiles_forget(struct profiles *store, const char *key, bool samples_only,
+                    struct berth_error *err);
+
+/* Forget counted samples older than so many days (0: none for its age), and the oldest beyond
+ * PROFILE_SAMPLES_MAX. The number forgotten, or -1 and err. */
+#define PROFILE_SAMPLES_MAX 100000
+int profiles_age(struct profiles *store, uint64_t days, struct berth_error *err);
+
+/* ---- as text ---- */
+
+/* The rows of the key (NULL: of all keys) as JSON lines, appended to out. 0, or -1 and err. */
+int profiles_export(struct profiles *store, const char *key, FILE *out, struct berth_error *err);
+
+/* Take in such lines. A row that is there is replaced by a newer one only, with `replace` by any;
+ * a demand has no date: only with `replace`. All or nothing: -1 and err names the line and the
+ * field that is wrong. */
+struct profiles_imported {
+    size_t taken, kept; /* kept: the store's own stayed */
+};
+int profiles_import(struct profiles *store, const char *text, size_t length, bool replace,
+                    struct profiles_imported *imported, struct berth_error *err);
+
+/* A sample's rates that are known, {"misses":[mean, error],...}; an error that is not known is
+ * null.
+ */
+struct json_object *profile_rates_json(const struct profile_sample *sample);
+
+/* From its JSON object
+ * {"curve_gbps":[0,..],"read_solo_gbps":[[..],..],"write_solo_gbps":[[..],..]}, each part of which
+ * may be absent or null. NULL and err that names the field. */
+struct profile_demand *profile_demand_parse(struct json_object *object, struct berth_error *err);
+struct json_object *profile_demand_json(const struct profile_demand *demand);
+void profile_demand_free(struct profile_demand *demand); /* NULL is fine */
+
+/* ---- small things ---- */
+
+/* What one core that runs the program alone reads from memory, in GB/s: the lines that it misses.
+ * NAN where it was not timed, or its lines are not known. */
+double profile_core_gbps(const struct profile *profile);
+
+/* Write the key of a program (path, hash) or of a tag into key[PROFILE_KEY_MAX]. */
+void profile_key_exe(char *key, const char *path, const char *hash);
+void profile_key_tag(char *key, const char *tag);
+
+/* "4x2": that many tasks on this node, of that many CPUs each; "" where either is 0. */
+void profile_geometry(char geometry[PROFILE_GEOMETRY_MAX], uint32_t tasks, uint32_t cpus_per_task);
+
+#endif

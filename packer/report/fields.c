@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_fields - see report/fields.h; names and widths as sacct has them where it has the field */
+#include "packer/report/fields.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TEXT(name, width, key, index)                                                              \
+    {                                                                                              \
+        name, width, key, REPORT_FORM_TEXT, REPORT_##index, false                                  \
+    }
+#define NUMBER(name, width, key, form, index)                                                      \
+    {                                                                                              \
+        name, width, key, REPORT_FORM_##form, REPORT_##index, false                                \
+    }
+#define SAME(name, width, key, form, index)                                                        \
+    {                                                                                              \
+        name, width, key, REPORT_FORM_##form, REPORT_##index, true                                 \
+    }
+
+static const struct report_field field[] = {
+    TEXT("Account", 10, "account", ACCOUNT),
+    NUMBER("AllocCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
+    NUMBER("AvePower", 10, "average_power_w", WATT, POWER_W),
+    NUMBER("Avoided", 8, "slowdown_avoided", PERCENT, AVOIDED),
+    TEXT("Cluster", 10, "cluster", CLUSTER),
+    SAME("ConsumedEnergy", 14, "energy_j", ENERGY, ENERGY),
+    SAME("ConsumedEnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
+    TEXT("CountersSource", 14, "counters_source", COUNTERS_SOURCE),
+    TEXT("CPUs", 15, "cpus", CPUS),
+    NUMBER("CPUTime", 11, "cpu_time_s", SPAN, CPU_TIME_S),
+    SAME("CPUTimeRAW", 10, "cpu_time_s", WHOLE, CPU_TIME_S),
+    {"DRAM", 10, "dram_j", REPORT_FORM_ENERGY, ENERGY_DRAM, false},
+    NUMBER("EDP", 10, "edp_js", EDP, EDP),
+    NUMBER("EDPI", 10, "edp_per_instruction_js", TINY, EDP_PER_INSTRUCTION),
+    NUMBER("Elapsed", 10, "elapsed_s", SPAN, ELAPSED_S),
+    SAME("ElapsedRaw", 10, "elapsed_s", WHOLE, ELAPSED_S),
+    {"End", 19, "end", REPORT_FORM_END, 0, false},
+    NUMBER("Energy", 10, "energy_j", ENERGY, ENERGY),
+    SAME("EnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
+    TEXT("EnergySource", 14, "energy_source", ENERGY_SOURCE),
+    {"ExitCode", 8, "exit_code", REPORT_FORM_EXIT, 0, false},
+    NUMBER("GID", 6, "gid", WHOLE, GID),
+    {"Group", -12, "group", REPORT_FORM_GROUP, 0, true},
+    TEXT("Home", 15, "home", HOME),
+    NUMBER("Instructions", 12, "instructions", WHOLE, INSTRUCTIONS),
+    {"JobID", -12, "job_id", REPORT_FORM_JOB_ID, 0, false},
+    {"JobIDRaw", -12, "job_id_raw", REPORT_FORM_JOB_ID_RAW, 0, false},
+    TEXT("JobName", 10, "job_name", JOB_NAME),
+    NUMBER("Jobs", 8, "job_count", WHOLE, JOBS),
+    NUMBER("MaxRSS", 10, "max_rss_kib", KIB, MAXRSS_KIB),
+    NUMBER("MemBytes", 10, "memory_bytes", BYTES, MEMORY_BYTES),
+    {"Metered", 9, "metered", REPORT_FORM_METERED, 0, false},
+    NUMBER("Misses", 12, "llc_misses", WHOLE, MISSES),
+    NUMBER("Moves", 6, "moves", WHOLE, MOVES),
+    SAME("NCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
+    NUMBER("NNodes", 8, "nnodes", WHOLE, NNODES),
+    {"Node", 10, "node_j", REPORT_FORM_ENERGY, ENERGY_NODE, false},
+    TEXT("NodeList", 15, "node_list", NODES),
+    NUMBER("NTasks", 8, "tasks", WHOLE, TASKS),
+    {"Package", 10, "package_j", REPORT_FORM_ENERGY, ENERGY_PACKAGE, false},
+    TEXT("Partition", 10, "partition", PARTITION),
+    TEXT("Placed", 9, "placed", PLACED),
+    TEXT("Policy", 9, "policy", POLICY),
+    TEXT("Program", 15, "program", PROGRAM),
+    TEXT("QOS", 10, "qos", QOS),
+    {"Records", 8, "records", REPORT_FORM_RECORDS, 0, false},
+    NUMBER("Restarts", 8, "restarts", WHOLE, RESTARTS),
+    NUMBER("SlowdownHome", 12, "slowdown_home", PERCENT, AT_HOME),
+    NUMBER("SlowdownObs", 11, "slowdown_observed", PERCENT, OBSERVED),
+    NUMBER("SlowdownPred", 12, "slowdown_predicted", PERCENT, PREDICTED),
+    TEXT("SlowdownSource", 14, "slowdown_source", SLOWDOWN_SOURCE),
+    {"Start", 19, "start", REPORT_FORM_START, 0, false},
+    {"State", 10, "state", REPORT_FORM_STATE, 0, false},
+    NUMBER("Steps", 8, "step_count", WHOLE, STEPS),
+    NUMBER("SystemCPU", 10, "system_cpu_s", CPU, SYSTEM_S),
+    TEXT("Tag", 10, "tag", TAG),
+    NUMBER("TotalCPU", 10, "total_cpu_s", TOTAL_CPU, USER_S),
+    NUMBER("UID", 6, "uid", WHOLE, UID),
+    NUMBER("UsedCPUS", 8, "used_cpus", WHOLE, CORES_USED),
+    TEXT("User", 9, "user", USER),
+    NUMBER("UserCPU", 10, "user_cpu_s", CPU, USER_S),
+};
+#define FIELDS (sizeof(field) / sizeof(field[0]))
+
+const char *const report_unit_name[REPORT_UNITS + 1] = {"auto", "J",   "kJ", "MJ",
+                                                        "kWh",  "MWh", NULL};
+
+static const struct report_field *find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strlen(field[i].name) == length && strncasecmp(field[i].name, name, length) == 0)
+            return &field[i];
+    for (size_t i = 0; i < FIELDS && length; i++)
+        if (strncasecmp(field[i].name, name, length) == 0)
+            return &field[i];
+    return NULL;
+}
+
+static struct report_column column_of(const struct report_field *of)
+{
+    return (struct report_column){of, of->width, of->name, of->key};
+}
+
+#define WIDTH_MAX 512
+
+/* "FIELD%-20" of so many characters. */
+static int parse_one(const char *text, size_t length, struct report_column *column,
+                     struct berth_error *err)
+{
+    const char *percent = memchr(text, '%', length);
+    size_t name = percent ? (size_t)(percent - text) : length;
+    const struct report_field *of = find(text, name);
+    char *end;
+    long width;
+
+    if (!of)
+        return berth_error_set(err, "no such field: '%.*s' (see --helpformat)",
+                               (int)(name < 100 ? name : 100), text);
+    *column = column_of(of);
+    if (!percent)
+        return 0;
+    errno = 0;
+    width = strtol(percent + 1, &end, 10);
+    if (errno || end != text + length || end == percent + 1 || isspace((unsigned char)percent[1]) ||
+        width == 0 || width > WIDTH_MAX || width < -WIDTH_MAX)
+        return berth_error_set(err, "%.*s: a width from 1 to %d expected, or a negative one",
+                               (int)(length < 100 ? length : 100), text, WIDTH_MAX);
+    column->width = (int)width;
+    return 0;
+}
+
+int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err)
+{
+    struct report_column *column = calloc(FIELDS, sizeof(*column));
+
+    if (!column)
+        return berth_error_set(err, "%m");
+    *n = 0;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!field[i].again)
+            column[(*n)++] = column_of(&field[i]);
+    *columns = column;
+    return 0;
+}
+
+int report_columns_parse(const char *format, struct report_column **columns, size_t *n,
+                         struct berth_error *err)
+{
+    size_t room = 1;
+    struct report_column *column;
+
+    if (strcasecmp(format, "all") == 0)
+        return report_columns_all(columns, n, err);
+    for (const char *c = format; *c; c++)
+        room += *c == ',';
+    column = calloc(room, sizeof(*column));
+    if (!column)
+        return berth_error_set(err, "%m");
+    *n = 0;
+    for (const char *at = format;; at++) {
+        size_t length = strcspn(at, ",");
+
+        if (length && parse_one(at, length, &column[(*n)++], err) < 0) {
+            free(column);
+            return -1;
+        }
+        at += length;
+        if (!*at)
+            break;
+    }
+    if (*n == 0) {
+        free(column);
+        return berth_error_set(err, "names of fields expected (see --helpformat)");
+    }
+    *columns = column;
+    return 0;
+}
+
+void report_fields_print(FILE *out)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        fprintf(out, "%-19s%s", field[i].name, i % 4 == 3 || i + 1 == FIELDS ? "\n" : " ");
+}

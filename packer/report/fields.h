@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_fields - the columns of a report: which there are, and what a row says in them. */
+#ifndef BERTH_REPORT_FIELDS_H
+#define BERTH_REPORT_FIELDS_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "packer/report/report.h"
+
+enum report_form {
+    REPORT_FORM_TEXT,
+    REPORT_FORM_GROUP, /* of a total: whose it is */
+    REPORT_FORM_JOB_ID,
+    REPORT_FORM_JOB_ID_RAW,
+    REPORT_FORM_STATE,
+    REPORT_FORM_EXIT,
+    REPORT_FORM_START,
+    REPORT_FORM_END,
+    REPORT_FORM_SPAN,  /* [D-]HH:MM:SS */
+    REPORT_FORM_WHOLE, /* a whole number */
+    REPORT_FORM_CPU,   /* [[D-]HH:]MM:SS[.mmm], as sacct has CPU times */
+    REPORT_FORM_TOTAL_CPU,
+    REPORT_FORM_KIB,
+    REPORT_FORM_BYTES,
+    REPORT_FORM_ENERGY,
+    REPORT_FORM_ENERGY_RAW,
+    REPORT_FORM_RECORDS,
+    REPORT_FORM_METERED, /* "3/4": records that know their energy */
+    REPORT_FORM_WATT,
+    REPORT_FORM_EDP,
+    REPORT_FORM_TINY, /* 1.234e-09 */
+    REPORT_FORM_PERCENT,
+};
+
+struct report_field {
+    const char *name;
+    int width;       /* negative: to the left */
+    const char *key; /* in CSV and JSON, with the unit */
+    enum report_form form;
+    int index;  /* of the text, the number or the energy */
+    bool again; /* the same figure as another field's: not in JSON and CSV unless asked for */
+};
+
+struct report_column {
+    const struct report_field *field;
+    int width;
+    const char *title, *key; /* the field's own as a rule */
+};
+
+enum report_unit {
+    REPORT_UNIT_AUTO,
+    REPORT_UNIT_J,
+    REPORT_UNIT_KJ,
+    REPORT_UNIT_MJ,
+    REPORT_UNIT_KWH,
+    REPORT_UNIT_MWH,
+    REPORT_UNITS
+};
+extern const char *const report_unit_name[REPORT_UNITS + 1]; /* up to a NULL */
+
+/* "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that begins
+ * so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */
+int report_columns_parse(const char *format, struct report_column **columns, size_t *n,
+                         struct berth_error *err);
+
+/* Every field but those that say the same again. */
+int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err);
+
+/* The names of all, four in a line, as sacct --helpformat has them. */
+void report_fields_print(FILE *out);
+
+/* ---- what a row says (report/format.c) ---- */
+
+#define REPORT_CELL_MAX 512
+
+/* For a person: "12.34kJ", "00:01:30"; "" where it is not known. A sum of energy that is not
+ * complete has a ">=" before it. Returns its length. */
+size_t report_cell(const struct report_row *row, const struct report_field *field,
+                   enum report_unit unit, char text[REPORT_CELL_MAX]);
+
+/* For a program, in the unit that the key names: "12340.000000"; times as 2026-11-21T08:00:00. */
+size_t report_cell_raw(const struct report_row *row, const struct report_field *field,
+                       char text[REPORT_CELL_MAX]);
+
+/* The same as a JSON value, which the caller releases; NULL (null) where it is not known. Times are
+ * unix seconds. */
+struct json_object *report_cell_json(const struct report_row *row,
+                                     const struct report_field *field);
+
+/* An energy as "12.34kJ" with at most four digits that count; "" where it is NAN. */
+size_t report_energy_text(double joules, enum report_unit unit, char text[32]);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_cell - what a row says in a column, for people and for programs: report/fields.h.
+ *
+ * A report has a hundred thousand cells and more, hence no printf for what most of them hold. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "packer/report/fields.h"
+
+/* ---- numbers ---- */
+
+static size_t put_u64(uint64_t value, int width, char *text)
+{
+    char digits[24];
+    int n = 0;
+    size_t length = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    for (; width > n; width--)
+        text[length++] = '0';
+    while (n)
+        text[length++] = digits[--n];
+    text[length] = '\0';
+    return length;
+}
+
+/* value >= 0 with so many digits after the point */
+static size_t put_fixed(double value, int digits, char *text)
+{
+    static const double power[] = {1, 10, 100, 1000};
+    double scaled = value * power[digits] + 0.5;
+    uint64_t whole;
+    size_t length;
+
+    if (!(scaled < 1e18))
+        return (size_t)snprintf(text, 32, "%.3e", value);
+    whole = (uint64_t)scaled;
+    length = put_u64(whole / (uint64_t)power[digits], 0, text);
+    if (digits == 0)
+        return length;
+    text[length++] = '.';
+    return length + put_u64(whole % (uint64_t)power[digits], digits, text + length);
+}
+
+/* Four digits that count, and a unit: of scale[i] <= value the greatest. */
+static size_t put_scaled(double value, const double *scale, const char *const *unit, int n,
+                         char *text)
+{
+    int i = n - 1;
+    size_t length;
+
+    while (i > 0 && value < scale[i] * 0.99995)
+        i--;
+    value /= scale[i];
+    length = put_fixed(value,
+                       value < 9.9995   ? 3
+                       : value < 99.995 ? 2
+                       : value < 999.95 ? 1
+                                        : 0,
+                       text);
+    strcpy(text + length, unit[i]);
+    return length + strlen(unit[i]);
+}
+
+static const double joules_of[REPORT_UNITS] = {0, 1, 1e3, 1e6, 3.6e6, 3.6e9};
+
+size_t report_energy_text(double joules, enum report_unit unit, char text[32])
+{
+    static const double scale[] = {1, 1e3, 1e6, 3.6e6, 3.6e9};
+
+    text[0] = '\0';
+    if (!(joules >= 0))
+        return 0;
+    if (unit == REPORT_UNIT_AUTO)
+        return put_scaled(joules, scale, report_unit_name + 1, 5, text);
+    return put_scaled(joules, &joules_of[unit], &report_unit_name[unit], 1, text);
+}
+
+static size_t put_signed(double value, int digits, const char *unit, char *text)
+{
+    size_t length = 0;
+
+    if (value < 0)
+        text[length++] = '-';
+    length += put_fixed(fabs(value), digits, text + length);
+    strcpy(text + length, unit);
+    return length + strlen(unit);
+}
+
+/* ---- times ---- */
+
+static size_t put_clock(uint64_t seconds, char *text)
+{
+    size_t length = 0;
+
+    if (seconds >= 86400) {
+        length = put_u64(seconds / 86400, 0, text);
+        text[length++] = '-';
+    }
+    length += put_u64(seconds / 3600 % 24, 2, text + length);
+    text[length++] = ':';
+    length += put_u64(seconds / 60 % 60, 2, text + length);
+    text[length++] = ':';
+    return length + put_u64(seconds % 60, 2, text + length);
+}
+
+/* As sacct: milliseconds where it took less than an hour, and where there are some. */
+static size_t put_cpu(double seconds, char *text)
+{
+    uint64_t ms = (uint64_t)(seconds * 1e3), whole = ms / 1000;
+    size_t length;
+
+    if (whole >= 3600 || ms % 1000 == 0)
+        return put_clock(whole, text);
+    length = put_u64(whole / 60, 2, text);
+    text[length++] = ':';
+    length += put_u64(whole % 60, 2, text + length);
+    text[length++] = '.';
+    return length + put_u64(ms % 1000, 3, text + length);
+}
+
+static size_t put_at(int64_t at, char *text)
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+
+    if (at <= 0 || !localtime_r(&seconds, &tm))
+        return 0;
+    return strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+/* ---- names ---- */
+
+/* "12_3.batch", or the job's own number */
+static size_t put_id(const struct report_row *row, bool raw, char *text)
+{
+    char name[WIRE_STEP_NAME_MAX];
+    const char *step = "";
+    size_t length;
+
+    if (row->kind == REPORT_TOTAL)
+        return 0;
+    if (row->kind == REPORT_STEP) {
+        wire_step_name(row->id, name);
+        step = strchr(name, '.');
+        step = step ? step : "";
+    }
+    if (row->array_job && !raw) {
+        length = put_u64(row->array_job, 0, text);
+        text[length++] = '_';
+        length += put_u64(row->array_task, 0, text + length);
+    } else {
+        length = put_u64(row->id.job, 0, text);
+    }
+    strcpy(text + length, step);
+    return length + strlen(step);
+}
+
+static const char *state_of(const struct report_row *row)
+{
+    if (row->kind == REPORT_TOTAL || row->exit_status < 0)
+        return "";
+    return row->exit_status ? "FAILED" : "COMPLETED";
+}
+
+static size_t put_text(const char *from, char *text)
+{
+    size_t length = strlen(from);
+
+    if (length >= REPORT_CELL_MAX)
+        length = REPORT_CELL_MAX - 1;
+    memcpy(text, from, length);
+    text[length] = '\0';
+    return length;
+}
+
+static size_t put_exit(const struct report_row *row, char *text)
+{
+    int status = row->exit_status;
+    size_t length;
+
+    if (row->kind == REPORT_TOTAL || status < 0)
+        return 0;
+    length = put_u64(WIFSIGNALED(status) ? 0 : (uint64_t)WEXITSTATUS(status), 0, text);
+    text[length++] = ':';
+    return length + put_u64(WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0, 0, text + length);
+}
+
+/* ---- energy ---- */
+
+/* Joules with all six digits: nothing is lost. */
+static size_t put_joules(const struct report_energy *energy, char *text)
+{
+    size_t length;
+
+    if (!energy->metered)
+        return 0;
+    length = put_u64(energy->j, 0, text);
+    text[length++] = '.';
+    return length + put_u64(energy->uj, 6, text + length);
+}
+
+/* A sum that lacks some of its parts is known to be at least that much. */
+static size_t put_at_least(const struct report_row *row, uint32_t metered, char *text)
+{
+    bool part = metered && metered < row->records;
+
+    strcpy(text, part ? ">=" : "");
+    return part ? 2 : 0;
+}
+
+static size_t put_energy(const struct report_row *row, const struct report_energy *energy,
+                         enum report_unit unit, char *text)
+{
+    size_t length = put_at_least(row, energy->metered, text);
+
+    return length + report_energy_text(report_energy_j(energy), unit, text + length);
+}
+
+static size_t put_metered(const struct report_row *row, char *text)
+{
+    size_t length = put_u64(row->energy[REPORT_ENERGY].metered, 0, text);
+
+    text[length++] = '/';
+    return length + put_u64(row->records, 0, text + length);
+}
+
+/* ---- cells ---- */
+
+static double number_of(const struct report_row *row, const struct report_field *field)
+{
+    if (field->form == REPORT_FORM_TOTAL_CPU)
+        return row->number[REPORT_USER_S] + row->number[REPORT_SYSTEM_S];
+    return row->number[field->index];
+}
+
+static size_t put_kib(double kib, char *text)
+{
+    bool mib = kib >= 1024 && fmod(kib, 1024) == 0;
+
+    return put_signed(mib ? kib / 1024 : kib, 0, mib ? "M" : "K", text);
+}
+
+static size_t put_human(const struct report_row *row, const struct report_field *field,
+                        double value, char *text)
+{
+    static const double scale[] = {1, 1e3, 1e6, 1e9, 1e12, 1e15};
+    static const char *const byte[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    static const char *const watt[] = {"W", "kW", "MW"};
+    static const char *const js[] = {"Js", "kJs", "MJs", "GJs", "TJs", "PJs"};
+    size_t length = 0;
+
+    if (isnan(value))
+        return 0;
+    switch (field->form) {
+    case REPORT_FORM_SPAN:
+        return put_clock((uint64_t)fmax(value, 0), text);
+    case REPORT_FORM_CPU:
+    case REPORT_FORM_TOTAL_CPU:
+        return put_cpu(fmax(value, 0), text);
+    case REPORT_FORM_KIB:
+        return put_kib(value, text);
+    case REPORT_FORM_BYTES:
+        return put_scaled(value, scale, byte, 6, text);
+    case REPORT_FORM_WATT:
+        return put_scaled(value, scale, watt, 3, text);
+    case REPORT_FORM_EDP:
+        length = put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
+        return length + put_scaled(value, scale, js, 6, text + length);
+    case REPORT_FORM_TINY:
+        return (size_t)snprintf(text, 32, "%.3e", value);
+    case REPORT_FORM_PERCENT:
+        return put_signed(value * 100, 1, "%", text);
+    default:
+        return put_signed(value, 0, "", text);
+    }
+}
+
+/* What is no number; SIZE_MAX where it is one. */
+static size_t put_word(const struct report_row *row, const struct report_field *field, char *text)
+{
+    switch (field->form) {
+    case REPORT_FORM_TEXT:
+        return put_text(row->text[field->index], text);
+    case REPORT_FORM_GROUP:
+        return put_text(row->group ? row->group : "", text);
+    case REPORT_FORM_JOB_ID:
+    case REPORT_FORM_JOB_ID_RAW:
+        return put_id(row, field->form == REPORT_FORM_JOB_ID_RAW, text);
+    case REPORT_FORM_STATE:
+        return put_text(state_of(row), text);
+    case REPORT_FORM_EXIT:
+        return put_exit(row, text);
+    case REPORT_FORM_START:
+        return put_at(row->start, text);
+    case REPORT_FORM_END:
+        return put_at(row->end, text);
+    case REPORT_FORM_RECORDS:
+        return put_u64(row->records, 0, text);
+    case REPORT_FORM_METERED:
+        return put_metered(row, text);
+    default:
+        return SIZE_MAX;
+    }
+}
+
+size_t report_cell(const struct report_row *row, const struct report_field *field,
+                   enum report_unit unit, char text[REPORT_CELL_MAX])
+{
+    size_t length;
+
+    text[0] = '\0';
+    length = put_word(row, field, text);
+    if (length != SIZE_MAX)
+        return length;
+    if (field->form == REPORT_FORM_ENERGY)
+        return put_energy(row, &row->energy[field->index], unit, text);
+    if (field->form == REPORT_FORM_ENERGY_RAW)
+        return put_joules(&row->energy[field->index], text);
+    return put_human(row, field, number_of(row, field), text);
+}
+
+/* A figure as a program reads it: whole numbers whole, others with all their digits. */
+static size_t put_raw(double value, char *text)
+{
+    if (!isfinite(value))
+        return 0;
+    if (value == nearbyint(value) && fabs(value) < 1e15)
+        return put_signed(value, 0, "", text);
+    return (size_t)snprintf(text, 32, "%.9g", value);
+}
+
+size_t report_cell_raw(const struct report_row *row, const struct report_field *field,
+                       char text[REPORT_CELL_MAX])
+{
+    size_t length;
+
+    text[0] = '\0';
+    if (field->form == REPORT_FORM_METERED)
+        return put_u64(row->energy[REPORT_ENERGY].metered, 0, text);
+    length = put_word(row, field, text);
+    if (length != SIZE_MAX)
+        return length;
+    if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
+        return put_joules(&row->energy[field->index], text);
+    return put_raw(number_of(row, field), text);
+}
+
+struct json_object *report_cell_json(const struct report_row *row, const struct report_field *field)
+{
+    char text[REPORT_CELL_MAX];
+    size_t length;
+
+    if (field->form == REPORT_FORM_START || field->form == REPORT_FORM_END) {
+        int64_t at = field->form == REPORT_FORM_START ? row->start : row->end;
+
+        return at > 0 ? json_object_new_int64(at) : NULL;
+    }
+    if (field->form == REPORT_FORM_METERED)
+        return json_object_new_int64(row->energy[REPORT_ENERGY].metered);
+    if (field->form == REPORT_FORM_RECORDS)
+        return json_object_new_int64(row->records);
+    length = put_word(row, field, text);
+    if (length != SIZE_MAX)
+        return length ? json_object_new_string_len(text, (int)length) : NULL;
+    if (report_cell_raw(row, field, text) == 0)
+        return NULL;
+    if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
+        return json_object_new_double_s(report_energy_j(&row->energy[field->index]), text);
+    return strpbrk(text, ".e") ? json_object_new_double_s(number_of(row, field), text)
+                               : json_object_new_int64((int64_t)number_of(row, field));
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_html - see report/html.h */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "packer/base/file.h"
+#include "packer/report/html_impl.h"
+
+#define BARS_MOST 15
+#define ROWS_MOST 1000
+
+/* ---- gathering ---- */
+
+static int append(struct report_row **list, size_t *n, size_t *room, const struct report_row *row)
+{
+    if (*n == *room) {
+        size_t more = *room ? *room * 2 : 64;
+        struct report_row *grown = reallocarray(*list, more, sizeof(*grown));
+
+        if (!grown)
+            return -1;
+        *list = grown;
+        *room = more;
+    }
+    (*list)[(*n)++] = *row;
+    return 0;
+}
+
+static int take_job(const struct report_row *job, const struct report_row *steps, size_t n,
+                    void *arg)
+{
+    struct page *page = arg;
+
+    (void)steps;
+    (void)n;
+    return append(&page->job, &page->jobs, &page->jobs_room, job);
+}
+
+static int take_user(const struct report_row *user, void *arg)
+{
+    struct page *page = arg;
+
+    return append(&page->user, &page->users, &page->users_room, user);
+}
+
+static int by_energy(const void *a, const void *b)
+{
+    double left = report_energy_j(&((const struct report_row *)a)->energy[REPORT_ENERGY]);
+    double right = report_energy_j(&((const struct report_row *)b)->energy[REPORT_ENERGY]);
+
+    left = isnan(left) ? -1 : left;
+    right = isnan(right) ? -1 : right;
+    return (right > left) - (right < left);
+}
+
+static int gather(struct page *page)
+{
+    const struct report_visitor users = {.total = take_user, .arg = page};
+    const struct report_visitor jobs = {.job = take_job, .arg = page};
+
+    if (report_walk(page->report, REPORT_BY_USER, false, &users, NULL) != 0 ||
+        report_walk(page->report, REPORT_BY_NOTHING, false, &jobs, &page->grand) != 0)
+        return -1;
+    if (page->users)
+        qsort(page->user, page->users, sizeof(*page->user), by_energy);
+    if (page->jobs)
+        qsort(page->job, page->jobs, sizeof(*page->job), by_energy);
+    return 0;
+}
+
+/* ---- the head ---- */
+
+static void put_at(FILE *out, int64_t at)
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    char text[64];
+
+    if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+        fputs(text, out);
+}
+
+static void put_head(struct page *page)
+{
+    fprintf(page->out,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+            "<meta name=\"generator\" content=\"berth " PACKAGE_VERSION "\">\n"
+            "<link rel=\"icon\" href=\"data:,\">\n"
+            "<title>berth: what steps cost</title>\n<style>\n%s</style></head>\n<body><main>\n"
+            "<header><h1>What steps cost</h1>\n<p class=\"soft\">Steps that ran ",
+            page_style);
+    if (page->about->since > 0) {
+        fputs("from ", page->out);
+        put_at(page->out, page->about->since);
+    }
+    fputs(" until ", page->out);
+    put_at(page->out, page->about->until);
+    fputs(" and have ended.</p></header>\n", page->out);
+}
+
+static void put_card(struct page *page, const char *name, const char *what)
+{
+    struct report_column *column;
+    struct berth_error err;
+    char text[REPORT_CELL_MAX];
+    size_t n;
+
+    if (report_columns_parse(name, &column, &n, &err) < 0)
+        return;
+    fputs("<li><b>", page->out);
+    if (report_cell(&page->grand, column->field, page->about->unit, text))
+        page_cell(page, &page->grand, column->field);
+    else
+        fputs("not known", page->out);
+    fprintf(page->out, "</b><span>%s</span></li>\n", what);
+    free(column);
+}
+
+static void put_cards(struct page *page)
+{
+    static const char *const card[][2] = {
+        {"Energy", "energy"},
+        {"EDP", "energy-delay product of the jobs"},
+        {"AvePower", "average power of a job"},
+        {"Avoided", "slowdown avoided"},
+        {"Jobs", "jobs"},
+        {"Steps", "steps"},
+        {"CPUTime", "CPU time given"},
+        {"Metered", "step records that were metered"},
+    };
+
+    fputs("<ul class=\"cards\">\n", page->out);
+    for (size_t i = 0; i < sizeof(card) / sizeof(card[0]); i++)
+        put_card(page, card[i][0], card[i][1]);
+    fputs("</ul>\n", page->out);
+}
+
+/* ---- where the figures come from ---- */
+
+static void put_energy_note(struct page *page)
+{
+    const struct report_row *all = &page->grand;
+    uint32_t metered = all->energy[REPORT_ENERGY].metered;
+    const char *source = all->text[REPORT_ENERGY_SOURCE];
+
+    if (metered == 0) {
+        fputs("<li>No meter was read while these steps ran: their energy is not known.</li>\n",
+              page->out);
+        return;
+    }
+    fputs("<li>Energy: ", page->out);
+    page_text(page->out, *source ? source : "of a source that was not written down");
+    fputs(". A step is billed its part of what the packages and their memory used, or the whole "
+          "node where nothing finer is metered.",
+          page->out);
+    if (strstr(source, "model"))
+        fputs(" <strong>Some of it is a model, an estimate that the site configured.</strong>",
+              page->out);
+    fputs("</li>\n", page->out);
+    if (metered < all->records)
+        fprintf(page->out,
+                "<li>Of %u of %u step records the energy is not known; sums that lack some are "
+                "marked \xe2\x89\xa5.</li>\n",
+                all->records - metered, all->records);
+}
+
+static void put_source(struct page *page, enum report_text source, const char *what,
+                       const char *without)
+{
+    const char *text = page->grand.text[source];
+
+    fprintf(page->out, "<li>%s: ", what);
+    page_text(page->out, *text ? text : without);
+    fputs(".</li>\n", page->out);
+}
+
+static void put_notes(struct page *page)
+{
+    const struct report_row *all = &page->grand;
+    bool plain = all->energy[REPORT_ENERGY].metered == all->records &&
+                 !strstr(all->text[REPORT_ENERGY_SOURCE], "model");
+
+    fprintf(page->out, "<section%s>", plain ? "" : " class=\"note\"");
+    fputs("<h2>Where these figures come from</h2><ul>\n", page->out);
+    put_energy_note(page);
+    put_source(page, REPORT_COUNTERS_SOURCE, "Instructions, misses and memory traffic",
+               "nothing was counted");
+    put_source(page, REPORT_SLOWDOWN_SOURCE,
+               "Slowdowns, and the slowdown avoided (predicted where Slurm put them, less predicted where they stood)",
+               "none was predicted or observed");
+    fputs("<li>An empty cell is a figure that nobody measured. The energy-delay product of a job "
+          "is its energy times its elapsed time; of a user, the sum of his jobs'.</li>\n"
+          "</ul></section>\n",
+          page->out);
+}
+
+/* ---- tables ---- */
+
+static bool is_figure(const struct report_field *field)
+{
+    return field->form >= REPORT_FORM_SPAN;
+}
+
+static void put_row(struct page *page, const struct report_row *row,
+                    const struct report_column *column, size_t n)
+{
+    char raw[REPORT_CELL_MAX];
+
+    fputs("<tr>", page->out);
+    for (size_t i = 0; i < n; i++) {
+        if (is_figure(column[i].field)) {
+            report_cell_raw(row, column[i].field, raw);
+            fprintf(page->out, "<td class=\"n\" data-v=\"%s\">", raw);
+        } else {
+            fputs("<td class=\"w\">", page->out);
+        }
+        page_cell(page, row, column[i].field);
+        fputs("</td>", page->out);
+    }
+    fputs("</tr>\n", page->out);
+}
+
+static void put_table(struct page *page, const char *title, const char *format,
+                      const struct report_row *row, size_t rows, const struct report_row *total)
+{
+    struct report_column *column;
+    struct berth_error err;
+    size_t n, shown = rows < ROWS_MOST ? rows : ROWS_MOST;
+
+    if (report_columns_parse(format, &column, &n, &err) < 0)
+        return;
+    fprintf(page->out, "<section class=\"long\"><h2>%s</h2>\n", title);
+    if (shown < rows)
+        fprintf(page->out,
+                "<p class=\"soft\">The %zu that used most energy, of %zu; --csv has all.</p>\n",
+                shown, rows);
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>", page->out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(page->out, "<th scope=\"col\"%s>%s</th>",
+                is_figure(column[i].field) ? " class=\"n\"" : "",
+                column[i].field->form == REPORT_FORM_GROUP ? "User" : column[i].title);
+    fputs("</tr></thead>\n<tbody>\n", page->out);
+    for (size_t i = 0; i < shown; i++)
+        put_row(page, &row[i], column, n);
+    fputs("</tbody>\n", page->out);
+    if (total && rows > 1) {
+        fputs("<tfoot>", page->out);
+        put_row(page, total, column, n);
+        fputs("</tfoot>", page->out);
+    }
+    fputs("</table></div></section>\n", page->out);
+    free(column);
+}
+
+/* ---- the page ---- */
+
+static int put_page(struct page *page)
+{
+    put_head(page);
+    put_cards(page);
+    put_notes(page);
+    if (page->jobs == 0)
+        fputs("<section><p>No step of the kind that was asked for ended in this time.</p>"
+              "</section>\n",
+              page->out);
+    page_bars(page, "Energy and EDP by user", page->user, page->users, BARS_MOST, "Group");
+    page_bars(page, "Energy and EDP by job", page->job, page->jobs, BARS_MOST, "JobID");
+    if (page_maps(page) < 0)
+        return -1;
+    page->grand.group = "all users";
+    if (page->jobs) {
+        put_table(page, "Users",
+                  "Group,Jobs,Steps,CPUTime,TotalCPU,Energy,AvePower,EDP,SlowdownObs,Avoided,"
+                  "Metered",
+                  page->user, page->users, &page->grand);
+        put_table(page, "Jobs",
+                  "JobID,JobName,User,Energy,EDP,AvePower,Elapsed,SlowdownObs,Avoided,AllocCPUS,"
+                  "Steps,State,Start,NodeList,Account,Partition,Moves,EnergySource",
+                  page->job, page->jobs, NULL);
+    }
+    fputs("<footer>Made by berthctl report ", page->out);
+    put_at(page->out, page->about->now);
+    fputs(" from the ledger ", page->out);
+    page_text(page->out, page->about->ledger);
+    fprintf(page->out, ".</footer>\n</main>\n<script>\n%s</script></body></html>\n", page_script);
+    return fflush(page->out) != 0 || ferror(page->out) ? -1 : 0;
+}
+
+static int put_report(struct report *report, const struct report_page *about, FILE *out)
+{
+    struct page page = {.out = out, .about = about, .report = report};
+    int rc = gather(&page);
+
+    if (rc == 0)
+        rc = put_page(&page);
+    free(page.user);
+    free(page.job);
+    return rc;
+}
+
+/* Writes the page into a file, with the mode that this user gives to files. */
+static int put_file(const char *path, const char *text, size_t length)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return file_replace(path, 0666 & ~mask, FILE_SYNC | FILE_ANY, text, length);
+}
+
+int report_html_write(struct report *report, const struct report_page *about, const char *path,
+                      struct berth_error *err)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out;
+    int rc;
+
+    if (strcmp(path, "-") == 0)
+        return put_report(report, about, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
+    out = open_memstream(&text, &length);
+    if (!out)
+        return berth_error_set(err, "out of memory");
+    rc = put_report(report, about, out);
+    if (fclose(out) != 0 || rc < 0)
+        rc = berth_error_set(err, "out of memory");
+    else if (put_file(path, text, length) < 0)
+        rc = berth_error_set(err, "%s: %s", path,
+                             errno == EINVAL ? "not a regular file" : strerror(errno));
+    free(text);
+    return rc;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_html_map - each node over time: a line for each of its CPUs, a bar for each step, where it
+ * stood at its end, in its user's colour. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/base/cpus.h"
+#include "packer/report/html_impl.h"
+
+#define NODES_MOST 24
+#define BARS_MOST 3000 /* of a node */
+#define WIDTH 1000
+#define LEFT 62
+#define RIGHT 990
+
+/* What is drawn of one node. */
+struct map {
+    struct page *page;
+    const struct report_row *const *row; /* [n] */
+    size_t n;
+    int64_t from, to; /* unix seconds */
+    struct cpus cpus;
+    size_t lines;
+    unsigned short line[CPUS_MAX]; /* of a CPU */
+    double height;                 /* of a line */
+    size_t unplaced, left_out;
+};
+
+static double x_of(const struct map *map, int64_t at)
+{
+    double part = (double)(at - map->from) / (double)(map->to - map->from);
+
+    return LEFT + fmin(fmax(part, 0), 1) * (RIGHT - LEFT);
+}
+
+/* ---- the frame ---- */
+
+static int64_t tick_of(int64_t span)
+{
+    static const int64_t step[] = {1,      2,      5,       10,      15,      30,
+                                   60,     120,    300,     600,     900,     1800,
+                                   3600,   7200,   10800,   21600,   43200,   86400,
+                                   172800, 604800, 1209600, 2592000, 7776000, 31536000};
+    size_t i = 0;
+
+    while (i + 1 < sizeof(step) / sizeof(step[0]) && span / step[i] > 8)
+        i++;
+    return step[i];
+}
+
+static void put_tick(struct map *map, int64_t at, int64_t tick, double bottom)
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    char text[32];
+    double x = x_of(map, at);
+
+    if (!localtime_r(&seconds, &tm))
+        return;
+    strftime(text, sizeof(text),
+             tick >= 86400                       ? "%b %d"
+             : tm.tm_hour == 0 && tm.tm_min == 0 ? "%b %d"
+             : tick < 60                         ? "%H:%M:%S"
+                                                 : "%H:%M",
+             &tm);
+    fprintf(map->page->out,
+            "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.1f\"/>"
+            "<text class=\"s %s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+            x, x, bottom, at == map->to ? "e" : "m", x, bottom + 15, text); /* inside the page */
+}
+
+static void put_frame(struct map *map, double bottom)
+{
+    int64_t tick = tick_of(map->to - map->from), offset;
+    time_t from = (time_t)map->from;
+    struct tm tm;
+    size_t every = (size_t)ceil(13 / map->height), i = 0;
+
+    offset = localtime_r(&from, &tm) ? tm.tm_gmtoff : 0;
+    for (int64_t at = map->from + (tick - (map->from + offset) % tick) % tick; at <= map->to;
+         at += tick)
+        put_tick(map, at, tick, bottom);
+    cpus_foreach(cpu, &map->cpus)
+    {
+        if (i++ % every == 0)
+            fprintf(map->page->out, "<text class=\"s e\" x=\"%d\" y=\"%.1f\">%s%zu</text>",
+                    LEFT - 8, ((double)i - 0.5) * map->height + 4, i == 1 ? "CPU " : "", cpu);
+    }
+    fprintf(map->page->out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, RIGHT,
+            bottom, bottom);
+}
+
+/* ---- the bars ---- */
+
+static void put_title(struct map *map, const struct report_row *row)
+{
+    static const char *const names[] = {"JobName", "User", "CPUs", "Start", "Elapsed", "Energy"};
+    struct report_column *column;
+    struct berth_error err;
+    size_t n;
+
+    fputs("<title>", map->page->out);
+    if (report_columns_parse("JobID,JobName,User,CPUs,Start,Elapsed,Energy", &column, &n, &err) ==
+        0) {
+        for (size_t i = 0; i < n; i++) {
+            fputs(i > 1 ? ", " : i ? " " : "", map->page->out);
+            if (i > 2)
+                fprintf(map->page->out, "%s ", names[i - 1]);
+            page_cell(map->page, row, column[i].field);
+        }
+        free(column);
+    }
+    fputs("</title>", map->page->out);
+}
+
+/* The step's CPUs, a rectangle for each run of lines. */
+static void put_step(struct map *map, const struct report_row *row, const struct cpus *cpus)
+{
+    double x = x_of(map, row->start), width = fmax(x_of(map, row->end) - x, 1.2);
+    size_t first = SIZE_MAX, last = 0;
+
+    fprintf(map->page->out, "<g class=\"bar c%u\">",
+            page_colour(map->page, row->text[REPORT_USER], row->number[REPORT_UID]));
+    put_title(map, row);
+    for (size_t cpu = cpus_next(cpus, 0);; cpu = cpus_next(cpus, cpu + 1)) {
+        size_t line = cpu < CPUS_MAX ? map->line[cpu] : SIZE_MAX;
+
+        if (first != SIZE_MAX && line == last + 1) {
+            last = line;
+            continue;
+        }
+        if (first != SIZE_MAX)
+            fprintf(map->page->out,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\"/>", x,
+                    (double)first * map->height + 0.5, width,
+                    (double)(last - first + 1) * map->height - 1);
+        if (cpu >= CPUS_MAX)
+            break;
+        first = last = line;
+    }
+    fputs("</g>\n", map->page->out);
+}
+
+/* Its last place, else where Slurm put it; false: neither is known. */
+static bool place_of(const struct report_row *row, struct cpus *cpus)
+{
+    return (cpus_parse(cpus, row->text[REPORT_CPUS]) == 0 && !cpus_empty(cpus)) ||
+           (cpus_parse(cpus, row->text[REPORT_HOME]) == 0 && !cpus_empty(cpus));
+}
+
+static void measure(struct map *map)
+{
+    cpus_zero(&map->cpus);
+    for (size_t i = 0; i < map->n; i++) {
+        struct cpus cpus;
+
+        if (place_of(map->row[i], &cpus))
+            cpus_or(&map->cpus, &cpus);
+        else
+            map->unplaced++;
+    }
+    cpus_foreach(cpu, &map->cpus) map->line[cpu] = (unsigned short)map->lines++;
+    map->height = map->lines ? fmin(fmax(360.0 / (double)map->lines, 4), 20) : 0;
+}
+
+static void put_notes(const struct map *map)
+{
+    if (map->unplaced)
+        fprintf(map->page->out,
+                "<figcaption>Of %zu steps it is not known where they stood.</figcaption>",
+                map->unplaced);
+    if (map->left_out)
+        fprintf(map->page->out,
+                "<figcaption>%zu more steps are not drawn, the last ones.</figcaption>",
+                map->left_out);
+}
+
+static void put_map(struct map *map)
+{
+    FILE *out = map->page->out;
+    size_t drawn = 0;
+    double bottom;
+
+    measure(map);
+    bottom = (double)map->lines * map->height;
+    fputs("<h3>", out);
+    page_text(out, map->row[0]->text[REPORT_NODES]);
+    fputs("</h3>\n<figure>", out);
+    if (map->lines) {
+        fprintf(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"Steps on the node ",
+                WIDTH, bottom + 22);
+        page_text(out, map->row[0]->text[REPORT_NODES]);
+        fputs(" over time\">\n", out);
+        put_frame(map, bottom);
+        for (size_t i = 0; i < map->n; i++) {
+            struct cpus cpus;
+
+            if (!place_of(map->row[i], &cpus))
+                continue;
+            if (drawn < BARS_MOST)
+                put_step(map, map->row[i], &cpus);
+            map->left_out += drawn++ >= BARS_MOST;
+        }
+        fputs("</svg>", out);
+    }
+    put_notes(map);
+    fputs("</figure>\n", out);
+}
+
+/* ---- all nodes ---- */
+
+static int by_node_and_start(const void *a, const void *b)
+{
+    const struct report_row *left = *(const struct report_row *const *)a;
+    const struct report_row *right = *(const struct report_row *const *)b;
+    int order = strcmp(left->text[REPORT_CLUSTER], right->text[REPORT_CLUSTER]);
+
+    if (order == 0)
+        order = strverscmp(left->text[REPORT_NODES], right->text[REPORT_NODES]);
+    return order ? order : (left->start > right->start) - (left->start < right->start);
+}
+
+static void put_legend(struct page *page)
+{
+    size_t shown = page->users < PAGE_COLOURS ? page->users : PAGE_COLOURS;
+
+    fputs("<ul class=\"legend\">", page->out);
+    for (size_t i = 0; i < shown; i++) {
+        fprintf(page->out, "<li><i class=\"c%zu\"></i>", i);
+        page_text(page->out, page->user[i].group);
+        fputs("</li>", page->out);
+    }
+    if (page->users > shown)
+        fprintf(page->out, "<li><i class=\"c%d\"></i>%zu others</li>", PAGE_COLOURS,
+                page->users - shown);
+    fputs("</ul>\n", page->out);
+}
+
+/* The time that all maps show: that of the steps, as far as it was asked for. */
+static void find_time(const struct page *page, const struct report_row **row, size_t n,
+                      struct map *map)
+{
+    map->from = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        map->from = row[i]->start < map->from ? row[i]->start : map->from;
+        map->to = row[i]->end > map->to ? row[i]->end : map->to;
+    }
+    if (map->from < page->about->since)
+        map->from = page->about->since;
+    if (map->to > page->about->until)
+        map->to = page->about->until;
+    if (map->to <= map->from)
+        map->to = map->from + 1;
+}
+
+static void put_maps(struct page *page, const struct report_row **row, size_t n)
+{
+    struct map all = {.page = page};
+    size_t nodes = 0, left_out = 0;
+
+    find_time(page, row, n, &all);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct map map = all;
+
+        for (end = i; end < n && row[end]->text[REPORT_NODES] == row[i]->text[REPORT_NODES] &&
+                      row[end]->text[REPORT_CLUSTER] == row[i]->text[REPORT_CLUSTER];)
+            end++;
+        map.row = row + i;
+        map.n = end - i;
+        if (nodes++ < NODES_MOST)
+            put_map(&map);
+        else
+            left_out++;
+    }
+    if (left_out)
+        fprintf(page->out,
+                "<p class=\"soft\">%zu more nodes are not drawn: --nodelist asks for "
+                "certain ones.</p>\n",
+                left_out);
+}
+
+int page_maps(struct page *page)
+{
+    size_t n = report_records(page->report);
+    const struct report_row **row = malloc((n + 1) * sizeof(*row));
+
+    if (!row)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        row[i] = report_record(page->report, i);
+    qsort(row, n, sizeof(*row), by_node_and_start);
+    if (n) {
+        fputs("<section class=\"long\"><h2>The nodes over time</h2>\n<p class=\"soft\">A line for "
+              "each CPU that a step stood on, a bar for each step from its start to its end, where "
+              "it stood last. Colours are users.</p>\n",
+              page->out);
+        put_legend(page);
+        put_maps(page, row, n);
+        fputs("</section>\n", page->out);
+    }
+    free(row);
+    return 0;
+}

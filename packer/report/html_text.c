@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_html_text - text of people as text of a page: escaped, valid UTF-8, no control characters.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "packer/base/text.h"
+#include "packer/report/html_impl.h"
+
+void page_text(FILE *out, const char *text)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const escape[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+
+    while (*text) {
+        const char *found = strchr(special, *text);
+        size_t length = text_character(text);
+
+        if (found)
+            fputs(escape[found - special], out);
+        else if (length)
+            fwrite(text, 1, length, out);
+        else
+            fputs("\xef\xbf\xbd", out);
+        text += length ? length : 1;
+    }
+}
+
+void page_cell(struct page *page, const struct report_row *row, const struct report_field *field)
+{
+    char text[REPORT_CELL_MAX];
+    size_t number;
+
+    report_cell(row, field, page->about->unit, text);
+    number = strspn(text, ">=-0123456789.");
+    if (field->form < REPORT_FORM_ENERGY || number == 0 || !isalpha((unsigned char)text[number])) {
+        page_text(page->out, text);
+        return;
+    }
+    if (strncmp(text, ">=", 2) == 0)
+        fprintf(page->out, "\xe2\x89\xa5\xe2\x80\xaf%.*s\xc2\xa0", (int)number - 2, text + 2);
+    else
+        fprintf(page->out, "%.*s\xc2\xa0", (int)number, text);
+    page_text(page->out, text + number);
+}
+
+unsigned page_colour(const struct page *page, const char *user, double uid)
+{
+    for (size_t i = 0; i < page->users && i < PAGE_COLOURS; i++)
+        if (strcmp(page->user[i].text[REPORT_USER], user) == 0 &&
+            (*user || page->user[i].number[REPORT_UID] == uid))
+            return (unsigned)i;
+    return PAGE_COLOURS;
+}

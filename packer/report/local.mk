@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/report/fields.c packer/report/fields.h \
+	packer/report/format.c \
+	packer/report/html.c packer/report/html.h \
+	packer/report/html_bars.c \
+	packer/report/html_impl.h \
+	packer/report/html_map.c \
+	packer/report/html_style.c \
+	packer/report/html_text.c \
+	packer/report/intern.c packer/report/intern.h \
+	packer/report/merge.c \
+	packer/report/node_list.c packer/report/node_list.h \
+	packer/report/report.c packer/report/report.h \
+	packer/report/sacct_time.c packer/report/sacct_time.h \
+	packer/report/table.c packer/report/table.h

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_merge - how the figures of a whole come from those of its parts: report.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "models/energy/edp.h"
+#include "packer/base/text.h"
+#include "packer/report/report.h"
+
+enum rule {
+    SAME, /* where all parts say the same */
+    SUM,  /* where all are known */
+    SUM_KNOWN,
+    MOST,
+    WEIGHTED, /* mean by CPU time given, over the parts that know it */
+    NONE,     /* of no meaning */
+};
+
+/* By what is merged: nodes of a step, steps of a job, jobs of a total. */
+static const unsigned char merge[REPORT_NUMBERS][3] = {
+    [REPORT_UID] = {SAME, SAME, SAME},
+    [REPORT_GID] = {SAME, SAME, SAME},
+    [REPORT_NNODES] = {NONE, NONE, NONE},
+    [REPORT_TASKS] = {SUM, NONE, NONE},
+    [REPORT_CORES_GIVEN] = {SUM, MOST, NONE},
+    [REPORT_CORES_USED] = {SUM, MOST, NONE},
+    [REPORT_RESTARTS] = {SAME, SAME, NONE},
+    [REPORT_MOVES] = {SUM, SUM, SUM},
+    [REPORT_ELAPSED_S] = {MOST, NONE, SUM},
+    [REPORT_CPU_TIME_S] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_USER_S] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_SYSTEM_S] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_MAXRSS_KIB] = {MOST, MOST, MOST},
+    [REPORT_INSTRUCTIONS] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_MISSES] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_MEMORY_BYTES] = {SUM, SUM, SUM_KNOWN},
+    [REPORT_POWER_W] = {NONE, NONE, NONE},
+    [REPORT_EDP] = {NONE, NONE, SUM_KNOWN},
+    [REPORT_EDP_PER_INSTRUCTION] = {NONE, NONE, NONE},
+    [REPORT_PREDICTED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_OBSERVED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_AT_HOME] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_AVOIDED] = {WEIGHTED, WEIGHTED, WEIGHTED},
+    [REPORT_JOBS] = {MOST, MOST, SUM},
+    [REPORT_STEPS] = {MOST, SUM, SUM},
+};
+
+static void read_texts(const struct ledger_record *record, const char **text)
+{
+    text[REPORT_CLUSTER] = record->cluster;
+    text[REPORT_NODES] = record->node;
+    text[REPORT_USER] = record->user;
+    text[REPORT_ACCOUNT] = record->account;
+    text[REPORT_QOS] = record->qos;
+    text[REPORT_PARTITION] = record->partition;
+    text[REPORT_JOB_NAME] = record->job_name;
+    text[REPORT_PROGRAM] = record->program;
+    text[REPORT_TAG] = record->tag;
+    text[REPORT_PLACED] = record->state;
+    text[REPORT_HOME] = record->home;
+    text[REPORT_CPUS] = record->cpus;
+    text[REPORT_POLICY] = record->policy;
+    text[REPORT_ENERGY_SOURCE] = record->energy_source;
+    text[REPORT_COUNTERS_SOURCE] = record->counters_source;
+    text[REPORT_SLOWDOWN_SOURCE] = record->slowdown_source;
+}
+
+static double known_count(uint32_t count)
+{
+    return count ? count : NAN;
+}
+
+static void read_numbers(const struct ledger_record *record, double *number)
+{
+    number[REPORT_UID] = record->uid;
+    number[REPORT_GID] = record->gid;
+    number[REPORT_NNODES] = 1;
+    number[REPORT_TASKS] = known_count(record->tasks);
+    number[REPORT_CORES_GIVEN] = known_count(record->cores_given);
+    number[REPORT_CORES_USED] = known_count(record->cores_used);
+    number[REPORT_RESTARTS] = record->restart;
+    number[REPORT_MOVES] = (double)record->moves;
+    number[REPORT_ELAPSED_S] = record->elapsed_s;
+    number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
+    number[REPORT_USER_S] = record->user_s;
+    number[REPORT_SYSTEM_S] = record->system_s;
+    number[REPORT_MAXRSS_KIB] = record->maxrss_kib;
+    number[REPORT_INSTRUCTIONS] = record->instructions;
+    number[REPORT_MISSES] = record->llc_misses;
+    number[REPORT_MEMORY_BYTES] = record->memory_bytes;
+    number[REPORT_POWER_W] = record->power_w;
+    number[REPORT_EDP] = record->edp;
+    number[REPORT_EDP_PER_INSTRUCTION] = record->edp_per_instruction;
+    number[REPORT_PREDICTED] = record->slowdown_predicted;
+    number[REPORT_OBSERVED] = record->slowdown_observed;
+    number[REPORT_AT_HOME] = record->slowdown_home;
+    number[REPORT_AVOIDED] = record->slowdown_home - record->slowdown_predicted;
+    number[REPORT_JOBS] = 1;
+    number[REPORT_STEPS] = 1;
+}
+
+static void read_weights(struct report_row *row)
+{
+    double time_s = row->number[REPORT_CPU_TIME_S];
+
+    if (isnan(time_s))
+        time_s = row->number[REPORT_ELAPSED_S];
+    for (int i = 0; i < REPORT_MEANS; i++)
+        row->weight_s[i] = isnan(row->number[REPORT_PREDICTED + i]) || !(time_s > 0) ? 0 : time_s;
+}
+
+static struct report_energy energy_of(double uj)
+{
+    uint64_t whole = uj >= 0 && uj < 0x1p63 ? (uint64_t)(uj + 0.5) : 0;
+
+    if (!(uj >= 0))
+        return (struct report_energy){0};
+    return (struct report_energy){whole / 1000000, (uint32_t)(whole % 1000000), 1};
+}
+
+void report_energy_add(struct report_energy *sum, const struct report_energy *part)
+{
+    sum->uj += part->uj;
+    sum->j += part->j + sum->uj / 1000000;
+    sum->uj %= 1000000;
+    sum->metered += part->metered;
+}
+
+double report_energy_j(const struct report_energy *energy)
+{
+    return energy->metered ? (double)energy->j + energy->uj * 1e-6 : NAN;
+}
+
+/* Packages and their DRAM, or the whole node's meter where there is no other (bill_total). */
+static struct report_energy energy_in_all(const struct report_energy *domain)
+{
+    struct report_energy all = domain[ENERGY_PACKAGE];
+
+    if (!all.metered && !domain[ENERGY_DRAM].metered)
+        return domain[ENERGY_NODE];
+    report_energy_add(&all, &domain[ENERGY_DRAM]);
+    all.metered = 1;
+    return all;
+}
+
+void report_row_of(const struct ledger_record *record, struct report_row *row)
+{
+    *row = (struct report_row){
+        .kind = REPORT_STEP,
+        .id = record->id,
+        .array_job = record->array_job,
+        .array_task = record->array_task,
+        .records = 1,
+        .exit_status = record->exit_status,
+        .start = record->start,
+        .end = record->end,
+    };
+    read_texts(record, row->text);
+    read_numbers(record, row->number);
+    read_weights(row);
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        row->energy[i] = energy_of(record->uj[i]);
+    row->energy[REPORT_ENERGY] = energy_in_all(row->energy);
+}
+
+/* ---- merging ---- */
+
+static double merged(enum rule rule, double a, double b, double weight_a, double weight_b)
+{
+    switch (rule) {
+    case SAME:
+        return a == b ? a : NAN;
+    case SUM:
+        return a + b;
+    case SUM_KNOWN:
+        return isnan(a) ? b : isnan(b) ? a : a + b;
+    case MOST:
+        return fmax(a, b); /* the other one where one is NAN */
+    case WEIGHTED:
+        if (isnan(a) || isnan(b))
+            return isnan(a) ? b : a;
+        return weight_a + weight_b > 0 ? (a * weight_a + b * weight_b) / (weight_a + weight_b) : a;
+    case NONE:
+        break;
+    }
+    return NAN;
+}
+
+/* The sources of both, as a list. */
+static const char *join(const char *a, const char *b,
+                        const char *(*intern)(void *arg, const char *text), void *arg)
+{
+    char text[256], words[256], *word, *rest;
+    size_t used;
+
+    if (a == b || !*b || !*a)
+        return *a ? a : b;
+    used = (size_t)snprintf(text, sizeof(text), "%s", a);
+    snprintf(words, sizeof(words), "%s", b);
+    for (word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        if (!text_lists(a, word) && used + strlen(word) + 2 < sizeof(text))
+            used += (size_t)sprintf(text + used, ",%s", word);
+    return used > strlen(a) ? intern(arg, text) : a;
+}
+
+/* The worse one: a signal, then the greatest code; known before not known. */
+static int worse(int a, int b)
+{
+    int rank_a = a < 0 ? -1 : WIFSIGNALED(a) ? 256 + WTERMSIG(a) : WEXITSTATUS(a);
+    int rank_b = b < 0 ? -1 : WIFSIGNALED(b) ? 256 + WTERMSIG(b) : WEXITSTATUS(b);
+
+    return rank_b > rank_a ? b : a;
+}
+
+static void merge_numbers(struct report_row *whole, const struct report_row *part,
+                          enum report_merge what)
+{
+    double *weight = whole->weight_s;
+    const double *added = part->weight_s;
+
+    for (int i = 0; i < REPORT_NUMBERS; i++) {
+        int mean = i >= REPORT_PREDICTED && i <= REPORT_AVOIDED ? i - REPORT_PREDICTED : 0;
+
+        whole->number[i] =
+            merged(merge[i][what], whole->number[i], part->number[i], weight[mean], added[mean]);
+    }
+    for (int i = 0; i < REPORT_MEANS; i++)
+        weight[i] += added[i];
+}
+
+int report_merge(struct report_row *whole, const struct report_row *part, enum report_merge what,
+                 const char *(*intern)(void *arg, const char *text), void *arg)
+{
+    merge_numbers(whole, part, what);
+    if (part->start && (part->start < whole->start || !whole->start))
+        whole->start = part->start;
+    if (part->end > whole->end)
+        whole->end = part->end;
+    whole->exit_status = worse(whole->exit_status, part->exit_status);
+    whole->records += part->records;
+    for (int i = 0; i <= ENERGY_DOMAINS; i++)
+        report_energy_add(&whole->energy[i], &part->energy[i]);
+    if (whole->text[REPORT_NODES] != part->text[REPORT_NODES] &&
+        strcmp(whole->text[REPORT_NODES], part->text[REPORT_NODES]) != 0)
+        whole->text[REPORT_HOME] = whole->text[REPORT_CPUS] = ""; /* of one node each */
+    for (int i = 0; i < REPORT_ENERGY_SOURCE; i++)
+        if (whole->text[i] != part->text[i] && strcmp(whole->text[i], part->text[i]) != 0)
+            whole->text[i] = "";
+    for (int i = REPORT_ENERGY_SOURCE; i < REPORT_TEXTS; i++) {
+        whole->text[i] = join(whole->text[i], part->text[i], intern, arg);
+        if (!whole->text[i])
+            return -1;
+    }
+    return 0;
+}
+
+static void fill(double *number, double value)
+{
+    if (isnan(*number))
+        *number = value;
+}
+
+/* Records know theirs themselves, as a rule. */
+void report_derive(struct report_row *row)
+{
+    const struct report_energy *energy = &row->energy[REPORT_ENERGY];
+    double energy_j = energy->metered == row->records ? report_energy_j(energy) : NAN;
+    double *number = row->number, elapsed_s, instructions = number[REPORT_INSTRUCTIONS];
+
+    if (row->kind != REPORT_TOTAL && row->end >= row->start)
+        fill(&number[REPORT_ELAPSED_S], (double)(row->end - row->start));
+    elapsed_s = number[REPORT_ELAPSED_S];
+    fill(&number[REPORT_POWER_W], elapsed_s > 0 ? energy_j / elapsed_s : NAN);
+    if (row->kind == REPORT_TOTAL)
+        return;
+    fill(&number[REPORT_EDP], edp_classic(energy_j, elapsed_s));
+    if (instructions > 0)
+        fill(&number[REPORT_EDP_PER_INSTRUCTION],
+             edp_per_instruction(energy_j, elapsed_s, instructions));
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report - see report.h: records are kept as rows, sorted once, and merged on a walk through them.
+ */
+#include "packer/report/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/report/intern.h"
+#include "packer/report/node_list.h"
+
+#define BLOCK_ROWS 256
+
+const char *const report_by_name[REPORT_BYS] = {"nothing",   "user", "account",
+                                                "partition", "node", "day"};
+
+struct report {
+    struct report_row **block; /* of BLOCK_ROWS each */
+    size_t blocks, n;
+    struct report_row **order; /* [n] sorted for the walk */
+    struct report_words *words;
+    struct {
+        int64_t from, to;
+        const char *name;
+    } day; /* the last that was asked for */
+};
+
+struct report *report_new(void)
+{
+    struct report *report = calloc(1, sizeof(*report));
+
+    if (!report)
+        return NULL;
+    report->words = report_words_new();
+    if (!report->words) {
+        free(report);
+        return NULL;
+    }
+    return report;
+}
+
+void report_free(struct report *report)
+{
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->blocks; i++)
+        free(report->block[i]);
+    free(report->block);
+    free(report->order);
+    report_words_free(report->words);
+    free(report);
+}
+
+size_t report_records(const struct report *report)
+{
+    return report->n;
+}
+
+const struct report_row *report_record(const struct report *report, size_t i)
+{
+    return &report->block[i / BLOCK_ROWS][i % BLOCK_ROWS];
+}
+
+static const char *keep(void *arg, const char *text)
+{
+    struct report *report = arg;
+
+    return report_words_keep(report->words, text);
+}
+
+/* Room for one more row; NULL: no memory. */
+static struct report_row *room(struct report *report)
+{
+    if (report->n == report->blocks * BLOCK_ROWS) {
+        struct report_row **block = reallocarray(report->block, report->blocks + 1, sizeof(*block));
+
+        if (!block)
+            return NULL;
+        report->block = block;
+        block[report->blocks] = malloc(BLOCK_ROWS * sizeof(**block));
+        if (!block[report->blocks])
+            return NULL;
+        report->blocks++;
+    }
+    return &report->block[report->n / BLOCK_ROWS][report->n % BLOCK_ROWS];
+}
+
+int report_add(struct report *report, const struct ledger_record *record)
+{
+    struct report_row *row = room(report);
+    const struct report_row *before;
+
+    if (!row)
+        return -1;
+    before = report->n ? report_record(report, report->n - 1) : NULL;
+    report_row_of(record, row);
+    for (int i = 0; i < REPORT_TEXTS; i++) {
+        if (before && strcmp(before->text[i], row->text[i]) == 0)
+            row->text[i] = before->text[i];
+        else
+            row->text[i] = keep(report, row->text[i]);
+        if (!row->text[i])
+            return -1;
+    }
+    report->n++;
+    return 0;
+}
+
+/* ---- the order ---- */
+
+static const char *day_of(struct report *report, int64_t at)
+{
+    time_t seconds = (time_t)at;
+    char text[32] = "";
+    struct tm tm;
+
+    if (report->day.name && at >= report->day.from && at < report->day.to)
+        return report->day.name;
+    if (!localtime_r(&seconds, &tm) || strftime(text, sizeof(text), "%Y-%m-%d", &tm) == 0)
+        return "";
+    report->day.from = at - (tm.tm_hour * 60 + tm.tm_min) * 60 - tm.tm_sec; /* of most days */
+    report->day.to = at + 1;
+    report->day.name = keep(report, text);
+    return report->day.name;
+}
+
+static const char *group_of(struct report *report, const struct report_row *row, enum report_by by)
+{
+    static const enum report_text text[REPORT_BYS] = {[REPORT_BY_USER] = REPORT_USER,
+                                                      [REPORT_BY_ACCOUNT] = REPORT_ACCOUNT,
+                                                      [REPORT_BY_PARTITION] = REPORT_PARTITION,
+                                                      [REPORT_BY_NODE] = REPORT_NODES};
+    char uid[16];
+
+    if (by == REPORT_BY_NOTHING)
+        return "";
+    if (by == REPORT_BY_DAY)
+        return day_of(report, row->end);
+    if (by != REPORT_BY_USER || *row->text[REPORT_USER])
+        return row->text[text[by]];
+    snprintf(uid, sizeof(uid), "%.0f", row->number[REPORT_UID]);
+    return keep(report, uid);
+}
+
+static int by_text(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
+
+static int by_number(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Is it of the same job: the restarts of a job are jobs of their own, as with sacct -D. */
+static int compare_job(const struct report_row *a, const struct report_row *b)
+{
+    int order = by_text(a->group, b->group);
+
+    if (order == 0)
+        order = by_number(a->id.job, b->id.job);
+    if (order == 0)
+        order = by_text(a->text[REPORT_CLUSTER], b->text[REPORT_CLUSTER]);
+    return order ? order
+                 : by_number((int64_t)a->number[REPORT_RESTARTS],
+                             (int64_t)b->number[REPORT_RESTARTS]);
+}
+
+/* Slurm's own steps are below 0 then: interactive, batch, 0, 1, .. */
+static int compare_step(const struct report_row *a, const struct report_row *b)
+{
+    int order = compare_job(a, b);
+
+    return order ? order : by_number((int32_t)a->id.step, (int32_t)b->id.step);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct report_row *left = *(struct report_row *const *)a;
+    const struct report_row *right = *(struct report_row *const *)b;
+    int order = compare_step(left, right);
+
+    if (order == 0)
+        order = by_number(left->start, right->start);
+    return order ? order : by_text(left->text[REPORT_NODES], right->text[REPORT_NODES]);
+}
+
+static int sort(struct report *report, enum report_by by)
+{
+    bool sorted = true;
+
+    free(report->order);
+    report->order = malloc((report->n + 1) * sizeof(*report->order));
+    if (!report->order)
+        return -1;
+    for (size_t i = 0; i < report->n; i++) {
+        struct report_row *row = &report->block[i / BLOCK_ROWS][i % BLOCK_ROWS];
+
+        row->group = group_of(report, row, by);
+        if (!row->group)
+            return -1;
+        report->order[i] = row;
+        sorted = sorted && (i == 0 || compare(&report->order[i - 1], &report->order[i]) <= 0);
+    }
+    if (!sorted)
+        qsort(report->order, report->n, sizeof(*report->order), compare);
+    return 0;
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+    struct report *report;
+    const struct report_visitor *visitor;
+    bool per_node;
+    struct report_row *step; /* of the job at hand */
+    size_t steps, room;
+};
+
+static struct report_row *next_step(struct walk *walk)
+{
+    if (walk->steps == walk->room) {
+        size_t more = walk->room ? walk->room * 2 : 16;
+        struct report_row *step = reallocarray(walk->step, more, sizeof(*step));
+
+        if (!step)
+            return NULL;
+        walk->step = step;
+        walk->room = more;
+    }
+    return &walk->step[walk->steps++];
+}
+
+/* The nodes of the records [from, to) as a list, and their number. */
+static int name_nodes(struct walk *walk, size_t from, size_t to, struct report_row *row)
+{
+    struct report_row *const *order = walk->report->order;
+    const char **name, *first = order[from]->text[REPORT_NODES];
+    size_t n = 0;
+    char *text;
+
+    row->number[REPORT_NNODES] = 1;
+    row->text[REPORT_NODES] = first;
+    while (from < to && order[from]->text[REPORT_NODES] == first)
+        from++;
+    if (from == to)
+        return 0;
+    name = malloc((to - from + 1) * sizeof(*name));
+    if (!name)
+        return -1;
+    name[n++] = first;
+    for (; from < to; from++)
+        if (order[from]->text[REPORT_NODES] != name[n - 1])
+            name[n++] = order[from]->text[REPORT_NODES];
+    text = report_nodes_compress(name, &n);
+    free(name);
+    if (!text)
+        return -1;
+    row->number[REPORT_NNODES] = (double)n;
+    row->text[REPORT_NODES] = keep(walk->report, text);
+    free(text);
+    return row->text[REPORT_NODES] ? 0 : -1;
+}
+
+/* The steps of the job's records [from, to), or each record by itself. */
+static int gather_steps(struct walk *walk, size_t from, size_t to, bool per_node)
+{
+    struct report_row *const *order = walk->report->order;
+
+    walk->steps = 0;
+    for (size_t i = from, end; i < to; i = end) {
+        struct report_row *step = next_step(walk);
+
+        if (!step)
+            return -1;
+        *step = *order[i];
+        for (end = i + 1; end < to && !per_node && compare_step(order[i], order[end]) == 0; end++)
+            if (report_merge(step, order[end], REPORT_MERGE_NODES, keep, walk->report) < 0)
+                return -1;
+        report_derive(step);
+        if (end - i > 1 && name_nodes(walk, i, end, step) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A job ended as its batch script did, as with sacct; without one as the worst of its steps. */
+static int exit_of(const struct walk *walk, const struct report_row *job)
+{
+    for (size_t i = 0; i < walk->steps; i++)
+        if (walk->step[i].id.step == WIRE_STEP_BATCH)
+            return walk->step[i].exit_status;
+    return job->exit_status;
+}
+
+static int visit_job(struct walk *walk, size_t from, size_t to, struct report_row *job)
+{
+    if (gather_steps(walk, from, to, false) < 0)
+        return -1;
+    *job = walk->step[0];
+    job->kind = REPORT_JOB;
+    for (size_t i = 1; i < walk->steps; i++)
+        if (report_merge(job, &walk->step[i], REPORT_MERGE_STEPS, keep, walk->report) < 0)
+            return -1;
+    report_derive(job);
+    job->exit_status = exit_of(walk, job);
+    if (to - from > 1 && name_nodes(walk, from, to, job) < 0)
+        return -1;
+    if (walk->per_node && to - from > walk->steps && gather_steps(walk, from, to, true) < 0)
+        return -1;
+    return walk->visitor->job ? walk->visitor->job(job, walk->step, walk->steps, walk->visitor->arg)
+                              : 0;
+}
+
+/* Add a job, or a group, to a total. */
+static int add_up(struct walk *walk, struct report_row *total, const struct report_row *part)
+{
+    if (total->kind == REPORT_TOTAL)
+        return report_merge(total, part, REPORT_MERGE_JOBS, keep, walk->report);
+    *total = *part;
+    total->kind = REPORT_TOTAL;
+    total->id = (struct wire_step_id){0};
+    total->array_job = total->array_task = 0;
+    total->number[REPORT_NNODES] = total->number[REPORT_TASKS] = NAN;
+    total->number[REPORT_CORES_GIVEN] = total->number[REPORT_CORES_USED] = NAN;
+    total->number[REPORT_RESTARTS] = total->number[REPORT_EDP_PER_INSTRUCTION] = NAN;
+    total->number[REPORT_POWER_W] = NAN;
+    total->text[REPORT_JOB_NAME] = total->text[REPORT_PROGRAM] = total->text[REPORT_TAG] = "";
+    total->text[REPORT_NODES] = total->text[REPORT_HOME] = total->text[REPORT_CPUS] = "";
+    total->text[REPORT_PLACED] = total->text[REPORT_POLICY] = "";
+    return 0;
+}
+
+static int visit_group(struct walk *walk, size_t from, size_t to, struct report_row *total)
+{
+    struct report_row *const *order = walk->report->order;
+
+    total->kind = REPORT_STEP;
+    for (size_t i = from, end; i < to; i = end) {
+        struct report_row job;
+        int rc;
+
+        for (end = i + 1; end < to && compare_job(order[i], order[end]) == 0;)
+            end++;
+        rc = visit_job(walk, i, end, &job);
+        if (rc || add_up(walk, total, &job) < 0)
+            return rc ? rc : -1;
+    }
+    total->group = order[from]->group;
+    report_derive(total);
+    return walk->visitor->total ? walk->visitor->total(total, walk->visitor->arg) : 0;
+}
+
+static int visit_all(struct walk *walk, struct report_row *grand)
+{
+    struct report_row *const *order = walk->report->order;
+    size_t n = walk->report->n;
+
+    grand->kind = REPORT_STEP;
+    for (size_t i = 0, end; i < n; i = end) {
+        struct report_row total;
+        int rc;
+
+        for (end = i + 1; end < n && by_text(order[i]->group, order[end]->group) == 0;)
+            end++;
+        rc = visit_group(walk, i, end, &total);
+        if (rc || add_up(walk, grand, &total) < 0)
+            return rc ? rc : -1;
+    }
+    if (n)
+        report_derive(grand);
+    return 0;
+}
+
+int report_walk(struct report *report, enum report_by by, bool per_node,
+                const struct report_visitor *visitor, struct report_row *grand)
+{
+    static const struct report_visitor nobody;
+    struct walk walk = {report, visitor, per_node, NULL, 0, 0};
+    struct report_row total;
+    int rc;
+
+    /* A job may have parts in several of these groups. */
+    if (grand && (by == REPORT_BY_NODE || by == REPORT_BY_DAY)) {
+        rc = report_walk(report, REPORT_BY_NOTHING, false, &nobody, grand);
+        return rc ? rc : report_walk(report, by, per_node, visitor, NULL);
+    }
+
+    if (sort(report, by) < 0)
+        return -1;
+    memset(&total, 0, sizeof(total));
+    for (int i = 0; i < REPORT_NUMBERS; i++)
+        total.number[i] = NAN;
+    for (int i = 0; i < REPORT_TEXTS; i++)
+        total.text[i] = "";
+    rc = visit_all(&walk, &total);
+    total.kind = REPORT_TOTAL;
+    total.group = "";
+    if (grand)
+        *grand = total;
+    free(walk.step);
+    return rc;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report - what steps cost: the ledger's records (ledger.h), gathered into rows of steps, of jobs
+ * and of whatever else is added up.
+ *
+ * A step has a record for each of its nodes. Records are merged into steps, these into jobs, and
+ * jobs into totals; merge[] in report/merge.c says for each figure how. What is not known of a part
+ * is not known of the whole, with one exception: energy is the sum of what was metered, and
+ * `metered` of `records` tells how much of it that is. Energy stays exact to the microjoule. */
+#ifndef BERTH_REPORT_REPORT_H
+#define BERTH_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/energy/energy.h"
+#include "packer/ledger/ledger.h"
+
+enum report_kind { REPORT_STEP, REPORT_JOB, REPORT_TOTAL };
+
+enum report_text {
+    REPORT_CLUSTER,
+    REPORT_NODES, /* a list as Slurm writes it */
+    REPORT_USER,
+    REPORT_ACCOUNT,
+    REPORT_QOS,
+    REPORT_PARTITION,
+    REPORT_JOB_NAME,
+    REPORT_PROGRAM,
+    REPORT_TAG,
+    REPORT_PLACED, /* what berth did: "placed", "observed", "left", "failed" */
+    REPORT_HOME,
+    REPORT_CPUS,
+    REPORT_POLICY,
+    REPORT_ENERGY_SOURCE,
+    REPORT_COUNTERS_SOURCE,
+    REPORT_SLOWDOWN_SOURCE,
+    REPORT_TEXTS
+};
+
+enum report_number {
+    REPORT_UID,
+    REPORT_GID,
+    REPORT_NNODES,
+    REPORT_TASKS,
+    REPORT_CORES_GIVEN,
+    REPORT_CORES_USED,
+    REPORT_RESTARTS,
+    REPORT_MOVES,
+    REPORT_ELAPSED_S,
+    REPORT_CPU_TIME_S, /* elapsed time * cores given */
+    REPORT_USER_S,
+    REPORT_SYSTEM_S,
+    REPORT_MAXRSS_KIB,
+    REPORT_INSTRUCTIONS,
+    REPORT_MISSES,
+    REPORT_MEMORY_BYTES,
+    REPORT_POWER_W,
+    REPORT_EDP,
+    REPORT_EDP_PER_INSTRUCTION,
+    REPORT_PREDICTED,
+    REPORT_OBSERVED,
+    REPORT_AT_HOME,
+    REPORT_AVOIDED, /* predicted where Slurm put all, less predicted where they stood */
+    REPORT_JOBS,
+    REPORT_STEPS,
+    REPORT_NUMBERS
+};
+
+/* A sum of energies: microjoules do not fit 64 bits for a cluster's year. */
+struct report_energy {
+    uint64_t j;
+    uint32_t uj;      /* and microjoules, below a million */
+    uint32_t metered; /* records that know theirs; 0: nothing is known */
+};
+
+#define REPORT_MEANS 4               /* REPORT_PREDICTED and on */
+#define REPORT_ENERGY ENERGY_DOMAINS /* in all: packages and DRAM, else the whole node's meter */
+
+struct report_row {
+    enum report_kind kind;
+    struct wire_step_id id;         /* of a total: nothing */
+    uint32_t array_job, array_task; /* 0 and 0: of no array */
+    uint32_t records;
+    int exit_status;                /* wait(2) status of the worst part; -1 not known */
+    int64_t start, end;             /* unix seconds */
+    const char *group;              /* of a total: whose; else NULL */
+    const char *text[REPORT_TEXTS]; /* "" not known, or not one */
+    double number[REPORT_NUMBERS];  /* NAN not known */
+    double weight_s[REPORT_MEANS];  /* CPU time behind the slowdowns, which are means */
+    struct report_energy energy[ENERGY_DOMAINS + 1];
+};
+
+/* What jobs are added up by. */
+enum report_by {
+    REPORT_BY_NOTHING, /* one total */
+    REPORT_BY_USER,
+    REPORT_BY_ACCOUNT,
+    REPORT_BY_PARTITION,
+    REPORT_BY_NODE,
+    REPORT_BY_DAY, /* on which a step ended, in local time: "2026-11-21" */
+    REPORT_BYS
+};
+extern const char *const report_by_name[REPORT_BYS];
+
+struct report;
+
+/* NULL: no memory. */
+struct report *report_new(void);
+void report_free(struct report *report); /* NULL is fine */
+
+/* Add a record. 0, or -1 with errno. */
+int report_add(struct report *report, const struct ledger_record *record);
+size_t report_records(const struct report *report);
+
+/* The i-th record as a row, in no certain order. */
+const struct report_row *report_record(const struct report *report, size_t i);
+
+/* Who walks through a report; each function may be NULL, and returns other than 0 to stop. */
+struct report_visitor {
+    /* A job (of this group), with its steps in Slurm's order: batch, then 0, 1, .. The rows are the
+     * visitor's for the time of the call. */
+    int (*job)(const struct report_row *job, const struct report_row *steps, size_t n, void *arg);
+    int (*total)(const struct report_row *total, void *arg); /* after the jobs of its group */
+    void *arg;
+};
+
+/* Groups in the order of their names, jobs in that of their numbers. With per_node, a step is a row
+ * for each of its nodes. *grand, where it is not NULL, becomes the total of all. 0; what the
+ * visitor returned; or -1 with errno. */
+int report_walk(struct report *report, enum report_by by, bool per_node,
+                const struct report_visitor *visitor, struct report_row *grand);
+
+/* ---- merging (report/merge.c) ---- */
+
+/* A record as a row of a step on one node; its texts are borrowed from the record, the group is
+ * NULL. */
+void report_row_of(const struct ledger_record *record, struct report_row *row);
+
+/* Merge `part` into `whole`, which was a copy of the first part: nodes of one step, steps of one
+ * job, or jobs. Texts that differ become "", sources a list, which `intern` keeps; the list of
+ * nodes is left to the caller. 0, or -1 with errno. */
+enum report_merge { REPORT_MERGE_NODES, REPORT_MERGE_STEPS, REPORT_MERGE_JOBS };
+int report_merge(struct report_row *whole, const struct report_row *part, enum report_merge what,
+                 const char *(*intern)(void *arg, const char *text), void *arg);
+
+/* After the last part: average power and both EDPs of what was merged. EDP of a total is the sum of
+ * its jobs', and was merged. */
+void report_derive(struct report_row *row);
+
+void report_energy_add(struct report_energy *sum, const struct report_energy *part);
+double report_energy_j(const struct report_energy *energy); /* NAN: not known */
+
+#endif

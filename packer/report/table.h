@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_put - rows as a table like sacct's, as its parsable lines, as CSV, and as JSON. */
+#ifndef BERTH_REPORT_TABLE_H
+#define BERTH_REPORT_TABLE_H
+
+#include "packer/report/fields.h"
+
+enum report_shape {
+    REPORT_SHAPE_TABLE,
+    REPORT_SHAPE_PARSABLE,  /* a delimiter after each field */
+    REPORT_SHAPE_PARSABLE2, /* between them */
+    REPORT_SHAPE_CSV,       /* RFC 4180, figures in the units of the header */
+    REPORT_SHAPE_JSON
+};
+
+struct report_put {
+    FILE *out;
+    enum report_shape shape;
+    const char *delimiter; /* of the parsable shapes */
+    bool header;
+    enum report_unit unit;
+    const struct report_column *column; /* [columns], borrowed */
+    size_t columns;
+    size_t rows; /* written so far: 0 at first */
+};
+
+/* The lines above the rows, where there are any; not for JSON. */
+void report_put_header(struct report_put *put);
+
+/* A row as a line; not for JSON. Control characters become '?'. */
+void report_put_row(struct report_put *put, const struct report_row *row);
+
+/* A row as a JSON object, which the caller releases; NULL: no memory. */
+struct json_object *report_put_object(const struct report_put *put, const struct report_row *row);
+
+#endif

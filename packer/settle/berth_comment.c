@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* berth-comment - writes a job's figures into its AdminComment at slurmdbd; berthd starts it when a
+ * job's steps are over (packer/settle/settler.h).
+ *
+ * A program of its own: libslurm ends the process that uses it when it dislikes slurm.conf, waits
+ * long for servers, and is one for each Slurm series.
+ *
+ * slurmdbd has a row for each run of a job that was requeued, and arrays and heterogeneous jobs
+ * have several jobs under one number. A change goes to all the rows that a condition describes, so
+ * the condition here is: this task or part, this state, ended in this very second. It can only be
+ * said of a run that has ended; before that the answer is "later". Nothing keeps others from
+ * changing the comment between our reading and our writing, so it is read again afterwards. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurmdb.h>
+
+#include "packer/base/error.h"
+#include "packer/settle/comment.h"
+
+enum { DONE = 0, NEVER = 1, USAGE = 2, TOO_LARGE = 3, LATER = 75 }; /* 75 as EX_TEMPFAIL */
+
+#define CLOCKS_DIFFER_S 2
+#define TIME_LIMIT_S 30
+
+struct task {
+    char *cluster;
+    uint32_t job, max_nodes;
+    time_t at; /* when the run was running; 0: the last run */
+    const char *figures;
+    void *db;
+};
+
+/* What a condition borrows. Lists of Slurm's are "void *" here: their type has changed its name. */
+struct condition {
+    slurmdb_job_cond_t cond;
+    slurm_selected_step_t step;
+    char state[16];
+};
+
+static int usage(FILE *out)
+{
+    fputs("usage: berth-comment -M CLUSTER -j JOB [-t TIME] [-n NODES] FIGURES\n"
+          "Writes FIGURES, a JSON object, as \"berth\" into the AdminComment of a job that has "
+          "ended.\n"
+          "  -M CLUSTER  as slurmdbd knows it\n"
+          "  -j JOB      number of the job, for arrays and heterogeneous jobs of the one task\n"
+          "  -t TIME     Unix time at which that run of it was running (default: the last run)\n"
+          "  -n NODES    only if the job had no more nodes than that\n"
+          "Exit status: 0 written, or there already; 75 try again later; 3 more nodes; 1 it cannot "
+          "be "
+          "written.\n",
+          out);
+    return out == stdout ? DONE : USAGE;
+}
+
+static int say(int status, const char *what, const char *why)
+{
+    fprintf(stderr, "berth-comment: %s: %s\n", what, why);
+    return status;
+}
+
+/* ---- conditions ---- */
+
+static void *list_of(void *item)
+{
+    void *list = slurm_list_create(NULL);
+
+    slurm_list_append(list, item);
+    return list;
+}
+
+static void condition_init(struct condition *c, const struct task *task, uint32_t job,
+                           uint32_t array_task, uint32_t part)
+{
+    memset(c, 0, sizeof(*c));
+    c->step.array_task_id = array_task;
+    c->step.het_job_offset = part;
+    c->step.step_id.job_id = job;
+    c->step.step_id.step_id = NO_VAL;
+    c->step.step_id.step_het_comp = NO_VAL;
+    c->cond.db_flags = SLURMDB_JOB_FLAG_NOTSET;
+    c->cond.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_TRUNC |
+                    JOBCOND_FLAG_NO_DEFAULT_USAGE | JOBCOND_FLAG_NO_WHOLE_HETJOB;
+    c->cond.cluster_list = list_of(task->cluster);
+    c->cond.step_list = list_of(&c->step);
+}
+
+/* This run and no other. */
+static void condition_of_run(struct condition *c, const struct task *task,
+                             const slurmdb_job_rec_t *run)
+{
+    if (run->array_job_id)
+        condition_init(c, task, run->array_job_id, run->array_task_id, NO_VAL);
+    else if (run->het_job_id)
+        condition_init(c, task, run->het_job_id, NO_VAL, run->het_job_offset);
+    else
+        condition_init(c, task, run->jobid, NO_VAL, NO_VAL);
+    snprintf(c->state, sizeof(c->state), "%" PRIu32, run->state);
+    c->cond.state_list = list_of(c->state);
+    c->cond.usage_start = c->cond.usage_end = run->end;
+}
+
+static void condition_free(struct condition *c)
+{
+    slurm_list_destroy(c->cond.cluster_list);
+    slurm_list_destroy(c->cond.step_list);
+    if (c->cond.state_list)
+        slurm_list_destroy(c->cond.state_list);
+}
+
+/* ---- the run ---- */
+
+/* The last run of the list that had begun by then; borrowed, NULL: none. */
+static slurmdb_job_rec_t *find_run(void *list, const struct task *task)
+{
+    void *iterator = slurm_list_iterator_create(list);
+    slurmdb_job_rec_t *run, *found = NULL;
+
+    while ((run = slurm_list_next(iterator)))
+        if (run->jobid == task->job && run->start &&
+            (!task->at || run->start <= task->at + CLOCKS_DIFFER_S) &&
+            (!found || run->start >= found->start))
+            found = run;
+    slurm_list_iterator_destroy(iterator);
+    return found;
+}
+
+/* The rows of the job; NULL: slurmdbd does not answer. */
+static void *read_rows(const struct task *task)
+{
+    struct condition c;
+    void *list;
+
+    condition_init(&c, task, task->job, NO_VAL, NO_VAL);
+    list = slurmdb_jobs_get(task->db, &c.cond);
+    condition_free(&c);
+    return list;
+}
+
+/* Can its comment be written? DONE, or the exit status, said. */
+static int check_run(const struct task *task, const slurmdb_job_rec_t *run)
+{
+    if (!run)
+        return say(LATER, "job", "slurmdbd does not know it yet");
+    if (!run->end)
+        return say(LATER, "job", "has not ended yet");
+    if (run->end + CLOCKS_DIFFER_S < task->at)
+        return say(LATER, "job", "slurmdbd does not know this run of it yet");
+    if (task->max_nodes && run->alloc_nodes > task->max_nodes)
+        return say(TOO_LARGE, "job", "had more nodes than the figures are of");
+    return DONE;
+}
+
+/* ---- the comment ---- */
+
+static int write_comment(const struct task *task, const slurmdb_job_rec_t *run, char *comment)
+{
+    slurmdb_job_rec_t change = {.admin_comment = comment, .derived_ec = NO_VAL};
+    struct condition c;
+    void *list;
+    int failure;
+
+    condition_of_run(&c, task, run);
+    errno = 0;
+    list = slurmdb_job_modify(task->db, &c.cond, &change);
+    failure = list ? 0 : errno;
+    condition_free(&c);
+    if (list)
+        slurm_list_destroy(list);
+    if (failure == ESLURM_ACCESS_DENIED)
+        return say(NEVER, "slurmdbd", slurm_strerror(failure));
+    if (!list || slurmdb_connection_commit(task->db, true) != SLURM_SUCCESS)
+        return say(LATER, "slurmdbd does not change the job", slurm_strerror(failure));
+    return DONE;
+}
+
+/* One reading, and a change if one is due (*changed). */
+static int comment_once(const struct task *task, bool *changed)
+{
+    void *rows = read_rows(task);
+    slurmdb_job_rec_t *run = rows ? find_run(rows, task) : NULL;
+    struct berth_error err;
+    char *comment = NULL;
+    int status;
+
+    *changed = false;
+    if (!rows)
+        return say(LATER, "slurmdbd", slurm_strerror(errno));
+    status = check_run(task, run);
+    if (status == DONE) {
+        comment = comment_merge(run->admin_comment, task->figures, &err);
+        if (!comment)
+            status = say(NEVER, "comment", err.text);
+        else if (!run->admin_comment || strcmp(run->admin_comment, comment) != 0)
+            status = write_comment(task, run, comment), *changed = true;
+    }
+    free(comment);
+    slurm_list_destroy(rows);
+    return status;
+}
+
+/* What was written is there when it is read again. */
+static int comment_job(const struct task *task)
+{
+    bool changed = true;
+    int status = DONE;
+
+    for (int i = 0; i < 3 && changed && status == DONE; i++)
+        status = comment_once(task, &changed);
+    if (status == DONE && changed)
+        return say(LATER, "job", "somebody else changes its comment");
+    return status;
+}
+
+/* ---- main ---- */
+
+/* 0, or -1: no such number. */
+static int read_number(const char *text, uint64_t max, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno || end == text || *end || *text == '-' || *number > max ? -1 : 0;
+}
+
+/* Returns the exit status where the options alone say it, else -1. */
+static int parse_options(int argc, char **argv, struct task *task)
+{
+    uint64_t number;
+    int option;
+
+    while ((option = getopt(argc, argv, "M:j:t:n:h")) != -1) {
+        if (option == 'h')
+            return usage(stdout);
+        if (option == 'M')
+            task->cluster = optarg;
+        else if (option == 'j' && read_number(optarg, NO_VAL - 1, &number) == 0)
+            task->job = (uint32_t)number;
+        else if (option == 't' && read_number(optarg, INT32_MAX, &number) == 0)
+            task->at = (time_t)number;
+        else if (option == 'n' && read_number(optarg, UINT32_MAX, &number) == 0)
+            task->max_nodes = (uint32_t)number;
+        else
+            return usage(stderr);
+    }
+    if (!task->cluster || !task->job || optind != argc - 1)
+        return usage(stderr);
+    task->figures = argv[optind];
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct task task = {0};
+    int status = parse_options(argc, argv, &task);
+    uint16_t flags = 0;
+
+    if (status >= 0)
+        return status;
+    alarm(TIME_LIMIT_S);
+    slurm_init(NULL);
+    errno = 0;
+    task.db = slurmdb_connection_get(&flags);
+    if (!task.db || errno)
+        return say(LATER, "slurmdbd", slurm_strerror(errno));
+    status = comment_job(&task);
+    slurmdb_connection_close(&task.db);
+    slurm_fini();
+    return status;
+}

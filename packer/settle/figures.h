@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle_figures - one run of a job in a few figures, from the ledger's records of its steps, added
+ * up as berthctl report does (report.h): what goes into its AdminComment. */
+#ifndef BERTH_SETTLE_FIGURES_H
+#define BERTH_SETTLE_FIGURES_H
+
+#include <stdint.h>
+
+#include "packer/base/error.h"
+#include "packer/report/report.h"
+
+/* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
+ * seconds. */
+struct settle_run {
+    char cluster[64];
+    uint32_t job, restart;
+    int64_t at;
+};
+
+/* The figures of a report's only job:
+ *
+ *     {"version":1,"nodes":1,"steps":2,"moves":0,"energy_j":1.5,"edp":3,"source":"rapl-powercap"}
+ *
+ * Energy and EDP are absent where they are not known of every record. 0; *json is the caller's to
+ * free, NULL when there is no record. -1: out of memory. */
+int settle_figures_json(struct report *report, char **json);
+
+/* Those of a run, as the ledger at that URL has them. 0 likewise; -1 and err when it cannot be
+ * read. May take long. */
+int settle_figures_read(const char *url, const char *defaults_file, const struct settle_run *run,
+                        char **json, struct berth_error *err);
+
+#endif

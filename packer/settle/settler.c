@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle - see settle/settler.h */
+#include "packer/settle/settler.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/log.h"
+#include "packer/base/worker.h"
+#include "packer/ledger/ledger.h"
+#include "packer/settle/list.h"
+#include "packer/system/run_program.h"
+
+#define FIRST_TRY_S 1.5 /* the ledger takes a second */
+#define RETRY_LIMIT_S 300
+#define RUN_LIMIT_S 40 /* berth-comment gives up by itself before */
+#define GIVE_UP_S (7 * 86400)
+
+enum outcome { DONE, LATER, NEVER, NOT_WHOLE, NOTHING };
+
+struct settler {
+    char ledger_url[PATH_MAX], ledger_defaults[PATH_MAX], program[PATH_MAX];
+    struct ledger *ledger;
+    struct worker worker;
+    struct settle_list list; /* under the worker's mutex */
+};
+
+/* ---- one run ---- */
+
+/* Does the ledger know this node's steps only? */
+static bool of_one_node(const struct settler *settler)
+{
+    return strncmp(settler->ledger_url, "mariadb:", 8) != 0;
+}
+
+/* Start berth-comment. */
+static enum outcome tell(struct settler *settler, const struct settle_run *run, char *figures,
+                         char *said, size_t size)
+{
+    char job[16], at[32], *argv[16];
+    int n = 0, status;
+
+    snprintf(job, sizeof(job), "%u", run->job);
+    snprintf(at, sizeof(at), "%lld", (long long)run->at);
+    argv[n++] = settler->program;
+    argv[n++] = (char *)"-M", argv[n++] = (char *)run->cluster;
+    argv[n++] = (char *)"-j", argv[n++] = job;
+    argv[n++] = (char *)"-t", argv[n++] = at;
+    if (of_one_node(settler))
+        argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
+    argv[n++] = figures;
+    argv[n] = NULL;
+    status = settle_program(argv, RUN_LIMIT_S, &settler->worker.stopping, said, size);
+    if (status == 0)
+        return DONE;
+    return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;
+}
+
+static enum outcome settle(struct settler *settler, const struct settle_run *run, char *said,
+                           size_t size)
+{
+    struct berth_error err;
+    enum outcome outcome;
+    char why[256], *figures;
+
+    if (ledger_waiting(settler->ledger, why)) {
+        snprintf(said, size, "records wait for the ledger: %s", why);
+        return LATER;
+    }
+    if (settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &figures, &err) <
+        0) {
+        snprintf(said, size, "%s", err.text);
+        return LATER;
+    }
+    if (!figures) {
+        snprintf(said, size, "the ledger has no record of it");
+        return NOTHING;
+    }
+    outcome = tell(settler, run, figures, said, size);
+    free(figures);
+    return outcome;
+}
+
+/* ---- the thread ---- */
+
+static void log_outcome(const struct settle_run *run, enum outcome outcome, const char *said)
+{
+    if (outcome == DONE)
+        log_debug("job %u: AdminComment written", run->job);
+    else
+        log_line(outcome == NEVER ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+                 "job %u: AdminComment not written%s: %s", run->job, outcome == NEVER ? "" : " yet",
+                 said);
+}
+
+/* What has become of an entry, unless it was put again meanwhile. The mutex is held. */
+static void book(struct settler *settler, const struct settle_entry *before, enum outcome outcome)
+{
+    struct settle_entry *entry = settle_list_find(&settler->list, &before->run);
+    struct berth_error err;
+
+    if (!entry || entry->puts != before->puts)
+        return;
+    if (outcome == LATER && time(NULL) - entry->run.at < GIVE_UP_S)
+        settle_list_delay(entry, mono_s(), RETRY_LIMIT_S);
+    else if (settle_list_drop(&settler->list, entry, &err) < 0)
+        log_warn("%s", err.text);
+}
+
+/* Wait until an entry is due; NULL: the end. The mutex is held. */
+static const struct settle_entry *wait_for_work(struct settler *settler)
+{
+    while (!settler->worker.stopping) {
+        const struct settle_entry *next = settle_list_next(&settler->list);
+
+        if (next && next->due_s <= mono_s())
+            return next;
+        worker_wait_until(&settler->worker, next ? next->due_s : INFINITY);
+    }
+    return NULL;
+}
+
+static void run_settler(void *arg)
+{
+    struct settler *settler = arg;
+    const struct settle_entry *next;
+    char said[512];
+
+    while ((next = wait_for_work(settler))) {
+        struct settle_entry entry = *next;
+        enum outcome outcome;
+
+        worker_unlock(&settler->worker);
+        outcome = settle(settler, &entry.run, said, sizeof(said));
+        worker_lock(&settler->worker);
+        if (settler->worker.stopping && outcome != DONE)
+            break;
+        log_outcome(&entry.run, outcome, said);
+        book(settler, &entry, outcome);
+    }
+}
+
+/* ---- the event loop's side ---- */
+
+static void settler_free(struct settler *settler)
+{
+    settle_list_close(&settler->list);
+    free(settler);
+}
+
+int settler_open(struct settler **out, const struct conf *conf, struct ledger *ledger,
+                 struct berth_error *err)
+{
+    struct settler *settler = calloc(1, sizeof(*settler));
+    char path[PATH_MAX + 16];
+    int rc;
+
+    *out = NULL;
+    if (!settler)
+        return berth_error_set(err, "out of memory");
+    snprintf(settler->ledger_url, sizeof(settler->ledger_url), "%s", conf->ledger);
+    snprintf(settler->ledger_defaults, sizeof(settler->ledger_defaults), "%s",
+             conf->ledger_defaults);
+    snprintf(settler->program, sizeof(settler->program), "%s",
+             conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
+    settler->ledger = ledger;
+    snprintf(path, sizeof(path), "%s.comments", conf->ledger_queue);
+    rc = settle_list_open(&settler->list, path, mono_s(), err);
+    if (rc == 0)
+        rc = worker_open(&settler->worker, run_settler, settler, err);
+    if (rc < 0)
+        settler_free(settler);
+    else
+        *out = settler;
+    return rc;
+}
+
+void settler_close(struct settler *settler)
+{
+    if (settler && worker_close(&settler->worker))
+        settler_free(settler);
+}
+
+void settler_put(struct settler *settler, const struct settle_run *run)
+{
+    struct berth_error err;
+
+    if (!settler)
+        return;
+    worker_lock(&settler->worker);
+    if (settle_list_put(&settler->list, run, mono_s() + FIRST_TRY_S, &err) < 0)
+        log_warn("job %u: %s", run->job, err.text);
+    worker_changed(&settler->worker);
+    worker_unlock(&settler->worker);
+}
+
+void settler_job_end(struct settler *settler, uint32_t job)
+{
+    if (!settler)
+        return;
+    worker_lock(&settler->worker);
+    settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
+    worker_changed(&settler->worker);
+    worker_unlock(&settler->worker);
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/size/model.c packer/size/model.h \
+	packer/size/share.c packer/size/share.h \
+	packer/size/size.c packer/size/size.h

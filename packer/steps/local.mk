@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libpacker_la_SOURCES += \
+	packer/steps/journal.c packer/steps/journal.h \
+	packer/steps/journal_file.c packer/steps/journal_file.h \
+	packer/steps/packer.h \
+	packer/steps/pool.c packer/steps/pool.h \
+	packer/steps/pool_marker.c packer/steps/pool_marker.h \
+	packer/steps/program.c packer/steps/program.h \
+	packer/steps/registry.c packer/steps/registry.h \
+	packer/steps/stand.c packer/steps/stand.h \
+	packer/steps/step_counts.c packer/steps/step_counts.h \
+	packer/steps/step_size.c packer/steps/step_size.h

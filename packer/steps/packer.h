@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* packer - everything the daemon holds, in one struct that the stages share. */
+#ifndef BERTH_STEPS_PACKER_H
+#define BERTH_STEPS_PACKER_H
+
+#include "packer/base/clock.h"
+#include "packer/conf/conf.h"
+#include "packer/counters/counters.h"
+#include "packer/enforce/enforce.h"
+#include "packer/enforce/job_watch.h"
+#include "packer/machine/profile.h"
+#include "packer/machine/topo.h"
+#include "packer/profiles/profiles.h"
+#include "packer/steps/journal_file.h"
+#include "packer/steps/pool.h"
+#include "packer/steps/registry.h"
+#include "packer/system/rootfs.h"
+
+struct packer {
+    struct conf conf;
+    struct topo *topo;
+    struct rootfs root;
+    struct enforce enforce;
+    struct profiles *profiles;
+    struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
+    struct counters_node counters_node; /* what they borrow */
+    struct counters *counters;
+    struct learner *learner;     /* NULL: nothing is learned */
+    struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
+    struct probe *probe;         /* NULL: no interference probe */
+    bool probing;                /* one is under way */
+    bool rates_changed;          /* of a step, since the last re-placement was considered */
+    bool steps_changed;          /* which ones there are, since slowdowns were predicted */
+    struct replace *replace;     /* replace.h */
+    struct memory_mover *mover;  /* NULL: memory does not follow */
+    double size_patience_s;      /* for how long a launch may wait for its size */
+    double end_patience_s;    /* for how long the end of a step without processes is waited for */
+    struct node_power *power; /* of its packages (node_power.h) */
+    struct bill *bill;        /* what the meters say, and who gets it */
+    struct ledger *ledger;    /* NULL: no record is kept */
+    struct settler *settler;  /* NULL: slurmdbd is told nothing */
+    struct journal *journal;
+    bool stale; /* the journal could not be written: to be written anew by the next sweep */
+    struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */
+    struct registry steps;
+    struct pool pool;
+    struct cpus offline;                    /* CPUs that are off (offline.h) */
+    char node[64];                          /* as the last registration called it */
+    char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
+    void (*wake)(void *arg,
+                 double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */
+    void *wake_arg;
+    double started_mono_s;
+    uint64_t registrations, decisions, moves, failures; /* counted since the start */
+};
+
+#endif

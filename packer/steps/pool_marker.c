@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pool_marker - see pool_marker.h */
+#include "packer/steps/pool_marker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The folder beside the socket. */
+static void marker_dir(const struct packer *packer, char *path, size_t size)
+{
+    char socket[sizeof(packer->conf.socket)];
+
+    memcpy(socket, packer->conf.socket, sizeof(socket));
+    snprintf(path, size, "%s/%s", dirname(socket), WIRE_POOL_DIR);
+}
+
+/* Does the job keep its marker: has it a live step that opted in? */
+static bool opted_in(const struct packer *packer, uint32_t job)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->request.id.job == job && step->request.options.mode != WIRE_MODE_OFF)
+        return true;
+    return false;
+}
+
+void pool_marker_update(const struct packer *packer, uint32_t job)
+{
+    char dir[PATH_MAX], path[PATH_MAX + 16];
+    int fd;
+
+    marker_dir(packer, dir, sizeof(dir));
+    snprintf(path, sizeof(path), "%s/%u", dir, job);
+    if (!opted_in(packer, job)) {
+        unlink(path);
+        return;
+    }
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        log_error("%s: %s", path, strerror(errno));
+    else
+        close(fd);
+}
+
+/* Remove every marker of the folder. */
+static void remove_all(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+void pool_marker_update_all(const struct packer *packer)
+{
+    const struct step *step;
+    char path[PATH_MAX];
+
+    marker_dir(packer, path, sizeof(path));
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        log_error("%s: %s", path, strerror(errno));
+    remove_all(path);
+    TAILQ_FOREACH(step, &packer->steps.live, link) pool_marker_update(packer, step->request.id.job);
+}
+
+void pool_marker_remove_all(const struct packer *packer)
+{
+    char path[PATH_MAX];
+
+    marker_dir(packer, path, sizeof(path));
+    remove_all(path);
+    rmdir(path);
+}

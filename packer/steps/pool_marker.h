@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pool_marker - the files by which the plugin knows a job of the pool, in a folder beside the
+ * socket. A marker is there while its job has a live step that opted in. */
+#ifndef BERTH_STEPS_POOL_MARKER_H
+#define BERTH_STEPS_POOL_MARKER_H
+
+#include "packer/steps/packer.h"
+
+/* Makes or removes the marker of one job, as its live steps want it. */
+void pool_marker_update(const struct packer *packer, uint32_t job);
+
+/* Makes the folder with the markers of all jobs, after a start. */
+void pool_marker_update_all(const struct packer *packer);
+
+/* Removes the folder with all markers, before a stop. */
+void pool_marker_remove_all(const struct packer *packer);
+
+#endif

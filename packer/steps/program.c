@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* program - see program.h */
+#include "packer/steps/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+const char *program_command(const struct wire_register *request)
+{
+    const char *slash = strrchr(request->exe, '/');
+
+    return slash ? slash + 1 : request->exe;
+}
+
+const char *program_name(const struct wire_register *request)
+{
+    return request->options.tag[0] ? request->options.tag : program_command(request);
+}
+
+void program_key(const struct step *step, char key[PROFILE_KEY_MAX])
+{
+    const struct wire_register *request = &step->request;
+
+    key[0] = '\0';
+    if (request->options.tag[0])
+        profile_key_tag(key, request->options.tag);
+    else if (request->exe[0] && request->hash[0])
+        profile_key_exe(key, request->exe, request->hash);
+}
+
+/* What a step asks the store by. */
+struct identity {
+    char key[PROFILE_KEY_MAX], geometry[PROFILE_GEOMETRY_MAX];
+    struct profile_query query;
+};
+
+/* Returns false when the program is not known. */
+static bool identify(const struct packer *packer, const struct step *step,
+                     struct identity *identity)
+{
+    program_key(step, identity->key);
+    profile_geometry(identity->geometry, step->request.ntasks, step->request.cpus_per_task);
+    identity->query = (struct profile_query){.key = identity->key,
+                                             .shape = step->request.shape,
+                                             .geometry = identity->geometry,
+                                             .machine = packer->machine_type,
+                                             .llc_bytes = packer->topo->llc[0].size_bytes,
+                                             .max_age_days = packer->conf.profile_age_days};
+    return identity->key[0] != '\0';
+}
+
+int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
+                    struct berth_error *err)
+{
+    struct identity identity;
+
+    if (!identify(packer, step, &identity))
+        return 0;
+    return profiles_get(packer->profiles, &identity.query, profile, err);
+}
+
+int program_sample(const struct packer *packer, const struct step *step, enum profile_rate rate,
+                   struct profile_sample *sample, struct berth_error *err)
+{
+    struct identity identity;
+
+    if (!identify(packer, step, &identity))
+        return 0;
+    return profiles_get_sample(packer->profiles, &identity.query, rate, sample, err);
+}
+
+void program_sample_init(const struct packer *packer, const struct step *step, const char *source,
+                         struct profile_sample *sample)
+{
+    const struct wire_register *request = &step->request;
+
+    profile_sample_init(sample);
+    program_key(step, sample->key);
+    snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
+    profile_geometry(sample->geometry, request->ntasks, request->cpus_per_task);
+    snprintf(sample->machine, sizeof(sample->machine), "%s", packer->machine_type);
+    snprintf(sample->source, sizeof(sample->source), "%s", source);
+    snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
+             request->exe);
+    sample->llc_bytes = packer->topo->llc[0].size_bytes;
+    sample->line_bytes = packer->topo->llc[0].line_bytes;
+    sample->measured_at = time(NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* program - which program a step runs: what people call it, and what the profile store knows it by.
+ */
+#ifndef BERTH_STEPS_PROGRAM_H
+#define BERTH_STEPS_PROGRAM_H
+
+#include "packer/steps/packer.h"
+
+/* Returns the last element of the executable's path; "" when the executable is not known. */
+const char *program_command(const struct wire_register *request);
+
+/* Returns the tag that the user gave, else the command. */
+const char *program_name(const struct wire_register *request);
+
+/* Fills in the key that the profile is stored under: the tag's, else the executable's; "" when
+ * neither is known. */
+void program_key(const struct step *step, char key[PROFILE_KEY_MAX]);
+
+/* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. */
+int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
+                    struct berth_error *err);
+
+/* Asks the store for the program's best sample that knows the rate: 1 found, 0 not, -1 and err. */
+int program_sample(const struct packer *packer, const struct step *step, enum profile_rate rate,
+                   struct profile_sample *sample, struct berth_error *err);
+
+/* Begins a sample without figures, under the identity that a launch asks for. Its key is "" when
+ * the program is not known. */
+void program_sample_init(const struct packer *packer, const struct step *step, const char *source,
+                         struct profile_sample *sample);
+
+#endif

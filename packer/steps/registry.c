@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* registry - see registry.h */
+#include "packer/steps/registry.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
+                                                  "left", "failed", "ended"};
+const char *const step_released_name[STEP_RELEASES] = {"no", "step", "job"};
+const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
+const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
+
+#define TO(state) (1u << (state))
+static const unsigned edges[STEP_STATES] = {
+    [STEP_NEW] = TO(STEP_PLACED) | TO(STEP_OBSERVED) | TO(STEP_LEFT) | TO(STEP_ENDED),
+    [STEP_PLACED] = TO(STEP_FAILED) | TO(STEP_LEFT) | TO(STEP_ENDED),
+    [STEP_OBSERVED] = TO(STEP_LEFT) | TO(STEP_ENDED),
+    [STEP_LEFT] = TO(STEP_ENDED),
+    [STEP_FAILED] = TO(STEP_ENDED),
+};
+
+void registry_init(struct registry *registry, size_t history)
+{
+    memset(registry, 0, sizeof(*registry));
+    TAILQ_INIT(&registry->live);
+    TAILQ_INIT(&registry->ended);
+    registry->history = history;
+}
+
+static void step_free(struct step *step)
+{
+    free(step->request.task);
+    free(step->body.task);
+    free(step->counts);
+    free(step->bill.way);
+    free(step);
+}
+
+static void list_free(struct step_list *list)
+{
+    struct step *step;
+
+    while ((step = TAILQ_FIRST(list))) {
+        TAILQ_REMOVE(list, step, link);
+        step_free(step);
+    }
+}
+
+void registry_free(struct registry *registry)
+{
+    list_free(&registry->live);
+    list_free(&registry->ended);
+}
+
+/* The mechanism's view of the tasks; homes come from enforce's locate(). */
+static int body_init(struct enforce_step *body, const struct wire_register *request)
+{
+    body->id = request->id;
+    body->uid = request->uid;
+    body->ntasks = request->ntasks;
+    body->task = calloc(request->ntasks ? request->ntasks : 1, sizeof(*body->task));
+    if (!body->task)
+        return -1;
+    for (size_t i = 0; i < request->ntasks; i++)
+        body->task[i].pid = request->task[i].pid;
+    return 0;
+}
+
+struct step *registry_add(struct registry *registry, struct wire_register *request)
+{
+    struct step *step = calloc(1, sizeof(*step));
+
+    if (!step || body_init(&step->body, request) < 0) {
+        free(step);
+        return NULL;
+    }
+    step->request = *request;
+    request->task = NULL;
+    request->ntasks = 0;
+    step->exit_status = -1;
+    step->profile.miss_pmi = step->profile.accesses = NAN;
+    step->profile.instructions_per_s = step->profile.core_gbps = NAN;
+    step->size.gbps = step->size.gbps_all = NAN;
+    step->slowdown.now = step->slowdown.home = NAN;
+    step->probe.rank = NAN;
+    step->use = (struct step_use){.user_s = -1, .system_s = -1};
+    TAILQ_INSERT_TAIL(&registry->live, step, link);
+    registry->nlive++;
+    return step;
+}
+
+struct step *registry_find(struct registry *registry, struct wire_step_id id)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step->request.id.job == id.job && step->request.id.step == id.step)
+        return step;
+    return NULL;
+}
+
+bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step->request.id.job == job && !(inner && step_is_shell(step)))
+        return true;
+    return false;
+}
+
+int step_go(struct step *step, enum step_state to)
+{
+    if (!(edges[step->state] & TO(to))) {
+        errno = EINVAL;
+        return -1;
+    }
+    step->state = to;
+    return 0;
+}
+
+static void forget_oldest(struct registry *registry)
+{
+    struct step *oldest;
+
+    while (registry->nended > registry->history) {
+        oldest = TAILQ_LAST(&registry->ended, step_list);
+        TAILQ_REMOVE(&registry->ended, oldest, link);
+        registry->nended--;
+        step_free(oldest);
+    }
+}
+
+void registry_end(struct registry *registry, struct step *step)
+{
+    step_go(step, STEP_ENDED);
+    TAILQ_REMOVE(&registry->live, step, link);
+    registry->nlive--;
+    TAILQ_INSERT_HEAD(&registry->ended, step, link);
+    registry->nended++;
+    forget_oldest(registry);
+}
+
+void registry_drop(struct registry *registry, struct step *step)
+{
+    TAILQ_REMOVE(&registry->live, step, link);
+    registry->nlive--;
+    step_free(step);
+}
+
+bool step_is_shell(const struct step *step)
+{
+    return step->request.id.step == WIRE_STEP_BATCH ||
+           step->request.id.step == WIRE_STEP_INTERACTIVE;
+}
+
+bool step_movable(const struct step *step)
+{
+    return step->state == STEP_PLACED;
+}
+
+bool step_may_use(const struct step *step, const struct cpus *nodes)
+{
+    return cpus_empty(&step->memory.bound) || cpus_subset(nodes, &step->memory.bound);
+}
+
+bool step_is_named(const struct step *step, struct wire_step_id id)
+{
+    return (id.job == UINT32_MAX || id.job == step->request.id.job) &&
+           (id.step == UINT32_MAX || id.step == step->request.id.step);
+}
+
+void registry_release(struct registry *registry, struct wire_step_id id)
+{
+    enum step_released scope =
+        id.job != UINT32_MAX && id.step == UINT32_MAX ? STEP_JOB_RELEASED : STEP_RELEASED;
+    struct step *step;
+
+    registry->released |= id.job == UINT32_MAX;
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step_is_named(step, id) && step->released < scope)
+        step->released = scope;
+}
+
+void registry_manage(struct registry *registry)
+{
+    struct step *step;
+
+    registry->released = false;
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step->released == STEP_JOB_RELEASED)
+        step->released = STEP_RELEASED;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* registry - the steps that berthd knows, and what each stage of the pipeline found out about them.
+ *
+ * A step's struct holds one plain struct per stage, in the order of the way of the data; `berthctl
+ * explain` prints them in this order. The state machine:
+ *
+ *     new -> placed | observed | left -> ended        placed -> failed -> ended
+ *
+ *                                                  placed | observed -> left (released)
+ *
+ * placed: berth decides where it stands. observed: decided, recorded, not touched. left: berth
+ * keeps off (hand-bound, not opted in, released, ...). failed: could not be verified, put back,
+ * kept off from then on. */
+#ifndef BERTH_STEPS_REGISTRY_H
+#define BERTH_STEPS_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "models/numa/numem.h"
+#include "packer/energy/energy.h"
+#include "packer/enforce/enforce.h"
+#include "packer/memory/mover.h"
+#include "packer/profiles/profiles.h"
+#include "packer/wire/wire.h"
+
+enum step_state {
+    STEP_NEW,
+    STEP_PLACED,
+    STEP_OBSERVED,
+    STEP_LEFT,
+    STEP_FAILED,
+    STEP_ENDED,
+    STEP_STATES
+};
+extern const char *const step_state_name[STEP_STATES];
+
+/* Who said that berth shall keep off: nobody; root, of this step; of all steps of its job. */
+enum step_released { STEP_NOT_RELEASED, STEP_RELEASED, STEP_JOB_RELEASED, STEP_RELEASES };
+extern const char *const step_released_name[STEP_RELEASES];
+
+enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
+extern const char *const step_class_name[STEP_CLASSES];
+
+struct step_profile {
+    bool known;      /* found in the store under program_key(), or counted */
+    bool reference;  /* of a run alone: what this run counts beside others does not replace it */
+    double miss_pmi; /* LLC misses per million instructions; NAN when not known */
+    char source[32];
+    bool truncated;
+    int64_t measured_at;
+    double instructions_per_s; /* of one core alone, at full speed; NAN when not known */
+    double core_gbps; /* what such a core reads from memory, 1e9 bytes/s; NAN when not known */
+    unsigned ways;    /* of its stack-distance profile; 0: not known */
+    double hits[PROFILE_WAYS_MAX]; /* [ways] per million instructions by LRU position, [0] MRU */
+    double accesses;               /* per million instructions; NAN not known */
+};
+
+struct step_class {
+    enum step_class_id id;
+    char reason[160];
+};
+
+/* By the interference probe: of this run, or of earlier ones. */
+struct step_probe {
+    double intensity; /* the fraction by which a reporter beside it slows down */
+    double error;     /* its standard error; NAN not known */
+    double rank;      /* misses per million instructions that it ranks like; NAN: not known */
+    unsigned probes;  /* that tell it; 0: nothing is known */
+    bool stored;      /* of earlier runs */
+};
+
+/* Which cores: the tasks' `use` (enforce.h). */
+struct step_size {
+    size_t cores, given; /* what Slurm gave, what the step gets */
+    size_t threads;      /* OMP_NUM_THREADS of each of its tasks; 0: not for berth to set */
+    bool modelled;       /* by NuCore: what follows is known */
+    enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
+    double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
+    char reason[256];
+};
+
+/* Cores that Slurm gave to several jobs (share.h). */
+struct step_share {
+    size_t others; /* groups of steps of other jobs that have cores in common with it */
+    size_t cores;  /* its part of them; 0: not divided */
+    bool due;      /* the tasks' `use` has changed, and they have not followed */
+};
+
+/* DIO-POWER's decision (place.h); PLACE_NO_CHOICE: another policy's. */
+enum step_choice { PLACE_NO_CHOICE, PLACE_CLUSTERED, PLACE_SPREAD, PLACE_CHOICES };
+extern const char *const step_choice_name[PLACE_CHOICES]; /* NULL, "cluster", "spread" */
+
+/* The predicted energy-delay products of the node's steps (models/energy/power.h), J s; NAN where the
+ * packages' power is not known. */
+struct step_edp {
+    enum step_choice choice;
+    double cluster, spread;
+    const char *source; /* of the power figures: "measured", "model"; NULL: not known */
+};
+
+struct step_place {
+    enum wire_policy policy, policy_asked;
+    struct step_edp edp;
+    size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
+    struct cpus home; /* where Slurm put it */
+    struct cpus cpus; /* where it shall stand */
+    struct cpus mems; /* the NUMA nodes of these */
+    bool adopted;     /* where a berthd before this one had placed it */
+};
+
+/* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
+ */
+struct step_slowdown {
+    double now, home;              /* as the steps stand; if all stood where Slurm put them */
+    double since_s;                /* CLOCK_MONOTONIC: for so long that has been so */
+    double sum, home_sum, seconds; /* before that, times the seconds, and these */
+};
+
+struct step_hold {
+    bool verified;  /* read back as wanted */
+    bool away;      /* not berth's to place any more, and not yet seen at home again */
+    uint64_t moves; /* times it was moved */
+    char reason[384];
+};
+
+/* The last proposal to move the running step (replace.h). */
+struct step_replace {
+    uint64_t decisions;  /* that were about it */
+    double gain, cost_s; /* of the node: cores, core-seconds; NAN not known */
+    bool energy;         /* gain is in energy times time, as cores (replace.c) */
+    double bytes;        /* memory of the step that would follow */
+    struct cpus cpus;    /* where it would stand */
+    char verdict[64];    /* "": no proposal was about it */
+};
+
+struct step_use {
+    double user_s, system_s; /* CPU time; < 0 unknown */
+    uint64_t maxrss_kib;     /* 0 unknown */
+};
+
+/* What the step is billed (bill.h). */
+struct step_bill {
+    bool known[ENERGY_DOMAINS];  /* a meter of that kind was read while it ran */
+    uint64_t uj[ENERGY_DOMAINS]; /* microjoules until now */
+    uint64_t gaps;               /* intervals of its life that were not metered, or in part */
+    char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
+    char by[32];                 /* what the dynamic part went by: "counters", "busy time",
+                                    "cores" (held); several, with commas, in the course of time */
+    struct bill_step *way;       /* bill/parts.h; NULL: it is not billed (yet, or any more) */
+};
+
+struct step {
+    TAILQ_ENTRY(step) link;
+    enum step_state state;
+    enum step_released released;  /* release.h */
+    int64_t started_at, ended_at; /* unix seconds; 0 not yet */
+    double started_mono_s, ended_mono_s;
+    double empty_mono_s; /* when no process of it was found; 0: there was one */
+    int exit_status;     /* wait(2) status; -1 unknown */
+    struct wire_register request;
+    char
+        refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
+    struct step_profile profile;
+    struct step_probe probe;
+    struct step_class class;
+    struct step_size size;
+    struct step_share share;
+    struct step_place place;
+    struct step_slowdown slowdown;
+    struct step_hold hold;
+    struct step_replace replace;
+    struct step_memory memory;
+    struct step_use use;
+    struct step_bill bill;
+    struct step_counts *counts; /* observe/window.h; NULL: nothing is counted */
+    struct enforce_step body;   /* cgroup, homes and tasks */
+};
+
+TAILQ_HEAD(step_list, step);
+
+struct registry {
+    struct step_list live;  /* in order of registration */
+    struct step_list ended; /* newest first */
+    size_t nlive, nended, history;
+    bool released; /* root wants new steps left alone */
+};
+
+void registry_init(struct registry *registry, size_t history);
+void registry_free(struct registry *registry);
+
+/* A new live step; takes over request (and clears it). NULL when out of memory. */
+struct step *registry_add(struct registry *registry, struct wire_register *request);
+struct step *registry_find(struct registry *registry, struct wire_step_id id); /* live only; NULL */
+
+/* Does the job have a live step here? With `inner`, only steps other than the batch script and the
+ * interactive shell count. */
+bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner);
+
+/* Follow an edge of the state machine; -1 with errno EINVAL where there is none. */
+int step_go(struct step *step, enum step_state to);
+
+/* The step is over: it becomes history, and the oldest history is forgotten. */
+void registry_end(struct registry *registry, struct step *step);
+void registry_drop(struct registry *registry, struct step *step); /* without a trace */
+
+/* Tells whether `id` (step UINT32_MAX: the whole job, job UINT32_MAX: the whole node) names it. */
+bool step_is_named(const struct step *step, struct wire_step_id id);
+
+/* Marks what `id` names as released by root, of the whole node also the steps to come. Marks only:
+ * release_leave() takes them out of berth's care. */
+void registry_release(struct registry *registry, struct wire_step_id id);
+
+/* Ends that for steps to come. Steps that were released stay so. */
+void registry_manage(struct registry *registry);
+
+/* May the step stand on CPUs of these NUMA nodes? */
+bool step_may_use(const struct step *step, const struct cpus *nodes);
+
+bool step_is_shell(const struct step *step); /* batch script or interactive shell */
+bool step_movable(const struct step *step);  /* berth decides where it stands */
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stand - see stand.h */
+#include "packer/steps/stand.h"
+
+#include <stdlib.h>
+
+/* ---- CPUs and cores ---- */
+
+/* May the core be exchanged with others while a job holds `cpus`? All its threads must be the
+ * job's, and as many as other cores have: cores are exchanged one for one. */
+static bool core_whole(const struct topo *topo, size_t core, const struct cpus *cpus)
+{
+    return topo->core[core].threads == topo->core[0].threads &&
+           cpus_subset(&topo->core[core].cpus, cpus);
+}
+
+const char *stand_unfit(const struct packer *packer, const struct enforce_step *body)
+{
+    for (size_t i = 0; i < body->ntasks; i++) {
+        if (cpus_empty(&body->task[i].home))
+            return "a task's CPUs are not known";
+        cpus_foreach(cpu, &body->task[i].home)
+        {
+            long core = topo_core_of_cpu(packer->topo, cpu);
+
+            if (core < 0)
+                return "it runs on CPUs that the topology does not know";
+            if (cpus_intersect(&packer->topo->core[core].cpus, &packer->offline))
+                return "one of its cores is switched off";
+            if (!core_whole(packer->topo, (size_t)core, &body->job_home))
+                return "its job shares a core with another job, or has cores of another kind";
+        }
+    }
+    return NULL;
+}
+
+/* The CPU of core `to` that has the same place among its threads as `cpu` has in core `from`. */
+static size_t cpu_image(const struct topo *topo, size_t from, size_t to, size_t cpu)
+{
+    size_t image = cpus_next(&topo->core[to].cpus, 0);
+
+    for (size_t at = cpus_next(&topo->core[from].cpus, 0); at < cpu && at < CPUS_MAX;
+         at = cpus_next(&topo->core[from].cpus, at + 1))
+        image = cpus_next(&topo->core[to].cpus, image + 1);
+    return image;
+}
+
+void stand_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
+                 struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    cpus_foreach(cpu, home)
+    {
+        long core = topo_core_of_cpu(packer->topo, cpu);
+
+        if (core >= 0 && pool_has(pool, (size_t)core))
+            cpus_add(cpus, cpu_image(packer->topo, (size_t)core, pool->stand[core], cpu));
+        else
+            cpus_add(cpus, cpu);
+    }
+}
+
+/* ---- members of the pool ---- */
+
+bool stand_movable(const struct step *step, const struct step *guest)
+{
+    return step_movable(step) || (guest && (step == guest || step->state == STEP_OBSERVED));
+}
+
+/* wanted[core] = value for the cores that `cpus` touch (value true: only for whole ones). */
+static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted, bool value)
+{
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core >= 0 && (!value || core_whole(topo, (size_t)core, cpus)))
+            wanted[core] = value;
+    }
+}
+
+struct strangers {
+    const struct packer *packer;
+    const struct step *guest;
+    struct cpus *cpus;
+};
+
+static void add_stranger(uint32_t job, const struct cpus *cpus, void *arg)
+{
+    const struct strangers *strangers = arg;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &strangers->packer->steps.live, link)
+    if (step->request.id.job == job && stand_movable(step, strangers->guest))
+        return;
+    cpus_or(strangers->cpus, cpus);
+}
+
+/* CPUs of jobs that no step of berth's is of, as far as the way knows them. */
+static void find_strangers(const struct packer *packer, const struct step *guest, struct cpus *cpus)
+{
+    struct strangers strangers = {packer, guest, cpus};
+    const struct step *any = TAILQ_FIRST(&packer->steps.live);
+    struct enforce enforce = packer->enforce;
+
+    if (enforce.way->jobs && any) /* all of them are on this node */
+        enforce.way->jobs(&enforce, any->request.node, add_stranger, &strangers);
+}
+
+void stand_others(const struct packer *packer, const struct step *guest, struct cpus *cpus)
+{
+    const struct step *step;
+
+    cpus_zero(cpus);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!stand_movable(step, guest))
+        cpus_or(cpus, &step->body.step_home);
+    find_strangers(packer, guest, cpus);
+}
+
+/* Nobody else of the pool is put on the cores of a stranger, even where Slurm lets jobs share them.
+ */
+void stand_sync(const struct packer *packer, const struct step *guest, struct pool *pool)
+{
+    bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
+    const struct step *step;
+    struct cpus others;
+
+    if (!wanted)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (stand_movable(step, guest))
+        mark(packer->topo, &step->body.job_home, wanted, true);
+    stand_others(packer, guest, &others);
+    cpus_or(&others, &packer->offline);
+    mark(packer->topo, &others, wanted, false);
+    for (size_t core = 0; core < pool->cores; core++)
+        if (wanted[core])
+            pool_join(pool, core);
+        else
+            pool_leave(pool, core);
+    free(wanted);
+}

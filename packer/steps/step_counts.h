@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step_counts - what the counters have said of one step: readings, windows and running averages. */
+#ifndef BERTH_STEPS_STEP_COUNTS_H
+#define BERTH_STEPS_STEP_COUNTS_H
+
+#include "packer/counters/counters.h"
+#include "packer/counters/rates.h"
+#include "packer/steps/registry.h"
+
+/* What is counted of one step; the stage of observe/window.h writes it. */
+struct step_counts {
+    struct counters_step *counters; /* NULL until the start-up is over */
+    struct reuse_step *reuse;       /* reuse.h; NULL: not sampled */
+    double due_s;                   /* when it is read next */
+    struct counters_sample last;    /* the reading that the present window began with */
+    double foreign_s;   /* busy time of the CPUs beside its own on its caches, at that time */
+    bool foreign_known; /* and it has not moved since */
+    struct phase phase; /* running averages of the present phase */
+    struct rate alone[RATES], beside[RATES]; /* of the whole run: windows in which nobody else
+                                                 worked on its caches, and the others */
+    double instructions[2], seconds[2];      /* counted in them, [0] alone, [1] beside */
+    uint64_t ended[2];                       /* windows of these two kinds */
+    uint64_t windows;                        /* all, also those that are neither */
+    bool window_over;                        /* a window has ended since the step was classified */
+    double scaling[RATES]; /* relative standard error for multiplexing, in the last window */
+};
+
+/* Fills in the running average of the present phase, with half its 95 % interval (multiplexing
+ * included; NAN where that is not known). Returns false where the rate is not known. */
+bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proc_usage - see system/process.h */
+#include "packer/system/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S 1e9
+#define STAT_MAX 2048 /* bytes of /proc/PID/stat */
+
+/* Fields of /proc/PID/stat, counted from 1 as in proc(5). */
+enum {
+    STATE = 3,
+    PARENT = 4,
+    MINOR_FAULTS = 10,
+    WAITED_MINOR_FAULTS,
+    MAJOR_FAULTS,
+    WAITED_MAJOR_FAULTS,
+    USER,
+    SYSTEM,
+    WAITED_USER,
+    WAITED_SYSTEM,
+    THREADS = 20,
+    STARTED = 22,
+    RSS_PAGES = 24
+};
+
+/* The numbers after the state, into field[PARENT..RSS_PAGES]. */
+static int parse_fields(const char *text, long long *field)
+{
+    char *end;
+
+    for (int i = PARENT; i <= RSS_PAGES; i++, text = end) {
+        field[i] = strtoll(text, &end, 10);
+        if (end == text)
+            return -1;
+    }
+    return 0;
+}
+
+int proc_stat_parse(const char *text, struct proc_stat *stat)
+{
+    const char *rest = strrchr(text, ')'); /* the command's name may hold anything */
+    double tick = NS_PER_S / (double)sysconf(_SC_CLK_TCK);
+    long long field[RSS_PAGES + 1];
+    bool zombie;
+
+    if (!rest || rest[1] != ' ' || !rest[2] || parse_fields(rest + 3, field) < 0)
+        return -1;
+    zombie = strchr("ZXx", rest[2]) != NULL;
+    *stat = (struct proc_stat){
+        .zombie = zombie,
+        .parent = (pid_t)field[PARENT],
+        .started = (uint64_t)field[STARTED],
+        .user_ns = (double)field[USER] * tick,
+        .system_ns = (double)field[SYSTEM] * tick,
+        .faults = (double)field[MINOR_FAULTS] + (double)field[MAJOR_FAULTS],
+        .waited_user_ns = (double)field[WAITED_USER] * tick,
+        .waited_system_ns = (double)field[WAITED_SYSTEM] * tick,
+        .waited_faults = (double)field[WAITED_MINOR_FAULTS] + (double)field[WAITED_MAJOR_FAULTS],
+        .threads = (double)field[THREADS] - (zombie ? 1 : 0), /* the first one, which has ended */
+        .rss_bytes = (double)field[RSS_PAGES] * (double)sysconf(_SC_PAGESIZE)};
+    if (stat->threads < 0)
+        stat->threads = 0;
+    return 0;
+}
+
+int proc_stat_open(const struct rootfs *root, pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    return rootfs_openat(root, path, O_RDONLY);
+}
+
+int proc_stat_read(int fd, struct proc_stat *stat)
+{
+    char text[STAT_MAX];
+    ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
+
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    return proc_stat_parse(text, stat);
+}
+
+/* The number after name in text. 0, or -1. */
+static int find_number(const char *text, const char *name, double *value)
+{
+    const char *at = strstr(text, name);
+    char *end;
+
+    if (!at)
+        return -1;
+    at += strlen(name);
+    *value = (double)strtoull(at, &end, 10);
+    return end == at ? -1 : 0;
+}
+
+/* Add the second number of a thread's schedstat: ns on a CPU, ns waiting for one, time slices. */
+static void add_schedstat(const char *text, struct proc_waits *waits)
+{
+    char *end, *second;
+    unsigned long long delay;
+
+    strtoull(text, &end, 10);
+    delay = strtoull(end, &second, 10);
+    if (second == end)
+        return;
+    waits->run_delay_ns += (double)delay;
+    waits->run_delay_known = true;
+}
+
+/* Add a thread's status. The lines are the last ones; a thread's name stands before, with every
+ * newline in it escaped. */
+static void add_status(const char *text, struct proc_waits *waits)
+{
+    double voluntary, involuntary;
+
+    if (find_number(text, "\nvoluntary_ctxt_switches:", &voluntary) < 0 ||
+        find_number(text, "\nnonvoluntary_ctxt_switches:", &involuntary) < 0)
+        return;
+    waits->voluntary += voluntary;
+    waits->involuntary += involuntary;
+    waits->switches_known = true;
+}
+
+/* A file of a thread, or NULL; free it. */
+static char *read_thread(const struct rootfs *root, pid_t pid, const char *thread, const char *file)
+{
+    char path[NAME_MAX + 64];
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", (int)pid, thread, file);
+    return rootfs_read(root, path);
+}
+
+int proc_waits_read(const struct rootfs *root, pid_t pid, struct proc_waits *waits)
+{
+    char path[64], **thread, *text;
+
+    *waits = (struct proc_waits){0};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    thread = rootfs_list(root, path);
+    if (!thread)
+        return -1;
+    for (size_t i = 0; thread[i]; i++) {
+        text = read_thread(root, pid, thread[i], "schedstat");
+        if (text)
+            add_schedstat(text, waits);
+        free(text);
+        text = read_thread(root, pid, thread[i], "status");
+        if (text)
+            add_status(text, waits);
+        free(text);
+    }
+    rootfs_list_free(thread);
+    return 0;
+}

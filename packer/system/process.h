@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proc_usage - what /proc says of one process.
+ *
+ * /proc/PID/stat is kept open: the kernel ties the descriptor to the process, so that it never
+ * answers for another one that got the same number, and a read of it costs half of what opening it
+ * anew costs. Linux: fs/proc/array.c (do_task_stat), proc(5). */
+#ifndef BERTH_SYSTEM_PROCESS_H
+#define BERTH_SYSTEM_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/system/rootfs.h"
+
+/* A process, all its threads together, those that have ended too. Times have the resolution of the
+ * kernel's clock ticks (10 ms as a rule). */
+struct proc_stat {
+    bool zombie; /* it has ended; its parent has not waited for it yet */
+    pid_t parent;
+    uint64_t started;                  /* ticks since boot: with the pid, who it is */
+    double user_ns, system_ns, faults; /* its own */
+    double waited_user_ns, waited_system_ns, waited_faults; /* of children it has waited for */
+    double threads, rss_bytes;
+};
+
+/* The text of /proc/PID/stat. 0, or -1: it is not one. */
+int proc_stat_parse(const char *text, struct proc_stat *stat);
+
+/* /proc/PID/stat, to be read as often as wanted. The descriptor, or -1 with errno. */
+int proc_stat_open(const struct rootfs *root, pid_t pid);
+
+/* 0, or -1: the process is gone. */
+int proc_stat_read(int fd, struct proc_stat *stat);
+
+/* What the threads waited, summed over those that live now. */
+struct proc_waits {
+    bool run_delay_known, switches_known;
+    double run_delay_ns;           /* schedstat (CONFIG_SCHED_INFO) */
+    double voluntary, involuntary; /* status */
+};
+
+/* Read /proc/PID/task/TID/{schedstat,status} of every thread. 0, or -1: the process is gone. */
+int proc_waits_read(const struct rootfs *root, pid_t pid, struct proc_waits *waits);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rootfs - see rootfs.h
+ *
+ * openat2(2) with RESOLVE_IN_ROOT: a symbolic link of a recorded tree cannot lead out of it. */
+#include "packer/system/rootfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "packer/base/file.h"
+
+#define OPEN_TRIES 16 /* EAGAIN: something was renamed while ".." was resolved */
+
+int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err)
+{
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    root->fd = fd;
+    return 0;
+}
+
+void rootfs_close(struct rootfs *root)
+{
+    if (root->fd >= 0)
+        close(root->fd);
+    root->fd = -1;
+}
+
+int rootfs_openat(const struct rootfs *root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
+    long fd = -1;
+
+    path += strspn(path, "/");
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return (int)fd;
+}
+
+bool rootfs_exists(const struct rootfs *root, const char *path)
+{
+    int saved = errno, fd = rootfs_openat(root, path, O_PATH);
+
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return fd >= 0;
+}
+
+char *rootfs_read(const struct rootfs *root, const char *path)
+{
+    int saved, fd = rootfs_openat(root, path, O_RDONLY);
+    char *text;
+
+    if (fd < 0)
+        return NULL;
+    text = file_read_fd(fd, SIZE_MAX, NULL);
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return text;
+}
+
+int rootfs_write(const struct rootfs *root, const char *path, const char *text,
+                 struct berth_error *err)
+{
+    int saved, fd = rootfs_openat(root, path, O_WRONLY | O_TRUNC);
+    size_t length = strlen(text);
+    ssize_t wrote;
+
+    if (fd < 0)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    wrote = write(fd, text, length);
+    saved = wrote >= 0 && (size_t)wrote != length ? EIO : errno;
+    close(fd);
+    errno = saved;
+    if (wrote >= 0 && (size_t)wrote == length)
+        return 0;
+    return berth_error_set(err, "%s: cannot write '%.*s': %s", path, (int)strcspn(text, "\n"), text,
+                           strerror(errno));
+}
+
+int rootfs_read_cpus(const struct rootfs *root, const char *path, struct cpus *set,
+                     struct berth_error *err)
+{
+    char *text = rootfs_read(root, path);
+    int saved, rc;
+
+    if (!text)
+        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    rc = cpus_parse(set, text);
+    saved = errno;
+    if (rc < 0)
+        berth_error_set(err, "%s: '%.*s' is not a CPU list", path, (int)strcspn(text, "\n"), text);
+    free(text);
+    errno = saved;
+    return rc;
+}
+
+int rootfs_write_cpus(const struct rootfs *root, const char *path, const struct cpus *set,
+                      struct berth_error *err)
+{
+    char text[CPUS_TEXT_MAX + 1];
+
+    if (cpus_format(set, text, sizeof(text) - 1) < 0)
+        return berth_error_set(err, "%s: the CPU list is too long", path);
+    strcat(text, "\n"); /* an empty list needs a byte to be written at all */
+    return rootfs_write(root, path, text, err);
+}
+
+/* Open the folder that holds path, and point *name at path's last part. */
+static int open_parent(const struct rootfs *root, const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    char parent[PATH_MAX];
+
+    *name = slash ? slash + 1 : path;
+    if (length >= sizeof(parent) || !**name || strcmp(*name, "..") == 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    return rootfs_openat(root, parent, O_PATH | O_DIRECTORY);
+}
+
+int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err)
+{
+    const char *name;
+    int saved, rc = -1, parent = open_parent(root, path, &name);
+
+    if (parent >= 0) {
+        rc = mkdirat(parent, name, 0755);
+        saved = errno;
+        close(parent);
+        errno = saved;
+    }
+    if (rc < 0 && (parent < 0 || errno != EEXIST))
+        return berth_error_set(err, "%s: cannot create: %s", path, strerror(errno));
+    return 0;
+}
+
+int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err)
+{
+    const char *name;
+    int saved, rc = -1, parent = open_parent(root, path, &name);
+
+    if (parent >= 0) {
+        rc = unlinkat(parent, name, AT_REMOVEDIR);
+        saved = errno;
+        close(parent);
+        errno = saved;
+    }
+    if (rc < 0 && errno != ENOENT)
+        return berth_error_set(err, "%s: cannot remove: %s", path, strerror(errno));
+    return 0;
+}
+
+/* One more name at the end of the list, which NULL ends. */
+static int add_name(char ***names, size_t n, const char *name)
+{
+    char **grown = realloc(*names, (n + 2) * sizeof(*grown));
+
+    if (!grown)
+        return -1;
+    *names = grown;
+    grown[n] = strdup(name);
+    if (!grown[n])
+        return -1;
+    grown[n + 1] = NULL;
+    return 0;
+}
+
+char **rootfs_list(const struct rootfs *root, const char *path)
+{
+    int fd = rootfs_openat(root, path, O_RDONLY | O_DIRECTORY);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    char **names = dir ? calloc(1, sizeof(*names)) : NULL;
+    struct dirent *entry;
+    size_t n = 0;
+
+    if (fd >= 0 && !dir)
+        close(fd);
+    while (names && (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        if (add_name(&names, n, entry->d_name) < 0) {
+            rootfs_list_free(names);
+            names = NULL;
+        }
+        n++;
+    }
+    if (dir)
+        closedir(dir);
+    return names;
+}
+
+void rootfs_list_free(char **names)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        free(names[i]);
+    free(names);
+}

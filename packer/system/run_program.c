@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle_run - see system/run_program.h */
+#include "packer/system/run_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+
+#define LOOK_MS 100 /* how often *stop is looked at */
+
+/* ---- its start ---- */
+
+/* Our threads block signals, and the daemon ignores SIGPIPE: not so the program. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t none, fallback;
+
+    sigemptyset(&none);
+    sigemptyset(&fallback);
+    sigaddset(&fallback, SIGPIPE);
+    if (posix_spawnattr_setsigmask(attributes, &none) ||
+        posix_spawnattr_setsigdefault(attributes, &fallback))
+        return ENOMEM;
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn(char *const *argv, int err_fd, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    int rc;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    rc = set_signals(&attributes);
+    if (!rc)
+        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    if (!rc)
+        rc = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    if (!rc)
+        rc = posix_spawn_file_actions_adddup2(&files, err_fd, 2);
+    if (!rc)
+        rc = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+/* ---- what it says ---- */
+
+struct saying {
+    char *said;
+    size_t size, length;
+    bool over; /* the line has ended: the next letter begins another */
+};
+
+static void hear(struct saying *saying, const char *text, ssize_t n)
+{
+    for (ssize_t i = 0; i < n; i++) {
+        if (text[i] == '\n') {
+            saying->over = true;
+            continue;
+        }
+        if (saying->over)
+            saying->length = 0;
+        saying->over = false;
+        if (saying->length + 1 < saying->size)
+            saying->said[saying->length++] = text[i];
+        saying->said[saying->length] = '\0';
+    }
+}
+
+/* Until the other end is closed: true. False: it takes too long, or we are to stop. */
+static bool listen_to(int fd, double limit_s, const atomic_bool *stop, struct saying *saying)
+{
+    double end_s = mono_s() + limit_s;
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    char text[512];
+    ssize_t n;
+
+    while (!atomic_load(stop) && mono_s() < end_s) {
+        if (poll(&poll_fd, 1, LOOK_MS) <= 0)
+            continue;
+        n = read(fd, text, sizeof(text));
+        if (n == 0)
+            return true;
+        if (n > 0)
+            hear(saying, text, n);
+    }
+    return false;
+}
+
+/* ---- its end ---- */
+
+static int exit_status(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int settle_program(char *const *argv, double limit_s, const atomic_bool *stop, char *said,
+                   size_t size)
+{
+    struct saying saying = {.said = said, .size = size};
+    int end[2], rc;
+    pid_t pid;
+
+    said[0] = '\0';
+    if (pipe2(end, O_CLOEXEC) < 0) {
+        snprintf(said, size, "%s", strerror(errno));
+        return -1;
+    }
+    rc = spawn(argv, end[1], &pid);
+    close(end[1]);
+    if (rc) {
+        snprintf(said, size, "%s: %s", argv[0], strerror(rc));
+        rc = -1;
+    } else {
+        if (!listen_to(end[0], limit_s, stop, &saying)) {
+            kill(pid, SIGKILL);
+            snprintf(said, size, "%s: took too long", argv[0]);
+        }
+        rc = exit_status(pid);
+    }
+    close(end[0]);
+    return rc;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step_cgroup - see step_cgroup.h */
+#include "packer/system/step_cgroup.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S 1e9
+#define NS_PER_US 1e3
+
+/* Is the word in the comma separated list, which ends at a colon? */
+static bool lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (true) {
+        size_t here = strcspn(list, ",:");
+
+        if (here == length && strncmp(list, word, length) == 0)
+            return true;
+        if (list[here] != ',')
+            return false;
+        list += here + 1;
+    }
+}
+
+/* The line of /proc/PID/cgroup, "NUMBER:CONTROLLERS:PATH", of that hierarchy, from its path on. */
+static const char *find_line(const char *text, const char *controller)
+{
+    while (*text) {
+        const char *end = strchrnul(text, '\n'), *list = strchr(text, ':');
+        const char *path = list ? strchr(list + 1, ':') : NULL;
+
+        if (path && path < end &&
+            (controller ? lists(list + 1, controller) : strncmp(text, "0::", 3) == 0))
+            return path + 1;
+        text = *end ? end + 1 : end;
+    }
+    return NULL;
+}
+
+int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
+                     size_t size)
+{
+    char name[WIRE_STEP_NAME_MAX], part[64];
+    const char *line = find_line(text, controller), *at, *end;
+    size_t length;
+
+    wire_step_name(id, name);
+    snprintf(part, sizeof(part), "/job_%u/step_%s", id.job,
+             strchr(name, '.') ? strchr(name, '.') + 1 : "");
+    at = line ? strstr(line, part) : NULL;
+    if (!at || at > strchrnul(line, '\n'))
+        return -1;
+    end = at + strlen(part);
+    if (*end && !strchr("/\n", *end)) /* step_1 is not step_12 */
+        return -1;
+    if (!controller && strncmp(end, "/user", 5) == 0 && strcspn(end + 5, "/\n") == 0)
+        end += 5;
+    length = (size_t)(end - line);
+    if (length >= size)
+        return -1;
+    memcpy(path, line, length);
+    path[length] = '\0';
+    return 0;
+}
+
+static int open_below(const struct rootfs *root, const char *dir, const char *file)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, file);
+    return rootfs_openat(root, path, O_RDONLY);
+}
+
+/* Use the folder if it has memory.numa_stat. */
+static void try_memory(struct step_cgroup *cgroup, const struct rootfs *root, const char *dir)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/memory.numa_stat", dir);
+    if (!cgroup->memory[0] && rootfs_exists(root, path))
+        snprintf(cgroup->memory, sizeof(cgroup->memory), "%s", dir);
+}
+
+/* By the text of /proc/PID/cgroup. 0 when CPU time was found. */
+static int open_by(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
+                   struct wire_step_id id, const char *text)
+{
+    char path[CGROUP_DIR_MAX - 300], dir[CGROUP_DIR_MAX];
+
+    if (step_cgroup_path(text, "memory", id, path, sizeof(path)) == 0) {
+        snprintf(dir, sizeof(dir), "%s/memory%s", cgroup_root, path);
+        try_memory(cgroup, root, dir);
+    }
+    if (step_cgroup_path(text, "cpuacct", id, path, sizeof(path)) == 0) {
+        snprintf(dir, sizeof(dir), "%s/cpuacct%s", cgroup_root, path);
+        cgroup->usage = open_below(root, dir, "cpuacct.usage");
+        cgroup->stat = open_below(root, dir, "cpuacct.stat");
+        if (cgroup->usage >= 0 && cgroup->stat >= 0)
+            return 0;
+    }
+    step_cgroup_close(cgroup);
+    if (step_cgroup_path(text, NULL, id, path, sizeof(path)) < 0)
+        return -1;
+    snprintf(dir, sizeof(dir), "%s%s", cgroup_root, path);
+    try_memory(cgroup, root, dir);
+    cgroup->stat = open_below(root, dir, "cpu.stat");
+    return cgroup->stat >= 0 ? 0 : -1;
+}
+
+int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
+                     struct wire_step_id id, const pid_t *pid, size_t n)
+{
+    char path[64], *text;
+    int rc = -1;
+
+    *cgroup = (struct step_cgroup){.usage = -1, .stat = -1};
+    for (size_t i = 0; rc < 0 && i < n; i++) {
+        snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid[i]);
+        text = rootfs_read(root, path);
+        if (!text)
+            continue;
+        rc = open_by(cgroup, root, cgroup_root, id, text);
+        free(text);
+        break;
+    }
+    return rc;
+}
+
+void step_cgroup_close(struct step_cgroup *cgroup)
+{
+    if (cgroup->usage >= 0)
+        close(cgroup->usage);
+    if (cgroup->stat >= 0)
+        close(cgroup->stat);
+    cgroup->usage = cgroup->stat = -1;
+}
+
+/* The number after name at the beginning of a line, or of the text where name is "". 0, or -1. */
+static int number(const char *text, const char *name, double *value)
+{
+    const char *at = text;
+    char *end;
+
+    while (at && strncmp(at, name, strlen(name)) != 0) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        return -1;
+    at += strlen(name);
+    *value = (double)strtoull(at, &end, 10);
+    return end == at ? -1 : 0;
+}
+
+static int read_text(int fd, char *text, size_t size)
+{
+    ssize_t got = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    return 0;
+}
+
+int step_cgroup_read(const struct step_cgroup *cgroup, struct step_cgroup_cpu *cpu)
+{
+    double tick = NS_PER_S / (double)sysconf(_SC_CLK_TCK);
+    char text[1024];
+
+    if (read_text(cgroup->stat, text, sizeof(text)) < 0)
+        return -1;
+    if (cgroup->usage < 0) {
+        if (number(text, "usage_usec ", &cpu->cpu_ns) < 0 ||
+            number(text, "user_usec ", &cpu->user_ns) < 0 ||
+            number(text, "system_usec ", &cpu->system_ns) < 0)
+            return -1;
+        cpu->cpu_ns *= NS_PER_US;
+        cpu->user_ns *= NS_PER_US;
+        cpu->system_ns *= NS_PER_US;
+        return 0;
+    }
+    if (number(text, "user ", &cpu->user_ns) < 0 || number(text, "system ", &cpu->system_ns) < 0 ||
+        read_text(cgroup->usage, text, sizeof(text)) < 0 || number(text, "", &cpu->cpu_ns) < 0)
+        return -1;
+    cpu->user_ns *= tick;
+    cpu->system_ns *= tick;
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step_cgroup - the cgroups, other than cpusets, that Slurm has made for a step, and the CPU time
+ * that the kernel counts in them.
+ *
+ * They are there where Slurm tracks or accounts by them (v1:
+ * JobAcctGatherType=jobacct_gather/cgroup for cpuacct, that or ConstrainRAMSpace for memory; v2:
+ * always). Which they are is read from /proc/PID/cgroup of a task: berth never moves a process in
+ * any hierarchy but v1's cpuset. */
+#ifndef BERTH_SYSTEM_STEP_CGROUP_H
+#define BERTH_SYSTEM_STEP_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "packer/system/rootfs.h"
+#include "packer/wire/wire.h"
+
+#define CGROUP_DIR_MAX 1024 /* bytes of the path of a cgroup */
+
+struct step_cgroup {
+    int usage;                   /* v1: cpuacct.usage; -1 none */
+    int stat;                    /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
+    char memory[CGROUP_DIR_MAX]; /* the folder that has memory.numa_stat; "" none */
+};
+
+/* CPU time of all that has ever run in the cgroup. */
+struct step_cgroup_cpu {
+    double cpu_ns, user_ns, system_ns;
+};
+
+/* The step's folder in the hierarchy of a v1 controller ("cpuacct"), or in v2's (NULL), by the text
+ * of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1), ".../job_J/step_S/user"
+ * (v2, without slurmstepd). 0, or -1: the process is in none of the step's. */
+int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
+                     size_t size);
+
+/* Find them by the first of pid[n] that is still there. 0, or -1: there is none with CPU time (that
+ * of memory may be there). */
+int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
+                     struct wire_step_id id, const pid_t *pid, size_t n);
+void step_cgroup_close(struct step_cgroup *cgroup);
+
+/* 0, or -1: there is none, or no more. */
+int step_cgroup_read(const struct step_cgroup *cgroup, struct step_cgroup_cpu *cpu);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* taskstats - what the kernel counts of a whole process, by netlink: one request for each process
+ * instead of two files for each of its threads (linux/taskstats.h, TASKSTATS_CMD_ATTR_TGID).
+ *
+ * The kernel needs CONFIG_TASKSTATS, CONFIG_TASK_DELAY_ACCT and CAP_NET_ADMIN in its first network
+ * namespace. Waiting for a CPU comes from sched_info, which counts without kernel.task_delayacct
+ * and the delayacct parameter since 5.14; before it counted unless booted with nodelayacct.
+ * Threads that have ended are in run_delay_ns and switches of every kernel; in voluntary and
+ * involuntary of recent ones only, so those two may fall. */
+#ifndef BERTH_SYSTEM_TASKSTATS_H
+#define BERTH_SYSTEM_TASKSTATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/base/error.h"
+
+/* One process, all its threads together, since it was forked. */
+struct taskstats_usage {
+    bool known; /* false: there is no such process, and nothing below is filled */
+    uint64_t run_delay_ns, switches, voluntary, involuntary;
+};
+
+/* A connection to the kernel. */
+struct taskstats_link {
+    int fd;
+    uint16_t family;
+    uint32_t sequence;
+    unsigned char *answers; /* room for one batch of answers */
+};
+
+/* Connect, and try it on the own process. 0, or -1 and err: the kernel does not offer it here, does
+ * not allow it, or counts no waiting; nothing is left open. */
+int taskstats_open(struct taskstats_link *link, struct berth_error *err);
+void taskstats_close(struct taskstats_link *link);
+
+/* Fill usage[i] for the process pid[i] (its own pid, not that of another thread), i < n. 0, or -1
+ * and err when the connection is of no more use. */
+int taskstats_read(struct taskstats_link *link, const pid_t *pid, size_t n,
+                   struct taskstats_usage *usage, struct berth_error *err);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* wire - the messages between the plugin, berthd and berthctl (berth-protocol(7)).
+ *
+ * One JSON object per line over a Unix stream socket, "version" first, at most WIRE_MESSAGE_MAX
+ * bytes with its newline. The only header of packer/ that the plugin includes: it has the option
+ * words too, and the identity of a program, so that both sides cannot differ about them. */
+#ifndef BERTH_WIRE_WIRE_H
+#define BERTH_WIRE_WIRE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+
+#define WIRE_VERSION 1
+#define WIRE_MESSAGE_MAX 65536
+#define WIRE_SOCKET_DEFAULT RUNSTATEDIR "/berth/berthd.sock"
+#define WIRE_POOL_DIR                                                                              \
+    "pool" /* beside the socket: a file named by its number for each job in the pool */
+#define WIRE_STEP_BATCH 0xfffffffbu
+#define WIRE_STEP_EXTERN 0xfffffffcu
+#define WIRE_STEP_INTERACTIVE 0xfffffffau
+#define WIRE_HASH_MAX 33  /* 32 hex digits and NUL */
+#define WIRE_SHAPE_MAX 64 /* wire_args_shape, with NUL */
+#define WIRE_GROUPS_MAX 64
+
+/* ---- what a user may ask for: --contention-aware=LIST ---- */
+
+enum wire_policy {
+    WIRE_POLICY_DI,
+    WIRE_POLICY_DIO_POWER,
+    WIRE_POLICY_PAIN,
+    WIRE_POLICY_SDC,
+    WIRE_POLICY_ANIMAL,
+    WIRE_POLICY_MISSRATE,
+    WIRE_POLICY_CONTEND,
+    WIRE_POLICIES
+};
+enum wire_mem { WIRE_MEM_AUTO, WIRE_MEM_LOCAL, WIRE_MEM_INTERLEAVE, WIRE_MEM_BIND, WIRE_MEMS };
+enum wire_mode { WIRE_MODE_OFF, WIRE_MODE_AUTO, WIRE_MODE_OBSERVE, WIRE_MODES };
+
+struct wire_options {
+    enum wire_mode mode;
+    bool isolate, edp, size; /* on top of the mode */
+    bool require, verbose;
+    bool policy_given;
+    enum wire_policy policy;
+    uint32_t cores_min, cores_max; /* 0: not given */
+    double max_slowdown_pct;       /* < 0: not given */
+    enum wire_mem mem;
+    char tag[64]; /* "" not given; [A-Za-z0-9._-]+ */
+};
+
+extern const char *const wire_policy_name[WIRE_POLICIES]; /* "di", "dio-power", ... */
+extern const char *const wire_mem_name[WIRE_MEMS];
+extern const char *const wire_mode_name[WIRE_MODES];
+
+/* Nothing asked: mode off, policy not given, no bounds. */
+void wire_options_init(struct wire_options *options);
+
+/* The options as a LIST that means the same ("auto,policy=di,tag=x"), for people. */
+void wire_options_format(const struct wire_options *options, char *text, size_t size);
+
+/* ---- requests ---- */
+
+enum wire_op {
+    WIRE_OP_REGISTER, /* plugin, last task_post_fork: a step's tasks exist and none has run (root)
+                       */
+    WIRE_OP_END,      /* plugin, last task_exit, else exit: the step is over (root) */
+    WIRE_OP_JOB_END,  /* plugin, epilog: the job's cores are about to be given away (root) */
+    WIRE_OP_STATUS,   /* berthctl: the node and every step */
+    WIRE_OP_EXPLAIN,  /* berthctl: everything about one job's steps, or one step */
+    WIRE_OP_COUNTERS, /* berthctl: what every step has counted until now */
+    WIRE_OP_RELEASE,  /* berthctl: steps go home and are left alone, or no more so (root) */
+    WIRE_OPS
+};
+
+struct wire_task {
+    uint32_t id; /* local task id */
+    pid_t pid;
+};
+
+struct wire_step_id {
+    uint32_t job, step;
+};
+
+/* What names all steps of the node, where a job or its steps can be named. */
+#define WIRE_ALL ((struct wire_step_id){UINT32_MAX, UINT32_MAX})
+
+struct wire_register {
+    struct wire_step_id id;
+    uint32_t array_job, array_task; /* 0 and 0 when not of an array */
+    uint32_t uid, gid;
+    uint32_t restart; /* times the job was requeued */
+    uint32_t cpus_per_task;
+    char node[64];        /* node name, as in the cgroup's path */
+    char job_cores[1024]; /* Slurm's abstract core lists: shown, never used as CPU numbers */
+    char step_cores[1024];
+    char exe[PATH_MAX];         /* canonical path; "" unknown */
+    char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
+    char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
+    char account[64], qos[64];  /* as the step's environment has them; "" unknown */
+    char partition[64], job_name[128], cluster[64]; /* likewise, for the ledger */
+    uint32_t nodes;                                 /* of the job; 0 unknown */
+    size_t ngroups;
+    uint32_t group[WIRE_GROUPS_MAX]; /* [ngroups] its user's other groups */
+    bool bound_by_hand;              /* the user gave --cpu-bind=map_... or mask_... */
+    bool user_omp_threads;           /* OMP_NUM_THREADS is the user's own */
+    struct wire_options
+        options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
+    size_t ntasks;
+    struct wire_task *task; /* [ntasks] */
+};
+
+struct wire_end {
+    struct wire_step_id id;
+    int exit_status;         /* wait(2) status of the worst task; -1 unknown */
+    double user_s, system_s; /* CPU time of all its processes that were waited for; < 0 unknown */
+    uint64_t maxrss_kib;     /* greatest resident set of one process; 0 unknown */
+    uint32_t restart; /* times the job was requeued: Slurm 22.05 tells it to a batch script only
+                         when it runs; 0 unknown */
+};
+
+struct wire_release {
+    struct wire_step_id id; /* job UINT32_MAX: the whole node; step UINT32_MAX: the whole job */
+    bool end;               /* of all that was released: new steps are placed again */
+};
+
+struct wire_request {
+    enum wire_op op;
+    union {
+        struct wire_register reg;
+        struct wire_end end;
+        struct wire_release release;
+        struct wire_step_id id; /* JOB_END, EXPLAIN: step UINT32_MAX means all steps of the job */
+    };
+};
+
+/* Encode a request as one line with its newline; the caller frees it. NULL with errno ENOMEM or
+ * EMSGSIZE. */
+char *wire_request_encode(const struct wire_request *request);
+
+/* Decode one line (with or without newline). 0, or -1 and err naming the field that is wrong;
+ * nothing to clear then. */
+int wire_request_decode(const char *line, size_t length, struct wire_request *request,
+                        struct berth_error *err);
+void wire_request_clear(struct wire_request *request); /* frees what decode allocated */
+
+/* ---- the answer to a registration ---- */
+
+#define WIRE_ENV_MAX 16
+
+struct wire_task_place {
+    uint32_t id;
+    struct cpus cpus; /* where its threads may run */
+};
+
+struct wire_answer {
+    bool ok; /* false: error says why, the step runs where Slurm put it */
+    char error[256];
+    bool managed;      /* berthd placed it (false: observed or left alone, note says why) */
+    char note[256];    /* one line for `verbose` */
+    enum wire_mem mem; /* memory policy to set, over mems */
+    struct cpus mems;  /* NUMA nodes (kernel numbers); empty: leave the policy alone */
+    size_t nenv;
+    struct {
+        char name[64], value[128];
+    } env[WIRE_ENV_MAX];
+    size_t ntasks; /* 0 where there is nothing to apply */
+    struct wire_task_place *task;
+};
+
+/* Encode as one line with newline (caller frees; task places are left out when the line would be
+ * too long: berthd has set them already). */
+char *wire_answer_encode(const struct wire_answer *answer);
+int wire_answer_decode(const char *line, size_t length, struct wire_answer *answer,
+                       struct berth_error *err);
+void wire_answer_clear(struct wire_answer *answer);
+
+/* ---- names ---- */
+
+/* "4711.0", "4711.batch", "4711.interactive"; "4711" when step is UINT32_MAX. */
+#define WIRE_STEP_NAME_MAX 32
+void wire_step_name(struct wire_step_id id, char name[WIRE_STEP_NAME_MAX]);
+
+/* Read such a name. 0, or -1 with errno EINVAL. */
+int wire_step_parse(const char *text, struct wire_step_id *id);
+
+/* Hash of a program's content as far as launch time allows: its size, its first and its last MiB
+ * (an ELF build-id lies in the first). XXH3, 128 bits. 0, or -1 with errno when the file cannot be
+ * read. */
+int wire_program_hash(const char *path, char hash[WIRE_HASH_MAX]);
+
+/* The shape of a command line: which kind of invocation it is, without its values. Its arguments
+ * from argv[1] on, joined by blanks, each number as '#' and each file as '/' and its extension: "-n
+ * 100 --in=/data/a.mtx" has the shape "-n # --in=/.mtx". "()" without arguments; 16 hex digits
+ * (XXH3 of the shape) where it is longer than 63 characters. Printable ASCII only: other bytes
+ * become '?'. The first 4 KiB of a longer shape count. It ends before argv[argc], or before a NULL.
+ */
+void wire_args_shape(int argc, char *const *argv, char shape[WIRE_SHAPE_MAX]);
+
+#endif

@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_ctl_plan - `berthctl plan`: placements, scores and predictions worked out by hand, and each thing that can be wrong.
+. "${srcdir:-.}/tests/unit/common/ctl_check.sh"
+
+# what is said when DI places and nothing is predicted
+by_di='"policy":"di","exact":false,"policies":[],"notes":["slowdowns are not predicted: apps[0].ipc is not known"]}'
+
+four='{"apps":[{"name":"mcf","llc_mpki":20},{"name":"lbm","llc_mpki":30},{"name":"namd","llc_mpki":0.5},{"name":"gcc","llc_mpki":1}]}'
+
+# lbm, mcf, gcc, namd on two caches: 0 1 | order reversed | 1 0. Cache 0 misses 30500, cache 1 21000.
+answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":30500.0,"predicted":[{"name":"mcf","slowdown":null},{"name":"lbm","slowdown":null},{"name":"namd","slowdown":null},{"name":"gcc","slowdown":null}],'"$by_di" \
+    plan --json --topology 'package:1 l3:2 core:2 pu:1'
+
+# A core is all its hardware threads; the second NUMA node; the same application twice
+answers '{"apps":[{"name":"a","llc_mpki":2},{"name":"a","sdp":{"hits":[1],"misses":1000}}]}' \
+    '{"placement":[{"name":"a","cpus":"0-1","llc":0,"node":0},{"name":"a","cpus":"4-5","llc":1,"node":1}],"score":2000.0,"predicted":[{"name":"a","slowdown":null},{"name":"a","slowdown":null}],'"$by_di" \
+    plan --json --policy di --topology 'package:2 numa:1 l3:1 core:2 pu:2' -
+
+# Of several caches and nodes the first is named, and all in a list. Two of its three cores miss in one cache.
+answers '{"apps":[{"name":"wide","cores":3,"llc_mpki":1}]}' \
+    '{"placement":[{"name":"wide","cpus":"0-2","llc":0,"llcs":[0,1],"node":0,"nodes":[0,1]}],"score":2000.0,"predicted":[{"name":"wide","slowdown":null}],'"$by_di" \
+    plan --json --topology 'numa:2 l3:1 core:2 pu:1'
+
+# Nobody measured b: it ranks as neutral, before the turtle, and there is no score. llc_mpki goes before sdp.
+answers '{"apps":[{"name":"t","llc_mpki":0.1,"sdp":{"hits":[0],"misses":90000}},{"name":"b"}]}' \
+    '{"placement":[{"name":"t","cpus":"1","llc":1,"node":0},{"name":"b","cpus":"0","llc":0,"node":0}],"score":null,"predicted":[{"name":"t","slowdown":null},{"name":"b","slowdown":null}],'"$by_di" \
+    plan --json --topology 'package:1 l3:2 core:1 pu:1'
+
+# With a matrix and a policy: its row over the neighbours in the cache, here mcf beside gcc and lbm beside namd
+cat >"$dir/matrix" <<'END'
+{"apps":["gcc","lbm","mcf","namd"],
+ "degradation":[[1,0.125,0.25,2],[3,4,5,0.0625],[0.5,6,7,8],[9,0,10,11]]}
+END
+answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":30500.0,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":0.203125,"above_best":null}],"notes":[]}' \
+    plan --json --policy di --matrix "$dir/matrix" --topology 'package:1 l3:2 core:2 pu:1'
+# alone in their caches they suffer nothing; two of a kind suffer from each other
+answers '{"apps":[{"name":"gcc","llc_mpki":1},{"name":"gcc","llc_mpki":1}]}' \
+    '{"placement":[{"name":"gcc","cpus":"0","llc":0,"node":0},{"name":"gcc","cpus":"1","llc":0,"node":0}],"score":2000.0,"predicted":[{"name":"gcc","slowdown":1.0},{"name":"gcc","slowdown":1.0}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":1.0,"above_best":null}],"notes":[]}' \
+    plan --json --policy di --matrix "$dir/matrix" --topology 'package:1 l3:1 core:2 pu:1'
+
+# From a file, on a recorded machine, as a table
+printf '%s' "$four" >"$dir/four"
+answers '' 'NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
+mcf                  1     0        20000         -  4-5
+lbm                  0     0        30000         -  0-1
+namd                 2     0          500         -  10-11
+gcc                  2     0         1000         -  8-9
+
+uneven.xml: 4 of 6 cores, placed by di
+score: 30000 (misses per million instructions in the busiest cache)
+
+note: slowdowns are not predicted: apps[0].ipc is not known' \
+    plan --topology "${srcdir:-.}/tests/fixtures/topologies/uneven.xml" "$dir/four"
+# a name does not drive the terminal
+answers '{"apps":[{"name":"a\u001b[2Jb"}]}' 'NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
+a?[2Jb               0     0            -         -  0
+
+pu:1: 1 of 1 cores, placed by di
+score: - (misses per million instructions in the busiest cache)
+
+note: slowdowns are not predicted: apps[0].ipc is not known' \
+    plan --topology 'pu:1'
+
+# ---- policies that search
+fields() { # FILTER: of the last answer, without spaces
+    tr -d '\n ' <"$dir/out" | grep -o "$1"
+}
+chosen() { # INPUT WANTED ARGUMENT...: status 0 and this list of "name":cache, of the placement
+    input=$1 wanted=$2
+    shift 2
+    run "$input" plan --json "$@"
+    [ $status -eq 0 ] || bad "plan $*" "status 0" "$status: $(cat "$dir/err")"
+    got=$(fields '"name":"[a-z]*","cpus":"[0-9-]*","llc":[0-9]*' | sed 's/.*:"\([a-z]*\)","cpus.*:/\1/' | tr '\n' ' ')
+    [ "$got" = "$wanted" ] || bad "plan $*" "$wanted" "$got"
+}
+
+# Measured: gcc beside lbm (3.125) or mcf (0.75) or namd (11); lbm beside mcf (11); mcf beside namd (18), lbm beside namd (0.0625):
+# gcc and mcf together, lbm and namd: 0.8125 in all, a half and a quarter for one pair. The heavier pair first.
+answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":0.8125,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"perfect","exact":true,"policies":[{"policy":"perfect","average_slowdown":0.203125,"above_best":0.0},{"policy":"di","average_slowdown":0.203125,"above_best":0.0},{"policy":"dio-power","average_slowdown":0.203125,"above_best":0.0},{"policy":"missrate","average_slowdown":0.203125,"above_best":0.0}],"notes":[]}' \
+    plan --json --matrix "$dir/matrix" --topology 'package:1 l3:2 core:2 pu:1'
+
+# The two that miss do not notice each other, and all others notice them: what rates alone cannot tell
+cat >"$dir/friends" <<'END'
+{"apps":["gcc","lbm","mcf","namd"],
+ "degradation":[[0,0.5,0.5,0],[0.5,0,0,0.5],[0.5,0,0,0.5],[0,0.5,0.5,0]]}
+END
+chosen "$four" 'mcf0 lbm0 namd1 gcc1 ' --matrix "$dir/friends" --topology 'package:1 l3:2 core:2 pu:1'
+[ "$(fields '"policy":"di","average_slowdown":[0-9.]*,"above_best":[0-9.]*')" = '"policy":"di","average_slowdown":0.5,"above_best":0.5' ] ||
+    bad friends 'di half above the best' "$(cat "$dir/out")"
+# and three to a cache: not by matching, but exactly
+chosen "$four" 'mcf0 lbm0 namd1 gcc1 ' --matrix "$dir/friends" --topology 'package:1 l3:2 core:3 pu:1'
+[ "$(fields '"exact":true')" ] || bad friends '"exact":true' "$(cat "$dir/out")"
+# a wide program counts once among its neighbours, and its parts make one program of it
+chosen '{"apps":[{"name":"lbm","cores":3,"llc_mpki":30},{"name":"gcc","llc_mpki":1}]}' 'lbm0 gcc1 ' \
+    --matrix "$dir/friends" --topology 'package:1 l3:2 core:2 pu:1'
+[ "$(fields '"llcs":\[0,1\]')" ] || bad wide '"llcs":[0,1]' "$(cat "$dir/out")"
+[ "$(fields '"slowdown":0.166[0-9]*')" ] || bad wide 'a third of 0.5' "$(cat "$dir/out")"
+
+# Profiles: two that need the whole cache, two that touch nothing
+needs='"ipc":1,"llc_apki":40,"llc_mpki":0.5,"sdp":{"hits":[5000,5000,5000,5000,5000,5000,5000,4500],"misses":500}'
+turtle='"ipc":2,"llc_apki":0.1,"llc_mpki":0,"sdp":{"hits":[100,0,0,0,0,0,0,0],"misses":0}'
+machine='"machine":{"llc_bytes":1048576,"llc_ways":8,"line_bytes":64,"dram_gbps":20,"clock_ghz":3}'
+known="{\"apps\":[{\"name\":\"a\",$needs},{\"name\":\"b\",$needs},{\"name\":\"t\",$turtle},{\"name\":\"u\",$turtle}],$machine}"
+for policy in contend pain sdc; do
+    chosen "$known" 'a0 b1 t0 u1 ' --policy $policy --topology 'package:1 l3:2 core:2 pu:1'
+done
+chosen "$known" 'a0 b1 t0 u1 ' --topology 'package:1 l3:2 core:2 pu:1'
+[ "$(fields '"policy":"contend","exact":true')" ] || bad known 'contend by default' "$(cat "$dir/out")"
+for policy in contend di dio-power missrate pain sdc animal; do
+    [ "$(fields "\"policy\":\"$policy\",\"average_slowdown\":[0-9.e-]*,\"above_best\":[0-9]")" ] ||
+        bad known "$policy among the policies" "$(cat "$dir/out")"
+done
+[ "$(fields '"notes":\[[^]]*\]')" = '"notes":["nodemandmissesof4of4:theyaretakentowaitforallmisses"]' ] ||
+    bad known 'one note' "$(cat "$dir/out")"
+# two devils and two turtles on four caches: DIO-POWER opens two
+chosen '{"apps":[{"name":"a","llc_mpki":20},{"name":"b","llc_mpki":20},{"name":"t","llc_mpki":0},{"name":"u","llc_mpki":0}]}' \
+    'a0 b1 t1 u0 ' --policy dio-power --topology 'package:1 l3:4 core:2 pu:1'
+# a task of three cores is not split: the third cache is opened for it
+chosen '{"apps":[{"name":"a","cores":2,"llc_mpki":1},{"name":"b","cores":3,"llc_mpki":0.9},{"name":"c","cores":3,"llc_mpki":0.8}]}' \
+    'a0 b1 c2 ' --policy dio-power --topology 'package:1 l3:4 core:4 pu:1'
+# what is not known is said, where contend is asked for all the same
+run "$four" plan --policy contend --topology 'package:1 l3:2 core:2 pu:1'
+grep -q 'note: no sdp of 4 of 4' "$dir/out" || bad contend 'note: no sdp' "$(cat "$dir/out" "$dir/err")"
+grep -q 'no machine.dram_gbps' "$dir/out" || bad contend 'note: no machine.dram_gbps' "$(cat "$dir/out")"
+# time that is up at once: still a placement, and said
+awk 'BEGIN { printf "{\"apps\":["; for (i = 0; i < 40; i++) printf "%s{\"name\":\"%s\",\"llc_mpki\":%d}", i ? "," : "", substr("gcclbmmcf", 1 + i % 3 * 3, 3), i; print "]}" }' >"$dir/forty"
+run '' plan --matrix "$dir/friends" --time-limit 0 --topology 'package:1 l3:10 core:4 pu:1' "$dir/forty"
+grep -q 'note: the time limit of 0 s ended the search' "$dir/out" || bad forty 'note: the time limit' "$(cat "$dir/out" "$dir/err")"
+[ "$(grep -c '^\(gcc\|lbm\|mcf\) ' "$dir/out")" -eq 40 ] || bad forty '40 programs' "$(cat "$dir/out")"
+
+# ---- the workload is wrong
+wrong() { # INPUT TEXT
+    refuses "$1" 1 "berthctl: stdin: $2" plan --topology 'pu:8'
+}
+wrong '' 'not JSON'
+wrong '7' 'a JSON object expected'
+wrong '{}' 'apps: missing'
+wrong '{"apps":{}}' 'apps: array expected'
+wrong '{"apps":[]}' 'apps: empty'
+wrong '{"apps":[7]}' 'apps[0]: object expected'
+wrong_second() { # APP TEXT
+    wrong "{\"apps\":[{\"name\":\"a\"},$1]}" "apps[1].$2"
+}
+wrong_second '{}' 'name: missing'
+wrong_second '{"name":""}' 'name: 1 to 255 bytes'
+wrong_second '{"name":[]}' 'name: string expected'
+wrong_second '{"name":"b","cores":0}' 'cores: at least 1'
+wrong_second '{"name":"b","cores":-1}' 'cores: -1: 0 or more expected'
+wrong_second '{"name":"b","cores":1.5}' 'cores: int expected'
+wrong_second '{"name":"b","cores":4294967296}' 'cores: '
+wrong_second '{"name":"b","llc_mpki":-1}' 'llc_mpki: negative'
+wrong_second '{"name":"b","llc_mpki":1e300}' 'llc_mpki: greater than 1e+12'
+wrong_second '{"name":"b","llc_mpki":Infinity}' 'llc_mpki: not a finite number'
+wrong_second '{"name":"b","llc_mpki":"1"}' 'llc_mpki: number expected'
+wrong_second '{"name":"b","sdp":[]}' 'sdp: object expected'
+wrong_second '{"name":"b","sdp":{"misses":1}}' 'sdp.hits: missing'
+wrong_second '{"name":"b","sdp":{"hits":[1],"misses":-1}}' 'sdp.misses: negative'
+wrong_second '{"name":"b","sdp":{"hits":[1],"misses":"x"}}' 'sdp.misses: number expected'
+refuses "$four" 1 'plan: apps: they ask for 4 cores, pu:3 has 3' plan --topology pu:3
+refuses '{"apps":[{"name":"a","cores":4294967295},{"name":"b","cores":4294967295}]}' 1 \
+    'they ask for 8589934590 cores, pu:3 has 3' plan --topology pu:3
+
+# ---- the matrix is wrong
+matrix() { # MATRIX TEXT
+    printf '%s' "$1" >"$dir/bad"
+    refuses '{"apps":[{"name":"a"}]}' 1 "berthctl: $dir/bad: $2" plan --topology pu:1 --matrix "$dir/bad"
+}
+matrix '' 'not JSON'
+matrix '{}' 'apps: missing'
+matrix '{"apps":[1],"degradation":[[0]]}' 'apps[0]: string expected'
+matrix '{"apps":["a"]}' 'degradation: missing'
+matrix '{"apps":["a","a"],"degradation":[[0,0],[0,0]]}' 'apps[1]: "a" is there twice'
+matrix '{"apps":["a"],"degradation":[[0],[0]]}' 'degradation: 1 rows expected'
+matrix '{"apps":["a","b"],"degradation":[[0,0],[0]]}' 'degradation[1]: 2 numbers expected, not 1'
+matrix '{"apps":["a"],"degradation":[0]}' 'degradation[0]: array expected'
+matrix '{"apps":["a"],"degradation":[["0"]]}' 'degradation[0][0]: a number expected'
+matrix '{"apps":["a"],"degradation":[[NaN]]}' 'degradation[0][0]: a finite fraction'
+matrix '{"apps":["a"],"degradation":[[-1]]}' 'degradation[0][0]: a finite fraction'
+matrix '{"apps":["b"],"degradation":[[0]]}' "apps: the workload's apps[0] is not among them"
+refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --matrix "$dir/none"
+
+# ---- a file of samples, alone and completed by FILE, whose fields win; a policy says what it misses
+samples=${srcdir:-.}/tests/fixtures/samples/three
+for file in "$samples.jsonl" "$samples.csv"; do
+    says 'devil                0     0        20000     0.005  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'turtle               0     0           10     0.003  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     0.000  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+done
+refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4
+refuses '{"apps":[{"name":"devil","cores":2}]}' 1 'apps: they ask for 5 cores' plan --samples "$samples.csv" --topology pu:4 -
+refuses '{"apps":7}' 1 'berthctl: stdin: apps: array expected' plan --samples "$samples.csv" --topology pu:4 -
+refuses '' 1 "berthctl: plan: $dir/none: No such file" plan --samples "$dir/none" --topology pu:4
+printf 'step,at,cycles\na,1,5\na,2,4\n' >"$dir/falls"
+refuses '' 1 "berthctl: plan: $dir/falls:3: cycles: 4: 5 or more expected: a count never falls" plan --samples "$dir/falls"
+
+# ---- the command line is wrong
+refuses "$four" 1 'topology: nowhere.xml: neither an hwloc XML file' plan --topology nowhere.xml
+refuses "$four" 1 'topology: /dev/null: neither an hwloc XML file' plan --topology /dev/null
+refuses "$four" 1 'policy nosuch: unknown; there are contend, di,' plan --policy nosuch
+refuses "$four" 1 'policy pain: apps[0].sdp: missing' plan --policy pain --topology pu:4
+refuses "$four" 1 'policy sdc: apps[0].sdp: missing' plan --policy sdc --topology pu:4
+refuses "$four" 1 'policy animal: apps[0].sdp: missing' plan --policy animal --topology pu:4
+refuses "$four" 1 'policy perfect: measured degradations: --matrix is missing' plan --policy perfect --topology pu:4
+refuses '{"apps":[{"name":"a"}]}' 1 'policy missrate: apps[0].llc_mpki: missing' plan --policy missrate --topology pu:4
+for limit in -1 x 1x '' nan inf 1e9; do
+    refuses "$four" 2 "--time-limit: seconds from 0 to 86400 expected, not '$limit'" plan --time-limit "$limit" --topology pu:4
+done
+refuses '' 1 "berthctl: $dir/none: No such file" plan "$dir/none"
+refuses '' 2 '--policy: a value is missing' plan --policy
+refuses '' 2 '--nosuch: no such option' plan --nosuch
+refuses '' 2 'takes one FILE only: two' plan one two
+says 'usage: berthctl plan' plan --help
+says 'score: what the policy makes small' plan --help
+
+exit $failed

@@ -1,0 +1,268 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_berthctl - what a person sees: berthctl's verbs that talk to berthd, against canned answers.
+# BERTHCTL and FAKE_BERTHD name the programs (the build folder's by default).
+set -u
+berthctl=${BERTHCTL:-./berthctl}
+fake=${FAKE_BERTHD:-./tests/unit/common/fake_berthd}
+dir=$(mktemp -d) || exit 99
+server=
+failures=0
+stop() { [ -z "$server" ] || kill "$server" 2>/dev/null; server=; }
+trap 'stop; rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+    echo "FAIL $1"
+    sed 's/^/    out: /' "$dir/out"
+    sed 's/^/    err: /' "$dir/err"
+    failures=$((failures + 1))
+}
+
+# serve [FILE]: a new server that answers with FILE
+serve() {
+    stop
+    rm -f "$dir/sock"
+    "$fake" "$dir/sock" "$@" >"$dir/asked" &
+    server=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -S "$dir/sock" ] && return
+        sleep 0.1
+    done
+    echo "the fake berthd does not start" && exit 99
+}
+
+# expect STATUS NAME COMMAND...: run it, keep its output, compare the exit status
+expect() {
+    want=$1 name=$2
+    shift 2
+    "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    got=$?
+    [ "$got" -eq "$want" ] || fail "$name: exit status $got, not $want"
+}
+out_has() { grep -q -- "$1" "$dir/out" || fail "stdout has no '$1'"; }
+out_lacks() { ! grep -q -- "$1" "$dir/out" || fail "stdout has '$1'"; }
+err_is() { [ "$(cat "$dir/err")" = "$1" ] || fail "stderr is not '$1'"; }
+err_has() { grep -q -- "$1" "$dir/err" || fail "stderr has no '$1'"; }
+asked() { [ "$(tail -n 1 "$dir/asked")" = "$1" ] || fail "asked: $(tail -n 1 "$dir/asked")"; }
+ctl() { expect "$1" "berthctl $2 $3" "$berthctl" "$2" --socket "$dir/sock" $3; }
+
+node='{"version":1,"ok":true,"more":true,"node":{"name":"n1","berth":"0.1.0","topology":"this machine","packages":1,"llcs":2,"cores":4,"pool":"0-3","steps":2,"enforcement":"cgroup1","policy":"di","profiles":"/p.db","history":7,"uptime_s":3725.5,"registrations":12,"moves":3,"failures":0}}'
+last='{"version":1,"ok":true,"more":false}'
+# step ID USER_S COMMAND
+step() {
+    printf '{"version":1,"ok":true,"more":true,"step":{"id":"%s","job":4711,"step":0,"state":"placed","uid":0,"command":"%s","tasks":2,"class":"devil","miss_pmi":5400.4,"policy":"di","home":"0-1","cpus":"2-3","llc":[1],"mems":"0","elapsed_s":93784.2,"user_s":%s,"system_s":0.5}}\n' "$1" "$3" "$2"
+}
+
+# ---- the command line ----
+expect 0 help "$berthctl" --help
+out_has explain
+expect 0 version "$berthctl" --version
+out_has '^berthctl [0-9]'
+expect 2 'no verb' "$berthctl"
+err_is "berthctl: a verb: missing; one of: status top explain record release report plan model profile calibrate doctor (try 'berthctl --help')"
+expect 2 'unknown verb' "$berthctl" statsu
+err_is "berthctl: statsu: no such verb; one of: status top explain record release report plan model profile calibrate doctor (try 'berthctl --help')"
+for verb in status top explain record release report plan model profile doctor; do
+    expect 0 "$verb --help" "$berthctl" $verb --help
+    out_has "^usage: berthctl $verb"
+    expect 2 "$verb --wrong" "$berthctl" $verb --wrong
+    err_has "^berthctl: $verb: "
+done
+expect 2 'explain nothing' "$berthctl" explain
+expect 2 'explain two' "$berthctl" explain 1 2
+expect 2 'explain no step' "$berthctl" explain 4711.x
+err_is "berthctl: explain: '4711.x' is no JOB[.STEP], as 4711 or 4711.0 (try 'berthctl explain --help')"
+expect 2 'top -d' "$berthctl" top -d 0
+expect 2 'top -n' "$berthctl" top -n 0
+expect 2 'status argument' "$berthctl" status now
+
+# ---- no berthd, and one that is not well ----
+expect 1 'no berthd' "$berthctl" status --socket "$dir/none"
+err_is "berthctl: berthd: no answer at $dir/none: No such file or directory (is berthd running? berthctl doctor)"
+long=$(printf '%0120d' 0)
+expect 1 'long path' "$berthctl" status --socket "/$long"
+err_has 'File name too long'
+serve
+ctl 1 status ''
+err_has 'no whole answer at .*: Connection timed out'
+for bad in '' '{"version":1,"ok":true,' 'garbage' '[]' '{"version":1}'; do
+    printf '%s\n' "$bad" >"$dir/answer"
+    serve "$dir/answer"
+    ctl 1 status ''
+    err_has '^berthctl: berthd: '
+done
+echo "$node" >"$dir/answer" # and then nothing
+ctl 1 status --json
+err_has 'Connection reset'
+echo '{"version":1,"ok":false,"error":"only root may change anything"}' >"$dir/answer"
+ctl 1 status ''
+err_is 'berthctl: berthd: only root may change anything'
+head -c 70000 /dev/zero | tr '\0' x >"$dir/answer"
+ctl 1 status ''
+err_has 'Message too long'
+
+# ---- status ----
+{ echo "$node"; step 4711.0 12.5 solver; step 4712.batch null sh; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+asked '{"version":1,"op":"status"}'
+out_has '^node n1: 2 steps; CPUs of the pool: 0-3; 4 cores, 2 caches, 1 packages$'
+out_has '^berth 0.1.0 up 1:02:05: di by cgroup1; 12 registrations, 3 moves, 0 failures$'
+out_has '^LLC 1 *4711.0 devil 2-3 | 4712.batch devil 2-3$'
+out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- *- solver$'
+out_has '^4712.batch .* - *- sh$'
+out_lacks 'LLC 0'
+ctl 0 status --json
+out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*},{"id":"4712.batch",.*}\]}$'
+
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has 'no step is registered here'
+ctl 0 status --json
+out_has '"steps":\[\]'
+
+{ echo "$node"; for i in $(seq 500); do step "$i.0" "$i" x; done; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+[ "$(grep -c ' placed ' "$dir/out")" -eq 500 ] || fail '500 steps'
+
+# what a user named must not drive the terminal
+{ echo "$node"; step 4711.0 1 'a\u001b[2Jb\nc'; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has 'a?\[2Jb?c$'
+
+# the same on a terminal of 40 columns: nothing is wider, nothing is lost below
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    script -qec "stty cols 40 rows 24; $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null |
+        tr -d '\r' >"$dir/out"
+    [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' "$dir/out")" -le 40 ] || fail 'too wide'
+    out_has '^4711.0'
+fi
+
+# ---- top ----
+{ echo "$node"; step 4711.0 1 x; step 4712.0 1 y; echo "$last"; } >"$dir/answer"
+expect 0 'top' "$berthctl" top -b -d 0.1 -n 3 --socket "$dir/sock"
+[ "$(grep -c '^node n1' "$dir/out")" -eq 3 ] || fail 'three pages'
+out_has '^4711.0 .* 0.0 x$'
+expect 0 'top --json' "$berthctl" top --json -d 0.1 -n 2 --socket "$dir/sock"
+[ "$(grep -c '^{"node":' "$dir/out")" -eq 2 ] || fail 'two objects'
+[ "$(head -n 1 "$dir/out" | grep -c '"cpu_pct":null')" -eq 1 ] || fail 'no share in the first page'
+[ "$(tail -n 1 "$dir/out" | grep -c '"cpu_pct":0.0')" -eq 1 ] || fail 'a share in the second'
+{ echo "$node"; step 9.0 1 x | sed 's/"job":4711/"job":9/'; step 10.0 1 y; echo "$last"; } >"$dir/answer"
+expect 0 'top, order' "$berthctl" top -b -n 1 --socket "$dir/sock"
+[ "$(grep -n '^9.0 ' "$dir/out" | cut -d: -f1)" -lt "$(grep -n '^10.0 ' "$dir/out" | cut -d: -f1)" ] || fail 'order of top'
+expect 1 'top, no berthd' "$berthctl" top -n 1 --socket "$dir/none"
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    # leaves the alternate screen and shows the cursor again, also by a signal
+    script -qec "timeout --foreground -s INT 1 $berthctl top --socket $dir/sock" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    tail -c 14 "$dir/out" | grep -q '?25h.*?1049l' || fail 'the terminal is not given back'
+fi
+
+# ---- release ----
+{ echo "$node"; step 4711.0 1 x | sed 's/"state":"placed"/"state":"left","verified":true/'; echo "$last"; } >"$dir/answer"
+ctl 0 release ''
+asked '{"version":1,"op":"release","end":false}'
+out_has '^4711.0 *left *CPUs 0-1$'
+out_has '^node n1: new steps are placed$'
+ctl 0 release 4711.0
+asked '{"version":1,"op":"release","job":4711,"step":0,"end":false}'
+ctl 0 release '--json 4711'
+asked '{"version":1,"op":"release","job":4711,"end":false}'
+out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*}\]}$'
+{ echo "$node" | sed 's/"steps":2/"released":true,"steps":2/'; step 4711.0 1 x; echo "$last"; } >"$dir/answer"
+ctl 1 release ''
+out_has 'not yet seen there: berthd tries again$'
+out_has '^node n1: new steps are left alone (berthctl release --end)$'
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+ctl 0 release --end
+asked '{"version":1,"op":"release","end":true}'
+ctl 2 release '--end 4711'
+err_has '^berthctl: release: --end is for the whole node: 4711'
+ctl 2 release '4711 4712'
+ctl 2 release x
+ctl 1 release '--socket /nowhere'
+err_has 'no answer at /nowhere'
+
+# ---- explain ----
+explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":SIZE,"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null},"bill":{"energy_j":null,"edp":null,"source":null}}}'
+task='{"id":1,"pid":77,"home":"0","cpus":"2"}'
+tasks=$task,$task,$task,$task,$task,$task,$task,$task,$task
+{
+    echo "$node"
+    echo "$explained" | sed "s/SIZE/{\"cores\":2,\"given\":1,\"reason\":\"as asked\"}/; s/EXIT/256/; s/KNOWN/true,\"miss_pmi\":5400,\"source\":\"valgrind\",\"truncated\":true,\"measured_at\":1700000000/; s/TASKS/$tasks/"
+    echo "$last"
+} >"$dir/answer"
+ctl 0 explain 4711.0
+asked '{"version":1,"op":"explain","job":4711,"step":0}'
+tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
+out_has '^4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user 1000 asked for --contention-aware=auto,policy=pain: 9 tasks of 1 CPU; Slurm gave the step cores 0-1 of the job.s 0-3; the program is /usr/bin/solver profile'
+out_has 'profile 5400 cache misses per million instructions, from valgrind, measured 2023-.* over the program.s beginning only; key exe:/usr/bin/solver#00 class devil: 5400 misses size 1 core of the 2 that Slurm gave: as asked place'
+out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
+out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
+out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in use 0.97 on average; largest process 2.0 MiB; cache misses not known bill not metered'
+billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2}'
+{
+    echo "$node"
+    echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"bill\":{[^}]*}/\"bill\":$billed/"
+    echo "$last"
+} >"$dir/answer"
+ctl 0 explain 4711.0
+tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
+out_has 'bill 340.0 J by rapl-powercap, shared by counters, busy time; packages 300.0 J; memory 40.0 J; average power 17.0 W; energy-delay product 6800.5 J s, 1.7e-07 J s per instruction; not metered for a time: 2 gaps'
+ctl 0 explain '--json 4711'
+asked '{"version":1,"op":"explain","job":4711}'
+out_has '^{"steps":\[{"id":"4711.0",.*}\]}$'
+sized='{"cores":6,"given":3,"threads":3,"constraint":"max out","gbps":12.345,"gbps_all":null,"source":"model","reason":"NuCore","nodes":[{"node":0,"cores":4,"given":2},{"node":1,"cores":2,"given":1}]}'
+{ echo "$node"; echo "$explained" | sed "s/SIZE/$sized/; s/EXIT/9/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//"; echo "$last"; } >"$dir/answer"
+ctl 0 explain 4711.0
+out_has 'killed by signal 9'
+tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+grep -qF 'size 3 cores of the 6 that Slurm gave (node 0: 2 of 4, node 1: 1 of 2): NuCore; what limits it: max out; predicted 12.35 GB/s with them, not known with all; OMP_NUM_THREADS=3' "$dir/flat" ||
+    fail "size: $(cat "$dir/flat")"
+out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile --'
+# edp_explained FIELDS WANTED: what is said of DIO-POWER's two predictions
+edp_explained() {
+    { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"reason\":\"the emptiest\"/&,$1/"; echo "$last"; } >"$dir/answer"
+    ctl 0 explain 4711.0
+    tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+    grep -qF ": the emptiest$2; beside it there" "$dir/flat" || fail "edp: $(cat "$dir/flat")"
+}
+edp_explained '"edp_spread":90,"edp_cluster":60.5,"edp_choice":"cluster","edp_source":"model"' \
+    "; energy-delay product clustered 60.500 J s; spread 90.000 J s (predicted, power by the site's model)"
+edp_explained '"edp_spread":90,"edp_cluster":60.5,"edp_choice":"cluster","edp_source":"measured"' \
+    '; energy-delay product clustered 60.500 J s; spread 90.000 J s (predicted, power measured)'
+edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":"cluster","edp_source":null' '; energy-delay products are not known'
+edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":null,"edp_source":null' ''
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+ctl 1 explain 4799
+err_is 'berthctl: 4799: no such step here (ended steps are remembered: the last 7)'
+
+# ---- doctor ----
+"$berthctl" doctor --json --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+works=$?
+[ $works -le 1 ] || fail "doctor: exit status $works"
+out_has "^{\"works\":$([ $works -eq 0 ] && echo true || echo false),\"missing\":\["
+for row in privileges configuration slurm kernel topology numa cgroup counters:\ perf counters:\ resctrl counters:\ software meters:\ powercap meters:\ perf meters:\ hwmon meters resctrl enforcement valgrind profiles berthd; do
+    out_has "{\"name\":\"$row\",\"state\":\"\(ok\|warn\|absent\)\",\"essential\":\(true\|false\),\"found\":\"..*\",\"without\":\(null\|\"..*\"\)}"
+done
+out_has "{\"name\":\"berthd\",\"state\":\"ok\",\"essential\":false,\"found\":\"0.1.0 at $dir/sock: cgroup1, 2 steps\",\"without\":null}"
+printf 'log = nowhere\n' >"$dir/berth.conf"
+chmod 600 "$dir/berth.conf"
+expect 1 'doctor, bad configuration' "$berthctl" doctor --config "$dir/berth.conf" --socket "$dir/none"
+out_has "^configuration *absent  $dir/berth.conf:1: log: 'nowhere' is none of"
+out_has 'so: steps start where Slurm puts them'
+err_has '^berthctl: doctor: berth cannot place steps here: see configuration'
+printf 'PlugStackConfig=%s/stack # here\n' "$dir" >"$dir/slurm.conf"
+printf 'include %s/stack.d/*.conf\n' "$dir" >"$dir/stack"
+mkdir "$dir/stack.d"
+printf '# required spank_berth.so\n' >"$dir/stack.d/a.conf"
+expect "$works" 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+out_has "^plugin *warn *$dir/stack does not load spank_berth"
+out_has 'ConstrainCores=no: berth'
+printf 'optional /usr/lib/spank_berth.so\n' >"$dir/stack.d/b.conf"
+printf 'ConstrainCores=yes\n' >"$dir/cgroup.conf"
+expect "$works" 'doctor, plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+out_has "^plugin *ok *$dir/stack loads spank_berth"
+out_has 'ConstrainCores=yes: Slurm'
+
+[ $failures -eq 0 ] && echo "berthctl: every check passed"
+[ $failures -eq 0 ]

@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_ctl_report - `berthctl report` on a ledger in a file: the options, whose steps, what they look like, and what can be wrong.
+# BERTHCTL and LEDGER_FILL name the programs (the build folder's by default).
+. "${srcdir:-.}/tests/unit/common/ctl_check.sh"
+fill=${LEDGER_FILL:-./tests/unit/common/ledger_fill}
+url=sqlite:$dir/ledger.db
+export TZ=UTC0 LC_ALL=C
+
+# record NODE JOB STEP USER UID START SECONDS STATUS FIELDS: a record that ran on four cores
+record() {
+    printf '{"cluster":"c","node":"%s","job":%s,"step":%s,"user":"%s","uid":%s,"gid":100,"start":%s,"end":%s,"elapsed_s":%s,"exit_status":%s,"cores_given":4%s}\n' \
+        "$1" "$2" "$3" "$4" "$5" "$6" $(($6 + $7)) "$7" "$8" "$9"
+}
+morning=1795248000 # 2026-11-21T08:00:00
+metered='"uj_package":3000000000,"uj_dram":1000000001,"energy_source":"rapl-powercap"'
+named='"account":"phys","partition":"main","job_name":"solver-with-a-long-name","state":"placed"'
+{
+    record n1 12 4294967291 alice 1000 $morning 1000 0 ",$metered,$named"
+    record n1 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
+    record n2 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
+    record n2 14 0 bob 1001 $((morning + 3600)) 60 256 ',"array_job":13,"array_task":3,"account":"chem","partition":"short","job_name":"a\"b,c","state":"left"'
+    record n3 15 0 "" 77 $((morning + 86400)) 60 -1 ",$metered"
+} | "$fill" "$url" || exit 99
+all="-S 2026-11-01 -E 2026-12-01"
+
+# reports OUTPUT OPTION..: of all users
+reports() {
+    wanted=$1
+    shift
+    # shellcheck disable=SC2086 # times are several words
+    answers '' "$wanted" report --ledger "$url" $all "$@"
+}
+rows() { # ROWS OPTION..: their job ids, in one line
+    wanted=$1
+    shift
+    run '' report --ledger "$url" -o jobid%-1 -nP "$@"
+    [ $status -eq 0 ] || bad "report $*" "status 0" "$status: $(cat "$dir/err")"
+    [ "$(tr '\n' ' ' <"$dir/out")" = "$wanted" ] || bad "report $*" "$wanted" "$(cat "$dir/out")"
+}
+if [ "$(id -u)" -eq 0 ]; then a=; else a=-a; fi
+
+# ---- what it looks like ----
+reports 'JobID           JobName  AllocCPUS    Elapsed      State ExitCode     Energy 
+------------ ---------- ---------- ---------- ---------- -------- ---------- 
+12           solver-wi+          8   00:16:40  COMPLETED      0:0    12.00kJ 
+12.batch     solver-wi+          4   00:16:40  COMPLETED      0:0    4.000kJ 
+12.0         solver-wi+          8   00:15:00  COMPLETED      0:0    8.000kJ 
+13_3              a"b,c          4   00:01:00     FAILED      1:0            
+13_3.0            a"b,c          4   00:01:00     FAILED      1:0            
+15                               4   00:01:00                        4.000kJ 
+15.0                             4   00:01:00                        4.000kJ ' $a -o JobID,JobName,AllocCPUS,Elapsed,State,ExitCode,Energy
+reports 'JobID|EnergyRaw
+12|12000.000003
+13_3|
+15|4000.000001' $a -X --parsable2 -o jobid,energyraw
+reports '12/0.012MJ/
+13_3//
+15/0.004MJ/' -X $a -n --parsable --delimiter / -o JobID,Energy --units=mj
+reports 'job_id,job_name,energy_j,start
+12,solver-with-a-long-name,12000.000003,2026-11-21T08:00:00
+13_3,"a""b,c",,2026-11-21T09:00:00
+15,,4000.000001,2026-11-22T08:00:00' $a -X --csv -o JobID,JobName,Energy,Start
+reports '{"since":1793491200,"until":1796083200,"jobs":[
+{"job_id":"13_3","energy_j":null,"start":1795251600,"steps":[{"job_id":"13_3.0","energy_j":null,"start":1795251600}]}],
+"total":{"job_id":null,"energy_j":null,"start":1795251600}}' --json -j 13_3 -o JobID,Energy,Start
+reports '12.0         n1         4.000kJ 
+12.0         n2         4.000kJ ' -n -o JobID,NodeList%-10,Energy%7 --per-node -j 12.0
+
+# ---- totals ----
+reports 'User             Jobs    Steps     Energy   Metered 
+------------ -------- -------- ---------- --------- 
+77                  1        1    4.000kJ       1/1 
+alice               1        2    12.00kJ       3/3 
+bob                 1        1                  0/1 
+total               3        4  >=16.00kJ       4/5 ' $a --by user -o Group,Jobs,Steps,Energy,Metered
+reports 'day,job_count,energy_j
+2026-11-21,2,12000.000003
+2026-11-22,1,4000.000001' $a --by day --csv -o Group,Jobs,Energy
+reports 'n1|1
+n2|2
+n3|1' $a --by node -nP -o Group,Jobs
+reports '|1
+chem|1
+phys|1' $a --by account -nP -o Group,Jobs
+reports '12
+13_3
+15' $a --by job -nP -o JobID
+reports '{"since":1793491200,"until":1796083200,"by":"partition","totals":[
+{"partition":null,"job_count":1},
+{"partition":"main","job_count":1},
+{"partition":"short","job_count":1}],
+"total":{"partition":null,"job_count":3}}' $a --by partition --json -o Group,Jobs
+
+# ---- which ones ----
+# shellcheck disable=SC2086 # $all and $a are lists of words
+{
+    rows '12 12.batch 12.0 ' -j 12
+    rows '12.batch ' -j 12.batch
+    rows '12.batch 13_3.0 ' -j 12.batch,13_3.0
+    rows '12 12.batch 12.0 13_3 13_3.0 ' -j 12 -j 13
+    rows '13_3 13_3.0 ' --jobs=14
+    rows '13_3 13_3.0 ' --jobs 13_3
+    rows '' -j 13_4
+    rows '12 13_3 ' $all -X -u alice,1001
+    rows '15 ' $all -X --uid 77
+    rows '12 13_3 15 ' $all -X -u alice -a
+    rows '12 ' $all -X $a -A phys
+    rows '13_3 ' $all -X $a --partition short,none
+    rows '12 13_3 ' $all -X -N 'n[2,9]'
+    rows '12 12.batch 12.0 ' $all -N n1 -j 12.batch,12
+    rows '12 ' $all -X $a -s cd
+    rows '13_3 ' $all -X $a --state FAILED
+    rows '12 13_3 ' $all -X $a -s left,placed
+    rows '' $all -X $a -s CA,TO
+    rows '15 ' -X $a -S 2026-11-22 -E 2026-11-23
+    rows '12 ' -X $a -S 11/21/26 -E 2026-11-21T08:30
+    rows '12 13_3 15 ' -X $a -S 2026-11-21T08:00:00 -E 2026-11-22T08:00:01
+    rows '' -X $a -S 2026-11-21T08:17 -E 2026-11-21T09:00
+    rows '' -X $a -S now-1minute
+}
+run '' report --ledger "$url" -s F -X $a
+grep -q 'give --starttime' "$dir/err" || bad 'report -s F' 'give --starttime' "$(cat "$dir/err")"
+
+# Another user sees his own steps, and those of jobs and users that he names.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    chmod 755 "$dir"
+    chmod 644 "$dir"/ledger.db*
+    real=$berthctl
+    cat >"$dir/as" <<END
+#!/bin/sh
+exec setpriv --reuid=1001 --regid=1001 --clear-groups $(realpath "$real") "\$@"
+END
+    [ -x ./libtool ] && [ -x .libs/berthctl ] && sed -i "s|$(realpath "$real")|$(realpath .libs/berthctl)|" "$dir/as"
+    chmod 755 "$dir/as"
+    if "$dir/as" --version >/dev/null 2>&1; then
+        berthctl=$dir/as
+        # shellcheck disable=SC2086
+        {
+            rows '13_3 ' $all -X
+            rows '12 ' -X -j 12
+            rows '12 ' -X $all -u alice
+            rows '12 13_3 15 ' -X $all -a
+        }
+        chmod 600 "$dir"/ledger.db*
+        refuses '' 1 'only root may read it, until ledger_group of berth.conf names a group' report --ledger "$url"
+        berthctl=$real
+    else
+        echo 'the build folder is not for others to read: what another user sees was not tried' >&2
+    fi
+fi
+
+# ---- what can be wrong ----
+says 'usage: berthctl report' report --help
+says 'EnergySource' report --helpformat
+refuses '' 2 "--nonsense: no such option" report --nonsense
+refuses '' 2 "--jobs: a value is missing" report --jobs
+refuses '' 2 "takes no argument: 12" report 12
+refuses '' 2 "--jobs: 12, 12.0, 12.batch, 12_3 or 12_3.0 expected, not '12.x'" report -j 12.x
+refuses '' 2 "expected, not '12_'" report -j 12_
+refuses '' 2 "--jobs: a list expected" report -j ,
+refuses '' 2 "--starttime: a time as sacct takes it expected" report -S yesterday
+refuses '' 2 "--starttime is after --endtime" report -S 2026-11-22 -E 2026-11-21
+refuses '' 2 "--state: no such state: 'done'" report -s done
+refuses '' 2 "--nodelist: nodes such as n1,n[2-4] expected" report -N 'n[1-'
+refuses '' 2 "--format: no such field: 'Cost'" report -o JobID,Cost
+refuses '' 2 "--format: JobID%0: a width from 1 to 512 expected" report -o JobID%0
+refuses '' 2 "--by: one of user, account, partition, node, day, job expected, not 'group'" report --by group
+refuses '' 2 "--units: one of auto, J, kJ, MJ, kWh, MWh expected, not 'eV'" report --units eV
+refuses '' 2 "one of --parsable, --parsable2, --csv and --json only" report --csv --json
+refuses '' 2 "--html is a page by itself" report --html x --json
+refuses '' 1 "no-such.db" report --ledger "sqlite:$dir/no-such.db"
+refuses '' 1 "" report --ledger "nothing:$dir"
+printf 'ledger=off\n' >"$dir/berth.conf"
+refuses '' 1 "berth.conf says ledger=off" report --config "$dir/berth.conf"
+printf 'ledger=%s\n' "$url" >"$dir/berth.conf"
+answers '' '12' report --config "$dir/berth.conf" -j 12 -X -nP -o JobID
+printf 'nonsense=1\n' >"$dir/berth.conf"
+refuses '' 1 "$dir/berth.conf:1" report --config "$dir/berth.conf"
+refuses '' 1 "$dir/no/page.html: No such file or directory" report --ledger "$url" --html "$dir/no/page.html"
+"$berthctl" report --ledger "$url" -j 12 >/dev/full 2>"$dir/err" && bad 'report >/dev/full' 'a failure' 'none'
+grep -q 'No space left' "$dir/err" || bad 'report >/dev/full' 'No space left' "$(cat "$dir/err")"
+exit $failed

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fixture - a node packer in a temporary folder, on a synthetic machine, for the unit tests of what
+ * needs a whole struct packer.
+ *
+ * Opened with the dryrun way and tasks whose pids no kernel can give (greater than its pid_max), so
+ * that nothing on this machine is touched. fixture_paper exchanges the way for one that keeps its
+ * cgroups on paper: steps live until the test says otherwise, tasks have the homes that the test
+ * dealt, and every call is written down. */
+#ifndef BERTH_FIXTURE_H
+#define BERTH_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packer/daemon/pipeline.h"
+#include "packer/steps/packer.h"
+
+#define TWO_BY_TWO "package:2 l3:2 core:2 pu:1"      /* 4 caches of 2 cores, CPU = core */
+#define FOURS_ON_TWO_NODES "numa:2 l3:1 core:4 pu:1" /* 2 memory nodes of 4 cores, CPU = core */
+#define TWO_BY_TWO_SMT "package:2 l3:2 core:2 pu:2"  /* CPU = 2 * core, and + 1 */
+
+struct fixture {
+    char dir[64];
+    struct conf conf;
+    struct packer packer;
+    struct enforce_way way; /* the paper's */
+    void *owner;            /* whose it is, for a way of another test's own */
+    char calls[4096];       /* "apply 1.0 2-3; restore 1.0 0-1; " */
+    uint32_t fails;         /* applying this job's steps fails; 0: none's */
+    uint32_t stuck;         /* bringing this job's steps home fails; 0: none's */
+    uint32_t dead;          /* this job has no process any more; 0: none */
+};
+
+/* A packer in a folder of its own; fails the test when it cannot be opened. */
+struct fixture *fixture_open(const char *topology);
+void fixture_close(struct fixture *f); /* removes the folder too */
+
+/* The daemon dies and another one starts on the same folder (without pipeline_resume). */
+void fixture_restart(struct fixture *f);
+
+/* From now on the way is paper. Homes: the step's CPUs dealt to its tasks in equal runs. */
+void fixture_paper(struct fixture *f);
+
+/* Forget the calls so far. */
+void fixture_forget(struct fixture *f);
+
+/* The profile store says so about programs with that tag. */
+void fixture_profile(struct fixture *f, const char *tag, double miss_pmi);
+
+/* The same, with a run at full speed; 0: not measured. With lines of 64 bytes a core reads
+ * miss_pmi * instructions_per_s * 64e-15 GB/s. */
+void fixture_timed(struct fixture *f, const char *tag, double miss_pmi, double instructions_per_s);
+
+/* The machine profile says: so many nodes of so many cores, local[0 .. cores] GB/s with so many of
+ * them, between nodes 4 one way and 6 both ways. The packer is opened anew. */
+void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double *local);
+
+/* A registration, mode auto, with those CPUs (job and step) and ntasks tasks. The pipeline takes it
+ * over. */
+struct wire_register fixture_request(uint32_t job, uint32_t step, const char *job_cpus,
+                                     const char *step_cpus, size_t ntasks, const char *tag);
+
+/* Register it and expect success; the live step. */
+struct step *fixture_start(struct fixture *f, struct wire_register request);
+
+/* fixture_request, then fixture_start, for a step of one task that has all of its job. */
+struct step *fixture_run(struct fixture *f, uint32_t job, const char *cpus, const char *tag);
+
+void fixture_end(struct fixture *f, uint32_t job, uint32_t step);
+
+/* A step that is in the registry only: placed, one task for each of the homes (NULL ends them). */
+struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const char *job_cpus,
+                         double miss_pmi, const char *const *homes);
+
+/* Sets and their text. */
+struct cpus cpus_of(const char *text);
+void assert_cpus(const struct cpus *set, const char *text);
+
+/* stand[] of the pool as text: "1 0 - -". */
+void assert_stand(const struct pool *pool, const char *text);
+
+#endif

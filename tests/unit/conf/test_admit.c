@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_admit - which words of a request the site's `allow` takes out, and who may ask for isolate.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/conf/admit.h"
+
+/* Everything asked for. */
+static struct wire_options all(void)
+{
+    struct wire_options options;
+
+    wire_options_init(&options);
+    options.mode = WIRE_MODE_AUTO;
+    options.isolate = options.edp = options.size = options.require = options.verbose = true;
+    options.policy_given = true;
+    options.cores_min = options.cores_max = 2;
+    options.max_slowdown_pct = 5;
+    options.mem = WIRE_MEM_BIND;
+    strcpy(options.tag, "t");
+    return options;
+}
+
+static void test_admit(void **state)
+{
+    static const struct {
+        const char *allow, *refused, *left;
+    } cases[] = {
+        {"off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag", "",
+         "auto,isolate,edp,size,policy=di,mem=bind,tag=t,require,verbose,cores=2-2,max-slowdown=5"},
+        {"auto, isolate, tag", "edp,size,policy,cores,max-slowdown,mem",
+         "auto,isolate,tag=t,require,verbose"},
+        {"", "auto,isolate,edp,size,policy,cores,max-slowdown,mem,tag", "off,require,verbose"},
+        {"autobahn,xauto,isolated", "auto,isolate,edp,size,policy,cores,max-slowdown,mem,tag",
+         "off,require,verbose"}, /* whole words only */
+        {"xauto,auto", "isolate,edp,size,policy,cores,max-slowdown,mem,tag",
+         "auto,require,verbose"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wire_register request = {.options = all()};
+        struct conf conf = {.isolate_users = "*"};
+        char refused[96], left[256];
+
+        strcpy(conf.allow, cases[i].allow);
+        admit_options(&conf, &request, refused, sizeof(refused));
+        assert_string_equal(refused, cases[i].refused);
+        wire_options_format(&request.options, left, sizeof(left));
+        assert_string_equal(left, cases[i].left);
+    }
+}
+
+static void test_nothing_asked(void **state)
+{
+    struct wire_register request = {0};
+    struct conf conf = {0};
+    char refused[96] = "x";
+
+    (void)state;
+    wire_options_init(&request.options);
+    admit_options(&conf, &request, refused, sizeof(refused));
+    assert_string_equal(refused, "");
+    assert_int_equal(request.options.mode, WIRE_MODE_OFF);
+}
+
+/* ---- isolate ---- */
+
+static void test_isolate(void **state)
+{
+    static const struct {
+        const char *users, *groups, *accounts, *qos;
+        bool may;
+    } cases[] = {
+        {"", "", "", "", false},
+        {"1000", "", "", "", true},
+        {"7,1000", "", "", "", true},
+        {"100,10000,01000", "", "", "", false}, /* whole numbers only */
+        {"*", "", "", "", true},
+        {"", "100", "", "", true}, /* its own group, and the others */
+        {"", "5,28", "", "", true},
+        {"", "1000", "", "", false}, /* a user is no group */
+        {"", "*", "", "", true},
+        {"", "", "physics", "", true},
+        {"", "", "physic,physics2", "", false},
+        {"", "", "*", "", true},
+        {"", "", "", "high", true},
+        {"high", "high", "high", "physics", false},
+    };
+    struct wire_register request = {.uid = 1000,
+                                    .gid = 100,
+                                    .account = "physics",
+                                    .qos = "high",
+                                    .ngroups = 2,
+                                    .group = {27, 28}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct conf conf = {.allow = "auto,isolate"};
+        char refused[96];
+
+        strcpy(conf.isolate_users, cases[i].users);
+        strcpy(conf.isolate_groups, cases[i].groups);
+        strcpy(conf.isolate_accounts, cases[i].accounts);
+        strcpy(conf.isolate_qos, cases[i].qos);
+        wire_options_init(&request.options);
+        request.options.mode = WIRE_MODE_AUTO;
+        request.options.isolate = true;
+        admit_options(&conf, &request, refused, sizeof(refused));
+        assert_int_equal(request.options.isolate, cases[i].may);
+        assert_int_equal(request.options.mode, WIRE_MODE_AUTO); /* it runs as auto */
+        assert_string_equal(refused, cases[i].may ? "" : "isolate");
+        if (cases[i].may)
+            assert_null(admit_isolate(&conf, &request));
+        else
+            assert_non_null(strstr(admit_isolate(&conf, &request), "names neither"));
+    }
+}
+
+/* An account that is not known is named by nobody, and `allow` comes first. */
+static void test_isolate_unknown(void **state)
+{
+    struct conf conf = {.allow = "auto,isolate", .isolate_accounts = "*", .isolate_qos = "*"};
+    struct wire_register request = {.uid = 1000};
+
+    (void)state;
+    assert_non_null(admit_isolate(&conf, &request));
+    strcpy(conf.isolate_users, "1000");
+    assert_null(admit_isolate(&conf, &request));
+    strcpy(conf.allow, "auto");
+    assert_non_null(strstr(admit_isolate(&conf, &request), "does not allow"));
+}
+
+static void test_names(void **state)
+{
+    const struct group *group = getgrgid(0);
+    const struct passwd *user = getpwuid(0);
+    struct conf conf = {0};
+
+    (void)state;
+    if (!group || !user)
+        skip();
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    snprintf(conf.isolate_users, sizeof(conf.isolate_users), "7,%s,nobody-of-that-name,*",
+             user->pw_name);
+    snprintf(conf.isolate_groups, sizeof(conf.isolate_groups), "%s", group->gr_name);
+    strcpy(conf.isolate_accounts, "root");
+    admit_prepare(&conf);
+    assert_string_equal(conf.isolate_users, "7,0,*");
+    assert_string_equal(conf.isolate_groups, "0");
+    assert_string_equal(conf.isolate_accounts, "root");
+    assert_string_equal(conf.isolate_qos, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_admit),   cmocka_unit_test(test_nothing_asked),
+        cmocka_unit_test(test_isolate), cmocka_unit_test(test_isolate_unknown),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,886 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_pipeline - what happens to the steps of a node as they come and go: where they stand, what
+ * they are told, what the journal and the markers say, and that a new daemon finds the same. */
+#include "tests/unit/common/fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "packer/place/place.h"
+
+/* Cores 0 and 2 of this machine are the first of two caches. */
+static int open_plain(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_profile(f, "low", 10);
+    fixture_profile(f, "high", 9000);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+static bool marked(const struct fixture *f, uint32_t job)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/pool/%u", f->dir, job);
+    return access(path, F_OK) == 0;
+}
+
+static const char *reason_of(const struct step *step)
+{
+    static char text[256];
+
+    place_reason(step, text, sizeof(text));
+    return text;
+}
+
+static void assert_at(const struct step *step, const char *cpus)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        assert_cpus(&step->body.task[i].cpus, cpus);
+    assert_cpus(&step->place.cpus, cpus);
+}
+
+/* What people are told of its place. */
+static void assert_reason(const struct step *step, const char *part)
+{
+    char reason[256];
+
+    place_reason(step, reason, sizeof(reason));
+    if (!strstr(reason, part))
+        fail_msg("'%s', not '%s'", reason, part);
+}
+
+/* The step's ended record; NULL when there is none. */
+static struct step *ended(struct fixture *f, uint32_t job)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.ended, link)
+    if (step->request.id.job == job)
+        return step;
+    return NULL;
+}
+
+static void resume(struct fixture *f)
+{
+    struct berth_error err = {""};
+
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* ---- steps come and go ---- */
+
+static void test_exchange_and_back(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low"), *b;
+
+    assert_at(a, "0");
+    assert_int_equal(a->state, STEP_PLACED);
+    assert_int_equal(a->class.id, STEP_TURTLE);
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(b, "0");
+    assert_at(a, "2");
+    assert_int_equal(b->class.id, STEP_DEVIL);
+    assert_int_equal(b->place.rank, 1);
+    assert_int_equal(a->place.rank, 2);
+    assert_int_equal(f->packer.moves, 2);
+    assert_false(b->hold.verified); /* a dry run verifies nothing */
+    fixture_end(f, 2, 0);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(a->hold.moves, 2);
+    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+}
+
+static void test_reasons_are_of_one_decision(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low"), *b;
+
+    assert_non_null(strstr(reason_of(a), "number 1 of 1"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_non_null(strstr(reason_of(b), "number 1 of 2"));
+    assert_non_null(strstr(reason_of(a), "number 2 of 2"));
+}
+
+static void test_end_leaves_history(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_end end = {.id = {1, 0},
+                           .exit_status = 256,
+                           .user_s = 2,
+                           .system_s = 1,
+                           .maxrss_kib = 7,
+                           .restart = 3};
+
+    fixture_run(f, 1, "0", "low");
+    pipeline_end(&f->packer, &end);
+    pipeline_end(&f->packer, &end); /* heard of twice */
+    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(ended(f, 1)->state, STEP_ENDED);
+    assert_int_equal(ended(f, 1)->exit_status, 256);
+    assert_true(ended(f, 1)->use.user_s == 2);
+    assert_int_equal(ended(f, 1)->use.maxrss_kib, 7);
+    assert_int_equal(ended(f, 1)->request.restart, 3);
+    assert_true(ended(f, 1)->ended_at >= ended(f, 1)->started_at);
+}
+
+static void test_job_end_vacates(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+
+    fixture_start(f, fixture_request(2, 0, "2-3", "2", 1, "high"));
+    fixture_start(f, fixture_request(2, 1, "2-3", "3", 1, "low"));
+    assert_false(cpus_has(&a->place.cpus, 0));
+    pipeline_job_end(&f->packer, 2);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps.nended, 2);
+    pipeline_job_end(&f->packer, 99);
+    assert_int_equal(f->packer.steps.nlive, 1);
+}
+
+/* Some of a job's steps end: its cores stay in the pool as long as one lives. */
+static void test_job_lives_on(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low"));
+    fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "high"));
+    fixture_end(f, 1, 0);
+    assert_int_equal(pool_count(&f->packer.pool), 2);
+    fixture_end(f, 1, WIRE_STEP_BATCH);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+/* A later step of a job whose cores others stand on: described where it stands now. */
+static void test_later_step(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b, *later;
+
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0", "0", 1, "low"));
+    a = fixture_start(f, fixture_request(1, 0, "0", "0", 1, "low"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(a, "2");
+    assert_at(b, "0");
+    fixture_end(f, 1, 0);
+    later = fixture_start(f, fixture_request(1, 1, "0", "0", 1, "high"));
+    assert_int_equal(later->place.rank, 2); /* as high as b, but later */
+    assert_at(later, "2");
+    assert_cpus(&later->place.home, "0");
+    fixture_end(f, 2, 0);
+    assert_at(later, "0");
+}
+
+/* What a later step finds may have been widened by berth; what the job's first step found counts.
+ */
+static void test_later_step_knows_the_jobs_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct step *later;
+
+    fixture_start(f, fixture_request(1, 0, "0-2", "0", 1, "turtle"));
+    later = fixture_start(f, fixture_request(1, 1, "0-2,5", "1", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-2");
+    later = fixture_start(f, fixture_request(1, 2, "0-1", "1", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-1"); /* Slurm took one back */
+    later = fixture_start(f, fixture_request(1, 3, "0-3", "3", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "0-3"); /* and gave another */
+    later = fixture_start(f, fixture_request(2, 0, "4-5", "4", 1, "turtle"));
+    assert_cpus(&later->body.job_home, "4-5");
+}
+
+/* The same, and DI wants the later step at home. */
+static void test_later_step_stays_home(void **state)
+{
+    struct fixture *f = *state;
+    struct step *later;
+
+    fixture_profile(f, "highest", 20000);
+    fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0", "0", 1, "low"));
+    fixture_start(f, fixture_request(1, 0, "0", "0", 1, "low"));
+    fixture_run(f, 2, "2", "high");
+    later = fixture_start(f, fixture_request(1, 1, "0", "0", 1, "highest"));
+    assert_at(later, "0");
+}
+
+/* ---- steps that are not moved ---- */
+
+static void test_observe(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+    struct step *a = fixture_run(f, 1, "0", "low"), *guest;
+
+    request.options.mode = WIRE_MODE_OBSERVE;
+    guest = fixture_start(f, request);
+    assert_int_equal(guest->state, STEP_OBSERVED);
+    assert_at(a, "0");
+    assert_cpus(&guest->body.task[0].cpus, "2");
+    assert_cpus(&guest->place.cpus, "0"); /* where it would stand */
+    assert_int_equal(guest->place.rank, 1);
+    assert_int_equal(guest->place.of, 2);
+    assert_int_equal(f->packer.moves, 0);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+static void test_off_step_takes_its_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request;
+    struct step *a, *b, *off;
+
+    a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
+    b = fixture_run(f, 2, "2", "high");
+    assert_at(a, "2");
+    request = fixture_request(2, 1, "2", "2", 1, NULL); /* job 2 again, --overlap, not opted in */
+    request.options.mode = WIRE_MODE_OFF;
+    off = fixture_start(f, request);
+    assert_int_equal(off->state, STEP_LEFT);
+    assert_at(off, "2");
+    assert_at(a, "0");
+    assert_cpus(&b->body.task[0].cpus, "2");
+    assert_stand(&f->packer.pool, "0 1 - - - - - -");
+    assert_string_equal(reason_of(off), "not placed");
+    assert_non_null(strstr(off->hold.reason, "did not opt in"));
+}
+
+static void test_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0", "0", 1, "low");
+    struct wire_answer answer;
+
+    request.bound_by_hand = true;
+    pipeline_start(&f->packer, &request, &answer);
+    assert_true(answer.ok);
+    assert_false(answer.managed);
+    assert_int_equal(answer.ntasks, 0);
+    assert_non_null(strstr(answer.note, "bound by hand"));
+    wire_answer_clear(&answer);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+static void test_foreign_cpus_left_alone(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(fixture_run(f, 1, "30", "low")->state, STEP_LEFT);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+static void test_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "nonsense", "0", 1, "low");
+    struct wire_answer answer;
+
+    pipeline_start(&f->packer, &request, &answer);
+    assert_false(answer.ok);
+    assert_non_null(strstr(answer.error, "affinity"));
+    assert_int_equal(f->packer.steps.nlive + f->packer.steps.nended, 0);
+    assert_int_equal(f->packer.registrations, 1);
+    free(request.task);
+}
+
+static void test_failed_step_is_put_back(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    fixture_paper(f);
+    f->fails = 2;
+    a = fixture_run(f, 1, "0", "low");
+    b = fixture_run(f, 2, "2", "high");
+    assert_int_equal(b->state, STEP_FAILED);
+    assert_at(b, "2");
+    assert_at(a, "0");
+    assert_int_equal(f->packer.failures, 1);
+    assert_non_null(strstr(b->hold.reason, "the paper tore"));
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_true(marked(f, 2)); /* it did opt in */
+    f->fails = 0;
+    fixture_restart(f);
+    resume(f); /* the next berthd does not try again */
+    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    assert_int_equal(b->state, STEP_FAILED);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+static void test_registered_twice(void **state)
+{
+    struct fixture *f = *state;
+    struct step *again;
+
+    fixture_run(f, 1, "0", "low");
+    again = fixture_run(f, 1, "2", "high");
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps.nended, 1);
+    assert_at(again, "2");
+    assert_stand(&f->packer.pool, "- - 2 - - - - -");
+    assert_int_equal(ended(f, 1)->exit_status, -1);
+}
+
+/* ---- steps that use fewer cores than they have ---- */
+
+static const double saturates[] = {0, 6, 10, 10, 10};
+
+/* Two nodes of four cores, and a program of which two cores have all that a node's memory gives. */
+static struct fixture *sizing_node(void)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+
+    fixture_machine(f, 2, 4, saturates);
+    fixture_paper(f);
+    fixture_timed(f, "stream", 50000, 2e9);
+    fixture_profile(f, "high", 90000);
+    fixture_profile(f, "low", 10);
+    return f;
+}
+
+static struct step *run_sized(struct fixture *f, uint32_t job, const char *cpus)
+{
+    struct wire_register request = fixture_request(job, 0, cpus, cpus, 1, "stream");
+
+    request.options.size = true;
+    return fixture_start(f, request);
+}
+
+static void test_sized_and_undone(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step = run_sized(f, 1, "0-3");
+
+    (void)state;
+    assert_at(step, "0-1");
+    assert_cpus(&step->place.home, "0-3");
+    assert_int_equal(pool_count(&f->packer.pool), 4); /* it still holds them all */
+    assert_string_equal(f->calls, "apply 1.0 0-1; ");
+    assert_int_equal(step->hold.moves, 0);
+    fixture_forget(f);
+    fixture_end(f, 1, 0);
+    assert_string_equal(f->calls, "restore 1.0 0-3; ");
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+    fixture_close(f);
+}
+
+/* Whom DI wants elsewhere goes there by what it uses; nobody has more cores than he had, and nobody
+ * stands on another's. */
+static void test_sized_among_others(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *a = run_sized(f, 1, "0-3"), *b = fixture_run(f, 2, "4-5", "high");
+    struct step *c = fixture_run(f, 3, "6-7", "low");
+
+    (void)state;
+    assert_int_equal(cpus_count(&a->place.cpus), 2);
+    assert_int_equal(cpus_count(&b->place.cpus), 2);
+    assert_int_equal(cpus_count(&c->place.cpus), 2);
+    assert_false(cpus_intersect(&a->place.cpus, &b->place.cpus));
+    assert_false(cpus_intersect(&a->place.cpus, &c->place.cpus));
+    assert_false(cpus_intersect(&b->place.cpus, &c->place.cpus));
+    fixture_end(f, 2, 0);
+    fixture_end(f, 3, 0);
+    assert_int_equal(cpus_count(&a->place.cpus), 2);
+    assert_true(cpus_subset(&a->place.cpus, &a->place.home));
+    fixture_close(f);
+}
+
+/* What must hold of the steps whatever came and went: each stands on as many CPUs as it uses,
+ * inside the pool, and on none of another's. */
+static void assert_sane(const struct fixture *f)
+{
+    struct cpus taken = {0};
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        const struct enforce_task *task = &step->body.task[0];
+
+        assert_true(cpus_subset(&task->use, &task->home));
+        assert_int_equal(cpus_count(&task->cpus), cpus_count(&task->use));
+        assert_int_equal(cpus_count(&task->use), step->size.given);
+        assert_false(cpus_intersect(&task->cpus, &taken));
+        cpus_or(&taken, &task->cpus);
+        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.pool, cpu));
+    }
+}
+
+/* Steps come and go, sized and not, and berthd now and then; each job has cores of its own. */
+static void test_sized_steps_come_and_go(void **state)
+{
+    static const char *const homes[] = {"0-1", "2", "3-4", "5-7", "0-3", "4-7", "1-6"};
+    static const char *const tags[] = {"stream", "high", "low", "never-seen"};
+    struct fixture *f = sizing_node();
+    struct cpus held[7] = {0}, all = {0};
+    unsigned random = 1;
+
+    (void)state;
+    for (uint32_t i = 0; i < 600; i++) {
+        uint32_t job = (random = random * 1103515245u + 12345u) >> 16 & 7;
+        struct cpus home;
+
+        if (job == 7) {
+            fixture_restart(f);
+            resume(f);
+        } else if (!cpus_empty(&held[job])) {
+            fixture_end(f, job + 1, 0);
+            cpus_andnot(&all, &held[job]);
+            cpus_zero(&held[job]);
+        } else if (home = cpus_of(homes[job]), !cpus_intersect(&home, &all)) {
+            struct wire_register request =
+                fixture_request(job + 1, 0, homes[job], homes[job], 1, tags[random >> 20 & 3]);
+
+            request.options.size = random >> 22 & 1;
+            request.options.cores_max = random >> 23 & 1;
+            fixture_start(f, request);
+            held[job] = home;
+            cpus_or(&all, &home);
+        }
+        assert_sane(f);
+        f->calls[0] = '\0';
+    }
+    fixture_close(f);
+}
+
+static void test_sized_step_is_adopted(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step;
+
+    (void)state;
+    run_sized(f, 1, "0-3");
+    fixture_timed(f, "stream", 10, 2e9); /* it would not be sized now */
+    fixture_restart(f);
+    fixture_forget(f);
+    resume(f);
+    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    assert_at(step, "0-1");
+    assert_cpus(&step->body.task[0].home, "0-3");
+    assert_string_equal(f->calls, "apply 1.0 0-1; ");
+    assert_int_equal(step->size.given, 2);
+    assert_int_equal(step->size.cores, 4);
+    assert_int_equal(step->size.constraint, NUMEM_LOCAL_BANDWIDTH);
+    assert_non_null(strstr(step->size.reason, "NuCore"));
+    pipeline_undo(&f->packer);
+    assert_string_equal(f->calls, "apply 1.0 0-1; restore 1.0 0-3; ");
+    fixture_close(f);
+}
+
+static void test_sized_step_fails(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step;
+
+    (void)state;
+    f->fails = 1;
+    step = run_sized(f, 1, "0-3");
+    assert_int_equal(step->state, STEP_FAILED);
+    assert_at(step, "0-3");
+    assert_int_equal(step->size.given, 4);
+    assert_int_equal(step->size.threads, 0);
+    fixture_restart(f);
+    f->fails = 0;
+    resume(f);
+    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    assert_cpus(&step->body.task[0].use, "0-3");
+    fixture_close(f);
+}
+
+static void test_observed_step_is_not_shrunk(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct wire_register request = fixture_request(1, 0, "0-3", "0-3", 1, "stream");
+    struct step *step;
+
+    (void)state;
+    request.options.size = true;
+    request.options.mode = WIRE_MODE_OBSERVE;
+    step = fixture_start(f, request);
+    assert_int_equal(step->size.given, 2);
+    assert_cpus(&step->place.cpus, "0-1"); /* where it would stand */
+    assert_cpus(&step->body.task[0].cpus, "0-3");
+    assert_null(strstr(f->calls, "apply"));
+    fixture_close(f);
+}
+
+/* OMP_NUM_THREADS in the answer, unless it is the user's own or nothing was taken away. */
+static void test_threads_are_told(void **state)
+{
+    static const struct {
+        const char *cpus;
+        bool user_omp;
+        const char *value;
+    } table[] = {{"0-3", false, "2"}, {"0-3", true, NULL}, {"0", false, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct fixture *f = sizing_node();
+        struct wire_register request =
+            fixture_request(1, 0, table[i].cpus, table[i].cpus, 1, "stream");
+        struct wire_answer answer;
+        const char *value = NULL;
+
+        request.options.size = true;
+        request.user_omp_threads = table[i].user_omp;
+        pipeline_start(&f->packer, &request, &answer);
+        for (size_t e = 0; e < answer.nenv; e++)
+            if (strcmp(answer.env[e].name, "OMP_NUM_THREADS") == 0)
+                value = answer.env[e].value;
+        if (table[i].value)
+            assert_string_equal(value, table[i].value);
+        else
+            assert_null(value);
+        if (table[i].cpus[1])
+            assert_non_null(
+                strstr(answer.note, "sized to 2 of 4 cores, limited by local bandwidth"));
+        wire_answer_clear(&answer);
+        fixture_close(f);
+    }
+}
+
+/* ---- what the plugin is told ---- */
+
+static void test_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2-3", "2-3", 2, "high");
+    struct wire_answer answer;
+
+    fixture_paper(f); /* deals a CPU to each task */
+    fixture_run(f, 1, "0", "low");
+    pipeline_start(&f->packer, &request, &answer);
+    assert_true(answer.ok);
+    assert_true(answer.managed);
+    assert_int_equal(answer.ntasks, 2);
+    assert_int_equal(answer.task[1].id, 1);
+    assert_int_equal(cpus_count(&answer.task[0].cpus), 1);
+    assert_string_equal(answer.env[0].name, "BERTH_CPUS");
+    assert_string_equal(answer.env[1].value, "devil");
+    assert_non_null(strstr(answer.note, "DI: number 1 of 3"));
+    wire_answer_clear(&answer);
+}
+
+/* ---- markers ---- */
+
+static void test_markers(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register off = fixture_request(3, 0, "4", "4", 1, NULL);
+
+    off.options.mode = WIRE_MODE_OFF;
+    fixture_start(f, off);
+    fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
+    fixture_start(f, fixture_request(1, 1, "0-1", "1", 1, "low"));
+    assert_true(marked(f, 1));
+    assert_false(marked(f, 3));
+    fixture_end(f, 1, 0);
+    assert_true(marked(f, 1));
+    fixture_end(f, 1, 1);
+    assert_false(marked(f, 1));
+}
+
+/* ---- a daemon stops, dies, starts ---- */
+
+static void test_resume(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_run(f, 3, "4", "low");
+    fixture_end(f, 3, 0);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    fixture_restart(f);
+    fixture_forget(f);
+    resume(f);
+    a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_at(a, "2");
+    assert_at(b, "0");
+    assert_int_equal(b->class.id, STEP_DEVIL);
+    assert_reason(a, "adopted");
+    assert_string_equal(f->calls, "apply 1.0 2; apply 2.0 0; "); /* made true again, and verified */
+    assert_true(marked(f, 1));
+    assert_false(marked(f, 3));
+}
+
+/* One ended while there was no berthd: the other goes home. */
+static void test_resume_without_the_dead(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_restart(f);
+    f->dead = 2;
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_at(TAILQ_FIRST(&f->packer.steps.live), "0");
+    assert_false(marked(f, 2));
+}
+
+static void test_resume_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 0);
+}
+
+/* A journal that is no journal does not keep berthd from starting: it is kept aside, all go home.
+ */
+static void test_resume_unreadable(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    FILE *file;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    snprintf(path, sizeof(path), "%s/journal", f->dir);
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("{\"op\":\"begin\"}\n", file);
+    fclose(file);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_stand(&f->packer.pool, "- - - - - - - -");
+    snprintf(path, sizeof(path), "%s/journal.bad", f->dir);
+    assert_int_equal(unlink(path), 0);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void test_words_not_allowed(void **state)
+{
+    struct fixture *f = *state;
+
+    strcpy(f->packer.conf.allow, "observe");
+    assert_int_equal(fixture_run(f, 1, "0", "low")->state, STEP_LEFT);
+    assert_string_equal(TAILQ_FIRST(&f->packer.steps.live)->refused, "auto,tag");
+    assert_false(marked(f, 1));
+}
+
+static void test_undo(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_forget(f);
+    pipeline_undo(&f->packer);
+    assert_string_equal(f->calls, "restore 1.0 0; restore 2.0 2; ");
+    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_false(marked(f, 1));
+    fixture_restart(f);
+    resume(f); /* adopted where they are */
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_true(marked(f, 1));
+}
+
+static void test_sweep(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a;
+
+    fixture_paper(f);
+    a = fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 2);
+    f->dead = 2;
+    f->packer.end_patience_s = 1000;
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 2); /* its end may be on the way */
+    f->packer.end_patience_s = 0;
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_at(a, "0");
+    assert_false(marked(f, 2));
+}
+
+/* ---- a journal that cannot be written ---- */
+
+/* Files may not grow beyond `size`; RLIM_INFINITY: they may again. */
+static void limit_files(rlim_t size)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* No room at all, for some of the start, for the start but not for the stand after it, ... until
+ * there is enough: refused, and nothing has changed. */
+static void test_full_disk_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+    struct wire_answer answer = {.ok = false};
+    size_t refused = 0;
+
+    fixture_paper(f);
+    for (size_t room = 0; room < 4096; room += 50) {
+        struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+
+        limit_files(journal_size(f->packer.journal) + room);
+        pipeline_start(&f->packer, &request, &answer);
+        limit_files(RLIM_INFINITY);
+        if (answer.ok)
+            break;
+        assert_non_null(strstr(answer.error, "journal"));
+        assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 0})->state,
+                         STEP_LEFT);
+        assert_stand(&f->packer.pool, "0 - - - - - - -");
+        assert_at(a, "0");
+        assert_true(marked(f, 2)); /* so that its end is told */
+        assert_null(strstr(f->calls, "apply"));
+        refused++;
+    }
+    assert_true(answer.ok && refused > 4);
+    assert_at(a, "2");
+    wire_answer_clear(&answer);
+    fixture_restart(f);
+    resume(f);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+}
+
+/* Cores that are about to be given away are vacated all the same. */
+/* A step that cannot be journaled runs all the same: who stands on its cores leaves them. */
+static void test_full_disk_makes_room(void **state)
+{
+    struct wire_register request = fixture_request(2, 1, "2-3", "2", 1, "low");
+    struct fixture *f = *state;
+    struct wire_answer answer;
+    struct step *a;
+
+    fixture_paper(f);
+    a = fixture_run(f, 1, "0", "low");
+
+    fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
+    assert_at(a, "2");
+    limit_files(journal_size(f->packer.journal));
+    pipeline_start(&f->packer, &request, &answer);
+    limit_files(RLIM_INFINITY);
+    assert_false(answer.ok);
+    assert_at(a, "3");
+    assert_false(pool_has(&f->packer.pool, 2));
+    assert_int_equal(pool_count(&f->packer.pool), 2);
+    assert_true(f->packer.stale);
+    pipeline_sweep(&f->packer); /* there is room again */
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 1})->state,
+                     STEP_LEFT);
+}
+
+static void test_full_disk_still_vacates(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_run(f, 1, "0", "low");
+
+    fixture_run(f, 2, "2", "high");
+    limit_files(journal_size(f->packer.journal));
+    pipeline_job_end(&f->packer, 2);
+    limit_files(RLIM_INFINITY);
+    assert_at(a, "0");
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+/* The journal does not grow without end, and what is true survives each rewriting. */
+static void test_journal_stays_small(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    for (uint32_t i = 0; i < 1200; i++) {
+        fixture_run(f, 10 + i, "4-5", "low");
+        fixture_end(f, 10 + i, 0);
+        pipeline_sweep(&f->packer);
+        assert_true(journal_size(f->packer.journal) < (1 << 20) + 4096);
+        f->calls[0] = '\0';
+    }
+    assert_int_equal(f->packer.steps.nended, f->conf.history);
+    fixture_restart(f);
+    resume(f);
+    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_exchange_and_back),
+        test(test_reasons_are_of_one_decision),
+        test(test_end_leaves_history),
+        test(test_job_end_vacates),
+        test(test_job_lives_on),
+        test(test_later_step),
+        test(test_later_step_knows_the_jobs_cores),
+        test(test_later_step_stays_home),
+        test(test_observe),
+        test(test_off_step_takes_its_cores),
+        test(test_left_alone),
+        test(test_foreign_cpus_left_alone),
+        test(test_refused),
+        test(test_failed_step_is_put_back),
+        test(test_registered_twice),
+        cmocka_unit_test(test_sized_and_undone),
+        cmocka_unit_test(test_sized_among_others),
+        cmocka_unit_test(test_sized_steps_come_and_go),
+        cmocka_unit_test(test_sized_step_is_adopted),
+        cmocka_unit_test(test_sized_step_fails),
+        cmocka_unit_test(test_observed_step_is_not_shrunk),
+        cmocka_unit_test(test_threads_are_told),
+        test(test_answer),
+        test(test_markers),
+        test(test_resume),
+        test(test_resume_without_the_dead),
+        test(test_resume_nothing),
+        test(test_resume_unreadable),
+        test(test_words_not_allowed),
+        test(test_undo),
+        test(test_sweep),
+        test(test_full_disk_refuses),
+        test(test_full_disk_makes_room),
+        test(test_full_disk_still_vacates),
+        test(test_journal_stays_small),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_hold - in which order steps move, and what becomes of one that cannot be moved. */
+#include "tests/unit/common/fixture.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "packer/enact/enact.h"
+#include "packer/place/place.h"
+#include "packer/steps/stand.h"
+
+#define ONE(home) ((const char *const[]){home, NULL})
+
+static int open_paper(void **state)
+{
+    struct fixture *f = fixture_open("package:2 numa:1 l3:2 core:2 pu:1");
+
+    fixture_paper(f);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+/* Hold the pool of all live steps with n cores assigned. */
+static int change(struct fixture *f, size_t n, const size_t *from, const size_t *to, unsigned flags)
+{
+    struct berth_error err = {""};
+    struct pool next;
+
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    stand_sync(&f->packer, NULL, &next);
+    assert_int_equal(pool_assign(&next, n, from, to), 0);
+    return hold_change(&f->packer, &next, NULL, flags, &err);
+}
+
+static void test_nothing_to_do(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
+    assert_string_equal(f->calls, "");
+    assert_int_equal(f->packer.moves, 0);
+}
+
+/* 1 goes where 2 stands, 2 where 3 stands, 3 to a free core: 3 first, 1 last. */
+static void test_vacate_first(void **state)
+{
+    struct fixture *f = *state;
+    struct step *first = fixture_put(f, 1, 0, "0", 1, ONE("0"));
+
+    fixture_put(f, 2, 0, "1", 1, ONE("1"));
+    fixture_put(f, 3, 0, "2-3", 1, ONE("2"));
+    assert_int_equal(change(f, 3, (size_t[]){0, 1, 2}, (size_t[]){1, 2, 3}, 0), 0);
+    assert_string_equal(f->calls, "apply 3.0 3; apply 2.0 2; apply 1.0 1; ");
+    assert_int_equal(f->packer.moves, 3);
+    assert_true(first->hold.verified);
+    assert_cpus(&first->place.cpus, "1");
+    assert_cpus(&first->place.home, "0");
+}
+
+/* In a ring somebody has to begin; the one whose place that frees is next. */
+static void test_ring(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0", 1, ONE("0"));
+    fixture_put(f, 2, 0, "1", 1, ONE("1"));
+    fixture_put(f, 3, 0, "2", 1, ONE("2"));
+    fixture_put(f, 4, 0, "3", 1, ONE("3")); /* not concerned */
+    assert_int_equal(change(f, 3, (size_t[]){0, 1, 2}, (size_t[]){1, 2, 0}, 0), 0);
+    assert_string_equal(f->calls, "apply 1.0 1; apply 3.0 0; apply 2.0 2; ");
+}
+
+/* Who goes partly where he stands himself does not wait for himself. */
+static void test_own_cores_do_not_block(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0-3", 1, ONE("0-1"));
+    assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 2}, 0), 0);
+    assert_string_equal(f->calls, "apply 1.0 1-2; ");
+}
+
+/* Tasks may exchange cores while the step's union stays: that is a move to make, too. */
+static void test_tasks_exchange(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0-1", 1, (const char *const[]){"0", "1", NULL});
+
+    assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 0}, 0), 0);
+    assert_string_equal(f->calls, "apply 1.0 0-1; ");
+    assert_cpus(&step->body.task[0].cpus, "1");
+    assert_cpus(&step->body.task[1].cpus, "0");
+}
+
+/* A new step stands at home whatever the pool said of its cores before: it moves where the others
+ * do not change. */
+static void test_fresh(void **state)
+{
+    struct fixture *f = *state;
+    struct step *fresh;
+    struct berth_error err;
+    struct pool next;
+
+    fixture_put(f, 1, WIRE_STEP_BATCH, "0-1", 1, ONE("0-1"));
+    assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 0}, 0), 0);
+    fresh = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    fixture_forget(f);
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_string_equal(f->calls, "apply 1.0 1; ");
+    assert_cpus(&fresh->place.cpus, "1");
+}
+
+static void paper_job_list(const struct enforce *enforce, const struct enforce_step *step,
+                           char *path)
+{
+    (void)enforce, (void)step;
+    strcpy(path, "/nothing/there");
+}
+
+/* Where Slurm writes a job's list at each new step, the job's other moved steps are applied again.
+ */
+static void test_slurm_writes_the_job_again(void **state)
+{
+    struct fixture *f = *state;
+    struct step *fresh;
+    struct berth_error err;
+    struct pool next;
+
+    f->way.job_list = paper_job_list;
+    fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    fixture_put(f, 2, 0, "2-3", 1, ONE("2"));
+    assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
+    fresh = fixture_put(f, 1, 1, "0-1", 1, ONE("1"));
+    fixture_forget(f);
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_string_equal(f->calls, "apply 1.0 2; ");
+
+    fixture_forget(f);
+    hold_again(&f->packer, 2);
+    assert_string_equal(f->calls, "apply 2.0 0; ");
+    fixture_forget(f);
+    hold_again(&f->packer, 7);
+    assert_string_equal(f->calls, "");
+    f->fails = 1;
+    hold_again(&f->packer, 1);
+    assert_int_equal(f->packer.failures, 2); /* both of its steps */
+    assert_stand(&f->packer.pool, "- - 2 3 - - - -");
+}
+
+static void test_all(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0", 1, ONE("0"));
+    fixture_put(f, 2, 0, "1", 1, ONE("1"))->state = STEP_LEFT;
+    assert_int_equal(change(f, 0, NULL, NULL, HOLD_ALL), 0);
+    assert_string_equal(f->calls, "apply 1.0 0; ");
+    assert_int_equal(f->packer.moves, 0); /* it stood right */
+}
+
+/* 2 cannot be moved: it is put back, its cores leave the pool, 1 goes on to where 2 should have. */
+static void test_failure(void **state)
+{
+    struct fixture *f = *state;
+    struct step *first = fixture_put(f, 1, 0, "0", 1, ONE("0"));
+    struct step *second = fixture_put(f, 2, 0, "4", 1, ONE("4"));
+
+    fixture_put(f, 3, 0, "2-3", 1, ONE("3"));
+    f->fails = 2;
+    assert_int_equal(change(f, 2, (size_t[]){0, 4}, (size_t[]){4, 2}, 0), 0);
+    assert_int_equal(second->state, STEP_FAILED);
+    assert_cpus(&second->body.task[0].cpus, "4");
+    assert_cpus(&second->place.cpus, "4");
+    assert_cpus(&second->place.mems, "1");
+    assert_true(second->hold.verified); /* at home */
+    assert_string_equal(second->hold.reason, "put back: the paper tore");
+    assert_cpus(&first->body.task[0].cpus, "2");
+    assert_stand(&f->packer.pool, "2 - 0 3 - - - -");
+    assert_int_equal(f->packer.failures, 1);
+    assert_true(strncmp(f->calls, "apply 2.0 2; restore 2.0 4; ", 28) == 0);
+    assert_string_equal(f->calls + strlen(f->calls) - 13, "apply 1.0 2; ");
+}
+
+/* Everybody fails: nobody is left in the pool, and it ends. */
+static void test_all_fail(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_put(f, 5, 0, "0", 1, ONE("0"));
+    fixture_put(f, 5, 1, "2", 1, ONE("2"));
+    f->fails = 5;
+    assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+    TAILQ_FOREACH(step, &f->packer.steps.live, link) assert_int_equal(step->state, STEP_FAILED);
+    assert_string_equal(f->calls, "apply 5.0 2; restore 5.0 0; apply 5.1 0; restore 5.1 2; ");
+}
+
+/* ---- the journal comes first ---- */
+
+static void limit_files(rlim_t size)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_not_journaled_not_done(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
+    limit_files(journal_size(f->packer.journal));
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), -1);
+    assert_string_equal(f->calls, "");
+    assert_stand(&f->packer.pool, "0 1 - - - - - -");
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, HOLD_MUST), 0);
+    limit_files(RLIM_INFINITY);
+    assert_string_equal(f->calls, "apply 1.0 1; ");
+    assert_stand(&f->packer.pool, "1 0 - - - - - -");
+}
+
+static void test_journaled_once(void **state)
+{
+    struct fixture *f = *state;
+    size_t size;
+
+    fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
+    size = journal_size(f->packer.journal);
+    assert_true(size > 0);
+    assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
+    assert_int_equal(journal_size(f->packer.journal), size);
+}
+
+/* ---- words ---- */
+
+static void test_describe(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0-3", 1, (const char *const[]){"0", "1", NULL});
+
+    stand_sync(&f->packer, NULL, &f->packer.pool);
+    assert_int_equal(pool_assign(&f->packer.pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
+    hold_describe(&f->packer, &f->packer.pool, step);
+    assert_cpus(&step->place.home, "0-1");
+    assert_cpus(&step->place.cpus, "0,3");
+    assert_cpus(&step->place.mems, "0");
+}
+
+static void test_restore(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
+    fixture_forget(f);
+    hold_restore(&f->packer, step);
+    assert_string_equal(f->calls, "restore 1.0 0; ");
+    assert_cpus(&step->body.task[0].cpus, "0");
+    assert_cpus(&step->place.cpus, "0");
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_paper, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_nothing_to_do),
+        test(test_vacate_first),
+        test(test_ring),
+        test(test_own_cores_do_not_block),
+        test(test_tasks_exchange),
+        test(test_fresh),
+        test(test_slurm_writes_the_job_again),
+        test(test_all),
+        test(test_failure),
+        test(test_all_fail),
+        test(test_not_journaled_not_done),
+        test(test_journaled_once),
+        test(test_describe),
+        test(test_restore),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

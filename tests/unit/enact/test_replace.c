@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_replace - running steps are moved when the recording says so, twice in a row, if it pays;
+ * put back when they become slower; only told what would be done when observed. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/enact/replace.h"
+#include "packer/observe/window.h"
+#include "packer/place/forecast.h"
+#include "packer/place/isolation.h"
+
+static void write_sample(FILE *file, const char *step, int at, double work, double instructions,
+                         double accesses, double misses)
+{
+    fprintf(file,
+            "{\"version\":1,\"step\":\"%s\",\"at\":%d,\"instructions\":%.0f,\"cycles\":%.0f,"
+            "\"llc_accesses\":%.0f,\"llc_misses\":%.0f,\"cpu_ns\":%.0f,\"rss_node\":[4096,0]}\n",
+            step, at, work * instructions, at * 3e9, work * accesses, work * misses, at * 1e9);
+}
+
+/* Instructions, accesses and misses of a second: devils miss 30000 times per million instructions,
+ * turtles 10; "tired" is a devil that does half as much from the 12th second on, "slower" and
+ * "slow" are turtles that do 0.85 and 0.6 of it from then on. */
+static void write_recording(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (int at = 1; at <= 60; at++) {
+        write_sample(file, "devil", at, at, 1e9, 40e6, 30e6);
+        write_sample(file, "turtle", at, at, 4e9, 400e3, 40e3);
+        write_sample(file, "tired", at, at <= 12 ? at : 12 + (at - 12) * 0.5, 1e9, 40e6, 30e6);
+        write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
+        write_sample(file, "slow", at, at <= 12 ? at : 12 + (at - 12) * 0.6, 4e9, 400e3, 40e3);
+    }
+    fclose(file);
+}
+
+static int open_replay(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    fixture_restart(f);
+    fixture_paper(f);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+/* All steps are so old, and their windows over. */
+static void at_age(struct fixture *f, double age_s)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        step->started_mono_s = mono_s() - age_s;
+        if (step->counts)
+            step->counts->due_s = 0;
+    }
+    pipeline_observe(&f->packer);
+}
+
+static struct step *step_of(struct fixture *f, uint32_t job)
+{
+    return registry_find(&f->packer.steps, (struct wire_step_id){job, 0});
+}
+
+/* Two devils on one cache, two turtles on the other, as Slurm packed them. */
+static void packed(struct fixture *f, const char *devil)
+{
+    fixture_run(f, 1, "0", devil);
+    fixture_run(f, 2, "1", devil);
+    fixture_run(f, 3, "2", "turtle");
+    fixture_run(f, 4, "3", "turtle");
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+}
+
+static size_t llc_of(struct fixture *f, uint32_t job)
+{
+    struct step *step = step_of(f, job);
+
+    return f->packer.topo->core[cpus_next(&step->place.cpus, 0)].llc;
+}
+
+static void assert_spread(struct fixture *f)
+{
+    assert_true(llc_of(f, 1) != llc_of(f, 2));
+    assert_true(llc_of(f, 3) != llc_of(f, 4));
+}
+
+static void test_spread(void **state)
+{
+    struct fixture *f = *state;
+    struct step *one;
+
+    packed(f, "devil");
+    at_age(f, 1);
+    at_age(f, 2); /* the first window: it pays */
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
+    assert_non_null(strstr(one->replace.verdict, "next decision"));
+    assert_true(one->replace.gain > 0.05);
+    at_age(f, 3); /* and again */
+    assert_spread(f);
+    one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
+    assert_string_equal(one->replace.verdict, "moved");
+    for (double age = 4; age < 20; age++)
+        at_age(f, age);
+    assert_spread(f);
+    assert_true(f->packer.moves >= 2 && f->packer.moves <= 4);
+    forecast_slowdowns(&f->packer);
+    assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
+}
+
+static void test_off(void **state)
+{
+    struct fixture *f = *state;
+
+    f->packer.conf.replace = CONF_OFF;
+    packed(f, "devil");
+    for (double age = 1; age < 10; age++)
+        at_age(f, age);
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+}
+
+static void test_limit(void **state)
+{
+    struct fixture *f = *state;
+
+    f->packer.conf.replace_limit = 1;
+    packed(f, "devil");
+    for (double age = 1; age < 10; age++)
+        at_age(f, age);
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
+                                                            : step_of(f, 2)->replace.verdict,
+                           "too many"));
+}
+
+/* The move costs more than it can bring within a horizon of no time. */
+static void test_does_not_pay(void **state)
+{
+    struct fixture *f = *state;
+
+    f->packer.conf.replace_horizon_ms = 0;
+    packed(f, "devil");
+    for (double age = 1; age < 10; age++)
+        at_age(f, age);
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+}
+
+/* What was promised to who is isolated is kept, also where it does not pay. */
+static void test_isolated(void **state)
+{
+    struct fixture *f = *state;
+
+    f->packer.conf.replace_horizon_ms = 0;
+    packed(f, "devil");
+    step_of(f, 1)->request.options.isolate = true;
+    at_age(f, 1);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0); /* nothing is known yet */
+    at_age(f, 2);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 1);
+    for (double age = 3; age < 10; age++)
+        at_age(f, age);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0);
+    assert_spread(f);
+}
+
+/* Half as fast after the move: put back, and not tried again. */
+static void test_regret(void **state)
+{
+    struct fixture *f = *state;
+
+    packed(f, "tired");
+    for (double age = 9; age <= 12; age++)
+        at_age(f, age);
+    assert_spread(f);
+    for (double age = 13; age < 30; age++)
+        at_age(f, age);
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_true(f->packer.moves <= 4);
+}
+
+static void test_observed_are_told(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint32_t job = 1; job <= 4; job++) {
+        char cpu[] = {(char)('0' + job - 1), '\0'};
+        struct wire_register request =
+            fixture_request(job, 0, cpu, cpu, 1, job <= 2 ? "devil" : "turtle");
+
+        request.options.mode = WIRE_MODE_OBSERVE;
+        fixture_start(f, request);
+    }
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_int_equal(f->packer.moves, 0);
+    assert_true(step_of(f, 1)->replace.decisions + step_of(f, 2)->replace.decisions > 0);
+    assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
+                                                            : step_of(f, 2)->replace.verdict,
+                           "would be moved"));
+}
+
+/* A step that ends while a move is watched, and one that comes: nothing is put back that is not
+ * there any more. */
+static void test_others_come_and_go(void **state)
+{
+    struct fixture *f = *state;
+
+    packed(f, "tired");
+    for (double age = 9; age <= 12; age++)
+        at_age(f, age);
+    assert_spread(f);
+    fixture_end(f, 1, 0);
+    fixture_run(f, 5, "4", "turtle");
+    for (double age = 13; age < 30; age++)
+        at_age(f, age);
+    assert_null(step_of(f, 1));
+    fixture_end(f, 2, 0);
+    fixture_end(f, 3, 0);
+    fixture_end(f, 4, 0);
+    fixture_end(f, 5, 0);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
+/* A step that is bound to its memory node stays on it: its equal goes. */
+static void test_bound(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_close(f);
+    f = *state = fixture_open("numa:2 l3:1 core:2 pu:1");
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    fixture_restart(f);
+    fixture_paper(f);
+    for (uint32_t job = 1; job <= 4; job++) {
+        char cpu[] = {(char)('0' + job - 1), '\0'};
+        struct wire_register request =
+            fixture_request(job, 0, cpu, cpu, 1, job <= 2 ? "devil" : "turtle");
+
+        if (job == 2)
+            request.options.mem = WIRE_MEM_BIND;
+        fixture_start(f, request);
+    }
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_spread(f);
+    assert_int_equal(llc_of(f, 2), 0);
+    assert_int_equal(llc_of(f, 1), 1);
+}
+
+/* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
+ * 40 W and 5 W for each core, and 10 W where they sleep. */
+static void start_apart(struct fixture *f, const char *tag)
+{
+    fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, tag));
+    fixture_start(f, fixture_request(2, 0, "4-7", "4", 1, tag));
+    assert_cpus(&step_of(f, 2)->place.cpus, "4");
+    step_of(f, 1)->place.policy = step_of(f, 2)->place.policy = WIRE_POLICY_DIO_POWER;
+}
+
+static bool same_package(struct fixture *f)
+{
+    return llc_of(f, 1) / 2 == llc_of(f, 2) / 2;
+}
+
+/* The one that goes: 90 W become 60. The present power would give that for sqrt(90 / 60) times the
+ * work of two cores. */
+static void test_cluster(void **state)
+{
+    struct fixture *f = *state;
+    const struct step_replace *replace;
+
+    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    start_apart(f, "turtle");
+    at_age(f, 1);
+    at_age(f, 2);
+    replace = &step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace;
+    assert_true(replace->energy);
+    assert_true(fabs(replace->gain - (2 * sqrt(1.5) - 2)) < 0.01);
+    at_age(f, 3);
+    assert_string_equal(replace->verdict, "moved");
+    assert_true(same_package(f));
+}
+
+/* Where power is not known, nobody can tell whether to do less work pays. */
+static void test_cluster_unknown(void **state)
+{
+    struct fixture *f = *state;
+
+    start_apart(f, "turtle");
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_false(same_package(f));
+    assert_non_null(
+        strstr(step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace.verdict, "not known"));
+}
+
+/* It may cost up to 1 - sqrt(60 / 90) = 0.18 of the speed: 0.15 does, 0.4 is put back. */
+static void test_cluster_regret(void **state)
+{
+    static const char *const tag[] = {"slower", "slow"};
+    struct fixture *f = *state;
+
+    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    for (int i = 0; i < 2; i++) {
+        start_apart(f, tag[i]);
+        for (double age = 9; age <= 12; age++)
+            at_age(f, age);
+        assert_true(same_package(f));
+        for (double age = 13; age < 30; age++)
+            at_age(f, age);
+        assert_int_equal(same_package(f), i == 0);
+        fixture_end(f, 1, 0);
+        fixture_end(f, 2, 0);
+    }
+}
+
+/* Devils apart do more work than devils together; an idle one disturbs nobody. */
+static void test_forecast(void **state)
+{
+    struct fixture *f = *state;
+    struct forecast *forecast;
+    struct pool apart;
+    double together;
+
+    packed(f, "devil");
+    for (double age = 1; age <= 2; age++)
+        at_age(f, age);
+    forecast = forecast_new(&f->packer);
+    assert_non_null(forecast);
+    assert_int_equal(pool_copy(&apart, &f->packer.pool), 0);
+    together = forecast_work(forecast, &apart, false);
+    assert_true(together > 0 && together < 4);
+    assert_int_equal(pool_assign(&apart, 2, (size_t[]){1, 2}, (size_t[]){2, 1}), 0);
+    assert_true(forecast_work(forecast, &apart, false) > together);
+    pool_free(&apart);
+    forecast_free(forecast);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_spread),
+        CASE(test_off),
+        CASE(test_limit),
+        CASE(test_does_not_pay),
+        CASE(test_isolated),
+        CASE(test_regret),
+        CASE(test_observed_are_told),
+        CASE(test_others_come_and_go),
+        CASE(test_forecast),
+        CASE(test_bound),
+        CASE(test_cluster),
+        CASE(test_cluster_unknown),
+        CASE(test_cluster_regret),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

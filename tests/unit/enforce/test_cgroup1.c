@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_enforce_cgroup1 - steps really moved, on this machine's own cpuset hierarchy (root, cgroup
+ * v1, CPUs 0 and 1; skipped elsewhere), in a tree named like Slurm's that is the test's own and
+ * goes away with it. */
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "packer/enforce/enforce.h"
+#include "tests/unit/common/steps.h"
+
+#define CPUSET "/sys/fs/cgroup/cpuset"
+#define STEPS 2
+
+struct one {
+    struct step_processes run;
+    struct enforce_task task[STEP_TASKS_MAX];
+    struct enforce_step step;
+    char leaf[256]; /* full path of Slurm's leaf */
+    char own[256];  /* and of berth's, which may not be there */
+};
+
+struct box {
+    struct rootfs root;
+    struct enforce enforce;
+    char node[32];
+    struct one one[STEPS]; /* of jobs 900001 and 900002 */
+};
+
+static struct cpus list(const char *text)
+{
+    struct cpus set;
+
+    assert_int_equal(cpus_parse(&set, text), 0);
+    return set;
+}
+
+static bool usable(void)
+{
+    struct rootfs root = {.fd = -1};
+    struct cpus want = list("0-1"), all;
+    bool fit = geteuid() == 0 && rootfs_open(&root, "/", NULL) == 0 &&
+               enforce_cgroup1.probe(&root, "/sys/fs/cgroup", NULL) == 1 &&
+               rootfs_read_cpus(&root, CPUSET "/cpuset.cpus", &all, NULL) == 0 &&
+               cpus_subset(&want, &all);
+
+    rootfs_close(&root);
+    return fit;
+}
+
+#define NEED_CPUSETS()                                                                             \
+    do {                                                                                           \
+        if (!usable()) {                                                                           \
+            print_message("needs root, cgroup v1's cpusets and CPUs 0 and 1\n");                   \
+            skip();                                                                                \
+        }                                                                                          \
+    } while (0)
+
+/* ---- Slurm's part ---- */
+
+static void set_cpus(const char *dir, const char *cpus)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
+    file_put(path, cpus);
+}
+
+static void make_cpuset(const char *dir, const char *cpus)
+{
+    char path[PATH_MAX];
+
+    if (mkdir(dir, 0755) < 0)
+        assert_int_equal(errno, EEXIST);
+    snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
+    file_put(path, "0");
+    set_cpus(dir, cpus);
+}
+
+static void start(struct box *box, size_t i, const char *job_cpus, const char *step_cpus, size_t n,
+                  const unsigned *home, enum step_kind kind)
+{
+    struct one *one = &box->one[i];
+    uint32_t job = 900001 + (uint32_t)i;
+    char dir[256];
+
+    snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", box->node);
+    make_cpuset(dir, "0-1");
+    strcat(dir, "/uid_0");
+    make_cpuset(dir, "0-1");
+    snprintf(dir + strlen(dir), 32, "/job_%u", job);
+    make_cpuset(dir, job_cpus);
+    snprintf(one->leaf, sizeof(one->leaf), "%.200s/step_0", dir);
+    make_cpuset(one->leaf, step_cpus);
+    snprintf(one->own, sizeof(one->own), CPUSET "/%s/%u.0", box->enforce.tree, job);
+
+    step_start(&one->run, one->leaf, n, home, kind);
+    for (size_t t = 0; t < n; t++)
+        one->task[t] = (struct enforce_task){.pid = one->run.task[t]};
+    one->step = (struct enforce_step){.id = {job, 0}, .uid = 0, .ntasks = n, .task = one->task};
+}
+
+static void locate(struct box *box, size_t i)
+{
+    struct berth_error err = {""};
+
+    if (enforce_cgroup1.locate(&box->enforce, box->node, &box->one[i].step, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* A step of one task, at home on `cpu`, that is all of its job. */
+static void start_single(struct box *box, size_t i, unsigned cpu, enum step_kind kind)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", cpu);
+    start(box, i, text, text, 1, &cpu, kind);
+    locate(box, i);
+}
+
+static void place(struct box *box, size_t i, const char *cpus)
+{
+    struct berth_error err = {""};
+
+    for (size_t t = 0; t < box->one[i].step.ntasks; t++)
+        box->one[i].task[t].cpus = list(cpus);
+    if (enforce_cgroup1.apply(&box->enforce, &box->one[i].step, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void restore(struct box *box, size_t i)
+{
+    struct berth_error err = {""};
+
+    if (enforce_cgroup1.restore(&box->enforce, &box->one[i].step, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* ---- what holds ---- */
+
+static void expect_cpus(const char *dir, const char *want)
+{
+    char path[PATH_MAX], text[64];
+
+    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
+    file_line(path, text, sizeof(text));
+    assert_string_equal(text, want);
+}
+
+static void expect_in(pid_t pid, const char *dir)
+{
+    char path[PATH_MAX];
+
+    step_cpuset(pid, path, sizeof(path));
+    assert_string_equal(path, dir + strlen(CPUSET));
+}
+
+/* All of task t is on these CPUs, in this cgroup. */
+static void expect_task(const struct one *one, size_t t, const char *cpus, const char *dir)
+{
+    assert_true(step_runs_on(one->run.task[t], cpus));
+    expect_in(one->run.task[t], dir);
+    if (one->run.child[t] > 0) {
+        assert_true(step_runs_on(one->run.child[t], cpus));
+        expect_in(one->run.child[t], dir);
+    }
+}
+
+static bool there(const char *dir)
+{
+    return access(dir, F_OK) == 0;
+}
+
+/* ---- the trees ---- */
+
+static int setup(void **state)
+{
+    struct box *box = calloc(1, sizeof(*box));
+
+    assert_non_null(box);
+    *state = box;
+    box->root.fd = -1;
+    if (!usable())
+        return 0;
+    assert_int_equal(rootfs_open(&box->root, "/", NULL), 0);
+    assert_int_equal(enforce_open(&box->enforce, &box->root, "/sys/fs/cgroup", "cgroup1", NULL), 0);
+    snprintf(box->node, sizeof(box->node), "unittest%d", (int)getpid());
+    snprintf(box->enforce.tree, sizeof(box->enforce.tree), "berth_unittest%d", (int)getpid());
+    return 0;
+}
+
+/* Cgroups are removed depth first; one that has just lost its last process may be busy for a
+ * moment. */
+static void remove_tree(const char *dir)
+{
+    char command[512];
+
+    snprintf(command, sizeof(command),
+             "for i in 1 2 3 4 5 6 7 8 9; do test -d '%s' || break;"
+             " find '%s' -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.05; done",
+             dir, dir);
+    assert_int_equal(system(command), 0);
+    assert_false(there(dir));
+}
+
+static int teardown(void **state)
+{
+    struct box *box = *state;
+    char dir[256];
+
+    for (size_t i = 0; i < STEPS; i++)
+        step_stop(&box->one[i].run);
+    if (box->root.fd >= 0) {
+        snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", box->node);
+        remove_tree(dir);
+        snprintf(dir, sizeof(dir), CPUSET "/%s", box->enforce.tree);
+        remove_tree(dir);
+    }
+    rootfs_close(&box->root);
+    free(box);
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static void test_locate(void **state)
+{
+    static const unsigned home[] = {1, 0};
+    struct cpus zero = list("0"), one = list("1"), both = list("0-1");
+    struct box *box = *state;
+    struct enforce_step *step = &box->one[0].step;
+    char name[600];
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 2, home, STEP_QUIET);
+    locate(box, 0);
+    snprintf(name, sizeof(name), CPUSET "/%s", step->leaf);
+    assert_string_equal(name, box->one[0].leaf);
+    assert_true(cpus_equal(&step->job_home, &both) && cpus_equal(&step->step_home, &both));
+    assert_true(cpus_equal(&step->mems_home, &zero));
+    assert_true(cpus_equal(&step->task[0].home, &one));
+    assert_true(cpus_equal(&step->task[1].home, &zero));
+}
+
+static void test_inside_the_job_slurms_leaf_is_narrowed(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 1, home, STEP_QUIET);
+    locate(box, 0);
+    place(box, 0, "1");
+    expect_task(one, 0, "1", one->leaf);
+    expect_cpus(one->leaf, "1");
+    assert_false(there(one->own));
+
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+    expect_cpus(one->leaf, "0-1");
+}
+
+static void test_tasks_swap_inside_the_job(void **state)
+{
+    static const unsigned home[] = {0, 1};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 2, home, STEP_QUIET);
+    locate(box, 0);
+    one->task[0].cpus = list("1");
+    one->task[1].cpus = list("0");
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 0);
+    expect_task(one, 0, "1", one->leaf);
+    expect_task(one, 1, "0", one->leaf);
+    expect_cpus(one->leaf, "0-1");
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+    expect_task(one, 1, "1", one->leaf);
+}
+
+static void test_outside_the_job_berth_has_a_tree(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    char job[256];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    place(box, 0, "1");
+    expect_task(one, 0, "1", one->own);
+    expect_cpus(one->own, "1");
+    expect_in(one->run.stepd, one->leaf);
+    expect_cpus(one->leaf, "0");
+
+    snprintf(job, sizeof(job), "%.200s/..", one->leaf);
+    set_cpus(job, "0"); /* what Slurm does for the job's next step: EBUSY if anybody were outside */
+
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+    assert_false(there(one->own));
+}
+
+static void test_out_and_in_again(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start(box, 0, "0", "0", 1, home, STEP_QUIET);
+    locate(box, 0);
+    for (int i = 0; i < 3; i++) {
+        place(box, 0, "1");
+        expect_task(one, 0, "1", one->own);
+        place(box, 0, "0-1");
+        expect_task(one, 0, "0-1", one->own);
+        place(box, 0, "0");
+        expect_task(one, 0, "0", one->leaf);
+        assert_false(there(one->own));
+    }
+}
+
+static void test_two_jobs_swap(void **state)
+{
+    struct box *box = *state;
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    start_single(box, 1, 1, STEP_QUIET);
+    place(box, 0, "1");
+    place(box, 1, "0");
+    expect_task(&box->one[0], 0, "1", box->one[0].own);
+    expect_task(&box->one[1], 0, "0", box->one[1].own);
+    restore(box, 0);
+    expect_task(&box->one[1], 0, "0", box->one[1].own);
+    restore(box, 1);
+    for (size_t i = 0; i < STEPS; i++)
+        expect_task(&box->one[i], 0, i ? "1" : "0", box->one[i].leaf);
+}
+
+static void test_orphans_come_along(void **state)
+{
+    static const unsigned home[] = {0, 0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start(box, 0, "0", "0", 2, home, STEP_ORPHAN);
+    locate(box, 0);
+    place(box, 0, "1");
+    expect_task(one, 0, "1", one->own);
+    expect_task(one, 1, "1", one->own);
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+}
+
+/* Of such a process the kernel moves all but the main thread, which stays listed where it was. */
+static void test_a_main_thread_that_ended(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_HEADLESS);
+    place(box, 0, "1");
+    assert_true(step_runs_on(one->run.task[0], "1"));
+    assert_true(there(one->own));
+    assert_true(enforce_step_alive(&box->enforce, &one->step));
+    restore(box, 0);
+    assert_true(step_runs_on(one->run.task[0], "0"));
+}
+
+static void test_nobody_is_left_behind_by_forking(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    char path[300], text[64];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_FORKING);
+    for (int round = 0; round < 10; round++) {
+        place(box, 0, "1");
+        expect_task(one, 0, "1", one->own);
+        snprintf(path, sizeof(path), "%s/cgroup.procs", one->leaf);
+        file_line(path, text, sizeof(text));
+        assert_int_equal(atol(text), one->run.stepd); /* alone, or the first of several */
+        place(box, 0, "0");
+        expect_task(one, 0, "0", one->leaf);
+    }
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+}
+
+static double since_s(const struct timespec *began)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - began->tv_sec) + 1e-9 * (double)(now.tv_nsec - began->tv_nsec);
+}
+
+/* Processes that are replaced by their children before they can be moved: the core that they stand
+ * on is left all the same, and at once. */
+static void test_a_core_is_vacated_under_forking(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct timespec began;
+
+    NEED_CPUSETS();
+    for (int home = 0; home < 2; home++) {
+        start_single(box, 0, 0, STEP_CHAINS);
+        place(box, 0, "1");
+        step_let_fork(&one->run);
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        home ? restore(box, 0) : place(box, 0, "0");
+        print_message("%s: %.3f s\n", home ? "home" : "inside its job", since_s(&began));
+        if (there(one->own))
+            expect_cpus(one->own, "0");
+        expect_task(one, 0, "0", one->leaf);
+        step_stop(&one->run);
+    }
+}
+
+/* Slurm 24.11 has task_N below the step; v1 refuses a parent smaller than its children. */
+static void test_cgroups_below_the_leaf(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    char below[300], path[400], text[16];
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 1, home, STEP_QUIET);
+    snprintf(below, sizeof(below), "%s/task_0", one->leaf);
+    make_cpuset(below, "0-1");
+    snprintf(path, sizeof(path), "%s/cgroup.procs", below);
+    snprintf(text, sizeof(text), "%d", (int)one->run.task[0]);
+    file_put(path, text);
+    locate(box, 0);
+    for (int i = 0; i < 2; i++) {
+        place(box, 0, i ? "0" : "1");
+        expect_cpus(one->leaf, i ? "0" : "1");
+        expect_cpus(below, i ? "0" : "1");
+        expect_in(one->run.task[0], below);
+        assert_true(step_runs_on(one->run.child[0], i ? "0" : "1"));
+    }
+    restore(box, 0);
+    expect_cpus(below, "0-1");
+    assert_true(step_runs_on(one->run.task[0], "0"));
+}
+
+/* What stands is not touched: a program may bind its own threads. */
+static void test_apply_again_changes_nothing(void **state)
+{
+    struct cpus narrow = list("1");
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    place(box, 0, "0-1");
+    assert_int_equal(enforce_set_affinity(&box->root, one->run.child[0], &narrow, NULL), 0);
+    place(box, 0, "0-1");
+    assert_true(step_runs_on(one->run.task[0], "0-1"));
+    assert_true(step_runs_on(one->run.child[0], "1"));
+    place(box, 0, "0");
+    expect_task(one, 0, "0", one->leaf);
+}
+
+static void test_what_strayed_is_brought_back(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    char path[300], text[16];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    place(box, 0, "1");
+    snprintf(path, sizeof(path), "%s/cgroup.procs", one->leaf);
+    snprintf(text, sizeof(text), "%d", (int)one->run.child[0]);
+    file_put(path, text);
+    place(box, 0, "1");
+    expect_task(one, 0, "1", one->own);
+}
+
+/* Slurm has taken CPUs from the job: the kernel refuses the leaf, and the error says what and why.
+ */
+static void test_a_refusal_is_reported(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+    char job[256];
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0", 1, home, STEP_QUIET);
+    locate(box, 0);
+    snprintf(job, sizeof(job), "%.200s/..", one->leaf);
+    set_cpus(job, "0");
+    one->task[0].cpus = list("1");
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
+    assert_non_null(strstr(err.text, "step_0/cpuset.cpus: cannot write '0-1': Permission denied"));
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+
+    one->task[0].cpus = list("");
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
+    assert_string_equal(err.text, "no CPUs to stand on");
+}
+
+static void test_a_step_that_ended(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    place(box, 0, "1");
+    assert_true(enforce_step_alive(&box->enforce, &one->step));
+    step_end_tasks(&one->run);
+    assert_false(enforce_step_alive(&box->enforce, &one->step)); /* slurmstepd does not count */
+    restore(box, 0);
+    step_stop(&one->run);
+    remove_tree(one->leaf);
+    restore(box, 0);
+    assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
+    assert_false(there(one->own));
+    one->task[0].cpus = list("0");
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
+}
+
+/* A process outlives the leaf: it goes to the job's cpuset. */
+static void test_a_leaf_that_vanished(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    char path[300];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    place(box, 0, "1");
+    snprintf(path, sizeof(path), "%d", (int)one->run.stepd);
+    file_put(CPUSET "/cgroup.procs", path);
+    remove_tree(one->leaf);
+    restore(box, 0);
+    *strrchr(one->leaf, '/') = '\0';
+    expect_task(one, 0, "0", one->leaf);
+    assert_false(there(one->own));
+}
+
+static void test_clean_after_a_crash(void **state)
+{
+    const struct wire_step_id known = {900002, 0};
+    struct box *box = *state;
+    struct berth_error err = {""};
+    char tree[128];
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    start_single(box, 1, 1, STEP_QUIET);
+    place(box, 0, "1");
+    place(box, 1, "0");
+    assert_int_equal(enforce_cgroup1.clean(&box->enforce, &known, 1, &err), 0);
+    expect_task(&box->one[0], 0, "0", box->one[0].leaf);
+    assert_false(there(box->one[0].own));
+    expect_task(&box->one[1], 0, "0", box->one[1].own);
+
+    assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
+    expect_task(&box->one[1], 0, "1", box->one[1].leaf);
+    snprintf(tree, sizeof(tree), CPUSET "/%s", box->enforce.tree);
+    assert_false(there(tree));
+    assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
+}
+
+/* ConstrainCores=no: Slurm has no cpuset for the step, only the affinity says what it gave. */
+static void test_without_slurms_cpusets(void **state)
+{
+    static const unsigned home[] = {0};
+    struct cpus both = list("0-1");
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start(box, 0, "0", "0", 1, home, STEP_QUIET);
+    step_stop(&one->run);
+    remove_tree(one->leaf);
+    step_start(&one->run, NULL, 1, home, STEP_QUIET);
+    one->task[0].pid = one->run.task[0];
+    locate(box, 0);
+    assert_string_equal(one->step.leaf, "");
+    assert_true(cpus_has(&one->step.job_home, 0) && cpus_count(&one->step.job_home) == 1);
+    place(box, 0, "1");
+    expect_task(one, 0, "1", one->own);
+    assert_true(enforce_step_alive(&box->enforce, &one->step));
+    place(box, 0, "0");
+    expect_task(one, 0, "0", one->own);
+    restore(box, 0);
+    expect_task(one, 0, "0", CPUSET "/");
+    assert_false(there(one->own));
+
+    assert_int_equal(enforce_set_affinity(&box->root, one->run.task[0], &both, NULL), 0);
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
+    assert_string_equal(err.text, "Slurm does not constrain cores here");
+}
+
+/* A step under another name than the node's is no step without cpusets. */
+static void test_a_leaf_of_another_name(void **state)
+{
+    struct box *box = *state;
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, "elsewhere", &box->one[0].step, &err),
+                     -1);
+    assert_non_null(strstr(err.text, "uid_0/job_900001/step_0, which is not where"));
+}
+
+static void test_a_hierarchy_that_is_not_there(void **state)
+{
+    struct berth_error err = {""};
+    struct rootfs root = {.fd = -1};
+    struct enforce enforce;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    assert_int_equal(enforce_open(&enforce, &root, "/nowhere", "cgroup1", &err), -1);
+    assert_string_equal(err.text,
+                        "cgroup1: /nowhere/cpuset/cpuset.cpus: No such file or directory");
+    rootfs_close(&root);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_locate),
+        TEST(test_inside_the_job_slurms_leaf_is_narrowed),
+        TEST(test_tasks_swap_inside_the_job),
+        TEST(test_outside_the_job_berth_has_a_tree),
+        TEST(test_out_and_in_again),
+        TEST(test_two_jobs_swap),
+        TEST(test_orphans_come_along),
+        TEST(test_a_main_thread_that_ended),
+        TEST(test_nobody_is_left_behind_by_forking),
+        TEST(test_a_core_is_vacated_under_forking),
+        TEST(test_cgroups_below_the_leaf),
+        TEST(test_apply_again_changes_nothing),
+        TEST(test_what_strayed_is_brought_back),
+        TEST(test_a_refusal_is_reported),
+        TEST(test_a_step_that_ended),
+        TEST(test_a_leaf_that_vanished),
+        TEST(test_clean_after_a_crash),
+        TEST(test_without_slurms_cpusets),
+        TEST(test_a_leaf_of_another_name),
+        TEST(test_a_hierarchy_that_is_not_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_enforce_tasks - processes and threads of a step: real ones, and recorded /proc trees where
+ * the format counts. */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "packer/enforce/enforce.h"
+#include "tests/unit/common/steps.h"
+
+struct box {
+    struct rootfs root;
+    struct enforce enforce;
+    struct step_processes run;
+    struct enforce_task task[STEP_TASKS_MAX];
+    struct enforce_step step;
+};
+
+static const unsigned homes[] = {0, 1, 0};
+
+static struct cpus list(const char *text)
+{
+    struct cpus set;
+
+    assert_int_equal(cpus_parse(&set, text), 0);
+    return set;
+}
+
+static bool two_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
+}
+
+static void start(struct box *box, size_t n, enum step_kind kind)
+{
+    step_start(&box->run, NULL, n, homes, kind);
+    for (size_t i = 0; i < n; i++)
+        box->task[i].pid = box->run.task[i];
+    box->step = (struct enforce_step){.id = {900001, 0}, .ntasks = n, .task = box->task};
+}
+
+static int setup(void **state)
+{
+    struct box *box = calloc(1, sizeof(*box));
+
+    assert_non_null(box);
+    assert_int_equal(rootfs_open(&box->root, "/", NULL), 0);
+    assert_int_equal(enforce_open(&box->enforce, &box->root, "/sys/fs/cgroup", "dryrun", NULL), 0);
+    *state = box;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct box *box = *state;
+
+    step_stop(&box->run);
+    rootfs_close(&box->root);
+    free(box);
+    return 0;
+}
+
+static void test_affinity_of_every_thread(void **state)
+{
+    struct cpus zero = list("0"), one = list("1"), none = list(""), now;
+    struct box *box = *state;
+    struct berth_error err = {""};
+    pid_t pid;
+
+    if (!two_cpus()) {
+        print_message("needs CPUs 0 and 1\n");
+        skip();
+    }
+    start(box, 1, STEP_QUIET);
+    pid = box->run.task[0];
+    assert_int_equal(enforce_get_affinity(pid, &now), 0);
+    assert_true(cpus_equal(&now, &zero));
+    assert_int_equal(enforce_set_affinity(&box->root, pid, &one, &err), 0);
+    assert_true(step_runs_on(pid, "1"));
+    assert_true(step_runs_on(box->run.child[0], "0")); /* another process */
+
+    assert_int_equal(enforce_set_affinity(&box->root, pid, &none, &err), -1);
+    assert_non_null(strstr(err.text, "cannot set its affinity to : Invalid argument"));
+    assert_true(step_runs_on(pid, "1"));
+}
+
+static void test_a_vanished_process(void **state)
+{
+    struct cpus zero = list("0"), now = list("3");
+    struct box *box = *state;
+    pid_t pid;
+
+    start(box, 1, STEP_QUIET);
+    pid = box->run.task[0];
+    step_stop(&box->run);
+    assert_int_equal(enforce_get_affinity(pid, &now), -1);
+    assert_int_equal(errno, ESRCH);
+    assert_true(cpus_has(&now, 3)); /* unchanged */
+    assert_int_equal(enforce_set_affinity(&box->root, pid, &zero, NULL), 0);
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, NULL), 0);
+    assert_false(enforce_step_alive(&box->enforce, &box->step));
+    assert_int_equal(enforce_parent(&box->root, pid), -1);
+}
+
+static void test_whose_a_process_is(void **state)
+{
+    struct box *box = *state;
+    const struct step_processes *run = &box->run;
+
+    start(box, 3, STEP_QUIET);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(enforce_task_of(&box->root, &box->step, run->task[i]), i);
+        assert_int_equal(enforce_task_of(&box->root, &box->step, run->child[i]), i);
+        assert_int_equal(enforce_parent(&box->root, run->task[i]), run->stepd);
+    }
+    assert_int_equal(enforce_task_of(&box->root, &box->step, run->stepd), -1);
+    assert_int_equal(enforce_task_of(&box->root, &box->step, 1), -1);
+}
+
+static void test_an_orphan_is_nobodys(void **state)
+{
+    struct box *box = *state;
+
+    start(box, 2, STEP_ORPHAN);
+    assert_int_equal(enforce_task_of(&box->root, &box->step, box->run.child[0]), -1);
+    assert_int_equal(enforce_task_of(&box->root, &box->step, box->run.child[1]), -1);
+}
+
+static void test_processes_by_descent(void **state)
+{
+    struct box *box = *state;
+    struct enforce_pids have = {0};
+
+    start(box, 2, STEP_QUIET);
+    assert_int_equal(enforce_step_pids(&box->enforce, &box->step, &have.pid, &have.n), 0);
+    assert_int_equal(have.n, 4);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(enforce_pids_have(&have, box->run.task[i]));
+        assert_true(enforce_pids_have(&have, box->run.child[i]));
+    }
+    assert_false(enforce_pids_have(&have, box->run.stepd));
+    free(have.pid);
+    assert_true(enforce_step_alive(&box->enforce, &box->step));
+    step_end_tasks(&box->run);
+    assert_false(enforce_step_alive(&box->enforce, &box->step));
+}
+
+static void test_settle_gives_each_task_its_own(void **state)
+{
+    struct box *box = *state;
+    struct berth_error err = {""};
+
+    if (!two_cpus()) {
+        print_message("needs CPUs 0 and 1\n");
+        skip();
+    }
+    start(box, 3, STEP_QUIET);
+    box->task[0].cpus = list("1");
+    box->task[1].cpus = list("0");
+    box->task[2].cpus = list("0-1");
+    for (size_t i = 0; i < 3; i++)
+        box->task[i].home = list(homes[i] ? "1" : "0");
+    assert_int_equal(enforce_check(&box->enforce, &box->step, &err), -1);
+    assert_non_null(strstr(err.text, "may run on 0, not on 1"));
+
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, &err), 0);
+    assert_int_equal(enforce_check(&box->enforce, &box->step, &err), 0);
+    assert_true(step_runs_on(box->run.task[0], "1"));
+    assert_true(step_runs_on(box->run.child[0], "1"));
+    assert_true(step_runs_on(box->run.task[1], "0"));
+    assert_true(step_runs_on(box->run.child[1], "0"));
+    assert_true(step_runs_on(box->run.task[2], "0-1"));
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, &err), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(step_runs_on(box->run.task[i], homes[i] ? "1" : "0"));
+        assert_true(step_runs_on(box->run.child[i], homes[i] ? "1" : "0"));
+    }
+}
+
+static void test_settle_catches_what_is_born_meanwhile(void **state)
+{
+    struct box *box = *state;
+    struct berth_error err = {""};
+    const char *want;
+
+    if (!two_cpus()) {
+        print_message("needs CPUs 0 and 1\n");
+        skip();
+    }
+    start(box, 2, STEP_FORKING);
+    for (int round = 0; round < 20; round++) {
+        want = round % 2 ? "0" : "1";
+        box->task[0].cpus = box->task[1].cpus = list(want);
+        assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, &err), 0);
+        assert_true(step_runs_on(box->run.task[0], want));
+        assert_true(step_runs_on(box->run.task[1], want));
+    }
+}
+
+static void test_homes(void **state)
+{
+    struct box *box = *state;
+    struct berth_error err = {""};
+    struct cpus within = list("1");
+
+    if (!two_cpus()) {
+        print_message("needs CPUs 0 and 1\n");
+        skip();
+    }
+    start(box, 2, STEP_QUIET);
+    assert_int_equal(enforce_read_homes(&box->step, &within, &err), 0);
+    assert_true(cpus_equal(&box->task[0].home, &within)); /* nothing in common: all of it */
+    assert_true(cpus_equal(&box->task[1].home, &within));
+    within = list("0-1");
+    assert_int_equal(enforce_read_homes(&box->step, &within, &err), 0);
+    assert_true(cpus_has(&box->task[0].home, 0) && cpus_count(&box->task[0].home) == 1);
+    step_stop(&box->run);
+    assert_int_equal(enforce_read_homes(&box->step, &within, &err), -1);
+    assert_non_null(strstr(err.text, "cannot read its affinity: No such process"));
+}
+
+/* ---- recorded ---- */
+
+struct recorded {
+    int pid;
+    const char *comm, *stat;
+};
+
+static void record(const char *dir, const struct recorded *process)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/proc/%d", dir, process->pid);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/proc/%d/stat", dir, process->pid);
+    file_put(path, process->stat);
+    snprintf(path, sizeof(path), "%s/proc/%d/comm", dir, process->pid);
+    file_put(path, process->comm);
+}
+
+static const struct recorded processes[] = {
+    {100, "slurmstepd\n", "100 (slurmstepd) S 1 100 100 0 -1 0 1 2 3 4 500 600 700 800 20 0"},
+    {101, "slurmstepd\n", "101 (slurmstepd) S 100 100 100 0 -1 0 1 2 3 4 1 2 3 4 20 0"},
+    {102, "a) R 1 (b\n", "102 (a) R 1 (b) S 101 100 100 0 -1 0 1 2 3 4 10 20 30 40 20 0"},
+    {103, "odd\n", "103 odd"},
+};
+
+static void test_recorded_processes(void **state)
+{
+    struct enforce_task task = {.pid = 101};
+    struct enforce_step step = {.ntasks = 1, .task = &task};
+    struct enforce_pids pids = {0};
+    struct box *box = *state;
+    char dir[] = "/tmp/test_tasks.XXXXXX", path[PATH_MAX], command[64];
+    double user_s = -1, system_s = -1, hz = (double)sysconf(_SC_CLK_TCK);
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/proc", dir);
+    assert_int_equal(mkdir(path, 0755), 0);
+    for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
+        record(dir, &processes[i]);
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    file_put(path, "100\n101\n102\n102000\n");
+    snprintf(path, sizeof(path), "%s/proc/101/task", dir);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/proc/101/task/101", dir);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/proc/101/task/101/children", dir);
+    file_put(path, "102 ");
+    rootfs_close(&box->root);
+    assert_int_equal(rootfs_open(&box->root, dir, NULL), 0);
+
+    assert_int_equal(enforce_parent(&box->root, 102), 101);
+    assert_int_equal(enforce_parent(&box->root, 103), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(enforce_task_of(&box->root, &step, 102), 0);
+
+    assert_int_equal(enforce_pids_cgroup(&box->enforce, &step, "", &pids), 0);
+    assert_int_equal(pids.n, 3); /* the task is still named as its slurmstepd, which is left out */
+    assert_int_equal(pids.pid[0], 101);
+    assert_int_equal(pids.pid[1], 102);
+    pids.n = 0;
+    assert_int_equal(enforce_pids_cgroup(&box->enforce, NULL, "/", &pids), 0);
+    assert_int_equal(pids.n, 4);
+    pids.n = 0;
+    assert_int_equal(enforce_pids_cgroup(&box->enforce, NULL, "/none", &pids), 0);
+    assert_int_equal(pids.n, 0);
+    free(pids.pid);
+
+    assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), 0);
+    assert_true(user_s * hz > 43.9 && user_s * hz < 44.1);
+    assert_true(system_s * hz > 65.9 && system_s * hz < 66.1);
+    task.pid = 7;
+    assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), -1);
+    assert_true(user_s * hz > 43.9); /* unchanged */
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_affinity_of_every_thread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_vanished_process, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_whose_a_process_is, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_orphan_is_nobodys, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_processes_by_descent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_settle_gives_each_task_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_settle_catches_what_is_born_meanwhile, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_homes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_recorded_processes, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_topo - machines of many shapes as berth sees them: synthetic ones, a badly recorded one,
+ * this one. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "packer/machine/topo.h"
+
+/* A file of this folder's fixtures, also in a build outside the source tree. */
+static const char *fixture(const char *name, char path[512])
+{
+    const char *srcdir = getenv("srcdir");
+
+    snprintf(path, 512, "%s/tests/fixtures/topologies/%s", srcdir ? srcdir : ".", name);
+    return path;
+}
+
+static struct topo *read_topo(const char *spec)
+{
+    struct berth_error err = {""};
+    struct topo *topo = NULL;
+
+    if (topo_read(&topo, spec, &err) < 0)
+        fail_msg("%s", err.text);
+    return topo;
+}
+
+/* "0-1 2-3 ...": the CPUs of n things, one after the other; empty sets show as "-". */
+static void add_cpus(char *text, size_t size, const struct cpus *cpus)
+{
+    size_t used = strlen(text);
+
+    if (used)
+        text[used++] = ' ';
+    if (cpus_empty(cpus))
+        snprintf(text + used, size - used, "-");
+    else
+        assert_int_equal(cpus_format(cpus, text + used, size - used), 0);
+}
+
+struct shape {
+    const char *spec;
+    size_t packages, size_bytes; /* of the first cache */
+    const char *llc, *core, *node;
+    const char *package_of_llc; /* a digit for each */
+};
+
+static const struct shape shapes[] = {
+    {"package:2 l3:2(size=4194304) core:2 pu:1", 2, 4194304, "0-1 2-3 4-5 6-7", "0 1 2 3 4 5 6 7",
+     "0-7", "0011"},
+    {"package:1 l3:1(size=1024) core:2 pu:2", 1, 1024, "0-3", "0-1 2-3", "0-3", "0"},
+    /* the cores of a package are no neighbours in the kernel's numbers */
+    {"package:2 l3:1(size=1024) core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 2, 1024, "0,2,4,6 1,3,5,7",
+     "0,4 2,6 1,5 3,7", "0-7", "01"},
+    {"package:2 core:1 pu:1(indexes=7,2000)", 2, 0, "7 2000", "7 2000", "7,2000", "01"},
+    /* no L3: L2 */
+    {"package:1 l2:2(size=2048) core:2 pu:1", 1, 2048, "0-1 2-3", "0 1 2 3", "0-3", "00"},
+    /* L2 below L3 is no domain */
+    {"package:1 l3:1(size=1024) l2:4(size=512) core:1 pu:1", 1, 1024, "0-3", "0 1 2 3", "0-3", "0"},
+    /* no cache that is shared: NUMA nodes, else packages */
+    {"package:2 numa:2 core:2 pu:1", 2, 0, "0-1 2-3 4-5 6-7", "0 1 2 3 4 5 6 7", "0-1 2-3 4-5 6-7",
+     "0011"},
+    {"package:2 l1:2 core:1 pu:1", 2, 0, "0-1 2-3", "0 1 2 3", "0-3", "01"},
+    {"numa:1 package:2 core:2 pu:1", 2, 0, "0-1 2-3", "0 1 2 3", "0-3", "01"},
+    /* no package, no core */
+    {"core:4 pu:2", 1, 0, "0-7", "0-1 2-3 4-5 6-7", "0-7", "0"},
+    {"pu:3", 1, 0, "0-2", "0 1 2", "0-2", "0"},
+    /* several NUMA nodes in a package, several caches in a node */
+    {"package:1 numa:2 l3:2(size=1024) core:1 pu:1", 1, 1024, "0 1 2 3", "0 1 2 3", "0-1 2-3",
+     "0000"},
+    /* a cache over two packages is cut */
+    {"l3:1(size=1024) package:2 core:2 pu:1", 2, 1024, "0-1 2-3", "0 1 2 3", "0-3", "01"},
+    /* nodes of memory only beside those with CPUs, and one above all */
+    {"package:2 [numa(memory=8GB)] [numa(memory=1GB)] core:2 pu:1", 2, 0, "0-1 2-3", "0 1 2 3",
+     "0-1 - 2-3 -", "01"},
+    {"[numa(indexes=2,0,1)] package:2 [numa] core:2 pu:1", 2, 0, "0-1 2-3", "0 1 2 3", "0-1 2-3 -",
+     "01"},
+};
+
+static void check_shape(const struct shape *shape, const struct topo *topo)
+{
+    char llc[512] = "", core[512] = "", node[512] = "";
+
+    assert_int_equal(topo->packages, shape->packages);
+    assert_int_equal(topo->llcs, strlen(shape->package_of_llc));
+    assert_int_equal(topo->llc[0].size_bytes, shape->size_bytes);
+    for (size_t i = 0; i < topo->llcs; i++) {
+        add_cpus(llc, sizeof(llc), &topo->llc[i].cpus);
+        assert_int_equal(topo->llc[i].package, shape->package_of_llc[i] - '0');
+    }
+    for (size_t i = 0; i < topo->cores; i++) {
+        add_cpus(core, sizeof(core), &topo->core[i].cpus);
+        assert_true(cpus_subset(&topo->core[i].cpus, &topo->llc[topo->core[i].llc].cpus));
+        assert_int_equal(topo->core[i].package, topo->llc[topo->core[i].llc].package);
+    }
+    for (size_t i = 0; i < topo->nodes; i++)
+        add_cpus(node, sizeof(node), &topo->node[i].cpus);
+    assert_string_equal(llc, shape->llc);
+    assert_string_equal(core, shape->core);
+    assert_string_equal(node, shape->node);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        struct topo *topo = read_topo(shapes[i].spec);
+
+        assert_string_equal(topo->name, shapes[i].spec);
+        check_shape(&shapes[i], topo);
+        topo_free(topo);
+    }
+}
+
+/* A recording where one package has no L3 and another is no package. */
+static void test_uneven_recording(void **state)
+{
+    static const struct shape shape = {
+        NULL, 3, 8388608, "0-3 4-7 8-11", "0-1 2-3 4-5 6-7 8-9 10-11", "0-11", "012"};
+    char path[512];
+    struct topo *topo = read_topo(fixture("uneven.xml", path));
+
+    (void)state;
+    check_shape(&shape, topo);
+    assert_string_equal(topo->name, "uneven.xml");
+    assert_int_equal(topo->llc[0].ways, 16);
+    assert_int_equal(topo->llc[0].line_bytes, 64);
+    assert_int_equal(topo->llc[1].size_bytes, 0);
+    assert_int_equal(topo->llc[1].ways, 0);
+    assert_int_equal(topo->l1_bytes, 0);
+    assert_int_equal(topo->l2_bytes, 524288);
+    assert_int_equal(topo->l2_ways, 16);
+    topo_free(topo);
+}
+
+/* Whatever this machine is: every CPU is of one core, and so on. */
+static void test_this_machine(void **state)
+{
+    struct topo *topo = read_topo(NULL), *same = read_topo("");
+    struct cpus all = {0}, nodes;
+
+    (void)state;
+    assert_string_equal(topo->name, "this machine");
+    assert_true(cpus_equal(&topo->cpus, &same->cpus));
+    for (size_t i = 0; i < topo->cores; i++) {
+        assert_false(cpus_intersect(&all, &topo->core[i].cpus));
+        cpus_or(&all, &topo->core[i].cpus);
+        assert_true(topo->core[i].llc < topo->llcs);
+        if (i > 0)
+            assert_true(topo->core[i].llc >= topo->core[i - 1].llc);
+    }
+    assert_true(cpus_equal(&all, &topo->cpus));
+    topo_nodes_of(topo, &all, &nodes);
+    assert_false(cpus_empty(&nodes));
+    topo_free(topo);
+    topo_free(same);
+}
+
+static void test_questions(void **state)
+{
+    struct topo *topo = read_topo("package:2 numa:2 l3:1 core:1 pu:2(indexes=0,4,1,5,2,6,3,7)");
+    struct cpus cpus, nodes;
+
+    (void)state;
+    assert_int_equal(topo_core_of_cpu(topo, 0), 0);
+    assert_int_equal(topo_core_of_cpu(topo, 4), 0);
+    assert_int_equal(topo_core_of_cpu(topo, 7), 3);
+    assert_int_equal(topo_core_of_cpu(topo, 8), -1);
+    assert_int_equal(topo_core_of_cpu(topo, CPUS_MAX), -1);
+    assert_int_equal(cpus_parse(&cpus, "4-6"), 0);
+    topo_nodes_of(topo, &cpus, &nodes);
+    assert_int_equal(cpus_count(&nodes), 3);
+    assert_false(cpus_has(&nodes, 3));
+    cpus_zero(&cpus);
+    topo_nodes_of(topo, &cpus, &nodes);
+    assert_true(cpus_empty(&nodes));
+    topo_free(topo);
+    topo_free(NULL);
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *spec, *why;
+    } wrong[] = {
+        {"nowhere.xml", "nowhere.xml: neither an hwloc XML file"},
+        {"package:0", "neither an hwloc XML file"},
+        {"/", "/: neither an hwloc XML file"},
+        {"/dev/null", "/dev/null: neither an hwloc XML file"},
+        {"pu:2(indexes=0,2048)", "CPU number 2048 is beyond"},
+        {"numa:2(indexes=0,5000) pu:1", "NUMA node number 5000 is beyond"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct berth_error err = {""};
+        struct topo *topo = NULL;
+
+        assert_int_equal(topo_read(&topo, wrong[i].spec, &err), -1);
+        assert_null(topo);
+        assert_non_null(strstr(err.text, wrong[i].why));
+        assert_int_equal(topo_read(&topo, wrong[i].spec, NULL), -1);
+    }
+}
+
+/* ---- the tree for DI ---- */
+
+struct cut {
+    const char *within;
+    size_t count[3];
+    size_t cache_parent[4], core_parent[8], core_index[8];
+};
+
+static const struct cut cuts[] = {
+    {"0-15", {2, 4, 8}, {0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7}},
+    {"0", {1, 1, 1}, {0}, {0}, {0}},
+    {"15", {1, 1, 1}, {0}, {0}, {7}}, /* one thread stands for its core */
+    {"2-3,8-9,14,200", {2, 3, 3}, {0, 1, 1}, {0, 1, 2}, {1, 4, 7}},
+    {"8-15", {1, 2, 4}, {0, 0}, {0, 0, 1, 1}, {4, 5, 6, 7}},
+};
+
+static void test_tree(void **state)
+{
+    struct topo *topo = read_topo("package:2 l3:2 core:2 pu:2");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        const struct cut *cut = &cuts[i];
+        struct topo_tree tree;
+        struct cpus within;
+
+        assert_int_equal(cpus_parse(&within, cut->within), 0);
+        assert_int_equal(topo_tree_build(&tree, topo, &within, NULL), 0);
+        assert_int_equal(tree.machine.depth, 3);
+        for (size_t l = 0; l < 3; l++)
+            assert_int_equal(tree.machine.level[l].count, cut->count[l]);
+        for (size_t j = 0; j < cut->count[0]; j++)
+            assert_int_equal(tree.machine.level[0].parent[j], 0);
+        assert_memory_equal(tree.machine.level[1].parent, cut->cache_parent,
+                            cut->count[1] * sizeof(size_t));
+        assert_memory_equal(tree.machine.level[2].parent, cut->core_parent,
+                            cut->count[2] * sizeof(size_t));
+        assert_memory_equal(tree.core_index, cut->core_index, cut->count[2] * sizeof(size_t));
+        topo_tree_free(&tree);
+    }
+    topo_free(topo);
+}
+
+static void test_tree_of_nothing(void **state)
+{
+    struct topo *topo = read_topo("package:1 core:2 pu:1");
+    struct cpus within = {0};
+    struct berth_error err;
+    struct topo_tree tree;
+
+    (void)state;
+    assert_int_equal(topo_tree_build(&tree, topo, &within, &err), -1);
+    assert_non_null(strstr(err.text, "none of its cores"));
+    topo_free(topo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_uneven_recording),
+        cmocka_unit_test(test_this_machine),    cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_tree_of_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_flexthread - the paper's examples of section 6.6, and the counts against every smaller and
+ * greater one. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "models/numa/flexthread.h"
+
+/* The 32-core machine and streamcluster's 667 synchronisations per second (section 6.6.2). */
+static const struct flexthread intel = {
+    .cores_min = 8,
+    .cores_max = 32,
+    .imbalance = 0.05,
+    .overhead = 0.05,
+    .sync_hz = 667,
+    .memory_ns = 200,
+    .syscall_ns = 2000,
+};
+
+static void assert_near(double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= 1e-12))
+        fail_msg("%.15g, not %.15g", got, wanted);
+}
+
+/* Section 6.2: four threads on three cores take 2T/4 where T/3 is ideal. */
+static void test_slowdown(void **state)
+{
+    (void)state;
+    assert_near(flexthread_slowdown(4, 3), 0.5);
+    assert_near(flexthread_slowdown(16, 3), 0.125);
+    assert_near(flexthread_slowdown(128, 3), 129.0 / 128 - 1);
+    assert_near(flexthread_slowdown(32, 28), 0.75);
+    assert_near(flexthread_slowdown(12, 4), 0);
+    assert_near(flexthread_slowdown(1, 8), 7);
+}
+
+/* Table 6.1 by eq. 6.5; its figures are those of the 48-core machine. */
+static void test_slowdown_max(void **state)
+{
+    static const struct {
+        size_t threads;
+        double rounded;
+    } row[] = {{128, 0.32}, {256, 0.15}, {512, 0.08}, {768, 0.05}, {1024, 0.03}};
+    size_t worst;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        assert_true(fabs(flexthread_slowdown_max(row[i].threads, 1, 48, NULL) - row[i].rounded) <
+                    0.008);
+    assert_near(flexthread_slowdown_max(128, 1, 48, &worst), 0.3125);
+    assert_int_equal(worst, 42);
+    assert_near(flexthread_slowdown_max(6, 3, 4, &worst), 1.0 / 3);
+    assert_int_equal(worst, 4);
+    assert_near(flexthread_slowdown_max(4, 1, 2, &worst), 0);
+    assert_int_equal(worst, 1);
+}
+
+/* The paper computes 272: 34 threads on each of 8 cores. */
+static void test_max(void **state)
+{
+    struct flexthread wanted = intel;
+
+    (void)state;
+    assert_int_equal(flexthread_max(&wanted), 272);
+    assert_true(flexthread_overhead(&wanted, 272, 8) < 0.05);
+    assert_true(flexthread_overhead(&wanted, 273, 8) >= 0.05);
+    wanted.sync_hz = 5e5; /* one synchronisation each takes more than the bound */
+    assert_int_equal(flexthread_max(&wanted), 0);
+    wanted.sync_hz = 0;
+    assert_int_equal(flexthread_max(&wanted), FLEXTHREAD_THREADS_MAX);
+    wanted = intel;
+    wanted.sync_hz = 1e6, wanted.memory_ns = 5, wanted.syscall_ns = 5; /* exactly 5 times 0.01 */
+    assert_int_equal(flexthread_max(&wanted), 4 * 8);
+}
+
+static void test_min(void **state)
+{
+    struct flexthread wanted = intel;
+
+    (void)state;
+    for (wanted.cores_min = 1; wanted.cores_min <= 8; wanted.cores_min += 7)
+        for (wanted.imbalance = 0.01; wanted.imbalance < 3; wanted.imbalance *= 1.7) {
+            size_t least = flexthread_min(&wanted);
+
+            assert_true(flexthread_slowdown_max(least, wanted.cores_min, 32, NULL) <=
+                        wanted.imbalance);
+            for (size_t t = 1; t < least; t++)
+                assert_true(flexthread_slowdown_max(t, wanted.cores_min, 32, NULL) >
+                            wanted.imbalance);
+        }
+    wanted = (struct flexthread){.cores_min = 1, .cores_max = 6, .imbalance = 0};
+    assert_int_equal(flexthread_min(&wanted), 60); /* their least common multiple */
+    wanted.cores_max = 40;                         /* theirs has 16 digits */
+    assert_int_equal(flexthread_min(&wanted), 0);
+    wanted.cores_max = 1;
+    assert_int_equal(flexthread_min(&wanted), 1);
+}
+
+static void test_check(void **state)
+{
+    struct flexthread wanted = intel;
+
+    (void)state;
+    assert_int_equal(flexthread_check(&wanted), 0);
+#define REFUSED(field, x)                                                                          \
+    do {                                                                                           \
+        wanted = intel;                                                                            \
+        wanted.field = x;                                                                          \
+        errno = 0;                                                                                 \
+        assert_int_equal(flexthread_check(&wanted), -1);                                           \
+        assert_int_equal(errno, EINVAL);                                                           \
+    } while (0)
+    REFUSED(cores_min, 0);
+    REFUSED(cores_min, 33);
+    REFUSED(cores_max, FLEXTHREAD_CORES_MAX + 1);
+    REFUSED(imbalance, -0.1);
+    REFUSED(imbalance, NAN);
+    REFUSED(imbalance, INFINITY);
+    REFUSED(overhead, 0);
+    REFUSED(overhead, 1.5);
+    REFUSED(sync_hz, -1);
+    REFUSED(memory_ns, NAN);
+    REFUSED(syscall_ns, 1e13);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_slowdown_max),
+        cmocka_unit_test(test_max),      cmocka_unit_test(test_min),
+        cmocka_unit_test(test_check),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

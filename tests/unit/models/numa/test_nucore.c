@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_nucore - random machines against every allocation there is, each worked out by eq. 5.11 as
+ * it is printed (GLPK); the paper's published optima in spirit; bounds, stops, and what makes no
+ * sense. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "models/numa/nucore.h"
+#include "tests/bench/numa_paper.h"
+#include "tests/bench/numa_random.h"
+
+#define CELLS_MAX 16
+
+/* ---- every allocation ---- */
+
+struct brute {
+    const struct nucore *nucore;
+    struct numem_program use[4];
+    double gain[4], floor[4], unit, best;
+    bool found;
+    size_t nodes, cells;
+    unsigned now[CELLS_MAX], allocation[CELLS_MAX];
+    struct kept { /* those that are nearly as good as the best */
+        double objective;
+        unsigned allocation[CELLS_MAX];
+    } * kept;
+    size_t keep, size;
+};
+
+static bool is_allowed(const struct brute *b)
+{
+    const struct nucore *n = b->nucore;
+
+    for (size_t p = 0; p < n->programs; p++) {
+        unsigned sum = 0;
+
+        for (size_t i = 0; i < b->nodes; i++)
+            sum += b->now[p * b->nodes + i];
+        if (sum < n->program[p].cores_min ||
+            (n->program[p].cores_max > 0 && sum > n->program[p].cores_max))
+            return false;
+    }
+    for (size_t i = 0; i < b->nodes; i++) {
+        unsigned sum = 0;
+
+        for (size_t p = 0; p < n->programs; p++)
+            sum += b->now[p * b->nodes + i];
+        if (sum > n->machine->cores[i])
+            return false;
+    }
+    return true;
+}
+
+static void look_at(struct brute *b)
+{
+    double objective = paper_numem(b->nucore->machine, b->use, b->nucore->programs, b->gain,
+                                   b->nucore->programs > 1 ? b->floor : NULL, b->now);
+
+    if (isnan(objective))
+        return;
+    for (size_t cell = 0; cell < b->cells; cell++)
+        objective -= b->unit * b->now[cell];
+    b->best = b->found ? fmax(b->best, objective) : objective;
+    b->found = true;
+    if (b->keep == b->size) {
+        b->size = 2 * b->size + 256;
+        b->kept = realloc(b->kept, b->size * sizeof(*b->kept));
+        assert_non_null(b->kept);
+    }
+    b->kept[b->keep].objective = objective;
+    memcpy(b->kept[b->keep++].allocation, b->now, sizeof(b->now));
+}
+
+static void enumerate(struct brute *b, size_t cell)
+{
+    const struct nucore_program *program;
+    size_t i = cell % b->nodes;
+
+    if (cell == b->cells) {
+        if (is_allowed(b))
+            look_at(b);
+        return;
+    }
+    program = &b->nucore->program[cell / b->nodes];
+    for (unsigned c = program->least ? program->least[i] : 0; c <= b->nucore->machine->cores[i];
+         c++) {
+        b->now[cell] = c;
+        enumerate(b, cell + 1);
+    }
+}
+
+/* Of the best ones, the one with the most cores in the first cells. */
+static void choose(struct brute *b)
+{
+    double tie = NUCORE_TIE * (b->unit + fabs(b->best) / 1000);
+
+    memset(b->allocation, 0, sizeof(b->allocation));
+    for (size_t k = 0; k < b->keep; k++) {
+        size_t cell = 0;
+
+        while (cell < b->cells && b->kept[k].allocation[cell] == b->allocation[cell])
+            cell++;
+        if (b->kept[k].objective >= b->best - tie && cell < b->cells &&
+            b->kept[k].allocation[cell] > b->allocation[cell])
+            memcpy(b->allocation, b->kept[k].allocation, sizeof(b->allocation));
+    }
+    free(b->kept);
+}
+
+static void brute_force(struct brute *b, const struct nucore *nucore)
+{
+    b->nucore = nucore;
+    b->nodes = nucore->machine->nodes;
+    b->cells = b->nodes * nucore->programs;
+    for (size_t p = 0; p < nucore->programs; p++)
+        b->use[p] = nucore->program[p].use;
+    enumerate(b, 0);
+    choose(b);
+}
+
+/* ---- one program ---- */
+
+struct answer {
+    unsigned allocation[CELLS_MAX];
+    struct numem_usage usage[4];
+    double speed[4], solo[4];
+    enum numem_constraint constraint[8];
+    struct nucore_result result;
+};
+
+static void solve(const struct nucore *nucore, struct answer *a)
+{
+    *a = (struct answer){0};
+    a->usage[0].constraint = a->constraint;
+    a->result = (struct nucore_result){
+        .allocation = a->allocation, .usage = a->usage, .speed = a->speed, .solo = a->solo};
+    assert_int_equal(nucore_solve(nucore, &a->result), 0);
+}
+
+static void check_one(const struct numa_wish *wish, unsigned cores_min, unsigned cores_max,
+                      const unsigned *least)
+{
+    struct brute brute = {.gain = {NUCORE_CORES_PER_GBPS}, .unit = 1};
+    struct nucore nucore = {.programs = 1};
+    struct answer a;
+    struct numa numa;
+
+    numa_make(&numa, wish);
+    numa.program.cores_min = cores_min;
+    numa.program.cores_max = cores_max;
+    numa.program.least = least;
+    nucore.machine = &numa.machine;
+    nucore.program = &numa.program;
+    brute_force(&brute, &nucore);
+    solve(&nucore, &a);
+    assert_int_equal(a.result.status, brute.found ? NUCORE_OPTIMAL : NUCORE_INFEASIBLE);
+    if (brute.found) {
+        assert_true(fabs(a.result.objective - brute.best) <= 1e-6 * (1 + fabs(brute.best) / 1000));
+        assert_memory_equal(a.allocation, brute.allocation, wish->nodes * sizeof(unsigned));
+        assert_true(a.result.bound == a.result.objective);
+    }
+    numa_free(&numa);
+}
+
+/* Another kind of machine for each seed. */
+static struct numa_wish wish_of(uint64_t seed, size_t nodes, unsigned cores)
+{
+    return (struct numa_wish){.traffic = (enum numa_traffic)(seed % NUMA_TRAFFICS),
+                              .nodes = nodes,
+                              .cores = cores,
+                              .asymmetric = seed / 4 % 2,
+                              .hops = seed / 8 % 2,
+                              .uneven = seed / 16 % 2,
+                              .even = seed / 32 % 4 == 0,
+                              .seed = seed};
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 128; seed++) {
+        struct numa_wish three = wish_of(seed, 3, 4), four = wish_of(seed + 1000, 4, 2);
+
+        check_one(&three, 0, 0, NULL);
+        check_one(&four, 0, 0, NULL);
+    }
+}
+
+static void test_bounds_of_cores(void **state)
+{
+    static const unsigned least[] = {0, 2, 1};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 64; seed++) {
+        struct numa_wish wish = wish_of(seed, 3, 3);
+
+        check_one(&wish, 0, 1 + (unsigned)(seed % 8), NULL);
+        check_one(&wish, (unsigned)(seed % 10), 0, NULL);
+        check_one(&wish, 0, (unsigned)(seed % 7), least);
+        check_one(&wish, (unsigned)(seed % 7), 7, least);
+    }
+}
+
+/* ---- the paper's machines ---- */
+
+struct scene {
+    size_t nodes;
+    unsigned cores[8];
+    double alpha[8], beta[8], uni[64], bi[64], table[8][9], read[64], write[64];
+    const double *demand[8];
+    struct numem_machine machine;
+    struct nucore_program program;
+    struct nucore nucore;
+};
+
+static void scene_init(struct scene *s, size_t nodes, unsigned cores, double alpha, double beta,
+                       double uni, double bi)
+{
+    memset(s, 0, sizeof(*s));
+    s->nodes = nodes;
+    for (size_t i = 0; i < nodes; i++) {
+        s->cores[i] = cores;
+        s->alpha[i] = alpha;
+        s->beta[i] = beta;
+        s->demand[i] = s->table[i];
+    }
+    for (size_t k = 0; k < nodes * nodes; k++) {
+        s->uni[k] = uni;
+        s->bi[k] = bi;
+    }
+    s->machine = (struct numem_machine){.nodes = nodes,
+                                        .cores = s->cores,
+                                        .alpha = s->alpha,
+                                        .beta = s->beta,
+                                        .uni_max = s->uni,
+                                        .bi_max = s->bi};
+    s->program.use = (struct numem_program){
+        .local_demand = s->demand, .read_solo = s->read, .write_solo = s->write};
+    s->program.weight = 1;
+    s->nucore = (struct nucore){.machine = &s->machine, .program = &s->program, .programs = 1};
+}
+
+static void finds(struct scene *s, const unsigned *wanted, enum numem_constraint constraint)
+{
+    struct answer a;
+
+    solve(&s->nucore, &a);
+    assert_int_equal(a.result.status, NUCORE_OPTIMAL);
+    for (size_t i = 0; i < s->nodes; i++)
+        assert_int_equal(a.allocation[i], wanted[i]);
+    assert_int_equal(a.constraint[0], constraint);
+}
+
+/* All data on node 0: its own cores first, then those of lower nodes, as far as its memory goes. */
+static void share(struct scene *s, double per_core)
+{
+    for (unsigned c = 0; c <= s->cores[0]; c++)
+        s->table[0][c] = per_core * c;
+    for (size_t i = 1; i < s->nodes; i++)
+        s->read[i] = per_core;
+}
+
+static void test_published(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5); /* Table 5.1a */
+    share(&s, 1.1);
+    finds(&s, (const unsigned[]){8, 8, 3, 0}, NUMEM_MAX_OUT); /* streamcluster */
+    scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);                 /* Table 5.1b */
+    share(&s, 1.35);
+    finds(&s, (const unsigned[]){6, 0, 0, 0, 0, 0, 0, 0}, NUMEM_LOCAL_BANDWIDTH);
+    scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);
+    share(&s, 0.4);
+    finds(&s, (const unsigned[]){6, 6, 6, 3, 0, 0, 0, 0}, NUMEM_MAX_OUT); /* canneal */
+    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
+    for (size_t i = 0; i < 4; i++)
+        for (unsigned c = 0; c <= 8; c++)
+            s.table[i][c] = c < 7 ? 2.6 * c : 18.2;
+    finds(&s, (const unsigned[]){7, 7, 7, 7}, NUMEM_LOCAL_BANDWIDTH); /* mg.D-resid */
+}
+
+/* ---- several programs ---- */
+
+static void check_many(uint64_t seed, size_t programs, double fairness)
+{
+    struct numa_wish wish = wish_of(seed, 2, programs == 2 ? 3 : 2);
+    struct brute brute = {.unit = NUCORE_SPEED_PER_CORE}, alone;
+    struct nucore_program program[3];
+    struct nucore nucore = {.program = program, .programs = programs, .fairness = fairness}, one;
+    double sum = 0;
+    struct numa numa[3];
+    struct answer a;
+
+    for (size_t p = 0; p < programs; p++) {
+        wish.seed = seed + 5000 * p;
+        numa_make(&numa[p], &wish);
+        program[p] = numa[p].program;
+        program[p].weight = 1 + (double)p;
+        program[p].cores_min = seed % 3 == 0;
+        program[p].cores_max = p == 1 ? 1 + (unsigned)seed % 4 : 0;
+    }
+    nucore.machine = &numa[0].machine;
+    for (size_t p = 0; p < programs; p++) {
+        const struct numem_program *use = &program[p].use;
+        double wanted = 0;
+
+        for (size_t i = 0; i < 2; i++)
+            wanted += use->local_demand[i][wish.cores] +
+                      wish.cores * (use->read_solo[2 * i + 1 - i] + use->write_solo[2 * i + 1 - i]);
+        brute.gain[p] = program[p].weight / wanted;
+        alone = (struct brute){.gain = {1}, .unit = 1 / NUCORE_CORES_PER_GBPS};
+        one = nucore;
+        one.program = &program[p];
+        one.programs = 1;
+        if (fairness > 0) {
+            brute_force(&alone, &one);
+            brute.floor[p] =
+                fairness *
+                paper_numem(one.machine, &program[p].use, 1, alone.gain, NULL, alone.allocation) *
+                (1 - 1e-9);
+        }
+    }
+    brute_force(&brute, &nucore);
+    solve(&nucore, &a);
+    assert_int_equal(a.result.status, brute.found ? NUCORE_OPTIMAL : NUCORE_INFEASIBLE);
+    if (brute.found) {
+        assert_true(fabs(a.result.objective - brute.best) <= 1e-8);
+        assert_memory_equal(a.allocation, brute.allocation, programs * 2 * sizeof(unsigned));
+        for (size_t p = 0; p < programs; p++) {
+            sum += program[p].weight * a.speed[p];
+            assert_true(a.usage[p].bandwidth >= brute.floor[p] - 1e-9);
+        }
+        assert_true(sum >= a.result.objective && sum <= a.result.objective + 1e-4);
+    } else
+        assert_true(a.result.culprit <= programs);
+    for (size_t p = 0; p < programs; p++)
+        numa_free(&numa[p]);
+}
+
+static void test_programs(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 48; seed++) {
+        check_many(seed, 2, 0);
+        check_many(seed + 100, 2, 0.3 + 0.01 * (double)seed);
+    }
+    for (uint64_t seed = 0; seed < 4; seed++)
+        check_many(seed + 200, 3, 0.2);
+}
+
+/* Who is told that it cannot be. */
+static void test_infeasible(void **state)
+{
+    struct nucore_program program[2];
+    struct scene s;
+    struct answer a;
+
+    (void)state;
+    scene_init(&s, 2, 2, 10, 0.2, 5, 8);
+    for (size_t i = 0; i < 2; i++)
+        for (unsigned c = 0; c <= 2; c++)
+            s.table[i][c] = c;
+    program[0] = program[1] = s.program;
+    s.nucore.program = program;
+    s.nucore.programs = 2;
+    s.nucore.fairness = 0.6; /* of 4 cores, both want 3 */
+    solve(&s.nucore, &a);
+    assert_int_equal(a.result.status, NUCORE_INFEASIBLE);
+    assert_int_equal(a.result.culprit, 1);
+    s.nucore.fairness = 0.5;
+    solve(&s.nucore, &a);
+    assert_int_equal(a.result.status, NUCORE_OPTIMAL);
+    assert_true(fabs(a.solo[0] - 1) < 1e-9 && fabs(a.speed[1] - 0.5) < 1e-9);
+    s.nucore.fairness = 0;
+    program[1].cores_min = 5;
+    solve(&s.nucore, &a);
+    assert_int_equal(a.result.status, NUCORE_INFEASIBLE);
+    assert_int_equal(a.result.culprit, 1);
+    program[0].cores_min = program[1].cores_min = 3;
+    solve(&s.nucore, &a);
+    assert_int_equal(a.result.status, NUCORE_INFEASIBLE);
+    assert_int_equal(a.result.culprit, 2);
+    assert_string_equal(nucore_status_name(a.result.status), "infeasible");
+}
+
+/* ---- the limit ---- */
+
+static bool count_down(void *left)
+{
+    return (*(int *)left)-- <= 0;
+}
+
+static void test_stop(void **state)
+{
+    struct numa_wish wish = {.traffic = NUMA_DENSE, .nodes = 8, .cores = 6, .seed = 8};
+    struct answer whole, a;
+    struct nucore nucore = {.programs = 1};
+    struct numa numa;
+    int limits = 0;
+
+    (void)state;
+    numa_make(&numa, &wish);
+    nucore.machine = &numa.machine;
+    nucore.program = &numa.program;
+    solve(&nucore, &whole);
+    assert_int_equal(whole.result.status, NUCORE_OPTIMAL);
+    nucore.stop = count_down;
+    for (int asked = 0; asked < 40; asked++) {
+        int left = asked;
+
+        nucore.stop_arg = &left;
+        solve(&nucore, &a);
+        assert_true(a.result.bound >= whole.result.objective - 1e-6);
+        if (a.result.status == NUCORE_UNKNOWN)
+            continue;
+        assert_true(a.result.objective <= whole.result.objective + 1e-6);
+        limits += a.result.status == NUCORE_LIMIT;
+        if (a.result.status == NUCORE_OPTIMAL)
+            assert_true(fabs(a.result.objective - whole.result.objective) < 1e-6);
+    }
+    assert_true(limits > 0);
+    numa_free(&numa);
+}
+
+/* ---- what makes no sense ---- */
+
+static void refused(struct scene *s, const char *field)
+{
+    struct numem_fault fault = {0};
+    struct answer a = {0};
+    size_t program;
+
+    a.result = (struct nucore_result){.allocation = a.allocation, .usage = a.usage};
+    assert_int_equal(nucore_check(&s->nucore, &fault, &program), -1);
+    assert_string_equal(fault.field, field);
+    assert_non_null(fault.why);
+    errno = 0;
+    assert_int_equal(nucore_solve(&s->nucore, &a.result), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
+static void scene_small(struct scene *s)
+{
+    scene_init(s, 2, 2, 10, 0.5, 5, 8);
+    for (size_t i = 0; i < 2; i++)
+        for (unsigned c = 0; c <= 2; c++)
+            s->table[i][c] = c;
+}
+
+static void test_refused(void **state)
+{
+    static const unsigned least[] = {0, 3};
+    struct scene s;
+
+    (void)state;
+    scene_small(&s);
+    s.alpha[1] = NAN;
+    refused(&s, "alpha");
+    scene_small(&s);
+    s.read[1] = -1;
+    refused(&s, "read_solo");
+    scene_small(&s);
+    s.table[1][0] = s.table[1][1] = s.table[1][2] = 21; /* eq. 5.7 for no count */
+    refused(&s, "local_demand");
+    scene_small(&s);
+    s.program.cores_min = 3;
+    s.program.cores_max = 2;
+    refused(&s, "cores_max");
+    scene_small(&s);
+    s.program.least = least;
+    refused(&s, "least");
+    scene_small(&s);
+    s.program.weight = 0;
+    refused(&s, "weight");
+    scene_small(&s);
+    s.nucore.fairness = 1.5;
+    refused(&s, "fairness");
+    scene_small(&s);
+    s.nucore.programs = 0;
+    refused(&s, "programs");
+}
+
+/* A count of which eq. 5.7 has no solution is not taken, though those around it are. */
+static void test_hole(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_small(&s);
+    s.table[0][1] = 21;
+    s.program.cores_max = 3;
+    finds(&s, (const unsigned[]){2, 1}, NUMEM_NONE);
+    s.program.cores_max = 1;
+    finds(&s, (const unsigned[]){0, 1}, NUMEM_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),     cmocka_unit_test(test_bounds_of_cores),
+        cmocka_unit_test(test_published),  cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_infeasible), cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_hole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

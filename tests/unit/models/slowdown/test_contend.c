@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_contend - shares and delays worked out by hand or solved in another way; what must hold for
+ * any group; what is assumed where something is missing; and figures that make no sense. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "models/slowdown/contend.h"
+
+/* Nothing is known, but what is said after it. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define APP_UNKNOWN                                                                                \
+    .ipc = NAN, .llc_apki = NAN, .llc_mpki = NAN, .llc_demand_mpki = NAN, .llc_wb_apki = NAN,      \
+    .mem_gbps = NAN, .mem_read_gbps = NAN, .mem_write_gbps = NAN, .cores = 1
+#define WAYS 4
+
+/* Four ways of 1000 lines, 1 GHz, a channel that never fills. */
+static const struct app_machine quiet = {
+    .llc_bytes = 4 * 64000, .dram_gbps = NAN, .clock_ghz = 1, .llc_ways = WAYS, .line_bytes = 64};
+
+/* A program that misses without end, one that hits in two ways, one that hits in all alike, and one
+ * that never comes to the cache. All are so slow that they wait for each of their accesses. */
+static const double no_hits[WAYS], two_ways[WAYS] = {5000, 5000},
+                                   all_ways[WAYS] = {2000, 2000, 2000, 2000};
+enum { STREAM, SMALL, EVEN, IDLE, KINDS };
+static const struct app kinds[KINDS] = {
+    [STREAM] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, no_hits, 10000}, .mem_write_gbps = 0},
+    [SMALL] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, two_ways, 0}, .mem_write_gbps = 0},
+    [EVEN] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
+    [IDLE] = {APP_UNKNOWN, .ipc = 2, .sdp = {WAYS, no_hits, 0}, .mem_write_gbps = 0},
+};
+
+#define assert_near(value, expected, error) assert_true(fabs((value) - (expected)) <= (error))
+
+static struct contend *study(size_t n, const struct app *app, const struct app_machine *machine,
+                             const struct contend_constants *constants)
+{
+    struct contend *contend = contend_new(n, app, machine, constants);
+
+    assert_non_null(contend);
+    return contend;
+}
+
+/* The same sequence on every run and every machine (xorshift). */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static double uniform(uint64_t *state, double least, double most)
+{
+    return least + (most - least) * (double)(next_random(state) % 1000000) / 1e6;
+}
+
+/* ---- the cache ---- */
+
+static void alone_nothing_slows_down(void **state)
+{
+    struct contend *contend = study(KINDS, kinds, &quiet, NULL);
+    double slowdown[2];
+
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        assert_int_equal(contend_group(contend, 1, &i, slowdown), 0);
+        assert_true(slowdown[0] == 0);
+    }
+    /* Two working sets of two ways are together four. */
+    assert_int_equal(contend_group(contend, 2, (size_t[]){SMALL, SMALL}, slowdown), 0);
+    assert_true(slowdown[0] < 1e-4 && slowdown[1] < 1e-4);
+    /* Nobody is hurt by one that is idle, nor hurts it. */
+    assert_int_equal(contend_group(contend, 2, (size_t[]){EVEN, IDLE}, slowdown), 0);
+    assert_true(slowdown[0] < 1e-4 && slowdown[1] == 0);
+    contend_free(contend);
+}
+
+/* Two copies have two ways each, and lose 4000 hits per million: 0.004 * 50 ns in 20 ns. */
+static void copies_halve_the_cache(void **state)
+{
+    struct contend_constants constants = contend_constants;
+    struct contend *contend;
+    struct app_pair pair;
+
+    (void)state;
+    constants.miss_ns = 50;
+    constants.exposed = 1;
+    contend = study(KINDS, kinds, &quiet, &constants);
+    pair = contend_pair(contend, EVEN, EVEN);
+    assert_near(pair.a_given_b, 0.01, 1e-5);
+    assert_near(pair.b_given_a, pair.a_given_b, 1e-9);
+    assert_near(pair.score, pair.a_given_b + pair.b_given_a, 1e-12);
+    contend_free(contend);
+}
+
+/* A stream touches 0.01 / 20 lines per ns. One that hits in all ways alike has touched
+ * 4 * (1 - exp(-0.002 / 20 / 1000 * t)) ways at t. Memory so fast that nobody slows down: what is
+ * slowed tells the hits that are lost. */
+static void footprints_grow_until_the_cache_is_full(void **state)
+{
+    struct contend_constants constants = contend_constants;
+    struct contend *contend;
+    double low = 0, high = 1e9, lost;
+
+    (void)state;
+    constants.miss_ns = 1e-4;
+    constants.exposed = 1;
+    contend = study(KINDS, kinds, &quiet, &constants);
+    for (int i = 0; i < 200; i++) {
+        double t = (low + high) / 2;
+        double touched = t * 0.01 / 20 / 1000 + WAYS * -expm1(-0.002 / 20 / 1000 * t);
+
+        *(touched > WAYS ? &high : &low) = t;
+    }
+    lost = WAYS * exp(-0.002 / 20 / 1000 * low) * 0.002; /* per instruction */
+    assert_near(contend_pair(contend, EVEN, STREAM).a_given_b * 20 / 1e-4, lost, 0.01 * lost);
+    assert_true(contend_pair(contend, EVEN, STREAM).b_given_a == 0);
+    contend_free(contend);
+}
+
+/* A program on two cores is to others what two copies of one core are. */
+static void cores_are_copies(void **state)
+{
+    struct app app[3] = {kinds[EVEN], kinds[STREAM], kinds[STREAM]};
+    struct contend *contend;
+    double copies[3], cores[2];
+
+    (void)state;
+    app[2].cores = 2;
+    contend = study(3, app, &quiet, NULL);
+    assert_int_equal(contend_group(contend, 3, (size_t[]){0, 1, 1}, copies), 0);
+    assert_int_equal(contend_group(contend, 2, (size_t[]){0, 2}, cores), 0);
+    assert_near(copies[0], cores[0], 1e-5);
+    assert_true(copies[0] > contend_pair(contend, 0, 1).a_given_b * 1.1);
+    contend_free(contend);
+}
+
+/* ---- the channel ---- */
+
+/* Streams, which the cache cannot help: each is as late as the other, at the speed that comes out,
+ * makes it. */
+static void delays_and_speeds_agree(void **state)
+{
+    static const double ipc[2] = {0.05, 0.1}, misses[2] = {0.02, 0.03}, written[2] = {0.02, 0};
+    const struct contend_constants *constants = &contend_constants;
+    struct app_machine machine = quiet;
+    double slowdown[2], load[2];
+    struct contend *contend;
+    struct app app[2];
+
+    (void)state;
+    machine.dram_gbps = 0.6;
+    for (size_t i = 0; i < 2; i++)
+        app[i] = (struct app){APP_UNKNOWN, .ipc = ipc[i], .sdp = {WAYS, no_hits, misses[i] * 1e6},
+                              .mem_write_gbps = written[i]};
+    contend = study(2, app, &machine, NULL);
+    assert_int_equal(contend_group(contend, 2, (size_t[]){0, 1}, slowdown), 0);
+    for (size_t i = 0; i < 2; i++) {
+        double lines = written[i] / ipc[i] / 64; /* written per instruction, at 1 GHz */
+        double busy = 64 / machine.dram_gbps * ipc[i] / (1 + slowdown[i]);
+
+        load[i] = busy * (misses[i] + constants->write * lines);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        double wait = misses[i] * constants->miss_ns; /* cycles, too */
+        double exposed =
+            (constants->exposed * constants->doubt + wait * (1 / ipc[i] - constants->core_cpi)) /
+            (constants->doubt + wait * wait);
+        double delay_ns = constants->queue_ns * load[1 - i] / (1 - load[1 - i]);
+
+        assert_near(misses[i] * fmin(1, exposed) * delay_ns * ipc[i], slowdown[i], 2e-3);
+    }
+    assert_true(slowdown[0] > 0.05 && slowdown[1] > 0.05);
+    contend_free(contend);
+}
+
+/* A program that a prefetcher serves well waits for nothing but the delay of its lines; beside a
+ * copy of itself it is served no more, unless each has a prefetcher of its own. */
+static void copies_lose_their_prefetches(void **state)
+{
+    const struct app app[2] = {
+        {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, no_hits, 10000}, .llc_demand_mpki = 1,
+         .mem_write_gbps = 0},
+        {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, no_hits, 10000}, .llc_demand_mpki = 1,
+         .mem_write_gbps = 0},
+    };
+    struct contend_constants constants = contend_constants;
+    struct app_machine machine = quiet;
+    struct contend *contend;
+    double shared;
+
+    (void)state;
+    constants.exposed = 1;
+    contend = study(2, app, &machine, &constants);
+    assert_true(contend_pair(contend, 0, 1).score == 0);
+    shared = contend_pair(contend, 0, 0).score;
+    assert_true(shared > 0.1);
+    contend_free(contend);
+    machine.own_prefetchers = true;
+    contend = study(2, app, &machine, &constants);
+    assert_true(contend_pair(contend, 0, 0).score == 0);
+    contend_free(contend);
+}
+
+/* A demand that begins what is prefetched is waited for no more than that. */
+static void demands_in_order_cost_little(void **state)
+{
+    struct app app[3] = {kinds[STREAM],
+                         {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
+                         {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0}};
+    static const double half[WAYS] = {1000, 1000, 1000, 1000};
+    struct contend_constants constants = contend_constants;
+    struct contend *contend;
+
+    (void)state;
+    constants.exposed = 1;
+    app[2].sdp_demand = (struct app_sdp){WAYS, half, 0};
+    contend = study(3, app, &quiet, &constants);
+    assert_true(contend_pair(contend, 1, 0).a_given_b > 0.01);
+    assert_true(contend_pair(contend, 2, 0).a_given_b == 0);
+    contend_free(contend);
+}
+
+/* Write-backs fill the channel as reads do. */
+static void writes_do_damage(void **state)
+{
+    struct app app[2] = {kinds[STREAM], kinds[STREAM]};
+    struct app_machine machine = quiet;
+    struct contend *contend;
+
+    (void)state;
+    machine.dram_gbps = 0.2;
+    app[1].mem_write_gbps = 0.03;
+    contend = study(2, app, &machine, NULL);
+    assert_true(contend_pair(contend, 0, 1).a_given_b >
+                contend_pair(contend, 0, 0).a_given_b + 0.01);
+    contend_free(contend);
+}
+
+/* ---- any group ---- */
+
+#define SOME 40
+#define MANY 16
+
+static void random_app(uint64_t *state, struct app *app, double hits[16], double demand[16])
+{
+    double scale = exp(uniform(state, 0, 9)), decay = uniform(state, 0, 1);
+
+    *app = (struct app){APP_UNKNOWN, .ipc = uniform(state, 0.1, 3)};
+    for (size_t i = 0; i < 16; i++) {
+        hits[i] = scale * exp(-decay * (double)i) * uniform(state, 0, 1);
+        demand[i] = hits[i] * uniform(state, 0, 1);
+    }
+    app->sdp = (struct app_sdp){16, hits, exp(uniform(state, 0, 10))};
+    app->sdp_demand = (struct app_sdp){16, demand, app->sdp.misses * uniform(state, 0, 1)};
+    app->mem_write_gbps = uniform(state, 0, 2);
+    app->llc_wb_apki = uniform(state, 0, 20);
+}
+
+static void groups_settle(void **state)
+{
+    static const double gbps[] = {NAN, 5, 20, 80};
+    static double hits[SOME][16], demand[SOME][16];
+    struct app app[SOME];
+    uint64_t seed = 88172645463325252u;
+
+    (void)state;
+    for (size_t i = 0; i < SOME; i++)
+        random_app(&seed, &app[i], hits[i], demand[i]);
+    for (size_t m = 0; m < sizeof(gbps) / sizeof(gbps[0]); m++) {
+        const struct app_machine machine = {2 << 20, gbps[m], 3, 16, 64, false};
+        struct contend *contend = study(SOME, app, &machine, NULL);
+
+        for (int round = 0; round < 500; round++) {
+            size_t n = 2 + next_random(&seed) % (MANY - 1), member[MANY], turned[MANY];
+            double slowdown[MANY], again[MANY];
+
+            for (size_t i = 0; i < n; i++)
+                turned[n - 1 - i] = member[i] = next_random(&seed) % SOME;
+            assert_int_equal(contend_group(contend, n, member, slowdown), 0);
+            assert_int_equal(contend_group(contend, n, turned, again), 0);
+            for (size_t i = 0; i < n; i++) {
+                assert_true(isfinite(slowdown[i]) && slowdown[i] >= 0);
+                assert_near(slowdown[i], again[n - 1 - i], 1e-3 * (1 + slowdown[i]));
+            }
+        }
+        contend_free(contend);
+    }
+}
+
+/* ---- what is missing ---- */
+
+static const struct missing {
+    struct app app;
+    unsigned assumed;
+} missing[] = {
+    {{APP_UNKNOWN},
+     CONTEND_IPC | CONTEND_SDP | CONTEND_HITS | CONTEND_MISSES | CONTEND_DEMAND | CONTEND_WRITES},
+    {{APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 5}}, CONTEND_DEMAND | CONTEND_WRITES},
+    {{APP_UNKNOWN, .ipc = 1, .llc_apki = 9, .llc_mpki = 5},
+     CONTEND_SDP | CONTEND_DEMAND | CONTEND_WRITES},
+    {{APP_UNKNOWN, .ipc = 1, .mem_gbps = 1}, CONTEND_SDP | CONTEND_HITS | CONTEND_DEMAND},
+    {{APP_UNKNOWN, .ipc = 1, .llc_demand_mpki = 1, .llc_wb_apki = 1, .sdp = {WAYS, all_ways, 5}},
+     CONTEND_SHARE},
+    {{APP_UNKNOWN, .ipc = 1, .mem_write_gbps = 1, .sdp = {WAYS, all_ways, 5},
+      .sdp_prefetch = {WAYS, no_hits, 5}},
+     0},
+};
+
+static void says_what_it_assumes(void **state)
+{
+    static const struct app_machine unknown = {
+        .llc_bytes = NAN, .dram_gbps = NAN, .clock_ghz = NAN};
+    struct contend *contend;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+        contend = study(1, &missing[i].app, &quiet, NULL);
+        assert_int_equal(contend_assumed(contend, 0), missing[i].assumed);
+        assert_int_equal(contend_assumed(contend, 1), CONTEND_BANDWIDTH);
+        contend_free(contend);
+    }
+    contend = study(KINDS, kinds, &unknown, NULL);
+    assert_int_equal(contend_assumed(contend, KINDS), CONTEND_CLOCK | CONTEND_BYTES | CONTEND_WAYS |
+                                                          CONTEND_LINE | CONTEND_BANDWIDTH);
+    contend_free(contend);
+}
+
+/* Without a profile the accesses still say that there is something to lose. */
+static void accesses_stand_in_for_a_profile(void **state)
+{
+    struct app app[3] = {kinds[STREAM],
+                         {APP_UNKNOWN, .ipc = 0.05, .llc_apki = 8, .llc_mpki = 0},
+                         {APP_UNKNOWN, .ipc = 0.05, .llc_mpki = 0}};
+    struct contend *contend = study(3, app, &quiet, NULL);
+    struct contend *known = study(KINDS, kinds, &quiet, NULL);
+
+    (void)state;
+    assert_near(contend_pair(contend, 1, 0).a_given_b, contend_pair(known, EVEN, STREAM).a_given_b,
+                1e-6);
+    assert_true(contend_pair(contend, 2, 0).a_given_b == 0);
+    contend_free(known);
+    contend_free(contend);
+}
+
+/* Where only the misses are told apart, what hits is demands. */
+static void hits_are_demands(void **state)
+{
+    struct app app[3] = {
+        {APP_UNKNOWN, .ipc = 0.5, .sdp = {WAYS, all_ways, 5000}, .llc_demand_mpki = 1},
+        {APP_UNKNOWN, .ipc = 0.5, .sdp = {WAYS, all_ways, 5000},
+         .sdp_demand = {WAYS, all_ways, 1000}},
+        kinds[STREAM]};
+    struct contend *contend = study(3, app, &quiet, NULL);
+
+    (void)state;
+    assert_near(contend_pair(contend, 0, 2).a_given_b, contend_pair(contend, 1, 2).a_given_b, 1e-9);
+    assert_true(contend_pair(contend, 0, 2).a_given_b > 1e-3);
+    contend_free(contend);
+}
+
+/* A profile of one way; a profile of fewer and of more ways than the machine. */
+static void ways_may_differ(void **state)
+{
+    const struct app app[3] = {
+        {APP_UNKNOWN, .ipc = 0.05, .sdp = {1, two_ways, 0}},
+        kinds[EVEN],
+        {APP_UNKNOWN, .ipc = 0.05, .sdp = {2, all_ways, 4000}},
+    };
+    struct app_machine machine = quiet;
+    struct contend *contend = study(3, app, &machine, NULL);
+
+    (void)state;
+    assert_true(contend_pair(contend, 0, 1).a_given_b > 0);
+    contend_free(contend);
+    machine.llc_ways = 2; /* then the two are the same program */
+    contend = study(3, app, &machine, NULL);
+    assert_near(contend_pair(contend, 1, 1).score, contend_pair(contend, 2, 2).score, 1e-9);
+    contend_free(contend);
+    machine.llc_ways = 1;
+    contend = study(3, app, &machine, NULL);
+    assert_true(isfinite(contend_pair(contend, 0, 1).score));
+    contend_free(contend);
+}
+
+/* ---- figures that make no sense ---- */
+
+static void rejects(size_t n, const struct app *app, const struct app_machine *machine)
+{
+    errno = 0;
+    assert_null(contend_new(n, app, machine, NULL));
+    assert_int_equal(errno, EINVAL);
+}
+
+static void rejects_what_makes_no_sense(void **state)
+{
+    static const double bad_hits[2] = {1, -1}, many_hits[65];
+    const struct app bad[] = {
+        {APP_UNKNOWN, .ipc = -1},
+        {APP_UNKNOWN, .llc_mpki = INFINITY},
+        {APP_UNKNOWN, .mem_write_gbps = -0.1},
+        {APP_UNKNOWN, .sdp = {2, bad_hits, 0}},
+        {APP_UNKNOWN, .sdp = {1, no_hits, NAN}},
+        {APP_UNKNOWN, .sdp_demand = {1, no_hits, INFINITY}},
+        {APP_UNKNOWN, .sdp = {65, many_hits, 0}},
+        {.ipc = 1},
+    };
+    const struct app_machine machine[] = {
+        {-1, NAN, NAN, 4, 64, false},       {NAN, 0, NAN, 4, 64, false},
+        {NAN, NAN, 0, 4, 64, false},        {NAN, NAN, NAN, 65, 64, false},
+        {INFINITY, NAN, NAN, 4, 64, false},
+    };
+    struct contend *contend = study(KINDS, kinds, &quiet, NULL);
+    size_t member[CONTEND_GROUP_MAX + 1] = {KINDS};
+    double slowdown[CONTEND_GROUP_MAX + 1];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        rejects(1, &bad[i], &quiet);
+    for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
+        rejects(1, kinds, &machine[i]);
+    rejects(0, kinds, &quiet);
+    assert_int_equal(contend_group(contend, 1, member, slowdown), -1);
+    member[0] = 0;
+    assert_int_equal(contend_group(contend, 0, member, slowdown), -1);
+    assert_int_equal(contend_group(contend, CONTEND_GROUP_MAX + 1, member, slowdown), -1);
+    assert_int_equal(contend_group(contend, CONTEND_GROUP_MAX, member, slowdown), 0);
+    contend_free(contend);
+}
+
+/* Whatever is allowed, however absurd together, gives a number. */
+static void absurd_figures_give_numbers(void **state)
+{
+    static const double figure[] = {0, 1e-9, 1, 1e6, 1e12, NAN}, rate[] = {1e-3, 1, 1e12, NAN};
+    uint64_t seed = 2463534242u;
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        double hits[2][4], slowdown[4];
+        struct app app[2];
+        struct app_machine machine = {rate[next_random(&seed) % 4],   rate[next_random(&seed) % 4],
+                                      rate[next_random(&seed) % 4],   next_random(&seed) % 5,
+                                      next_random(&seed) % 2 * 65536, next_random(&seed) % 2};
+        struct contend *contend;
+
+        for (size_t i = 0; i < 2; i++) {
+            double *field = &app[i].ipc;
+
+            app[i] = (struct app){.cores = next_random(&seed) % 2 ? 1 : UINT32_MAX};
+            for (size_t j = 0; j < 8; j++) /* ipc .. mem_write_gbps */
+                field[j] = figure[next_random(&seed) % 6];
+            for (size_t j = 0; j < 4; j++)
+                hits[i][j] = figure[next_random(&seed) % 5];
+            app[i].sdp =
+                (struct app_sdp){next_random(&seed) % 5, hits[i], figure[next_random(&seed) % 5]};
+            app[i].sdp_demand = (struct app_sdp){next_random(&seed) % 5, hits[1 - i],
+                                                 figure[next_random(&seed) % 5]};
+        }
+        contend = study(2, app, &machine, NULL);
+        assert_true(contend_group(contend, 4, (size_t[]){0, 1, 1, 0}, slowdown) >= 0);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(isfinite(slowdown[i]) && slowdown[i] >= 0);
+        contend_free(contend);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone_nothing_slows_down),
+        cmocka_unit_test(copies_halve_the_cache),
+        cmocka_unit_test(footprints_grow_until_the_cache_is_full),
+        cmocka_unit_test(cores_are_copies),
+        cmocka_unit_test(delays_and_speeds_agree),
+        cmocka_unit_test(copies_lose_their_prefetches),
+        cmocka_unit_test(demands_in_order_cost_little),
+        cmocka_unit_test(writes_do_damage),
+        cmocka_unit_test(groups_settle),
+        cmocka_unit_test(says_what_it_assumes),
+        cmocka_unit_test(accesses_stand_in_for_a_profile),
+        cmocka_unit_test(hits_are_demands),
+        cmocka_unit_test(ways_may_differ),
+        cmocka_unit_test(rejects_what_makes_no_sense),
+        cmocka_unit_test(absurd_figures_give_numbers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_sample - windows of counting from a recording, on a machine whose /proc/stat the test
+ * writes: start-up, first window, phases, alone and beside others, and what the store learns of it.
+ *
+ * The recording's clock is the step's age, which the test sets. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "packer/observe/classify.h"
+#include "packer/observe/learn.h"
+#include "packer/observe/window.h"
+
+/* "devil" misses 20000 times per million instructions, "turtle" 10; "phases" is a turtle for 10 s,
+ * then a devil for 10 s. 2e9 instructions a second each. */
+static void write_recording(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fprintf(file, "step,at,instructions,llc_misses,cpu_ns,threads\n");
+    for (int at = 1; at <= 20; at++) {
+        fprintf(file, "devil,%d,%.0f,%.0f,%.0f,1\n", at, at * 2e9, at * 40e6, at * 1e9);
+        fprintf(file, "turtle,%d,%.0f,%.0f,%.0f,2\n", at, at * 2e9, at * 20e3, at * 1e9);
+        fprintf(file, "phases,%d,%.0f,%.0f,%.0f,1\n", at, at * 2e9,
+                at <= 10 ? at * 20e3 : 200e3 + (at - 10) * 40e6, at * 1e9);
+    }
+    fclose(file);
+}
+
+/* CPU i has worked busy[i] hundredths of a second. */
+static void write_stat(struct fixture *f, const unsigned *busy)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/proc", f->dir);
+    mkdir(path, 0755);
+    strcat(path, "/stat");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int cpu = 0; cpu < 8; cpu++)
+        fprintf(file, "cpu%d %u 0 0 0 0 0 0 0 0 0\n", cpu, busy ? busy[cpu] : 0);
+    fclose(file);
+}
+
+static void use_tree(struct fixture *f)
+{
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    write_stat(f, NULL);
+}
+
+static int open_replay(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
+    write_recording(f->conf.counters_replay);
+    f->conf.learn = CONF_ON;
+    fixture_restart(f);
+    fixture_paper(f);
+    use_tree(f);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+/* The step is so old, and its window over. Returns what sample_due does. */
+static double at_age(struct fixture *f, struct step *step, double age_s)
+{
+    step->started_mono_s = mono_s() - age_s;
+    step->counts->due_s = 0;
+    return pipeline_observe(&f->packer);
+}
+
+static void assert_rate(const struct step *step, enum rate_id id, double wanted)
+{
+    double mean, error;
+
+    assert_true(step_counts_rate(step, id, &mean, &error));
+    if (!(fabs(mean - wanted) <= 1e-3 * wanted))
+        fail_msg("%s: %g, not %g", rate_info[id].name, mean, wanted);
+}
+
+static double woken_s;
+
+static void wake(void *arg, double in_s)
+{
+    (void)arg;
+    woken_s = in_s;
+}
+
+/* Nothing before the start-up is over; then a reading, and with the first window its class. */
+static void test_first_window(void **state)
+{
+    struct fixture *f = *state;
+    struct counters_sample sample;
+    struct step *step;
+    double next, mean, error;
+
+    f->packer.wake = wake;
+    step = fixture_run(f, 1, "0", "devil");
+    assert_true(woken_s == 1);
+    assert_non_null(step->counts);
+    assert_int_equal(step->class.id, STEP_UNPROFILED);
+    next = pipeline_observe(&f->packer);
+    assert_true(next > 0.5 && next <= 1);
+    assert_int_equal(sample_read(&f->packer, step, &sample), -1);
+    next = at_age(f, step, 1);
+    assert_true(next > 0.3 && next <= 0.5);
+    assert_int_equal(sample_read(&f->packer, step, &sample), 0);
+    assert_false(step_counts_rate(step, RATE_MISS_PMI, &mean, &error));
+    next = at_age(f, step, 1.5);
+    assert_true(next > 0.3 && next <= 1.5);
+    assert_rate(step, RATE_MISS_PMI, 20000);
+    assert_rate(step, RATE_INSTRUCTIONS, 2e9);
+    assert_rate(step, RATE_CPU, 1);
+    assert_int_equal(step->counts->windows, 1);
+    assert_int_equal(step->class.id, STEP_DEVIL);
+    assert_string_equal(step->profile.source, "replay, this run");
+    assert_true(fabs(classify_rate(&f->packer, step) - 20000) < 20);
+}
+
+static void test_no_steps(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_true(pipeline_observe(&f->packer) < 0);
+    fixture_run(f, 1, "0", "stranger"); /* no recording: attached, nothing known */
+    at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 1);
+    at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 2);
+    fixture_end(f, 1, 0);
+    assert_true(pipeline_observe(&f->packer) < 0);
+}
+
+/* What a run alone has shown is not replaced by what is counted now. */
+static void test_reference_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_profile(f, "devil", 50);
+    step = fixture_run(f, 1, "0", "devil");
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    assert_rate(step, RATE_MISS_PMI, 20000);
+    assert_int_equal(step->class.id, STEP_TURTLE);
+    assert_true(step->profile.miss_pmi == 50);
+}
+
+static void test_phases(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "phases");
+
+    for (double age = 1; age <= 9; age++)
+        at_age(f, step, age);
+    assert_int_equal(step->class.id, STEP_TURTLE);
+    assert_int_equal(step->counts->phase.number, 1);
+    for (double age = 10; age <= 14; age++)
+        at_age(f, step, age);
+    assert_int_equal(step->counts->phase.number, 2);
+    assert_rate(step, RATE_MISS_PMI, 20000);
+    assert_int_equal(step->class.id, STEP_DEVIL);
+}
+
+/* CPU 1 shares the cache with CPU 0, CPU 2 does not. */
+static void test_alone_and_beside(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "devil");
+    unsigned busy[8] = {0};
+
+    at_age(f, step, 1);
+    busy[0] += 100; /* itself */
+    busy[2] += 100;
+    write_stat(f, busy);
+    at_age(f, step, 2);
+    assert_int_equal(step->counts->ended[0], 1);
+    assert_int_equal(step->counts->ended[1], 0);
+    busy[1] += 4; /* a twentieth is nothing */
+    write_stat(f, busy);
+    at_age(f, step, 3);
+    assert_int_equal(step->counts->ended[0], 2);
+    busy[1] += 20;
+    write_stat(f, busy);
+    at_age(f, step, 4);
+    assert_int_equal(step->counts->ended[1], 1);
+    sample_follow(&f->packer, step); /* a window in two places is neither */
+    at_age(f, step, 5);
+    assert_int_equal(step->counts->windows, 4);
+    assert_int_equal(step->counts->ended[0] + step->counts->ended[1], 3);
+}
+
+/* No /proc/stat: windows count, but nobody can say who was alone. */
+static void test_unknown_neighbours(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "devil");
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/proc/stat", f->dir);
+    remove(path);
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    assert_int_equal(step->counts->windows, 1);
+    assert_int_equal(step->counts->ended[0] + step->counts->ended[1], 0);
+    fixture_end(f, 1, 0);
+}
+
+/* One run, and the next of the same program is a devil at its launch. The daemon's end waits until
+ * it is written. */
+static void test_learned(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "devil");
+
+    for (double age = 1; age <= 5; age++)
+        at_age(f, step, age);
+    fixture_end(f, 1, 0);
+    fixture_restart(f);
+    use_tree(f);
+    step = fixture_run(f, 2, "0", "devil");
+    assert_int_equal(step->class.id, STEP_DEVIL);
+    assert_string_equal(step->profile.source, "replay");
+    assert_true(step->profile.reference);
+    assert_true(fabs(step->profile.miss_pmi - 20000) < 20);
+}
+
+static void test_beside_is_no_reference(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "devil");
+    unsigned busy[8] = {0};
+
+    for (double age = 1; age <= 5; age++) {
+        busy[1] += 100;
+        write_stat(f, busy);
+        at_age(f, step, age);
+    }
+    fixture_end(f, 1, 0);
+    fixture_restart(f);
+    use_tree(f);
+    step = fixture_run(f, 2, "0", "devil");
+    assert_true(step->profile.known);
+    assert_false(step->profile.reference);
+    assert_string_equal(step->profile.source, "replay, co-run");
+}
+
+/* Not opted in: not counted. Ended: the averages stay for explain, nothing is read. */
+static void test_who_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register off = fixture_request(1, 0, "0", "0", 1, "devil");
+    struct step *step;
+
+    off.options.mode = WIRE_MODE_OFF;
+    assert_null(fixture_start(f, off)->counts);
+    step = fixture_run(f, 2, "1", "devil");
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    fixture_end(f, 2, 0);
+    step = TAILQ_FIRST(&f->packer.steps.ended);
+    assert_null(step->counts->counters);
+    assert_rate(step, RATE_MISS_PMI, 20000);
+    assert_true(pipeline_observe(&f->packer) < 0);
+}
+
+/* A restart of the daemon: the adopted step is counted anew. */
+static void test_adopted(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", "devil");
+    struct berth_error err;
+
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    fixture_restart(f);
+    use_tree(f);
+    assert_int_equal(pipeline_resume(&f->packer, &err), 0);
+    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    assert_non_null(step->counts);
+    at_age(f, step, 10);
+    at_age(f, step, 11);
+    assert_rate(step, RATE_MISS_PMI, 20000);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_first_window),     CASE(test_no_steps),
+        CASE(test_reference_stays),  CASE(test_phases),
+        CASE(test_alone_and_beside), CASE(test_unknown_neighbours),
+        CASE(test_learned),          CASE(test_beside_is_no_reference),
+        CASE(test_who_is_counted),   CASE(test_adopted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_html: the page has the figures without its script, is well formed, needs nothing from
+ * elsewhere, takes no markup from users, and appears whole or not at all. How it looks in a
+ * browser is test_ctl_report_page.sh's. */
+#include "tests/unit/common/report_box.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "packer/report/html.h"
+
+static char dir[64], path[128];
+static const struct report_page about = {
+    .now = 1795263330, .since = 1795219200, .until = 1795305600, .ledger = "sqlite:/x/<&>.db"};
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/berth-test-XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof(path), "%s/page.html", dir);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(dir); /* nothing else was left there */
+}
+
+static char *read_page(void)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+
+    assert_non_null(in);
+    assert_true(getdelim(&text, &room, '\0', in) > 0);
+    fclose(in);
+    return text;
+}
+
+static char *page_of(struct report *report)
+{
+    struct berth_error err = {""};
+
+    if (report_html_write(report, &about, path, &err) < 0)
+        fail_msg("%s", err.text);
+    report_free(report);
+    return read_page();
+}
+
+static void assert_has(const char *page, const char *text)
+{
+    if (!strstr(page, text))
+        fail_msg("not on the page: %s", text);
+}
+
+static void assert_lacks(const char *page, const char *text)
+{
+    if (strstr(page, text))
+        fail_msg("on the page: %s", text);
+}
+
+/* Each element that is opened is closed, in order; what is void, or closes itself, is not. */
+static void assert_well_formed(const char *page)
+{
+    char open[32][16];
+    size_t depth = 0;
+
+    for (const char *at = strchr(page, '<'); at; at = strchr(at + 1, '<')) {
+        bool close = at[1] == '/';
+        char name[16] = "";
+
+        sscanf(at + 1 + close, "%15[a-z0-9A-Z!]", name);
+        if (!name[0])
+            fail_msg("no element: %.40s", at);
+        if (strcmp(name, "script") == 0 && !close)
+            at = strstr(at, "</script>") - 1; /* code is no markup */
+        else if (close)
+            assert_true(depth > 0 && strcmp(open[--depth], name) == 0);
+        else if (strcmp(name, "!DOCTYPE") != 0 && strcmp(name, "meta") != 0 &&
+                 strcmp(name, "link") != 0 && strchr(at, '>')[-1] != '/') {
+            assert_true(depth < 32);
+            strcpy(open[depth++], name);
+        }
+        if (strcmp(name, "script") == 0)
+            at += strlen("</script>");
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void test_figures(void **state)
+{
+    static const char *const wanted[] = {
+        "<h1>What steps cost</h1>",
+        "from 2026-11-21 00:00:00 until 2026-11-22 00:00:00",
+        "<li><b>8.000\xc2\xa0kJ</b><span>energy</span></li>",
+        "Energy: rapl-powercap.",
+        "<h2>Energy and EDP by user</h2>",
+        "<h2>Energy and EDP by job</h2>",
+        "<h3>n1</h3>",
+        "<td class=\"n\" data-v=\"4000.000000\">4.000\xc2\xa0kJ</td>",
+        "<td class=\"n\" data-v=\"0.1875\">18.8%</td>",
+        "sqlite:/x/&lt;&amp;&gt;.db",
+    };
+    struct report *report = report_new();
+    struct ledger_record record = report_box_record(12, 0);
+    char *page;
+
+    (void)state;
+    report_box_add(report, &record);
+    record.id.job = 13;
+    report_box_add(report, &record);
+    page = page_of(report);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        assert_has(page, wanted[i]);
+    assert_lacks(page, "class=\"note\"");
+    assert_lacks(page, "nan");
+    assert_lacks(page, "inf\"");
+    assert_well_formed(page);
+    free(page);
+}
+
+/* What is not known is said, and is no 0. */
+static void test_unknown(void **state)
+{
+    struct report *report = report_new();
+    struct ledger_record record = report_box_unknown(12, 0);
+    char *page;
+
+    (void)state;
+    report_box_add(report, &record);
+    page = page_of(report);
+    assert_has(page, "No meter was read while these steps ran");
+    assert_has(page, "<b>not known</b><span>energy</span>");
+    assert_has(page, "Of 1 steps it is not known where they stood.");
+    assert_lacks(page, "kJ<");
+    assert_lacks(page, "nan");
+    assert_well_formed(page);
+    free(page);
+}
+
+static void test_part_unknown(void **state)
+{
+    struct report *report = report_new();
+    struct ledger_record record = report_box_record(12, 0);
+    struct ledger_record other = report_box_unknown(13, 0);
+    char *page;
+
+    (void)state;
+    strcpy(record.energy_source, "model");
+    report_box_add(report, &record);
+    report_box_add(report, &other);
+    page = page_of(report);
+    assert_has(page, "Of 1 of 2 step records the energy is not known");
+    assert_has(page, "\xe2\x89\xa5\xe2\x80\xaf"
+                     "4.000\xc2\xa0kJ");
+    assert_has(page, "Some of it is a model");
+    assert_has(page, "class=\"note\"");
+    free(page);
+}
+
+static void test_nothing(void **state)
+{
+    char *page;
+
+    (void)state;
+    page = page_of(report_new());
+    assert_has(page, "No step of the kind that was asked for");
+    assert_lacks(page, "<table");
+    assert_well_formed(page);
+    free(page);
+}
+
+/* Users name their jobs, and may hope for a reader. */
+static void test_hostile(void **state)
+{
+    struct report *report = report_new();
+    struct ledger_record record = report_box_record(12, 0);
+    char *page;
+
+    (void)state;
+    strcpy(record.job_name,
+           "</title><script>x('\"&')</script>\x1b\xc2\x9b\xff\xc0\xaf\xed\xa0\x80");
+    strcpy(record.user, "<b onload=x>");
+    strcpy(record.node, "n\"'><svg>");
+    strcpy(record.energy_source, "<i>");
+    report_box_add(report, &record);
+    page = page_of(report);
+    assert_lacks(page, "<script>x");
+    assert_lacks(page, "<b onload");
+    assert_lacks(page, "><svg>\"");
+    assert_lacks(page, "<i>");
+    assert_lacks(page, "\x1b");
+    assert_lacks(page, "\xff");
+    assert_has(page, "&lt;/title&gt;&lt;script&gt;x(&#39;&quot;&amp;&#39;)&lt;/script&gt;"
+                     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    assert_well_formed(page);
+    free(page);
+}
+
+/* Nothing is loaded from anywhere. */
+static void test_self_contained(void **state)
+{
+    static const char *const away[] = {"http://", "https://", "//", "src=", "@import", "url("};
+    struct report *report = report_new();
+    struct ledger_record record = report_box_record(12, 0);
+    char *page;
+
+    (void)state;
+    report_box_add(report, &record);
+    page = page_of(report);
+    assert_has(page, "default-src 'none'");
+    for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++)
+        assert_lacks(page, away[i]);
+    free(page);
+}
+
+/* Long tables and crowded nodes are cut, and the page says so. */
+static void test_many(void **state)
+{
+    struct report *report = report_new();
+    char *page;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 3500; i++) {
+        struct ledger_record record = report_box_record(i, 0);
+
+        record.start += i;
+        record.end += i;
+        record.uid = i % 20;
+        snprintf(record.user, sizeof(record.user), "u%u", i % 20);
+        report_box_add(report, &record);
+    }
+    page = page_of(report);
+    assert_has(page, "The 15 that used most, of 3500.");
+    assert_has(page, "The 15 that used most, of 20.");
+    assert_has(page, "The 1000 that used most energy, of 3500");
+    assert_has(page, "500 more steps are not drawn");
+    assert_has(page, "11 others");
+    assert_well_formed(page);
+    free(page);
+}
+
+static void test_file(void **state)
+{
+    struct report *report = report_new();
+    struct ledger_record record = report_box_record(12, 0);
+    struct berth_error err = {""};
+    char missing[160], *page;
+    struct stat stat_of;
+    mode_t mask = umask(027);
+
+    (void)state;
+    report_box_add(report, &record);
+    snprintf(missing, sizeof(missing), "%s/no/page.html", dir);
+    assert_int_equal(report_html_write(report, &about, missing, &err), -1);
+    assert_non_null(strstr(err.text, "No such file"));
+    snprintf(missing, sizeof(missing), "%s/fifo", dir); /* a device is not replaced, neither */
+    assert_int_equal(mkfifo(missing, 0600), 0);
+    assert_int_equal(report_html_write(report, &about, missing, &err), -1);
+    assert_non_null(strstr(err.text, "fifo: not a regular file"));
+    assert_int_equal(lstat(missing, &stat_of), 0);
+    assert_true(S_ISFIFO(stat_of.st_mode));
+    unlink(missing);
+    free(page_of(report));
+    assert_int_equal(stat(path, &stat_of), 0);
+    assert_int_equal(stat_of.st_mode & 07777, 0640);
+    umask(mask);
+    page = page_of(report_new()); /* replaces it */
+    assert_has(page, "No step of the kind");
+    free(page);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_figures), TEST(test_unknown),        TEST(test_part_unknown), TEST(test_nothing),
+        TEST(test_hostile), TEST(test_self_contained), TEST(test_many),         TEST(test_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_settle - from the ledger's records to the program that tells slurmdbd: what it is told, how
+ * often, and what becomes of it when it says "later", "never", or nothing. The program is a script
+ * here that writes its arguments down; a real one is in tests/accounting. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/base/log.h"
+#include "packer/ledger/ledger.h"
+#include "packer/ledger/schema.h"
+#include "packer/settle/settler.h"
+
+#define PATIENCE_MS 20000
+
+struct bench {
+    char dir[64];
+    struct conf conf;
+    struct ledger *ledger;
+    struct settler *settler;
+};
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* ---- files of the bench ---- */
+
+static const char *path_of(const struct bench *bench, const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", bench->dir, name);
+    return path;
+}
+
+/* The file's text; "" where there is none. */
+static const char *text_of(const struct bench *bench, const char *name)
+{
+    static char text[4096];
+    FILE *file = fopen(path_of(bench, name), "r");
+
+    text[0] = '\0';
+    if (!file)
+        return text;
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static size_t lines_of(const struct bench *bench, const char *name)
+{
+    size_t n = 0;
+
+    for (const char *at = text_of(bench, name); (at = strchr(at, '\n')); at++)
+        n++;
+    return n;
+}
+
+static void wait_for_lines(const struct bench *bench, const char *name, size_t n)
+{
+    for (int i = 0; i < PATIENCE_MS / 20; i++) {
+        if (lines_of(bench, name) == n)
+            return;
+        sleep_ms(20);
+    }
+    fail_msg("%s has %zu lines, not %zu", name, lines_of(bench, name), n);
+}
+
+/* The program ends with this status from now on. */
+static void answer(const struct bench *bench, const char *status)
+{
+    FILE *file = fopen(path_of(bench, "answer"), "w");
+
+    assert_non_null(file);
+    fprintf(file, "%s\n", status);
+    fclose(file);
+}
+
+static void write_program(const struct bench *bench)
+{
+    FILE *file = fopen(path_of(bench, "program"), "w");
+
+    assert_non_null(file);
+    fprintf(file,
+            "#!/bin/sh\nread -r status <%s/answer\necho \"$@\" >>%s/told\n"
+            "echo so it is >&2\nexit $status\n",
+            bench->dir, bench->dir);
+    fclose(file);
+    assert_int_equal(chmod(path_of(bench, "program"), 0755), 0);
+}
+
+/* ---- berthd's part ---- */
+
+static void start(struct bench *bench)
+{
+    struct berth_error err = {""};
+
+    if (ledger_open(&bench->ledger, &bench->conf, &err) < 0 ||
+        settler_open(&bench->settler, &bench->conf, bench->ledger, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void stop(struct bench *bench)
+{
+    settler_close(bench->settler);
+    ledger_close(bench->ledger);
+    bench->settler = NULL;
+    bench->ledger = NULL;
+}
+
+static void record(struct bench *bench, uint32_t job, uint32_t restart, uint32_t step)
+{
+    struct berth_error err = {""};
+    struct ledger_record r;
+
+    ledger_record_init(&r);
+    snprintf(r.cluster, sizeof(r.cluster), "c");
+    snprintf(r.node, sizeof(r.node), "n");
+    r.id = (struct wire_step_id){job, step};
+    r.restart = restart;
+    r.start = 1000;
+    r.end = 1010;
+    r.moves = 1;
+    if (ledger_add(bench->ledger, &r, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void over(struct bench *bench, uint32_t job, uint32_t restart)
+{
+    struct settle_run run = {"c", job, restart, time(NULL)};
+
+    settler_put(bench->settler, &run);
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    struct conf *conf = &bench->conf;
+
+    snprintf(bench->dir, sizeof(bench->dir), "/tmp/test_settle.XXXXXX");
+    if (!mkdtemp(bench->dir))
+        return -1;
+    conf_init(conf);
+    snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", bench->dir);
+    snprintf(conf->state_dir, sizeof(conf->state_dir), "%s", bench->dir);
+    snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", bench->dir);
+    snprintf(conf->comment_program, sizeof(conf->comment_program), "%s/program", bench->dir);
+    write_program(bench);
+    answer(bench, "0");
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    start(bench);
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    char command[128];
+    int rc;
+
+    stop(bench);
+    snprintf(command, sizeof(command), "rm -rf %s", bench->dir);
+    rc = system(command);
+    free(bench);
+    return rc;
+}
+
+/* ---- tests ---- */
+
+static void a_runs_figures_are_told_once(void **state)
+{
+    struct bench *bench = *state;
+    const char *told;
+
+    record(bench, 7, 1, 0);
+    record(bench, 7, 1, 1);
+    record(bench, 7, 0, 0);
+    record(bench, 8, 1, 0);
+    over(bench, 7, 1);
+    wait_for_lines(bench, "told", 1);
+    wait_for_lines(bench, "queue.comments", 0);
+    told = text_of(bench, "told");
+    assert_ptr_equal(strstr(told, "-M c -j 7 -t "), told);
+    assert_non_null(strstr(told, " -n 1 {\"version\":1,\"nodes\":1,\"steps\":2,\"moves\":2}\n"));
+    sleep_ms(1500);
+    assert_int_equal(lines_of(bench, "told"), 1);
+}
+
+static void who_says_later_is_asked_again(void **state)
+{
+    struct bench *bench = *state;
+
+    answer(bench, "75");
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    wait_for_lines(bench, "told", 2);
+    assert_int_equal(lines_of(bench, "queue.comments"), 1);
+    answer(bench, "0");
+    settler_job_end(bench->settler, 7);
+    wait_for_lines(bench, "told", 3);
+    wait_for_lines(bench, "queue.comments", 0);
+}
+
+static void who_says_never_is_not(void **state)
+{
+    struct bench *bench = *state;
+
+    answer(bench, "3");
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    over(bench, 9, 0); /* of which there is no record */
+    assert_int_equal(lines_of(bench, "queue.comments"), 2);
+    wait_for_lines(bench, "queue.comments", 0);
+    assert_int_equal(lines_of(bench, "told"), 1);
+}
+
+static void a_restart_goes_on(void **state)
+{
+    struct bench *bench = *state;
+
+    answer(bench, "75");
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    stop(bench);
+    assert_int_equal(lines_of(bench, "queue.comments"), 1);
+    answer(bench, "0");
+    start(bench);
+    wait_for_lines(bench, "queue.comments", 0);
+    assert_int_equal(lines_of(bench, "told"), 1);
+}
+
+static void nobody_waits_for_one_that_hangs(void **state)
+{
+    struct bench *bench = *state;
+    time_t began;
+
+    assert_int_equal(unlink(path_of(bench, "answer")), 0);
+    assert_int_equal(mkfifo(path_of(bench, "answer"), 0600), 0);
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    sleep_ms(3000); /* it reads from a pipe that nobody writes into */
+    began = time(NULL);
+    settler_close(bench->settler);
+    bench->settler = NULL;
+    assert_true(time(NULL) - began < PATIENCE_MS / 1000);
+    assert_int_equal(lines_of(bench, "queue.comments"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_runs_figures_are_told_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_says_later_is_asked_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_says_never_is_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_restart_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(nobody_waits_for_one_that_hangs, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

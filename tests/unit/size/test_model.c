@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_size_model - NuCore's question about one step: what is asked of which node's memory, and the
+ * reasons why nothing can be asked. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/size/model.h"
+
+static const double saturates[] = {0, 6, 10, 10, 10};
+
+static int open_nodes(void **state)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+
+    fixture_machine(f, 2, 4, saturates);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+static struct step *step_of(struct fixture *f, const char *tag)
+{
+    struct step *step = fixture_put(f, 1, 0, "0-7", 50000, (const char *const[]){"0-7", NULL});
+
+    strcpy(step->request.options.tag, tag);
+    step->profile.core_gbps = 6.4;
+    return step;
+}
+
+static void store(struct fixture *f, const char *tag, const char *text)
+{
+    struct json_object *object = json_tokener_parse(text);
+    struct profiles *store = NULL;
+    struct profile_demand *demand;
+    struct berth_error err = {""};
+    char key[PROFILE_KEY_MAX];
+
+    profile_key_tag(key, tag);
+    demand = profile_demand_parse(object, &err);
+    if (!demand || profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
+        profiles_put_demand(store, key, demand, &err) < 0)
+        fail_msg("%s", err.text);
+    profiles_close(store);
+    profile_demand_free(demand);
+    json_object_put(object);
+}
+
+static struct size_model *model_of(struct fixture *f, struct step *step, unsigned a, unsigned b)
+{
+    unsigned held[2] = {a, b};
+    struct berth_error err = {""};
+    struct size_model *model = size_model_new(&f->packer, step, held, &err);
+
+    if (!model)
+        fail_msg("%s", err.text);
+    return model;
+}
+
+static void assert_choice(const struct size_model *model, unsigned least, unsigned most, unsigned a,
+                          unsigned b)
+{
+    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}, 60};
+    unsigned chosen[2] = {99, 99};
+    struct berth_error err = {""};
+    bool proven = false;
+
+    if (size_model_choose(model, &bounds, chosen, &proven, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_true(proven);
+    assert_int_equal(chosen[0], a);
+    assert_int_equal(chosen[1], b);
+}
+
+static void refused(struct fixture *f, struct step *step, const char *why)
+{
+    struct berth_error err = {""};
+
+    assert_null(size_model_new(&f->packer, step, (const unsigned[]){4, 4}, &err));
+    if (!strstr(err.text, why))
+        fail_msg("'%s', not '%s'", err.text, why);
+}
+
+static void test_rates_of_the_profile(void **state)
+{
+    struct fixture *f = *state;
+    struct size_model *model = model_of(f, step_of(f, "x"), 4, 2);
+    enum numem_constraint constraint;
+
+    assert_choice(model, 1, 6, 2, 2);
+    assert_choice(model, 1, 3, 2, 1);
+    assert_choice(model, 5, 6, 3, 2); /* ties go to the lower node */
+    assert_true(fabs(size_model_predict(model, (const unsigned[]){4, 2}, &constraint) - 20) < 1e-6);
+    assert_int_equal(constraint, NUMEM_LOCAL_BANDWIDTH);
+    assert_true(fabs(size_model_predict(model, (const unsigned[]){1, 0}, NULL) - 6) < 1e-6);
+    size_model_free(model);
+    size_model_free(NULL);
+}
+
+/* A stored curve is taken as it is, and needs neither profile nor rate. */
+static void test_stored_curve(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = step_of(f, "curve");
+    struct size_model *model;
+
+    step->profile.known = false;
+    step->profile.core_gbps = NAN;
+    refused(f, step, "no profile");
+    store(f, "curve", "{\"curve_gbps\":[0,3,5,7,7]}");
+    model = model_of(f, step, 4, 0);
+    assert_choice(model, 1, 4, 3, 0);
+    size_model_free(model);
+    store(f, "curve", "{\"curve_gbps\":[0,3,5,7]}");
+    refused(f, step, "ends at 3 cores of a node, it has 4");
+}
+
+/* All data in node 0: the link and that memory limit how many cores of node 1 are of use. */
+static void test_traffic_between_nodes(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = step_of(f, "shared");
+    struct size_model *model;
+    enum numem_constraint constraint;
+
+    store(f, "shared",
+          "{\"curve_gbps\":[0,0.5,1,1.5,2],\"read_solo_gbps\":[[0,2],[0,0]],"
+          "\"write_solo_gbps\":[[0,0],[0,0]]}");
+    model = model_of(f, step, 4, 4);
+    assert_choice(model, 1, 8, 4, 4);
+    assert_true(fabs(size_model_predict(model, (const unsigned[]){0, 3}, &constraint) - 5.5) <
+                1e-6);
+    assert_int_equal(constraint, NUMEM_LINK);
+    size_model_free(model);
+    store(f, "shared",
+          "{\"read_solo_gbps\":[[0,2,2],[0,0,0],[0,0,0]],"
+          "\"write_solo_gbps\":[[0,0,0],[0,0,0],[0,0,0]]}");
+    refused(f, step, "of a machine with 3 nodes");
+}
+
+static void test_not_known(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = step_of(f, "x");
+
+    step->profile.core_gbps = NAN;
+    refused(f, step, "instructions per second");
+    step->profile.known = false;
+    refused(f, step, "no profile");
+    step->request.options.tag[0] = step->request.exe[0] = '\0';
+    refused(f, step, "neither a program nor a tag");
+    step = step_of(f, "x");
+    f->packer.machine->node[1].local[4].value = NAN;
+    refused(f, step, "local bandwidth of node 1");
+    f->packer.machine->node[1].alpha.value = NAN;
+    refused(f, step, "alpha_gbps");
+    f->packer.machine->nodes = 1;
+    refused(f, step, "4 of its cores are on nodes that the machine profile does not have");
+    f->packer.machine->nodes = 2;
+    machine_profile_free(f->packer.machine);
+    f->packer.machine = NULL;
+    refused(f, step, "no machine profile");
+}
+
+/* beta x local demand is more than alpha with any core: said, not guessed around. */
+static void test_infeasible(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = step_of(f, "x");
+    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}, 60};
+    struct size_model *model;
+    struct berth_error err = {""};
+    unsigned chosen[2];
+    bool proven;
+
+    for (size_t i = 0; i < 2; i++) {
+        f->packer.machine->node[i].alpha.value = 1;
+        f->packer.machine->node[i].beta.value = 1;
+    }
+    model = model_of(f, step, 4, 4);
+    assert_int_equal(size_model_choose(model, &bounds, chosen, &proven, &err), -1);
+    assert_string_not_equal(err.text, "");
+    assert_true(isnan(size_model_predict(model, (const unsigned[]){4, 4}, NULL)));
+    size_model_free(model);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_rates_of_the_profile),
+        test(test_stored_curve),
+        test(test_traffic_between_nodes),
+        test(test_not_known),
+        test(test_infeasible),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

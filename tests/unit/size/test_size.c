@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_size - how many cores a step uses, and which: never more than it has, never fewer than one
+ * for each task, within what its user said, and all where nothing is known. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/size/size.h"
+
+/* Two cores of a node have all that its memory gives. */
+static const double saturates[] = {0, 6, 10, 10, 10};
+
+static int open_nodes(void **state)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+
+    fixture_machine(f, 2, 4, saturates);
+    fixture_timed(f, "stream", 50000, 2e9);   /* 6.4 GB/s by a core */
+    fixture_timed(f, "compute", 100, 2e9);    /* 0.0128 */
+    fixture_timed(f, "middling", 20000, 2e9); /* 2.56 */
+    fixture_profile(f, "untimed", 50000);
+    *state = f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
+struct ask {
+    const char *tag, *cpus;
+    size_t tasks;
+    uint32_t min, max;
+    bool no_size, user_omp;
+};
+
+#define OF(program, given) .tag = program, .cpus = given
+
+static struct step *ask(struct fixture *f, struct ask a)
+{
+    struct wire_register request =
+        fixture_request(1, 0, a.cpus, a.cpus, a.tasks ? a.tasks : 1, a.tag);
+
+    request.options.size = !a.no_size;
+    request.options.cores_min = a.min;
+    request.options.cores_max = a.max;
+    request.user_omp_threads = a.user_omp;
+    fixture_paper(f);
+    return fixture_start(f, request);
+}
+
+static void assert_use(const struct step *step, size_t task, const char *cpus)
+{
+    assert_cpus(&step->body.task[task].use, cpus);
+}
+
+static void assert_reason(const struct step *step, const char *part)
+{
+    if (!strstr(step->size.reason, part))
+        fail_msg("'%s', not '%s'", step->size.reason, part);
+}
+
+static void assert_near(double value, double wanted)
+{
+    if (!(fabs(value - wanted) < 1e-6))
+        fail_msg("%.9g, not %.9g", value, wanted);
+}
+
+/* ---- the model decides ---- */
+
+static void test_vector(void **state)
+{
+    static const struct {
+        struct ask ask;
+        const char *use;
+        size_t given, threads;
+        enum numem_constraint constraint;
+        double gbps, gbps_all;
+    } table[] = {
+        {{OF("stream", "0-3")}, "0-1", 2, 2, NUMEM_LOCAL_BANDWIDTH, 10, 10},
+        {{OF("stream", "0-7")}, "0-1,4-5", 4, 4, NUMEM_LOCAL_BANDWIDTH, 20, 20},
+        {{OF("stream", "0,4-7")}, "0,4-5", 3, 3, NUMEM_LOCAL_BANDWIDTH, 16, 16},
+        {{OF("stream", "0")}, "0", 1, 0, NUMEM_NONE, 6, 6},
+        {{OF("compute", "0-3")}, "0-3", 4, 0, NUMEM_NONE, 0.0512, 0.0512},
+        {{OF("middling", "0-3")}, "0-3", 4, 0, NUMEM_LOCAL_BANDWIDTH, 10, 10},
+        {{OF("stream", "0-3"), .max = 1}, "0", 1, 1, NUMEM_NONE, 6, 10},
+        {{OF("stream", "0-3"), .min = 3, .max = 4}, "0-2", 3, 3, NUMEM_LOCAL_BANDWIDTH, 10, 10},
+        {{OF("stream", "0-3"), .min = 6, .max = 8}, "0-3", 4, 0, NUMEM_LOCAL_BANDWIDTH, 10, 10},
+        {{OF("stream", "0-3"), .user_omp = true}, "0-1", 2, 0, NUMEM_LOCAL_BANDWIDTH, 10, 10},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct step *step = ask(f, table[i].ask);
+        struct cpus had = cpus_of(table[i].ask.cpus);
+
+        assert_use(step, 0, table[i].use);
+        assert_cpus(&step->body.task[0].home, table[i].ask.cpus);
+        assert_int_equal(step->size.cores, cpus_count(&had));
+        assert_int_equal(step->size.given, table[i].given);
+        assert_int_equal(step->size.threads, table[i].threads);
+        assert_true(step->size.modelled);
+        assert_near(step->size.gbps, table[i].gbps);
+        assert_near(step->size.gbps_all, table[i].gbps_all);
+        if (table[i].ask.max != 1)
+            assert_int_equal(step->size.constraint, table[i].constraint);
+        assert_reason(step, "NuCore");
+        fixture_end(f, 1, 0);
+    }
+}
+
+/* Figures that the runs' spread does not tell apart are equal: a core is not worth 1 %. */
+static void test_spread(void **state)
+{
+    static const double nearly[] = {0, 6, 9.9, 9.95, 10};
+    struct fixture *f = *state;
+
+    fixture_machine(f, 2, 4, nearly);
+    assert_use(ask(f, (struct ask){OF("stream", "0-3")}), 0, "0-1");
+}
+
+/* ---- tasks ---- */
+
+static void test_tasks(void **state)
+{
+    static const struct {
+        struct ask ask;
+        const char *use[4];
+        size_t threads;
+    } table[] = {
+        {{OF("stream", "0-3"), .tasks = 4}, {"0", "1", "2", "3"}, 0}, /* one each in any case */
+        {{OF("stream", "0-3"), .tasks = 2}, {"0", "2"}, 1},
+        {{OF("stream", "0-7"), .tasks = 2}, {"0-1", "4-5"}, 2},
+        {{OF("stream", "0-7"), .tasks = 4, .min = 5, .max = 8}, {"0-1", "2-3", "4-5", "6-7"}, 0},
+        {{OF("stream", "0-7"), .tasks = 4, .min = 5, .max = 5}, {"0-1", "2", "4", "6"}, 1},
+        {{OF("stream", "0-7"), .tasks = 4, .max = 2}, {"0", "2", "4", "6"}, 1},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct step *step = ask(f, table[i].ask);
+
+        for (size_t t = 0; t < table[i].ask.tasks; t++)
+            assert_use(step, t, table[i].use[t]);
+        assert_int_equal(step->size.threads, table[i].threads);
+        fixture_end(f, 1, 0);
+    }
+}
+
+/* Two tasks on node 0, one on node 1, whose memory one core fills: each has its core. */
+static void test_tasks_of_one_node(void **state)
+{
+    static const double one_fills[] = {0, 6, 6, 6, 6};
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_machine(f, 2, 4, one_fills);
+    step = fixture_put(f, 1, 0, "0-5", 50000, (const char *const[]){"0-1", "2-3", "4-5", NULL});
+    step->request.options.size = true;
+    step->profile.core_gbps = 6.4;
+    strcpy(step->request.options.tag, "stream");
+    size_step(&f->packer, step);
+    assert_use(step, 0, "0");
+    assert_use(step, 1, "2");
+    assert_use(step, 2, "4");
+    assert_int_equal(step->size.given, 3);
+    assert_near(step->size.gbps, 12);
+}
+
+/* Tasks that Slurm bound to nothing share what is left, and have a core each. */
+static void test_tasks_that_share(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step =
+        fixture_put(f, 1, 0, "0-3", 50000, (const char *const[]){"0-3", "0-3", "0-3", NULL});
+
+    step->request.options.size = true;
+    step->profile.core_gbps = 6.4;
+    strcpy(step->request.options.tag, "stream");
+    size_step(&f->packer, step);
+    for (size_t t = 0; t < 3; t++)
+        assert_use(step, t, "0-2");
+    assert_int_equal(step->size.given, 3);
+    assert_int_equal(step->size.threads, 1);
+}
+
+/* A core's hardware threads go together, and are counted as threads. */
+static void test_hardware_threads(void **state)
+{
+    struct fixture *f = fixture_open("numa:1 l3:1 core:4 pu:2");
+
+    (void)state;
+    fixture_machine(f, 1, 4, saturates);
+    fixture_timed(f, "stream", 50000, 2e9);
+    assert_use(ask(f, (struct ask){OF("stream", "0-7")}), 0, "0-3");
+    assert_int_equal(TAILQ_FIRST(&f->packer.steps.live)->size.given, 2);
+    assert_int_equal(TAILQ_FIRST(&f->packer.steps.live)->size.threads, 4);
+    fixture_close(f);
+}
+
+/* A step that Slurm let onto the same cores finds the ones that the first left idle. */
+static void test_spare_cores_go_to_who_has_them_too(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register again = fixture_request(1, 1, "0-3", "0-3", 1, "stream");
+
+    again.options.size = true;
+    assert_use(ask(f, (struct ask){OF("stream", "0-3")}), 0, "0-1");
+    assert_use(fixture_start(f, again), 0, "2-3");
+}
+
+/* ---- what is not known ---- */
+
+static void test_all_of_them(void **state)
+{
+    static const struct {
+        struct ask ask;
+        const char *use, *reason;
+    } table[] = {
+        {{OF("stream", "0-3"), .no_size = true}, "0-3", "not asked"},
+        {{OF("stream", "0-3"), .no_size = true, .max = 1}, "0-3", "not asked"},
+        {{OF("never-seen", "0-3")}, "0-3", "no profile"},
+        {{OF("untimed", "0-3")}, "0-3", "instructions per second"},
+        {{OF("never-seen", "0-3"), .min = 1, .max = 2}, "0-1", "no profile of it; cores=1-2 asked"},
+        {{OF("untimed", "0-7"), .min = 1, .max = 2}, "0,4", "cores=1-2 asked"},
+        {{OF("untimed", "0-3"), .tasks = 2, .max = 1}, "0", "but each task has one"},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct step *step = ask(f, table[i].ask);
+
+        assert_use(step, 0, table[i].use);
+        assert_reason(step, table[i].reason);
+        assert_false(step->size.modelled);
+        assert_true(isnan(step->size.gbps) && isnan(step->size.gbps_all));
+        fixture_end(f, 1, 0);
+    }
+}
+
+static void test_no_machine_profile(void **state)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+    struct step *step;
+
+    (void)state;
+    fixture_timed(f, "stream", 50000, 2e9);
+    step = ask(f, (struct ask){OF("stream", "0-3")});
+    assert_use(step, 0, "0-3");
+    assert_reason(step, "no machine profile (berthctl calibrate makes one)");
+    fixture_close(f);
+}
+
+static void test_shell_is_not_sized(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, WIRE_STEP_BATCH, "0-3", "0-3", 1, "stream");
+    struct step *step;
+
+    request.options.size = true;
+    step = fixture_start(f, request);
+    assert_use(step, 0, "0-3");
+    assert_reason(step, "shell");
+}
+
+static void test_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0-3", "0-3", 1, "stream");
+    struct step *step;
+
+    request.options.size = true;
+    request.bound_by_hand = true;
+    step = fixture_start(f, request);
+    assert_use(step, 0, "0-3");
+    assert_reason(step, "left alone");
+}
+
+static void test_size_on_node(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = ask(f, (struct ask){OF("stream", "0-2,4")});
+    size_t cores, used;
+
+    size_on_node(&f->packer, step, 0, &cores, &used);
+    assert_int_equal(cores, 3);
+    assert_int_equal(used, 2);
+    size_on_node(&f->packer, step, 1, &cores, &used);
+    assert_int_equal(cores, 1);
+    assert_int_equal(used, 1);
+    size_all(&f->packer, step, "put back");
+    assert_use(step, 0, "0-2,4");
+    assert_int_equal(step->size.given, 4);
+    assert_false(step->size.modelled);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_vector),
+        test(test_spread),
+        test(test_tasks),
+        test(test_tasks_of_one_node),
+        test(test_tasks_that_share),
+        cmocka_unit_test(test_hardware_threads),
+        test(test_spare_cores_go_to_who_has_them_too),
+        test(test_all_of_them),
+        cmocka_unit_test(test_no_machine_profile),
+        test(test_shell_is_not_sized),
+        test(test_left_alone),
+        test(test_size_on_node),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

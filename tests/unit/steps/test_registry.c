@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_registry - every edge of the state machine and none else, what is live and what is history.
+ */
+#include "packer/steps/program.h"
+#include "tests/unit/common/fixture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int make(void **state)
+{
+    struct registry *registry = malloc(sizeof(*registry));
+
+    registry_init(registry, 3);
+    *state = registry;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    registry_free(*state);
+    free(*state);
+    return 0;
+}
+
+static struct step *add(struct registry *registry, uint32_t job, uint32_t id)
+{
+    struct wire_register request = fixture_request(job, id, "0-1", "0", 2, "t");
+    struct step *step = registry_add(registry, &request);
+
+    assert_non_null(step);
+    assert_null(request.task); /* taken over */
+    return step;
+}
+
+static void test_edges(void **state)
+{
+    static const bool edge[STEP_STATES][STEP_STATES] = {
+        [STEP_NEW] =
+            {[STEP_PLACED] = true, [STEP_OBSERVED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
+        [STEP_PLACED] = {[STEP_FAILED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
+        [STEP_OBSERVED] = {[STEP_LEFT] = true, [STEP_ENDED] = true},
+        [STEP_LEFT] = {[STEP_ENDED] = true},
+        [STEP_FAILED] = {[STEP_ENDED] = true},
+    };
+    struct step step;
+
+    (void)state;
+    for (int from = 0; from < STEP_STATES; from++)
+        for (int to = 0; to < STEP_STATES; to++) {
+            step.state = (enum step_state)from;
+            errno = 0;
+            assert_int_equal(step_go(&step, (enum step_state)to), edge[from][to] ? 0 : -1);
+            assert_int_equal(step.state, edge[from][to] ? to : from);
+            assert_int_equal(errno, edge[from][to] ? 0 : EINVAL);
+        }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STEP_STATES; i++)
+        assert_non_null(step_state_name[i]);
+    for (int i = 0; i < STEP_CLASSES; i++)
+        assert_non_null(step_class_name[i]);
+    assert_string_equal(step_state_name[STEP_LEFT], "left");
+    assert_string_equal(step_class_name[STEP_DEVIL], "devil");
+}
+
+/* Nothing is known of a new step, and nothing pretends to be. */
+static void test_new_step(void **state)
+{
+    struct step *step = add(*state, 7, 1);
+
+    assert_int_equal(step->state, STEP_NEW);
+    assert_int_equal(step->exit_status, -1);
+    assert_true(isnan(step->profile.miss_pmi));
+    assert_false(step->profile.known);
+    assert_true(step->use.user_s < 0 && step->use.system_s < 0);
+    assert_int_equal(step->body.ntasks, 2);
+    assert_int_equal(step->body.task[1].pid, step->request.task[1].pid);
+    assert_int_equal(step->body.uid, 1000);
+    assert_true(cpus_empty(&step->body.task[0].home));
+}
+
+static void test_find(void **state)
+{
+    struct registry *registry = *state;
+    struct step *a = add(registry, 7, 0), *b = add(registry, 7, 1);
+
+    assert_ptr_equal(registry_find(registry, (struct wire_step_id){7, 0}), a);
+    assert_ptr_equal(registry_find(registry, (struct wire_step_id){7, 1}), b);
+    assert_null(registry_find(registry, (struct wire_step_id){8, 0}));
+    registry_end(registry, a);
+    assert_null(registry_find(registry, (struct wire_step_id){7, 0}));
+    registry_drop(registry, b);
+    assert_null(registry_find(registry, (struct wire_step_id){7, 1}));
+    assert_int_equal(registry->nlive, 0);
+    assert_int_equal(registry->nended, 1);
+}
+
+static void test_order(void **state)
+{
+    struct registry *registry = *state;
+    struct step *a = add(registry, 1, 0), *b = add(registry, 2, 0);
+
+    assert_ptr_equal(TAILQ_FIRST(&registry->live), a);
+    registry_end(registry, a);
+    registry_end(registry, b);
+    assert_ptr_equal(TAILQ_FIRST(&registry->ended), b); /* the newest first */
+    assert_int_equal(b->state, STEP_ENDED);
+}
+
+static void test_history(void **state)
+{
+    struct registry *registry = *state;
+    struct step *step;
+    uint32_t newest = 9;
+
+    for (uint32_t job = 0; job < 10; job++)
+        registry_end(registry, add(registry, job, 0));
+    assert_int_equal(registry->nended, 3);
+    TAILQ_FOREACH(step, &registry->ended, link) assert_int_equal(step->request.id.job, newest--);
+    registry->history = 1; /* berth.conf was read again */
+    registry_end(registry, add(registry, 20, 0));
+    assert_int_equal(registry->nended, 1);
+    registry->history = 0;
+    registry_end(registry, add(registry, 21, 0));
+    assert_int_equal(registry->nended, 0);
+    assert_true(TAILQ_EMPTY(&registry->ended));
+}
+
+static void test_job_lives(void **state)
+{
+    struct registry *registry = *state;
+    struct step *shell = add(registry, 7, WIRE_STEP_BATCH), *inner;
+
+    assert_true(registry_job_lives(registry, 7, false));
+    assert_false(registry_job_lives(registry, 7, true));
+    assert_false(registry_job_lives(registry, 8, false));
+    inner = add(registry, 7, 0);
+    assert_true(registry_job_lives(registry, 7, true));
+    registry_end(registry, inner);
+    assert_false(registry_job_lives(registry, 7, true));
+    registry_end(registry, shell);
+    assert_false(registry_job_lives(registry, 7, false));
+}
+
+static void test_kinds(void **state)
+{
+    struct registry *registry = *state;
+    struct step *step = add(registry, 1, 0);
+
+    assert_false(step_is_shell(step));
+    assert_true(step_is_shell(add(registry, 1, WIRE_STEP_BATCH)));
+    assert_true(step_is_shell(add(registry, 1, WIRE_STEP_INTERACTIVE)));
+    assert_false(step_is_shell(add(registry, 1, WIRE_STEP_EXTERN)));
+    for (int i = 0; i < STEP_STATES; i++) {
+        step->state = (enum step_state)i;
+        assert_int_equal(step_movable(step), i == STEP_PLACED);
+    }
+}
+
+static void test_profile_key(void **state)
+{
+    struct step *step = add(*state, 1, 0);
+    char key[PROFILE_KEY_MAX], want[PROFILE_KEY_MAX];
+
+    program_key(step, key);
+    assert_string_equal(key, "tag:t");
+    step->request.options.tag[0] = '\0';
+    program_key(step, key);
+    profile_key_exe(want, step->request.exe, step->request.hash);
+    assert_string_equal(key, want);
+    step->request.hash[0] = '\0'; /* a program that could not be read */
+    program_key(step, key);
+    assert_string_equal(key, "");
+}
+
+/* The longest path there can be. */
+static void test_profile_key_fits(void **state)
+{
+    struct step *step = add(*state, 1, 0);
+    char key[PROFILE_KEY_MAX];
+
+    step->request.options.tag[0] = '\0';
+    memset(step->request.exe, 'x', sizeof(step->request.exe) - 1);
+    step->request.exe[sizeof(step->request.exe) - 1] = '\0';
+    program_key(step, key);
+    assert_non_null(strstr(key, "xx#0123456789abcdef0123456789abcdef"));
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_names),
+        test(test_new_step),
+        test(test_find),
+        test(test_order),
+        test(test_history),
+        test(test_job_lives),
+        test(test_kinds),
+        test(test_profile_key),
+        test(test_profile_key_fits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

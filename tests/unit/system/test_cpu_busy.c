@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_busy - /proc/stat as kernels write it, cut ones, and this machine's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "packer/system/cpu_busy.h"
+
+struct tree {
+    char path[64];
+    struct rootfs root;
+};
+
+static void write_stat(const struct tree *tree, const char *text)
+{
+    char path[96];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/proc", tree->path);
+    mkdir(path, 0755);
+    strcat(path, "/stat");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int setup(void **state)
+{
+    struct tree *tree = calloc(1, sizeof(*tree));
+
+    strcpy(tree->path, "/tmp/berth-busy.XXXXXX");
+    assert_non_null(mkdtemp(tree->path));
+    assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
+    *state = tree;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct tree *tree = *state;
+    char path[96];
+
+    rootfs_close(&tree->root);
+    snprintf(path, sizeof(path), "%s/proc/stat", tree->path);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/proc", tree->path);
+    rmdir(path);
+    rmdir(tree->path);
+    free(tree);
+    return 0;
+}
+
+/* user 1 + nice 2 + system 3 + irq 6 + softirq 7: not idle 4, iowait 5 and steal 8. */
+static void test_read(void **state)
+{
+    struct tree *tree = *state;
+    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    struct busy busy;
+    struct cpus all;
+
+    write_stat(tree, "cpu  9 9 9 9 9 9 9 9 9 9\n"
+                     "cpu0 1 2 3 4 5 6 7 8 9 0\n"
+                     "cpu7 100 0 0 9999 0 0 0 0 0 0\n"
+                     "intr 1 2 3\ncpu8 1 1 1 1 1 1 1 1 1 1\n");
+    assert_int_equal(busy_read(&tree->root, &busy, NULL), 0);
+    assert_true(busy.s[0] == 19 * tick_s);
+    assert_true(busy.s[7] == 100 * tick_s);
+    assert_int_equal(cpus_count(&busy.known), 2);
+    cpus_parse(&all, "0-15");
+    assert_true(busy_sum(&busy, &all) == busy.s[0] + busy.s[7]);
+    cpus_zero(&all);
+    assert_true(busy_sum(&busy, &all) == 0);
+}
+
+static void test_bad(void **state)
+{
+    static const char *const bad[] = {"", "cpu  1 2 3 4 5 6 7 8\n", "cpu0 1 2 3\n", "cpux 1\n",
+                                      "cpu99999 1 2 3 4 5 6 7 8\n"};
+    struct tree *tree = *state;
+    struct busy busy;
+    struct berth_error err;
+
+    assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
+    assert_string_equal(err.text, "/proc/stat: No such file or directory");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        write_stat(tree, bad[i]);
+        assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
+        assert_string_equal(err.text, "/proc/stat: no CPU in it");
+    }
+}
+
+/* A loop of 100 ms of CPU time shows. */
+static void test_this_machine(void **state)
+{
+    struct rootfs root;
+    struct busy before, after;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    if (busy_read(&root, &before, NULL) < 0)
+        skip();
+    for (clock_t until = clock() + CLOCKS_PER_SEC / 10; clock() < until;)
+        ;
+    assert_int_equal(busy_read(&root, &after, NULL), 0);
+    assert_true(busy_sum(&after, &after.known) - busy_sum(&before, &before.known) > 0.05);
+    rootfs_close(&root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad, setup, teardown),
+        cmocka_unit_test(test_this_machine),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

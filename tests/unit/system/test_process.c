@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_proc_usage - /proc/PID/stat of this kernel and of recorded ones, and who answers when a
+ * number is used again. */
+#include "packer/system/process.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define REST                                                                                       \
+    " 18446744073709551615 4194304 4238788 140727020025920 0 0 0 0 0 65538 1 0 0 17 1 0 0 0 0 0 "  \
+    "6340112 6341364 26161152 140727020028567 140727020028591 140727020028591 140727020036067 0\n"
+
+static double tick(void)
+{
+    return 1e9 / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void test_parse(void **state)
+{
+    struct proc_stat stat;
+
+    (void)state;
+    assert_int_equal(
+        proc_stat_parse(
+            "4711 (solver) R 42 4711 42 34816 4711 4194304 1200 33 7 4 150 20 31 9 20 0 "
+            "8 0 123456 2322432 555" REST,
+            &stat),
+        0);
+    assert_false(stat.zombie);
+    assert_int_equal(stat.parent, 42);
+    assert_int_equal(stat.started, 123456);
+    assert_true(stat.user_ns == 150 * tick() && stat.system_ns == 20 * tick());
+    assert_true(stat.waited_user_ns == 31 * tick() && stat.waited_system_ns == 9 * tick());
+    assert_true(stat.faults == 1207 && stat.waited_faults == 37);
+    assert_true(stat.threads == 8);
+    assert_true(stat.rss_bytes == 555.0 * (double)sysconf(_SC_PAGESIZE));
+}
+
+static void test_names(void **state)
+{
+    static const char *const names[] = {"a b", "x) R 1 2 3", ") Z 9", "", "(()", "\xff\n)"};
+    char text[512];
+    struct proc_stat stat;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(text, sizeof(text),
+                 "9 (%s) S 77 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 99 1000 10" REST, names[i]);
+        assert_int_equal(proc_stat_parse(text, &stat), 0);
+        assert_int_equal(stat.parent, 77);
+        assert_int_equal(stat.started, 99);
+        assert_true(stat.threads == 3);
+    }
+}
+
+static void test_zombie(void **state)
+{
+    struct proc_stat stat;
+
+    (void)state;
+    assert_int_equal(
+        proc_stat_parse("9 (x) Z 77 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 0 0" REST, &stat),
+        0);
+    assert_true(stat.zombie && stat.threads == 0 && stat.user_ns == 5 * tick());
+}
+
+static void test_refused(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "1",
+        "1 (x",
+        "1 (x)",
+        "1 (x) ",
+        "1 (x) S",
+        "1 (x) S 1 2 3 4 5 6 7 8 9",
+        "1 (x) S a 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 99 1000 10",
+    };
+    struct proc_stat stat;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(proc_stat_parse(texts[i], &stat), -1);
+}
+
+static void test_self(void **state)
+{
+    struct rusage before, after;
+    struct proc_stat stat;
+    struct rootfs root;
+    int fd;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    fd = proc_stat_open(&root, getpid());
+    assert_true(fd >= 0);
+    for (int i = 0; i < 2; i++) { /* the same descriptor, again and again */
+        getrusage(RUSAGE_SELF, &before);
+        assert_int_equal(proc_stat_read(fd, &stat), 0);
+        getrusage(RUSAGE_SELF, &after);
+        assert_int_equal(stat.parent, getppid());
+        assert_true(stat.threads == 1);
+        assert_true(stat.faults >= (double)(before.ru_minflt + before.ru_majflt));
+        assert_true(stat.faults <= (double)(after.ru_minflt + after.ru_majflt));
+        assert_true(stat.user_ns <= (double)after.ru_utime.tv_sec * 1e9 +
+                                        (double)after.ru_utime.tv_usec * 1e3 + tick());
+    }
+    close(fd);
+    rootfs_close(&root);
+}
+
+/* A descriptor outlives its process, and says so. */
+static void test_gone(void **state)
+{
+    struct proc_stat stat;
+    struct rootfs root;
+    pid_t pid = fork();
+    int fd;
+
+    (void)state;
+    if (pid == 0)
+        for (;;)
+            pause();
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    fd = proc_stat_open(&root, pid);
+    assert_int_equal(proc_stat_read(fd, &stat), 0);
+    assert_int_equal(stat.parent, getpid());
+    kill(pid, SIGKILL);
+    while (proc_stat_read(fd, &stat) == 0 && !stat.zombie)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(proc_stat_read(fd, &stat), 0); /* until somebody has waited for it */
+    waitpid(pid, NULL, 0);
+    assert_int_equal(proc_stat_read(fd, &stat), -1);
+    assert_int_equal(proc_stat_open(&root, pid), -1);
+    close(fd);
+    rootfs_close(&root);
+}
+
+/* ---- threads ---- */
+
+static void put(const char *folder, const char *path, const char *text)
+{
+    char full[256];
+    FILE *file;
+
+    snprintf(full, sizeof(full), "%s/%s", folder, path);
+    for (char *at = strchr(full + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(full, 0755);
+        *at = '/';
+    }
+    file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_waits(void **state)
+{
+    char folder[] = "/tmp/test_proc_usage.XXXXXX", command[64];
+    struct proc_waits waits;
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    put(folder, "proc/5/task/5/schedstat", "1000 200 3\n");
+    put(folder, "proc/5/task/5/status",
+        "Name:\t\\nvoluntary_ctxt_switches:\t9\nvoluntary_ctxt_switches:\t40\n"
+        "nonvoluntary_ctxt_switches:\t2\n");
+    put(folder, "proc/5/task/6/schedstat", "1 30 1\n");
+    put(folder, "proc/5/task/6/status",
+        "voluntary:\t1\nvoluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t3\n");
+    put(folder, "proc/7/task/7/status", "Name:\tx\n"); /* this kernel knows neither */
+    assert_int_equal(rootfs_open(&root, folder, NULL), 0);
+    assert_int_equal(proc_waits_read(&root, 5, &waits), 0);
+    assert_true(waits.run_delay_known && waits.run_delay_ns == 230);
+    assert_true(waits.switches_known && waits.voluntary == 41 && waits.involuntary == 5);
+    assert_int_equal(proc_waits_read(&root, 7, &waits), 0);
+    assert_false(waits.run_delay_known || waits.switches_known);
+    assert_int_equal(proc_waits_read(&root, 8, &waits), -1);
+    rootfs_close(&root);
+    snprintf(command, sizeof(command), "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse),   cmocka_unit_test(test_names), cmocka_unit_test(test_zombie),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_self),  cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_waits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_settle_run - a program that is run for a moment: how it ended, what it said last, and its
+ * end when it takes too long or is not wanted any more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/system/run_program.h"
+
+static atomic_bool stop;
+
+static int run(const char *script, double limit_s, char *said, size_t size)
+{
+    char *argv[] = {(char *)"/bin/sh", (char *)"-c",  (char *)script,
+                    (char *)"sh",      (char *)"arg", NULL};
+
+    return settle_program(argv, limit_s, &stop, said, size);
+}
+
+static const struct {
+    const char *script;
+    int status;
+    const char *said;
+} cases[] = {
+    {"exit 0", 0, ""},
+    {"exit 75", 75, ""},
+    {"echo out; echo err >&2; exit 3", 3, "err"},
+    {"echo first >&2; echo second >&2", 0, "second"},
+    {"printf 'no newline' >&2", 0, "no newline"},
+    {"printf '%s' $1 >&2", 0, "arg"},
+    {"cat; echo read >&2", 0, "read"},
+    {"kill -9 $$", -1, ""},
+    {"sed -n 's/^SigBlk:\\t//p' /proc/$$/status >&2", 0, "0000000000000000"},
+};
+
+static void its_end_and_last_words(void **state)
+{
+    char said[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(run(cases[i].script, 20, said, sizeof(said)), cases[i].status);
+        assert_string_equal(said, cases[i].said);
+    }
+}
+
+static void long_words_are_cut(void **state)
+{
+    char said[8];
+
+    (void)state;
+    assert_int_equal(run("echo 123456789 >&2", 20, said, sizeof(said)), 0);
+    assert_string_equal(said, "1234567");
+}
+
+static void a_program_that_is_not_there(void **state)
+{
+    char said[128], *argv[] = {(char *)"/not/there", NULL};
+
+    (void)state;
+    assert_int_equal(settle_program(argv, 20, &stop, said, sizeof(said)), -1);
+    assert_string_equal(said, "/not/there: No such file or directory");
+}
+
+/* Waits are `exec`ed: what is killed is all there is. */
+static void one_that_hangs_is_ended(void **state)
+{
+    char said[128];
+
+    (void)state;
+    assert_int_equal(run("exec sleep 100", 0.2, said, sizeof(said)), -1);
+    assert_non_null(strstr(said, "too long"));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no zombie is left */
+}
+
+static void *set_stop(void *arg)
+{
+    (void)arg;
+    usleep(100000);
+    atomic_store(&stop, true);
+    return NULL;
+}
+
+static void it_is_ended_when_it_is_not_wanted(void **state)
+{
+    pthread_t thread;
+    char said[128];
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, set_stop, NULL), 0);
+    assert_int_equal(run("exec sleep 100", 90, said, sizeof(said)), -1);
+    pthread_join(thread, NULL);
+    atomic_store(&stop, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_end_and_last_words),
+        cmocka_unit_test(long_words_are_cut),
+        cmocka_unit_test(a_program_that_is_not_there),
+        cmocka_unit_test(one_that_hangs_is_ended),
+        cmocka_unit_test(it_is_ended_when_it_is_not_wanted),
+    };
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL); /* as in berthd's threads */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
