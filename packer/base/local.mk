@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libwire_la_SOURCES += \
+	packer/base/array.c packer/base/array.h \
 	packer/base/cpus.c packer/base/cpus.h \
 	packer/base/error.c packer/base/error.h \
 	packer/base/file.c packer/base/file.h \

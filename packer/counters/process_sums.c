@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
+
 void tally_free(struct tally *tally)
 {
     free(tally->process);
@@ -31,21 +33,6 @@ static struct tally_process *find(struct tally *tally, size_t n, pid_t pid)
     return n ? bsearch(&key, tally->process, n, sizeof(key), by_pid) : NULL;
 }
 
-static int reserve(struct tally *tally, size_t more)
-{
-    size_t room = tally->n + more;
-    struct tally_process *grown;
-
-    if (room <= tally->room)
-        return 0;
-    grown = realloc(tally->process, room * sizeof(*grown));
-    if (!grown)
-        return -1;
-    tally->process = grown;
-    tally->room = room;
-    return 0;
-}
-
 long tally_enter(struct tally *tally, pid_t *pid, size_t n)
 {
     size_t known = tally->n, fresh = 0;
@@ -56,7 +43,7 @@ long tally_enter(struct tally *tally, pid_t *pid, size_t n)
         fresh += !find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]);
     if (fresh == 0)
         return 0;
-    if (reserve(tally, fresh) < 0)
+    if (array_grow(&tally->process, &tally->room, known + fresh, sizeof(*tally->process)) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (!find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]))

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
 #include "packer/counters/sample_line.h"
 
 /* A sample: where in the pool are the values of what it knows, then the errors of what is marked as
@@ -58,24 +59,10 @@ static int make_room(struct replay *replay, struct track *track, struct berth_er
 {
     size_t most = 2 * COUNTERS + COUNTERS_NODES_MAX;
 
-    if (replay->values + most > replay->room) {
-        size_t room = 2 * replay->room + most;
-        double *value = reallocarray(replay->value, room, sizeof(*value));
-
-        if (!value)
-            return no_memory(err);
-        replay->value = value;
-        replay->room = room;
-    }
-    if (track->n == track->room) {
-        size_t room = 2 * track->room + 16;
-        struct record *record = reallocarray(track->record, room, sizeof(*record));
-
-        if (!record)
-            return no_memory(err);
-        track->record = record;
-        track->room = room;
-    }
+    if (array_grow(&replay->value, &replay->room, replay->values + most, sizeof(*replay->value)) <
+            0 ||
+        array_grow(&track->record, &track->room, track->n + 1, sizeof(*track->record)) < 0)
+        return no_memory(err);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/base/array.h"
 #include "packer/bill/bill.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
@@ -80,15 +81,8 @@ static int moves_add(struct moves *moves, struct step *step, const struct cpus *
 {
     struct move *move;
 
-    if (moves->n == moves->room) {
-        size_t room = moves->room ? 2 * moves->room : 8;
-
-        move = reallocarray(moves->move, room, sizeof(*move));
-        if (!move)
-            return -1;
-        moves->move = move;
-        moves->room = room;
-    }
+    if (array_grow(&moves->move, &moves->room, moves->n + 1, sizeof(*move)) < 0)
+        return -1;
     move = &moves->move[moves->n++];
     move->step = step;
     move->from = *from;

@@ -8,6 +8,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+
 struct job_watch {
     int fd;
     size_t n, room;
@@ -56,18 +58,12 @@ static struct watched *find(const struct job_watch *watch, uint32_t job)
 
 int job_watch_add(struct job_watch *watch, uint32_t job, const char *path, struct berth_error *err)
 {
-    struct watched *grown;
     int wd;
 
     if (find(watch, job))
         return 0;
-    if (watch->n == watch->room) {
-        grown = reallocarray(watch->job, watch->n + 16, sizeof(*grown));
-        if (!grown)
-            return berth_error_set(err, "out of memory");
-        watch->job = grown;
-        watch->room = watch->n + 16;
-    }
+    if (array_grow(&watch->job, &watch->room, watch->n + 1, sizeof(*watch->job)) < 0)
+        return berth_error_set(err, "out of memory");
     wd = inotify_add_watch(watch->fd, path, IN_MODIFY);
     if (wd < 0)
         return berth_error_set(err, "%s: cannot be watched: %s", path, strerror(errno));

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+
 #define ANCESTORS 128            /* as far as the parents of a process are followed */
 #define EXITING_FLAG 0x00000004u /* PF_EXITING of the kernel */
 
@@ -58,16 +60,8 @@ bool enforce_exiting(const struct rootfs *root, pid_t pid)
 
 int enforce_pids_add(struct enforce_pids *list, pid_t pid)
 {
-    size_t room = list->room ? 2 * list->room : 64;
-    pid_t *grown;
-
-    if (list->n == list->room) {
-        grown = realloc(list->pid, room * sizeof(*grown));
-        if (!grown)
-            return -1;
-        list->pid = grown;
-        list->room = room;
-    }
+    if (array_grow(&list->pid, &list->room, list->n + 1, sizeof(*list->pid)) < 0)
+        return -1;
     list->pid[list->n++] = pid;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
 #include "packer/ledger/schema.h"
 
 /* A query as it is built: its text, and its parameters in order. */
@@ -22,18 +23,10 @@ struct query {
 
 static void add_param(struct query *query, const char *text, int64_t number)
 {
-    if (query->n == query->room) {
-        size_t room = query->room ? 2 * query->room : 16;
-        struct parameter *more = reallocarray(query->param, room, sizeof(*more));
-
-        if (!more) {
-            query->failed = true;
-            return;
-        }
-        query->param = more;
-        query->room = room;
-    }
-    query->param[query->n++] = (struct parameter){text, number};
+    if (array_grow(&query->param, &query->room, query->n + 1, sizeof(*query->param)) < 0)
+        query->failed = true;
+    else
+        query->param[query->n++] = (struct parameter){text, number};
 }
 
 /* Another condition begins. */

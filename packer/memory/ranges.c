@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
+
 /* One line of maps. */
 struct mapping {
     uint64_t start, end;
@@ -102,15 +104,8 @@ static bool is_desert(const struct memory_range *range)
 
 static int add(struct memory_ranges *ranges, const struct memory_range *range)
 {
-    if (ranges->n == ranges->room) {
-        size_t room = ranges->room ? 2 * ranges->room : 64;
-        struct memory_range *larger = reallocarray(ranges->range, room, sizeof(*larger));
-
-        if (!larger)
-            return -1;
-        ranges->range = larger;
-        ranges->room = room;
-    }
+    if (array_grow(&ranges->range, &ranges->room, ranges->n + 1, sizeof(*range)) < 0)
+        return -1;
     ranges->range[ranges->n++] = *range;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "models/slowdown/contend.h"
+#include "packer/base/array.h"
 #include "packer/bill/node_power.h"
 #include "packer/observe/window.h"
 #include "packer/place/place.h"
@@ -131,15 +132,8 @@ void forecast_free(struct forecast *forecast)
 
 static int standing_add(struct standing *standing, size_t llc, size_t app)
 {
-    if (standing->n == standing->room) {
-        size_t room = standing->room ? 2 * standing->room : 256;
-        void *core = reallocarray(standing->core, room, sizeof(*standing->core));
-
-        if (!core)
-            return -1;
-        standing->core = core;
-        standing->room = room;
-    }
+    if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) < 0)
+        return -1;
     standing->core[standing->n].llc = llc;
     standing->core[standing->n++].app = app;
     return 0;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/base/file.h"
 #include "packer/report/html_impl.h"
 
@@ -17,15 +18,8 @@
 
 static int append(struct report_row **list, size_t *n, size_t *room, const struct report_row *row)
 {
-    if (*n == *room) {
-        size_t more = *room ? *room * 2 : 64;
-        struct report_row *grown = reallocarray(*list, more, sizeof(*grown));
-
-        if (!grown)
-            return -1;
-        *list = grown;
-        *room = more;
-    }
+    if (array_grow(list, room, *n + 1, sizeof(*row)) < 0)
+        return -1;
     (*list)[(*n)++] = *row;
     return 0;
 }

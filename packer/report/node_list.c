@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
+
 #define NODES_MAX 65536
 
 struct names {
@@ -28,15 +30,8 @@ static int add(struct names *names, const char *format, ...)
         errno = E2BIG;
         return -1;
     }
-    if (names->n == names->room) {
-        size_t room = names->room ? names->room * 2 : 16;
-        char **name = reallocarray(names->name, room, sizeof(*name));
-
-        if (!name)
-            return -1;
-        names->name = name;
-        names->room = room;
-    }
+    if (array_grow(&names->name, &names->room, names->n + 1, sizeof(*names->name)) < 0)
+        return -1;
     va_start(args, format);
     rc = vasprintf(&names->name[names->n], format, args);
     va_end(args);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/report/intern.h"
 #include "packer/report/node_list.h"
 
@@ -223,15 +224,8 @@ struct walk {
 
 static struct report_row *next_step(struct walk *walk)
 {
-    if (walk->steps == walk->room) {
-        size_t more = walk->room ? walk->room * 2 : 16;
-        struct report_row *step = reallocarray(walk->step, more, sizeof(*step));
-
-        if (!step)
-            return NULL;
-        walk->step = step;
-        walk->room = more;
-    }
+    if (array_grow(&walk->step, &walk->room, walk->steps + 1, sizeof(*walk->step)) < 0)
+        return NULL;
     return &walk->step[walk->steps++];
 }
 

@@ -19,6 +19,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/steps.c tests/unit/common/steps.h
 
 unit_programs = \
+	tests/unit/base/test_array \
 	tests/unit/base/test_cpus \
 	tests/unit/base/test_error \
 	tests/unit/base/test_file \

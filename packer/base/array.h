@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* array - makes room in an array that grows at its end. */
+#ifndef BERTH_ARRAY_H
+#define BERTH_ARRAY_H
+
+#include <stddef.h>
+
+/* Makes room for at least `need` elements of `size` bytes in the array *list, which has room for
+ * *room of them (none: *list is NULL); it at least doubles. list is the address of a pointer of any
+ * type. 0, or -1 with ENOMEM and nothing changed. */
+int array_grow(void *list, size_t *room, size_t need, size_t size);
+
+#endif

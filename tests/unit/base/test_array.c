@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_array - an array that grows keeps what is in it, also where there is no more memory. */
+#include "packer/base/array.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void test_grows(void **state)
+{
+    size_t *list = NULL, room = 0, grown = 0;
+
+    (void)state;
+    for (size_t n = 0; n < 10000; n++) {
+        size_t before = room;
+
+        assert_int_equal(array_grow(&list, &room, n + 1, sizeof(*list)), 0);
+        assert_true(room > n);
+        grown += room != before;
+        list[n] = n;
+    }
+    assert_true(grown < 20); /* by doubling */
+    for (size_t n = 0; n < 10000; n++)
+        assert_int_equal(list[n], n);
+    assert_int_equal(array_grow(&list, &room, 100000, sizeof(*list)), 0);
+    assert_true(room >= 100000);
+    assert_int_equal(list[9999], 9999);
+    free(list);
+}
+
+static void test_no_memory(void **state)
+{
+    char(*list)[1000] = malloc(sizeof(*list)), (*before)[1000] = list;
+    size_t room = 1;
+
+    (void)state;
+    assert_int_equal(array_grow(&list, &room, SIZE_MAX / 10, sizeof(*list)), -1);
+    assert_int_equal(errno, ENOMEM);
+    assert_ptr_equal(list, before);
+    assert_int_equal(room, 1);
+    free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
