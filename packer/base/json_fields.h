@@ -68,6 +68,9 @@ struct json_field {
 #define JSON_CHOICE(type, key, member, needed, names)                                              \
     {JSON_AT(type, key, member, needed), .kind = JSON_WORD, .words = (names),                      \
      .n = sizeof(names) / sizeof((names)[0])}
+#define JSON_CHOICE_GIVEN(type, key, member, flag, names)                                          \
+    {JSON_AT(type, key, member, OPTIONAL), .kind = JSON_WORD, .words = (names),                    \
+     .n = sizeof(names) / sizeof((names)[0]), .given = offsetof(type, flag) + 1}
 #define JSON_NESTED(type, key, member, needed, table)                                              \
     {JSON_AT(type, key, member, needed), .kind = JSON_STRUCT, .fields = (table)}
 #define JSON_END {.name = NULL}
