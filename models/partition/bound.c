@@ -30,6 +30,7 @@ struct neighbour {
 };
 
 struct bound {
+    const struct costs *costs;
     const struct partition *p;
     double idle; /* cores */
     double best;
@@ -46,15 +47,9 @@ struct bound {
     uint16_t *member; /* [groups * group] */
     double *least;    /* [n + 1] the least rest of a group with that item... */
     size_t *choice;   /* ...and which group that is; `groups`: the empty one */
-    /* or what each pair costs, and the neighbours of one item */
-    double *both;                /* [n * n] */
+    /* or the neighbours of one item */
     struct neighbour *neighbour; /* [group - 1] by rest, but for the item's own price */
 };
-
-static bool stopped(const struct bound *b)
-{
-    return b->p->stop && b->p->stop(b->p->stop_arg);
-}
 
 /* ---- all groups ---- */
 
@@ -101,7 +96,7 @@ static bool add_groups(struct bound *b, size_t size)
         index[i] = i;
     for (;;) {
         add_group(b, size);
-        if (b->groups % LOOK == 0 && stopped(b))
+        if (b->groups % LOOK == 0 && costs_stopped(b->costs))
             return false;
         for (last = size; last > 0 && index[last - 1] == n - size + last - 1; last--)
             ;
@@ -165,7 +160,7 @@ static bool choose_groups(struct bound *b)
         const uint16_t *member = &b->member[g * p->group];
         double r = rest(b, g);
 
-        if (g % (LOOK * LOOK) == 0 && stopped(b))
+        if (g % (LOOK * LOOK) == 0 && costs_stopped(b->costs))
             return false;
         for (size_t i = 0; i < b->size[g]; i++)
             offer(b, member[i], g, r);
@@ -256,28 +251,12 @@ static double choose_neighbours(struct bound *b, size_t item)
 
     for (size_t j = 0; j < n; j++)
         if (j != item)
-            keep(b, &kept, j, (item < n ? b->both[item * n + j] : 0) - b->price[j]);
+            keep(b, &kept, j, (item < n ? b->costs->pair[item * n + j] : 0) - b->price[j]);
     for (size_t j = 0; j < idle && j < most; j++)
         keep(b, &kept, n, -b->price[n]);
     for (size_t j = 0; j < most; j++)
         sum += b->neighbour[j].rest - b->price[item];
     return sum;
-}
-
-static int alloc_neighbours(struct bound *b)
-{
-    const struct partition_pairs *pairs = b->p->arg;
-    size_t n = b->p->n;
-
-    b->neighbour = calloc(b->p->group, sizeof(*b->neighbour));
-    b->both = calloc(n * n, sizeof(*b->both));
-    if (!b->neighbour || !b->both)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            b->both[i * n + j] = b->both[j * n + i] =
-                pairs->degradation[i * n + j] + pairs->degradation[j * n + i];
-    return 0;
 }
 
 /* The same where the items choose neighbours. */
@@ -293,7 +272,7 @@ static double bound_of_neighbours(struct bound *b)
 
         if (items == 0)
             continue;
-        if (stopped(b))
+        if (costs_stopped(b->costs))
             return -INFINITY;
         bound += items * ((double)degree * b->price[i] + choose_neighbours(b, i) / 2);
         for (size_t j = 0; j < degree; j++)
@@ -312,19 +291,22 @@ static int alloc_choices(struct bound *b)
 
     if (count <= (double)p->bound_groups)
         return alloc_groups(b, (size_t)count);
-    b->done = p->bound_groups == 0 || p->cost != partition_pairs_cost;
+    b->done = p->bound_groups == 0 || !p->pairwise;
     if (b->done)
         return 0;
-    return alloc_neighbours(b);
+    b->neighbour = calloc(p->group, sizeof(*b->neighbour));
+    return b->neighbour ? 0 : -1;
 }
 
-struct bound *bound_new(const struct partition *p)
+struct bound *bound_new(const struct costs *costs)
 {
+    const struct partition *p = costs->partition;
     struct bound *b = calloc(1, sizeof(*b));
     int rc = -1;
 
     if (!b)
         return NULL;
+    b->costs = costs;
     b->p = p;
     b->idle = (double)(p->groups * p->group - p->n);
     b->best = -INFINITY;
@@ -352,7 +334,6 @@ void bound_free(struct bound *b)
     free(b->member);
     free(b->least);
     free(b->choice);
-    free(b->both);
     free(b->neighbour);
     free(b);
 }

@@ -3,13 +3,14 @@
 #ifndef BERTH_MODELS_PARTITION_BOUND_H
 #define BERTH_MODELS_PARTITION_BOUND_H
 
-#include "models/partition/partition.h"
+#include "models/partition/costs.h"
 
 struct bound;
 
-/* Choose the way, and take a first look where that is cheap. partition->group and ->groups are <=
- * n; it has to live as long. NULL with errno ENOMEM. */
-struct bound *bound_new(const struct partition *partition);
+/* Chooses the way to go. All programs take one core, all caches have partition->group, and that and
+ * ->groups are <= n; the costs' pairs are known (costs_of_pairs) where they are pairwise; they have
+ * to live as long. Returns NULL with errno ENOMEM. */
+struct bound *bound_new(const struct costs *costs);
 void bound_free(struct bound *bound);
 
 /* Raise the bound in one more step; `total` is what the best known partition costs. False when no

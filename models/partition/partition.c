@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,40 +16,133 @@
 #define ROUNDS 20   /* of the search, to one step of the bound */
 #define PATIENCE 50 /* rounds for each program without anything better */
 
-static bool stopped(const struct partition *p)
+/* ---- what is asked ---- */
+
+static size_t cores_of(const struct partition *p, size_t program)
 {
-    return p->stop && p->stop(p->stop_arg);
+    return p->cores ? p->cores[program] : 1;
+}
+
+static size_t room_of(const struct partition *p, size_t group)
+{
+    return p->room ? p->room[group] : p->group;
+}
+
+/* Returns whether all programs take one core, and all caches are alike. */
+static bool is_even(const struct partition *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (cores_of(p, i) != 1)
+            return false;
+    for (size_t g = 1; p->room && g < p->groups; g++)
+        if (p->room[g] != p->room[0])
+            return false;
+    return true;
+}
+
+static bool start_fits(const struct partition *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        size_t used = 0;
+
+        for (size_t j = 0; j < p->n; j++)
+            used += p->start[j] == p->start[i] ? cores_of(p, j) : 0;
+        if (p->start[i] >= p->groups || cores_of(p, i) == 0 || used > room_of(p, p->start[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the programs take one core each, and there are as many. */
+static bool singles_fit(const struct partition *p)
+{
+    size_t room = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (cores_of(p, i) != 1)
+            return false;
+    for (size_t g = 0; g < p->groups && room < p->n && (p->room || p->group > 0); g++)
+        room += room_of(p, g) < p->n ? room_of(p, g) : p->n;
+    return room >= p->n;
+}
+
+/* Numbers the groups in the order of their first members. */
+static void number_groups(size_t n, const size_t *from, size_t *to)
+{
+    size_t groups = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t j = 0;
+
+        while (from[j] != from[i])
+            j++;
+        to[i] = j < i ? to[j] : groups++;
+    }
+}
+
+/* Fills in what may be absent, with no more caches than can be of use. Returns the memory that it
+ * is in, NULL with errno ENOMEM. */
+static size_t *complete(struct partition *p)
+{
+    bool even = is_even(p);
+    size_t n = p->n, *cores, *kind, *start, *room, all = 0;
+
+    p->groups = even && p->groups > n ? n : p->groups;
+    cores = calloc(3 * n + p->groups, sizeof(*cores));
+    if (!cores)
+        return NULL;
+    kind = cores + n;
+    start = kind + n;
+    room = start + n;
+    for (size_t i = 0; i < n; i++) {
+        all += cores[i] = cores_of(p, i);
+        kind[i] = p->kind ? p->kind[i] : i;
+        start[i] = p->start ? p->start[i] : 0;
+    }
+    for (size_t g = 0; g < p->groups; g++)
+        room[g] = room_of(p, g) < all ? room_of(p, g) : all;
+    if (p->start && even)
+        number_groups(n, p->start, start);
+    p->cores = cores;
+    p->kind = kind;
+    p->start = p->start ? start : NULL;
+    p->room = room;
+    p->group = room[0];
+    return cores;
 }
 
 /* ---- two cores per cache ---- */
 
 /* What each of a pair suffers more than alone: half of it, as a matching takes the sum of both. */
-static void fill_pairs(const struct partition *p, double *alone, double *degradation)
+static void fill_pairs(struct costs *costs, double *alone, double *degradation)
 {
-    for (size_t i = 0; i < p->n; i++)
-        alone[i] = p->cost(&i, 1, p->arg);
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t j = 0; j < i; j++) {
-            double both = p->cost((const size_t[]){j, i}, 2, p->arg) - alone[i] - alone[j];
+    size_t n = costs->partition->n;
 
-            degradation[i * p->n + j] = degradation[j * p->n + i] = both / 2;
+    for (size_t i = 0; i < n; i++)
+        alone[i] = costs_of(costs, &i, 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double both = costs_of(costs, (const size_t[]){j, i}, 2) - alone[i] - alone[j];
+
+            degradation[i * n + j] = degradation[j * n + i] = both / 2;
         }
 }
 
-static int solve_pairs(const struct partition *p, size_t *group_of)
+static int solve_pairs(struct costs *costs, size_t *group_of)
 {
-    double *alone = calloc(p->n, sizeof(*alone)), total;
-    double *degradation = calloc(p->n * p->n, sizeof(*degradation));
+    size_t n = costs->partition->n, groups = 0, *mate = calloc(n, sizeof(*mate));
+    double *alone = calloc(n, sizeof(*alone)), total;
+    double *degradation = calloc(n * n, sizeof(*degradation));
     int rc = -1;
 
-    if (alone && degradation) {
-        fill_pairs(p, alone, degradation);
-        rc = matching_pairs(p->n, degradation, p->groups, group_of, &total);
+    if (mate && alone && degradation) {
+        fill_pairs(costs, alone, degradation);
+        rc = matching_pairs(n, degradation, costs->partition->groups, mate, &total);
     }
-    /* group_of[i] is i's mate so far; the lower number of a pair can be the group's */
-    for (size_t i = 0; rc == 0 && i < p->n; i++)
-        if (group_of[i] > i)
-            group_of[i] = i;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (mate[i] >= i)
+            group_of[i] = group_of[mate[i]] = groups++;
+    free(mate);
     free(alone);
     free(degradation);
     return rc;
@@ -58,145 +150,147 @@ static int solve_pairs(const struct partition *p, size_t *group_of)
 
 /* ---- many programs ---- */
 
-static bool is_closed(double total, double bound)
+static bool is_closed(double total, const struct bound *bound)
 {
-    return bound >= total - CLOSED * fabs(total);
+    return bound && bound_best(bound) >= total - CLOSED * fabs(total);
 }
 
-/* Search and bound in turns, until they meet, or it is time to stop, or neither gains anything. */
-static void approach(const struct partition *p, struct exchange *exchange, struct bound *bound)
+/* Search and bound (NULL: none) in turns, until they meet, or it is time to stop, or neither gains
+ * anything. */
+static void approach(const struct costs *costs, struct search *search, struct bound *bound)
 {
-    size_t failures = 0, patience = PATIENCE * p->n;
-    bool rising = true;
+    const struct partition *p = costs->partition;
+    size_t failures = 0, patience = p->patience ? p->patience : PATIENCE * p->n;
+    bool rising = bound;
 
-    while ((rising || failures < patience) && !stopped(p)) {
-        for (unsigned i = 0; i < ROUNDS && failures < patience && !stopped(p); i++)
-            failures = exchange_again(exchange) ? 0 : failures + 1;
+    while ((rising || failures < patience) && !costs_stopped(costs)) {
+        for (unsigned i = 0; i < ROUNDS && failures < patience && !costs_stopped(costs); i++)
+            failures = search_again(search) ? 0 : failures + 1;
         if (rising)
-            rising = bound_raise(bound, exchange_best(exchange, NULL));
-        if (is_closed(exchange_best(exchange, NULL), bound_best(bound)))
+            rising = bound_raise(bound, search_best(search, NULL));
+        if (is_closed(search_best(search, NULL), bound))
             return;
     }
 }
 
-static int solve_many(const struct partition *p, size_t *group_of, struct partition_found *found)
+static int solve_many(struct costs *costs, size_t *group_of, struct partition_found *found)
 {
-    struct bound *bound = bound_new(p);
-    struct exchange *exchange = bound ? exchange_new(p) : NULL;
-    int rc = -1;
+    struct bound *bound = NULL;
+    struct search *search = NULL;
+    int rc = costs_of_pairs(costs);
 
-    if (exchange) {
-        bound_begin(bound, exchange_best(exchange, NULL));
-        approach(p, exchange, bound);
-        found->total = exchange_best(exchange, group_of);
-        found->optimal = is_closed(found->total, bound_best(bound));
-        found->bound = found->optimal ? found->total : bound_best(bound);
-        rc = 0;
+    if (rc == 0 && is_even(costs->partition)) {
+        bound = bound_new(costs);
+        rc = bound ? 0 : -1;
+    }
+    if (rc == 0) {
+        search = search_new(costs);
+        rc = search ? 0 : -1;
+    }
+    if (rc == 0) {
+        if (bound)
+            bound_begin(bound, search_best(search, NULL));
+        approach(costs, search, bound);
+        found->total = search_best(search, group_of);
+        found->optimal = is_closed(found->total, bound);
+        found->bound = bound ? bound_best(bound) : -INFINITY;
+        found->stopped = !found->optimal && costs_stopped(costs);
     }
     bound_free(bound);
-    exchange_free(exchange);
+    search_free(search);
     return rc;
 }
 
 /* ---- all ---- */
 
-/* Number the groups in the order of their first members. */
-static void number_groups(size_t n, const size_t *from, size_t *to, size_t *number)
+static int solve(struct costs *costs, size_t *group_of, struct partition_found *found)
 {
-    size_t groups = 0;
-
-    for (size_t i = 0; i < n; i++)
-        number[i] = SIZE_MAX;
-    for (size_t i = 0; i < n; i++) {
-        if (number[from[i]] == SIZE_MAX)
-            number[from[i]] = groups++;
-        to[i] = number[from[i]];
-    }
-}
-
-/* What the groups cost; scratch has room for n members. */
-static double sum(const struct partition *p, const size_t *group_of, size_t *scratch)
-{
-    double total = 0;
-
-    for (size_t g = 0; g < p->n; g++) {
-        size_t size = 0;
-
-        for (size_t i = 0; i < p->n; i++)
-            if (group_of[i] == g)
-                scratch[size++] = i;
-        if (size == 0)
-            break;
-        total += p->cost(scratch, size, p->arg);
-    }
-    return total;
-}
-
-static bool is_sound(const struct partition *p)
-{
-    size_t size[2] = {0};
-
-    if (p->n > PARTITION_PROGRAMS_MAX || (p->n > 0 && (p->group == 0 || p->groups == 0)))
-        return false;
-    if (p->n > 0 && p->groups < (p->n - 1) / p->group + 1)
-        return false;
-    for (size_t g = 0; p->start && g < p->groups && g < p->n; g++) {
-        size[0] = 0;
-        for (size_t i = 0; i < p->n; i++)
-            size[0] += p->start[i] == g;
-        size[1] += size[0];
-        if (size[0] > p->group)
-            return false;
-    }
-    return !p->start || size[1] == p->n;
-}
-
-/* Solve with group and groups at most n. */
-static int solve(const struct partition *p, size_t *group_of, struct partition_found *found)
-{
+    const struct partition *p = costs->partition;
+    bool even = is_even(p);
     int rc = 1;
 
     found->optimal = true;
-    if (p->group == 1 || p->groups == 1) {
+    if (p->groups == 1 || (even && p->group == 1)) {
         for (size_t i = 0; i < p->n; i++)
-            group_of[i] = p->group == 1 ? i : 0;
+            group_of[i] = p->groups == 1 ? 0 : i;
         return 0;
     }
-    if (p->group == 2)
-        return solve_pairs(p, group_of);
-    if (p->n <= PARTITION_EXACT_MAX)
-        rc = subsets_solve(p, group_of);
-    return rc == 1 ? solve_many(p, group_of, found) : rc;
+    if (even && p->group == 2)
+        return solve_pairs(costs, group_of);
+    if (p->n <= PARTITION_EXACT_ANY_MAX)
+        rc = exact_solve(costs, group_of);
+    if (rc != 1)
+        return rc;
+    rc = solve_many(costs, group_of, found);
+    if (rc == 0 && !found->optimal && !found->stopped && p->bound_groups > 0 && p->pairwise &&
+        even && p->n <= PARTITION_EXACT_MAX) {
+        rc = exact_solve(costs, group_of);
+        found->optimal = rc == 0;
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+static int solve_some(const struct partition *p, size_t *group_of, struct partition_found *found)
+{
+    struct costs costs;
+    int rc = costs_init(&costs, p);
+
+    if (rc == 0)
+        rc = solve(&costs, group_of, found);
+    costs_clear(&costs);
+    return rc;
+}
+
+double partition_cost(const struct partition *p, const size_t *group_of)
+{
+    size_t *member = calloc(p->n + 1, sizeof(*member)); /* + 1: calloc(0) may be NULL */
+    double sum = member ? 0 : NAN;
+
+    for (size_t i = 0; member && i < p->n; i++) {
+        size_t n = 0;
+
+        for (size_t j = 0; j < p->n; j++)
+            if (group_of[j] == group_of[i])
+                member[n++] = j;
+        if (member[0] == i)
+            sum += p->cost(member, n, p->arg);
+    }
+    free(member);
+    return sum;
 }
 
 int partition_solve(const struct partition *partition, size_t *group_of,
                     struct partition_found *found)
 {
     struct partition p = *partition;
-    struct partition_found result = {0};
-    size_t *raw, *numbered;
+    struct partition_found result = {.optimal = true};
+    size_t *whole, *raw;
     int rc = -1;
 
-    if (!is_sound(partition)) {
+    if (p.n == 0) {
+        *found = result;
+        return 0;
+    }
+    if (p.n > PARTITION_PROGRAMS_MAX || !(p.start ? start_fits(&p) : singles_fit(&p))) {
         errno = EINVAL;
         return -1;
     }
-    p.group = p.group < p.n ? p.group : p.n;
-    p.groups = p.groups < p.n ? p.groups : p.n;
-    raw = calloc(2 * p.n + 1, sizeof(*raw)); /* + 1: calloc(0) may be NULL */
-    numbered = calloc(p.n + 1, sizeof(*numbered));
-    if (raw && numbered)
-        rc = p.n > 0 ? solve(&p, raw, &result) : 0;
+    whole = complete(&p);
+    raw = calloc(2 * p.n, sizeof(*raw));
+    if (whole && raw)
+        rc = solve_some(&p, raw, &result);
     if (rc == 0) {
-        number_groups(p.n, raw, numbered, raw + p.n);
-        result.total = sum(&p, numbered, raw);
-        if (result.optimal || p.n == 0)
+        result.total = partition_cost(&p, raw);
+        rc = isnan(result.total) ? -1 : 0;
+    }
+    if (rc == 0) {
+        number_groups(p.n, raw, raw + p.n);
+        memcpy(group_of, partition->room ? raw : raw + p.n, p.n * sizeof(*group_of));
+        if (result.optimal)
             result.bound = result.total;
-        result.optimal = result.optimal || p.n == 0;
-        memcpy(group_of, numbered, p.n * sizeof(*group_of));
         *found = result;
     }
+    free(whole);
     free(raw);
-    free(numbered);
     return rc;
 }

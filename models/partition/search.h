@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* exchange - a good partition of many programs: local search by moving and exchanging members. */
+/* search - a good partition of many programs: local search by moving and exchanging members. */
 #ifndef BERTH_MODELS_PARTITION_SEARCH_H
 #define BERTH_MODELS_PARTITION_SEARCH_H
 
-#include "models/partition/partition.h"
+#include "models/partition/costs.h"
 
-struct exchange;
+struct search;
 
-/* Begin with partition->start, or greedily. partition->groups <= n and ->group <= n. Returns NULL
- * with errno ENOMEM. Free with exchange_free. */
-struct exchange *exchange_new(const struct partition *partition);
-void exchange_free(struct exchange *exchange);
+/* Begins with partition->start, or greedily. Where the cost is more than that of the pairs, it goes
+ * by the pairs first, which takes no time, and then on from there if that is better. The costs,
+ * whose pairs are known (costs_of_pairs), have to live as long. Returns NULL with errno ENOMEM.
+ * Free with search_free. */
+struct search *search_new(struct costs *costs);
+void search_free(struct search *search);
 
-/* Exchange members until that gains nothing more; from the second time on, of the best partition, a
- * little disturbed. True if it is better now. */
-bool exchange_again(struct exchange *exchange);
+/* Exchanges members until that gains nothing more; from the second time on, of the best partition,
+ * a little disturbed. Returns whether it is better now. */
+bool search_again(struct search *search);
 
-/* The best so far: its cost, and the group of each program (group_of may be NULL). */
-double exchange_best(const struct exchange *exchange, size_t *group_of);
+/* Returns the cost of the best so far; the group of each program in group_of (may be NULL). */
+double search_best(const struct search *search, size_t *group_of);
 
 #endif

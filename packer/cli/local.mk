@@ -15,8 +15,7 @@ libctl_la_SOURCES += \
 	packer/cli/plan/policy.c \
 	packer/cli/plan/print.c \
 	packer/cli/plan/read.c \
-	packer/cli/plan/samples.c \
-	packer/cli/plan/search.c packer/cli/plan/search.h
+	packer/cli/plan/samples.c
 # model
 libctl_la_SOURCES += \
 	packer/cli/model/contend.c \

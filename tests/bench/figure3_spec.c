@@ -19,16 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/partition/partition.h"
 #include "models/placing/di.h"
 #include "models/slowdown/contend.h"
 #include "models/slowdown/pain.h"
-#include "packer/cli/plan/search.h"
+#include "packer/base/clock.h"
 #include "tests/bench/figure3.h"
 
 #define PROGRAMS_MAX 256
 #define WAYS_MAX 64
 #define DRAWS 10
 #define LIMIT_S 1.0
+#define PATIENCE 60  /* disturbances in vain */
 #define UNITS_MAX 96 /* 24 caches of four cores */
 #define CACHES_MAX 24
 
@@ -168,15 +170,16 @@ static int make_app(const struct spec *spec, struct program *program)
 
 struct workload {
     size_t n;
-    size_t program[UNITS_MAX], ones[UNITS_MAX], room[CACHES_MAX];
+    size_t program[UNITS_MAX];
+    double end_s;                  /* of the search */
     const struct contend *contend; /* of the programs */
     struct pain pain[PROGRAMS_MAX];
-    struct plan_problem problem;
+    struct partition problem;
 };
 
-static double contend_cost(void *context, size_t n, const size_t *member)
+static double contend_cost(const size_t *member, size_t n, void *arg)
 {
-    const struct workload *workload = context;
+    const struct workload *workload = arg;
     double slowdown[UNITS_MAX], sum = 0;
     size_t program[UNITS_MAX] = {0};
 
@@ -188,9 +191,9 @@ static double contend_cost(void *context, size_t n, const size_t *member)
     return sum;
 }
 
-static double pain_cost(void *context, size_t n, const size_t *member)
+static double pain_cost(const size_t *member, size_t n, void *arg)
 {
-    const struct workload *workload = context;
+    const struct workload *workload = arg;
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -204,7 +207,7 @@ static double pain_cost(void *context, size_t n, const size_t *member)
 static void place_by_di(const struct spec *spec, const struct workload *workload, size_t *cache)
 {
     size_t none[CACHES_MAX] = {0}, parent[UNITS_MAX], core[UNITS_MAX];
-    size_t caches = workload->problem.caches, cores = workload->n;
+    size_t caches = workload->problem.groups, cores = workload->n;
     const struct di_level level[] = {{caches, none}, {cores, parent}};
     const struct di_machine machine = {2, level};
     struct di_unit unit[UNITS_MAX];
@@ -222,35 +225,41 @@ static void place_by_di(const struct spec *spec, const struct workload *workload
 static double judge(struct workload *workload, const size_t *cache)
 {
     workload->problem.cost = contend_cost;
-    return 100 * plan_cost(&workload->problem, cache) / (double)workload->n;
+    return 100 * partition_cost(&workload->problem, cache) / (double)workload->n;
 }
 
-static double search(struct workload *workload, size_t *cache, bool pain)
+static double search(struct workload *workload, const size_t *start, bool pain)
 {
-    struct plan_result result;
+    struct partition_found found;
+    size_t cache[UNITS_MAX];
 
     workload->problem.cost = pain ? pain_cost : contend_cost;
     workload->problem.pairwise = pain;
-    if (plan_search(&workload->problem, LIMIT_S, cache, &result) < 0)
+    workload->problem.start = start;
+    workload->end_s = mono_s() + LIMIT_S;
+    if (partition_solve(&workload->problem, cache, &found) < 0)
         return NAN;
     return judge(workload, cache);
+}
+
+static bool is_late(void *end_s)
+{
+    return mono_s() >= *(const double *)end_s;
 }
 
 static void draw(struct workload *workload, const struct spec *spec, size_t caches, size_t cores)
 {
     workload->n = caches * cores;
-    for (size_t i = 0; i < workload->n; i++) {
+    for (size_t i = 0; i < workload->n; i++)
         workload->program[i] = (size_t)random() % spec->n;
-        workload->ones[i] = 1;
-    }
-    for (size_t i = 0; i < caches; i++)
-        workload->room[i] = cores;
-    workload->problem = (struct plan_problem){.n = workload->n,
-                                              .cores = workload->ones,
-                                              .kind = workload->program,
-                                              .caches = caches,
-                                              .room = workload->room,
-                                              .context = workload};
+    workload->problem = (struct partition){.n = workload->n,
+                                           .kind = workload->program,
+                                           .groups = caches,
+                                           .group = cores,
+                                           .arg = workload,
+                                           .stop = is_late,
+                                           .stop_arg = &workload->end_s,
+                                           .patience = PATIENCE};
 }
 
 static void print_size(struct workload *workload, const struct spec *spec, size_t caches,
@@ -268,10 +277,8 @@ static void print_size(struct workload *workload, const struct spec *spec, size_
         for (size_t j = 0; j < workload->n; j++)
             cache[j] = j / cores; /* drawn at random: any order is */
         chance += judge(workload, cache) / DRAWS;
-        memcpy(cache, by_di, sizeof(cache));
-        pain += search(workload, cache, true) / DRAWS;
-        memcpy(cache, by_di, sizeof(cache));
-        contend += search(workload, cache, false) / DRAWS;
+        pain += search(workload, by_di, true) / DRAWS;
+        contend += search(workload, by_di, false) / DRAWS;
     }
     printf("%6zu %5zu %9.2f %9.2f %9.2f %9.2f\n", caches, cores, contend, di - contend,
            pain - contend, chance - contend);

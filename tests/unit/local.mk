@@ -37,7 +37,6 @@ unit_programs = \
 	tests/unit/cli/plan/test_apps \
 	tests/unit/cli/plan/test_pairs \
 	tests/unit/cli/plan/test_samples \
-	tests/unit/cli/plan/test_search \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
@@ -110,6 +109,7 @@ unit_programs = \
 	tests/unit/models/online/test_statstack \
 	tests/unit/models/partition/test_matching \
 	tests/unit/models/partition/test_partition \
+	tests/unit/models/partition/test_rooms \
 	tests/unit/models/placing/test_cluster \
 	tests/unit/models/placing/test_di \
 	tests/unit/models/placing/test_dio_power \

@@ -204,6 +204,7 @@ static struct json_object *solve(struct input *input, struct berth_error *err)
 
     partition->cost = partition_pairs_cost;
     partition->arg = &pairs;
+    partition->pairwise = true;
     partition->stop = ctl_input_is_late;
     partition->stop_arg = &end_s;
     partition->bound_groups = BOUND_GROUPS;

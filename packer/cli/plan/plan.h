@@ -36,7 +36,7 @@ struct ctl_plan {
     bool mixed;   /* the topology's caches are not all of that size */
     struct ctl_plan_unit *unit;
     size_t units;
-    size_t *unit_cores, *unit_kind; /* [units], as struct plan_problem wants them */
+    size_t *unit_cores, *unit_kind; /* [units], as struct partition wants them */
     size_t *room;                   /* [caches of the tree] their cores */
     struct contend *contend;        /* of the units; NULL: too little is known */
     size_t *by_di, *core;           /* [cores] placements: DI's, and the chosen one */

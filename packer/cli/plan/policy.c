@@ -2,24 +2,27 @@
 /* ctl_plan_policy - the policies of `berthctl plan`: how each places a workload, and how well.
  *
  * DI and DIO-POWER place by rule. The others have an opinion of what a group of programs suffers on
- * one cache, and the division of least suffering is searched for (plan/search.h). All of them are judged
- * by one standard: the measured degradations, else what contend predicts. */
+ * one cache, and the division of least suffering is searched for (partition.h). All of them are
+ * judged by one standard: the measured degradations, else what contend predicts. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/partition/partition.h"
 #include "models/placing/cluster.h"
 #include "models/placing/dio_power.h"
 #include "models/slowdown/animal.h"
 #include "models/slowdown/missrate.h"
 #include "models/slowdown/pain.h"
 #include "models/slowdown/sdc.h"
+#include "packer/base/clock.h"
+#include "packer/cli/common/input.h"
 #include "packer/cli/plan/plan.h"
-#include "packer/cli/plan/search.h"
 #include "packer/conf/conf.h"
 
+#define PATIENCE 60  /* disturbances in vain: apps are many, and costs take microseconds */
 #define ASIDE_S 0.05 /* for the search of a policy that is only compared */
 
 struct policy {
@@ -207,9 +210,9 @@ static void suffer(const struct opinion *opinion, size_t n, const size_t *member
     }
 }
 
-static double cost(void *context, size_t n, const size_t *member)
+static double cost(const size_t *member, size_t n, void *arg)
 {
-    const struct opinion *opinion = context;
+    const struct opinion *opinion = arg;
     double sum = 0;
 
     suffer(opinion, n, member);
@@ -311,47 +314,47 @@ static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core
     return 0;
 }
 
-static struct plan_problem problem_of(const struct ctl_plan *plan, const struct opinion *opinion)
-{
-    return (struct plan_problem){.n = plan->units,
-                                 .cores = plan->unit_cores,
-                                 .kind = plan->unit_kind,
-                                 .caches = caches(plan),
-                                 .room = plan->room,
-                                 .cost = cost,
-                                 .context = (void *)opinion,
-                                 .pairwise = opinion->suffers != NULL};
-}
-
 /* Search for the division that suffers least in the policy's opinion. */
 static int place_by_search(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
-                           size_t *core, struct plan_result *result)
+                           size_t *core, struct partition_found *found)
 {
-    size_t *cache = calloc(plan->units, sizeof(*cache));
+    size_t *start = calloc(2 * plan->units, sizeof(*start)), *cache = start + plan->units;
+    double end_s = mono_s() + limit_s;
     struct opinion opinion = {0};
     int rc = -1;
 
-    if (cache && opinion_form(&opinion, plan, policy) == 0) {
-        struct plan_problem problem = problem_of(plan, &opinion);
+    if (start && opinion_form(&opinion, plan, policy) == 0) {
+        const struct partition partition = {.n = plan->units,
+                                            .cores = plan->unit_cores,
+                                            .kind = plan->unit_kind,
+                                            .groups = caches(plan),
+                                            .room = plan->room,
+                                            .cost = cost,
+                                            .arg = &opinion,
+                                            .pairwise = opinion.suffers != NULL,
+                                            .stop = ctl_input_is_late,
+                                            .stop_arg = &end_s,
+                                            .start = start,
+                                            .patience = PATIENCE};
 
-        divide(plan, plan->by_di, cache);
-        rc = plan_search(&problem, limit_s, cache, result);
+        divide(plan, plan->by_di, start);
+        rc = partition_solve(&partition, cache, found);
         if (rc == 0)
             rc = spread(plan, cache);
         if (rc == 0)
             rc = settle(plan, cache, core);
     }
     opinion_free(&opinion);
-    free(cache);
+    free(start);
     return rc;
 }
 
 static int place(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
-                 size_t *core, struct plan_result *result)
+                 size_t *core, struct partition_found *found)
 {
-    *result = (struct plan_result){.cost = NAN};
+    *found = (struct partition_found){.total = NAN};
     return policy->place ? policy->place(plan, core)
-                         : place_by_search(plan, policy, limit_s, core, result);
+                         : place_by_search(plan, policy, limit_s, core, found);
 }
 
 /* ---- how well ---- */
@@ -422,12 +425,12 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
 
     for (size_t i = 0; rc == 0 && i < CTL_PLAN_POLICIES; i++) {
         struct berth_error why;
-        struct plan_result result;
+        struct partition_found found;
         double average;
 
         if (&policies[i] == chosen || policies[i].lacks(plan, &why))
             continue;
-        rc = place(plan, &policies[i], ASIDE_S, core, &result);
+        rc = place(plan, &policies[i], ASIDE_S, core, &found);
         if (rc == 0)
             rc = judge(plan, core, each, &average);
         plan->other[plan->compared].policy = policies[i].name;
@@ -441,7 +444,7 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
 int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
 {
     const struct policy *policy;
-    struct plan_result result;
+    struct partition_found found;
     struct berth_error why;
     double average;
 
@@ -450,12 +453,12 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     policy = find_policy(plan->policy);
     if (policy->lacks(plan, &why))
         return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
-    if (place(plan, policy, plan->limit_s, plan->core, &result) < 0 ||
+    if (place(plan, policy, plan->limit_s, plan->core, &found) < 0 ||
         judge(plan, plan->core, plan->slowdown, &average) < 0)
         return berth_error_set(err, "policy %s: %s", policy->name, strerror(errno));
-    plan->score = policy->place ? worst_rate(plan, plan->core) : result.cost;
-    plan->exact = result.exact;
-    if (result.cut_off)
+    plan->score = policy->place ? worst_rate(plan, plan->core) : found.total;
+    plan->exact = found.optimal;
+    if (found.stopped)
         ctl_plan_note(plan, "the time limit of %g s ended the search", plan->limit_s);
     if (isnan(average))
         return 0;

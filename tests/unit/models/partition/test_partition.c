@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "models/partition/bound.h"
-#include "models/partition/exact.h"
 #include "models/partition/partition.h"
 #include "models/partition/search.h"
 
@@ -162,7 +161,8 @@ static struct partition small_problem(unsigned round, struct partition_pairs *pa
                               .group = group,
                               .groups = groups,
                               .cost = round % 5 == 0 ? crowd_cost : partition_pairs_cost,
-                              .arg = pairs};
+                              .arg = pairs,
+                              .pairwise = round % 5 != 0};
 }
 
 static void test_exact(void **state)
@@ -188,16 +188,30 @@ static void test_exact(void **state)
 /* The search never gets below the optimum, the bound never above, and mostly they meet. */
 static void check_search(const struct partition *p, unsigned *found, unsigned *closed)
 {
-    struct exchange *exchange = exchange_new(p);
-    struct bound *bound = bound_new(p);
+    size_t ones[SMALL_MAX], kinds[SMALL_MAX], room[SMALL_MAX], group_of[SMALL_MAX];
+    struct partition whole = *p;
     double optimum = least(p), total;
-    size_t group_of[SMALL_MAX];
+    struct search *search;
+    struct costs costs;
+    struct bound *bound;
 
-    assert_non_null(exchange);
+    for (size_t i = 0; i < SMALL_MAX; i++) {
+        ones[i] = 1;
+        kinds[i] = i;
+        room[i] = p->group;
+    }
+    whole.cores = ones;
+    whole.kind = kinds;
+    whole.room = room;
+    assert_int_equal(costs_init(&costs, &whole), 0);
+    assert_int_equal(costs_of_pairs(&costs), 0);
+    search = search_new(&costs);
+    bound = bound_new(&costs);
+    assert_non_null(search);
     assert_non_null(bound);
     for (int i = 0; i < 20; i++)
-        exchange_again(exchange);
-    total = exchange_best(exchange, group_of);
+        search_again(search);
+    total = search_best(search, group_of);
     assert_true(alike(check_groups(p, group_of, false), total));
     assert_true(total >= optimum - 1e-9);
     *found += alike(total, optimum);
@@ -205,8 +219,9 @@ static void check_search(const struct partition *p, unsigned *found, unsigned *c
         ;
     assert_true(fmin(bound_best(bound), total) <= optimum + 1e-9 || !alike(total, optimum));
     *closed += bound_best(bound) >= optimum - 1e-6;
-    exchange_free(exchange);
+    search_free(search);
     bound_free(bound);
+    costs_clear(&costs);
 }
 
 static void test_search_and_bound(void **state)
@@ -252,6 +267,7 @@ static void test_large(void **state)
                           .groups = 6,
                           .cost = partition_pairs_cost,
                           .arg = &pairs,
+                          .pairwise = true,
                           .bound_groups = 20000};
     size_t group_of[LARGE_MAX], again[LARGE_MAX];
     uint64_t random = 521288629u;
@@ -288,6 +304,7 @@ static void test_nothing_to_gain(void **state)
                           .groups = 5,
                           .cost = partition_pairs_cost,
                           .arg = &pairs,
+                          .pairwise = true,
                           .bound_groups = 1000};
     struct partition_found found;
     size_t group_of[LARGE_MAX];
@@ -317,6 +334,7 @@ static void test_stop(void **state)
                                   .groups = (n + 3) / 4,
                                   .cost = partition_pairs_cost,
                                   .arg = &pairs,
+                                  .pairwise = true,
                                   .stop = stop_after,
                                   .stop_arg = &left,
                                   .bound_groups = 100000};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Divisions of programs among caches: against all divisions, tried one by one. */
+/* test_rooms - programs of several cores, caches of unequal room, and costs that are more
+ * than their pairs: against all divisions, tried one by one. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +12,9 @@
 
 #include <cmocka.h>
 
-#include "packer/cli/plan/search.h"
+#include "models/partition/partition.h"
 
 #define N_MAX 40
-#define LONG 60 /* seconds: no limit */
 
 static unsigned long state;
 
@@ -36,9 +37,9 @@ struct table {
     double pair[N_MAX * N_MAX], alone[N_MAX], power;
 };
 
-static double table_cost(void *context, size_t n, const size_t *member)
+static double table_cost(const size_t *member, size_t n, void *arg)
 {
-    struct table *table = context;
+    struct table *table = arg;
     double sum = 0;
 
     table->asked++;
@@ -61,7 +62,7 @@ static void table_fill(struct table *table, size_t n, double power)
 
 struct setting {
     size_t cores[N_MAX], kind[N_MAX], room[N_MAX];
-    struct plan_problem problem;
+    struct partition problem;
 };
 
 static void setting_make(struct setting *setting, struct table *table, size_t caches, size_t room)
@@ -72,17 +73,17 @@ static void setting_make(struct setting *setting, struct table *table, size_t ca
     }
     for (size_t i = 0; i < caches; i++)
         setting->room[i] = room;
-    setting->problem = (struct plan_problem){.n = table->n,
-                                             .cores = setting->cores,
-                                             .kind = setting->kind,
-                                             .caches = caches,
-                                             .room = setting->room,
-                                             .cost = table_cost,
-                                             .context = table};
+    setting->problem = (struct partition){.n = table->n,
+                                          .cores = setting->cores,
+                                          .kind = setting->kind,
+                                          .groups = caches,
+                                          .room = setting->room,
+                                          .cost = table_cost,
+                                          .arg = table};
 }
 
 /* The first division that fits: each program where there is room. */
-static void fill_up(const struct plan_problem *problem, size_t *cache)
+static void fill_up(const struct partition *problem, size_t *cache)
 {
     size_t used[N_MAX] = {0};
 
@@ -90,32 +91,32 @@ static void fill_up(const struct plan_problem *problem, size_t *cache)
         size_t at = 0;
 
         while (used[at] + problem->cores[i] > problem->room[at])
-            assert_true(++at < problem->caches);
+            assert_true(++at < problem->groups);
         used[at] += problem->cores[i];
         cache[i] = at;
     }
 }
 
-static void assert_fits(const struct plan_problem *problem, const size_t *cache)
+static void assert_fits(const struct partition *problem, const size_t *cache)
 {
     size_t used[N_MAX] = {0};
 
     for (size_t i = 0; i < problem->n; i++) {
-        assert_in_range(cache[i], 0, problem->caches - 1);
+        assert_in_range(cache[i], 0, problem->groups - 1);
         used[cache[i]] += problem->cores[i];
     }
-    for (size_t i = 0; i < problem->caches; i++)
+    for (size_t i = 0; i < problem->groups; i++)
         assert_in_range(used[i], 0, problem->room[i]);
 }
 
 /* The least cost of all divisions of the programs from `next` on. */
-static double try_all(const struct plan_problem *problem, size_t next, size_t *used, size_t *cache)
+static double try_all(const struct partition *problem, size_t next, size_t *used, size_t *cache)
 {
     double best = INFINITY;
 
     if (next == problem->n)
-        return plan_cost(problem, cache);
-    for (size_t i = 0; i < problem->caches; i++)
+        return partition_cost(problem, cache);
+    for (size_t i = 0; i < problem->groups; i++)
         if (used[i] + problem->cores[next] <= problem->room[i]) {
             used[i] += problem->cores[next];
             cache[next] = i;
@@ -125,22 +126,23 @@ static double try_all(const struct plan_problem *problem, size_t next, size_t *u
     return best;
 }
 
-static double least(const struct plan_problem *problem)
+static double least(const struct partition *problem)
 {
     size_t used[N_MAX] = {0}, cache[N_MAX];
 
     return try_all(problem, 0, used, cache);
 }
 
-static struct plan_result search(const struct plan_problem *problem, double limit_s)
+static struct partition_found search(struct partition problem)
 {
-    struct plan_result result;
-    size_t cache[N_MAX];
+    size_t start[N_MAX], cache[N_MAX];
+    struct partition_found result;
 
-    fill_up(problem, cache);
-    assert_int_equal(plan_search(problem, limit_s, cache, &result), 0);
-    assert_fits(problem, cache);
-    assert_near(result.cost, plan_cost(problem, cache));
+    fill_up(&problem, start);
+    problem.start = start;
+    assert_int_equal(partition_solve(&problem, cache, &result), 0);
+    assert_fits(&problem, cache);
+    assert_near(result.total, partition_cost(&problem, cache));
     return result;
 }
 
@@ -160,15 +162,15 @@ static void few_programs_are_divided_exactly(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (unsigned long seed = 1; seed < 4; seed++) {
-            struct plan_result result;
+            struct partition_found result;
 
             state = seed;
             table_fill(&table, cases[i].n, cases[i].power);
             setting_make(&setting, &table, cases[i].caches, cases[i].room);
-            result = search(&setting.problem, LONG);
-            assert_true(result.exact);
-            assert_false(result.cut_off);
-            assert_near(result.cost, least(&setting.problem));
+            result = search(setting.problem);
+            assert_true(result.optimal);
+            assert_false(result.stopped);
+            assert_near(result.total, least(&setting.problem));
         }
 }
 
@@ -179,8 +181,9 @@ static void wide_programs_and_uneven_caches_too(void **unused)
 
     (void)unused;
     for (unsigned long seed = 1; seed < 20; seed++) {
-        size_t cache[N_MAX] = {2, 1, 3, 1, 3, 3};
-        struct plan_result result;
+        const size_t start[] = {2, 1, 3, 1, 3, 3};
+        size_t cache[N_MAX];
+        struct partition_found result;
 
         state = seed;
         table_fill(&table, 6, 1);
@@ -190,10 +193,11 @@ static void wide_programs_and_uneven_caches_too(void **unused)
         setting.room[3] = 3;
         setting.cores[0] = 2;
         setting.cores[3] = 3;
-        assert_int_equal(plan_search(&setting.problem, LONG, cache, &result), 0);
+        setting.problem.start = start;
+        assert_int_equal(partition_solve(&setting.problem, cache, &result), 0);
         assert_fits(&setting.problem, cache);
-        assert_true(result.exact);
-        assert_near(result.cost, least(&setting.problem));
+        assert_true(result.optimal);
+        assert_near(result.total, least(&setting.problem));
     }
 }
 
@@ -210,7 +214,7 @@ static void costs_alone_are_no_reason_to_stay_alone(void **unused)
         for (size_t i = 0; i < 5; i++)
             table.alone[i] = (double)number(5000);
         setting_make(&setting, &table, 4, 2);
-        assert_near(search(&setting.problem, LONG).cost, least(&setting.problem));
+        assert_near(search(setting.problem).total, least(&setting.problem));
     }
 }
 
@@ -219,7 +223,7 @@ static void many_pairs_are_matched(void **unused)
 {
     struct setting setting;
     struct table table;
-    struct plan_result result;
+    struct partition_found result;
 
     (void)unused;
     state = 7;
@@ -230,9 +234,9 @@ static void many_pairs_are_matched(void **unused)
     for (size_t i = 0; i < N_MAX; i += 2)
         table.pair[i * N_MAX + i + 1] = table.pair[(i + 1) * N_MAX + i] = 1;
     setting_make(&setting, &table, N_MAX / 2, 2);
-    result = search(&setting.problem, LONG);
-    assert_true(result.exact);
-    assert_near(result.cost, N_MAX / 2);
+    result = search(setting.problem);
+    assert_true(result.optimal);
+    assert_near(result.total, N_MAX / 2);
 }
 
 /* ---- bounded ---- */
@@ -245,7 +249,7 @@ static void families_find_each_other(void **unused)
 
     (void)unused;
     for (int power = 0; power <= 1; power++) {
-        struct plan_result result;
+        struct partition_found result;
 
         state = 3;
         table_fill(&table, 32, power);
@@ -254,10 +258,10 @@ static void families_find_each_other(void **unused)
                 table.pair[i * 32 + j] = i % 8 == j % 8 ? 0 : 1 + table.pair[i * 32 + j];
         setting_make(&setting, &table, 8, 4);
         setting.problem.pairwise = power == 0;
-        result = search(&setting.problem, LONG);
-        assert_near(result.cost, 0);
-        assert_false(result.exact);
-        assert_false(result.cut_off);
+        result = search(setting.problem);
+        assert_near(result.total, 0);
+        assert_false(result.optimal);
+        assert_false(result.stopped);
     }
 }
 
@@ -268,21 +272,27 @@ static void the_search_finds_what_is_best(void **unused)
 
     (void)unused;
     for (unsigned long seed = 1; seed < 8; seed++) {
-        struct table few, more = {.n = PLAN_EXACT_MAX + 1};
-        struct plan_result exact, bounded;
+        struct table few, more = {.n = PARTITION_EXACT_ANY_MAX + 1};
+        struct partition_found exact, bounded;
 
         state = seed;
-        table_fill(&few, PLAN_EXACT_MAX, 0);
+        table_fill(&few, PARTITION_EXACT_ANY_MAX, 0);
         for (size_t i = 0; i < few.n; i++)
             memcpy(&more.pair[i * more.n], &few.pair[i * few.n], few.n * sizeof(double));
         setting_make(&setting, &few, 3, N_MAX);
-        exact = search(&setting.problem, LONG);
+        exact = search(setting.problem);
         setting_make(&setting, &more, 3, N_MAX);
-        bounded = search(&setting.problem, LONG);
-        assert_true(exact.exact);
-        assert_false(bounded.exact);
-        assert_near(bounded.cost, exact.cost);
+        bounded = search(setting.problem);
+        assert_true(exact.optimal);
+        assert_false(bounded.optimal);
+        assert_near(bounded.total, exact.total);
     }
+}
+
+static bool at_once(void *arg)
+{
+    (void)arg;
+    return true;
 }
 
 /* Equal input, equal result; time that is up at once leaves what was begun with, or better. */
@@ -290,7 +300,7 @@ static void time_limits_are_kept(void **unused)
 {
     struct setting setting;
     struct table table;
-    struct plan_result first, again, none;
+    struct partition_found first, again, none;
     size_t cache[N_MAX];
     double begun;
 
@@ -298,15 +308,16 @@ static void time_limits_are_kept(void **unused)
     state = 11;
     table_fill(&table, N_MAX, 1);
     setting_make(&setting, &table, 10, 5);
-    first = search(&setting.problem, LONG);
-    again = search(&setting.problem, LONG);
-    assert_true(first.cost == again.cost);
+    first = search(setting.problem);
+    again = search(setting.problem);
+    assert_true(first.total == again.total);
     fill_up(&setting.problem, cache);
-    begun = plan_cost(&setting.problem, cache);
-    none = search(&setting.problem, 0);
-    assert_true(none.cut_off);
-    assert_true(none.cost <= begun);
-    assert_true(first.cost < begun);
+    begun = partition_cost(&setting.problem, cache);
+    setting.problem.stop = at_once;
+    none = search(setting.problem);
+    assert_true(none.stopped);
+    assert_true(none.total <= begun);
+    assert_true(first.total < begun);
 }
 
 /* Of a kind: the same groups are not asked for again. */
@@ -322,20 +333,47 @@ static void groups_are_remembered(void **unused)
     setting_make(&setting, &table, 8, 4);
     for (size_t i = 0; i < 24; i++)
         setting.kind[i] = i % 2;
-    search(&setting.problem, LONG);
+    search(setting.problem);
     assert_in_range(table.asked, 1, 60); /* 14 groups of up to 4 of two kinds, and whole plans */
+}
+
+static void what_does_not_fit_is_refused(void **unused)
+{
+    static const size_t wide[] = {2, 1, 1}, none[] = {1, 0, 1}, room[] = {2, 1};
+    static const size_t fits[] = {0, 1, 0}, beyond[] = {0, 0, 2};
+    struct table table = {.n = 3};
+    const struct partition sound = {
+        .n = 3, .groups = 2, .room = room, .start = fits, .cost = table_cost, .arg = &table};
+    struct partition bad[] = {sound, sound, sound, sound, sound};
+    struct partition_found result;
+    size_t cache[3] = {7, 7, 7};
+
+    (void)unused;
+    bad[0].cores = wide;
+    bad[1].cores = none;
+    bad[2].start = beyond;
+    bad[3].groups = 1;
+    bad[4].cores = wide; /* who begins nowhere has one core */
+    bad[4].start = NULL;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        errno = 0;
+        assert_int_equal(partition_solve(&bad[i], cache, &result), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_int_equal(cache[0], 7);
+    }
+    assert_int_equal(partition_solve(&sound, cache, &result), 0);
 }
 
 static void nobody_is_placed_nowhere(void **unused)
 {
     struct setting setting;
     struct table table = {0};
-    struct plan_result result;
+    struct partition_found result;
 
     (void)unused;
     setting_make(&setting, &table, 2, 2);
-    assert_int_equal(plan_search(&setting.problem, LONG, NULL, &result), 0);
-    assert_true(result.cost == 0);
+    assert_int_equal(partition_solve(&setting.problem, NULL, &result), 0);
+    assert_true(result.total == 0);
 }
 
 int main(void)
@@ -349,6 +387,7 @@ int main(void)
         cmocka_unit_test(the_search_finds_what_is_best),
         cmocka_unit_test(time_limits_are_kept),
         cmocka_unit_test(groups_are_remembered),
+        cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(nobody_is_placed_nowhere),
     };
 
