@@ -39,6 +39,11 @@ static bool is_within(struct range range, double value)
     return isfinite(value) && value >= range.min && value <= range.max;
 }
 
+bool json_in_range(const struct json_field *field, double value)
+{
+    return is_within(range_of(field), value);
+}
+
 static bool is_whole(double value)
 {
     return fabs(value) >= 0x1p63 || (double)(int64_t)value == value;
@@ -297,7 +302,7 @@ static struct json_object *new_number(const struct json_field *field, double num
 {
     char text[64];
 
-    if (!is_within(range_of(field), number))
+    if (!json_in_range(field, number))
         return NULL;
     if (field->whole)
         return json_object_new_int64((int64_t)number);
@@ -313,7 +318,7 @@ static struct json_object *new_integer(const struct json_field *field, const voi
     int64_t i = narrow ? *(const int32_t *)at : *(const int64_t *)at;
     uint64_t u = narrow ? *(const uint32_t *)at : *(const uint64_t *)at;
 
-    if (!is_within(range_of(field), is_signed ? (double)i : (double)u))
+    if (!json_in_range(field, is_signed ? (double)i : (double)u))
         return NULL;
     return is_signed ? json_object_new_int64(i) : json_object_new_uint64(u);
 }

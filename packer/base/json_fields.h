@@ -76,6 +76,9 @@ struct json_field {
 #define JSON_END {.name = NULL}
 /* clang-format on */
 
+/* Says whether a number may stand in the field: finite, and within the range that it has. */
+bool json_in_range(const struct json_field *field, double value);
+
 /* Reads the fields of a table from an object into a struct. Fields that may be absent stay as they
  * were where they are absent or null. Returns 0, or -1 and err; the struct is then undefined. */
 int json_read(struct json_object *object, const struct json_field *fields, void *into,

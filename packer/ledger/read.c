@@ -8,6 +8,7 @@
 
 #include "packer/base/array.h"
 #include "packer/ledger/schema.h"
+#include "packer/sql/fields.h"
 
 /* A query as it is built: its text, and its parameters in order. */
 struct query {
@@ -104,8 +105,8 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     query->out = open_memstream(&query->text, &query->size);
     if (!query->out)
         return berth_error_set(err, "out of memory");
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        fprintf(query->out, "%s\"%s\"", i ? ", " : "SELECT ", ledger_field[i].name);
+    fputs("SELECT ", query->out);
+    sql_put_names(query->out, ledger_fields);
     fputs(" FROM ledger_record", query->out);
     add_jobs(query, filter);
     add_users(query, filter);
@@ -122,29 +123,6 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
 }
 
 /* ---- rows ---- */
-
-static void take_field(const struct sql_statement *row, size_t i, void *at)
-{
-    switch (ledger_field[i].type) {
-    case LEDGER_TEXT:
-        sql_copy(row, i, at, ledger_field[i].size);
-        break;
-    case LEDGER_U32:
-        *(uint32_t *)at = (uint32_t)sql_int(row, i);
-        break;
-    case LEDGER_U64:
-        *(uint64_t *)at = (uint64_t)sql_int(row, i);
-        break;
-    case LEDGER_I64:
-        *(int64_t *)at = sql_int(row, i);
-        break;
-    case LEDGER_STATUS:
-        *(int *)at = sql_is_null(row, i) ? -1 : (int)sql_int(row, i);
-        break;
-    default:
-        *(double *)at = sql_double(row, i);
-    }
-}
 
 /* Run the query, a call for each row. */
 static int each(struct sql *sql, const struct query *query,
@@ -164,8 +142,7 @@ static int each(struct sql *sql, const struct query *query,
             sql_bind_int(row, i, query->param[i].number);
     while ((rc = sql_step(row, err)) == 1) {
         ledger_record_init(&record);
-        for (size_t i = 0; i < LEDGER_FIELDS; i++)
-            take_field(row, i, (char *)&record + ledger_field[i].offset);
+        sql_take_fields(row, 0, ledger_fields, &record);
         if (fn(&record, arg) != 0) {
             rc = 0;
             break;

@@ -5,78 +5,73 @@
 #include <math.h>
 #include <string.h>
 
-#define PLACE(member)                                                                              \
-    offsetof(struct ledger_record, member), sizeof(((struct ledger_record *)NULL)->member)
-#define FIELD(type, member, unit)                                                                  \
-    {                                                                                              \
-#member, LEDGER_##type, PLACE(member), unit                                                \
-    }
+#define WHOLE_MAX 9.2e18 /* greater ones are not known */
 
-const struct ledger_field ledger_field[LEDGER_FIELDS] = {
-    FIELD(TEXT, cluster, ""),
-    FIELD(TEXT, node, ""),
-    {"job", LEDGER_U32, PLACE(id.job), ""},
-    {"step", LEDGER_U32, PLACE(id.step), ""},
-    FIELD(U32, array_job, ""),
-    FIELD(U32, array_task, ""),
-    FIELD(U32, restart, ""),
-    FIELD(U32, nodes, ""),
-    FIELD(U32, uid, ""),
-    FIELD(U32, gid, ""),
-    FIELD(TEXT, user, ""),
-    FIELD(TEXT, account, ""),
-    FIELD(TEXT, qos, ""),
-    FIELD(TEXT, partition, ""),
-    FIELD(TEXT, job_name, ""),
-    FIELD(TEXT, program, ""),
-    FIELD(TEXT, tag, ""),
-    FIELD(I64, start, "unix s"),
-    FIELD(I64, end, "unix s"),
-    FIELD(DOUBLE, elapsed_s, "s"),
-    FIELD(STATUS, exit_status, ""),
-    FIELD(TEXT, state, ""),
-    FIELD(U32, tasks, ""),
-    FIELD(U32, cores_given, ""),
-    FIELD(U32, cores_used, ""),
-    FIELD(TEXT, home, ""),
-    FIELD(TEXT, cpus, ""),
-    FIELD(TEXT, policy, ""),
-    FIELD(U64, moves, ""),
-    FIELD(DOUBLE, user_s, "s"),
-    FIELD(DOUBLE, system_s, "s"),
-    FIELD(DOUBLE, maxrss_kib, "KiB"),
-    FIELD(DOUBLE, instructions, ""),
-    FIELD(DOUBLE, llc_misses, ""),
-    FIELD(DOUBLE, memory_bytes, "bytes"),
-    FIELD(TEXT, counters_source, ""),
-    {"uj_package", LEDGER_WHOLE, PLACE(uj[ENERGY_PACKAGE]), "uJ"},
-    {"uj_dram", LEDGER_WHOLE, PLACE(uj[ENERGY_DRAM]), "uJ"},
-    {"uj_node", LEDGER_WHOLE, PLACE(uj[ENERGY_NODE]), "uJ"},
-    FIELD(TEXT, energy_source, ""),
-    FIELD(DOUBLE, power_w, "W"),
-    FIELD(DOUBLE, edp, "J s"),
-    FIELD(DOUBLE, edp_per_instruction, "J s per instruction"),
-    FIELD(DOUBLE, slowdown_home, "fraction"),
-    FIELD(DOUBLE, slowdown_predicted, "fraction"),
-    FIELD(DOUBLE, slowdown_observed, "fraction"),
-    FIELD(TEXT, slowdown_source, ""),
+/* clang-format off */
+#define FIELD(member) JSON_FIELD(struct ledger_record, #member, member, OPTIONAL)
+#define MICROJOULES(key, member)                                                                   \
+    {JSON_AT(struct ledger_record, key, member, OPTIONAL), .kind = JSON_NUMBER, .whole = true,     \
+     .min = -WHOLE_MAX, .max = WHOLE_MAX}
+/* clang-format on */
+
+const struct json_field ledger_fields[] = {
+    FIELD(cluster),
+    FIELD(node),
+    JSON_RANGE(struct ledger_record, "job", id.job, REQUIRED, 1, UINT32_MAX),
+    JSON_FIELD(struct ledger_record, "step", id.step, OPTIONAL),
+    FIELD(array_job),
+    FIELD(array_task),
+    FIELD(restart),
+    FIELD(nodes),
+    FIELD(uid),
+    FIELD(gid),
+    FIELD(user),
+    FIELD(account),
+    FIELD(qos),
+    FIELD(partition),
+    FIELD(job_name),
+    FIELD(program),
+    FIELD(tag),
+    JSON_RANGE(struct ledger_record, "start", start, REQUIRED, 1, WHOLE_MAX),
+    FIELD(end),
+    FIELD(elapsed_s),
+    JSON_RANGE(struct ledger_record, "exit_status", exit_status, OPTIONAL, 0, INT32_MAX),
+    FIELD(state),
+    FIELD(tasks),
+    FIELD(cores_given),
+    FIELD(cores_used),
+    FIELD(home),
+    FIELD(cpus),
+    FIELD(policy),
+    FIELD(moves),
+    FIELD(user_s),
+    FIELD(system_s),
+    FIELD(maxrss_kib),
+    FIELD(instructions),
+    FIELD(llc_misses),
+    FIELD(memory_bytes),
+    FIELD(counters_source),
+    MICROJOULES("uj_package", uj[ENERGY_PACKAGE]),
+    MICROJOULES("uj_dram", uj[ENERGY_DRAM]),
+    MICROJOULES("uj_node", uj[ENERGY_NODE]),
+    FIELD(energy_source),
+    FIELD(power_w),
+    FIELD(edp),
+    FIELD(edp_per_instruction),
+    FIELD(slowdown_home),
+    FIELD(slowdown_predicted),
+    FIELD(slowdown_observed),
+    FIELD(slowdown_source),
+    JSON_END,
 };
-
-const struct ledger_field *ledger_field_named(const char *name)
-{
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        if (strcmp(ledger_field[i].name, name) == 0)
-            return &ledger_field[i];
-    return NULL;
-}
 
 void ledger_record_init(struct ledger_record *record)
 {
     memset(record, 0, sizeof(*record));
     record->exit_status = -1;
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        if (ledger_field[i].type == LEDGER_DOUBLE || ledger_field[i].type == LEDGER_WHOLE)
-            *(double *)((char *)record + ledger_field[i].offset) = NAN;
+    for (const struct json_field *field = ledger_fields; field->name; field++)
+        if (field->kind == JSON_NUMBER)
+            *(double *)((char *)record + field->offset) = NAN;
 }
 
 /* A row's key is also the order that reports want. "end" is what periods are looked up by: a step

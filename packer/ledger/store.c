@@ -2,13 +2,12 @@
 /* ledger_store - see ledger/store.h */
 #include "packer/ledger/store.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "packer/conf/conf.h"
 #include "packer/ledger/schema.h"
+#include "packer/sql/fields.h"
 
 struct ledger_store {
     struct sql *sql;
@@ -25,11 +24,9 @@ static int prepare_insert(struct ledger_store *store, struct berth_error *err)
     if (!out)
         return berth_error_set(err, "out of memory");
     fputs("INSERT INTO ledger_record (", out);
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        fprintf(out, "%s\"%s\"", i ? ", " : "", ledger_field[i].name);
+    sql_put_names(out, ledger_fields);
     fputs(") VALUES (", out);
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        fputs(i ? ", ?" : "?", out);
+    sql_put_holes(out, ledger_fields);
     fputc(')', out);
     fprintf(out, sql_words(store->sql)->or_nothing, "restart");
     if (fclose(out) == 0)
@@ -65,48 +62,12 @@ void ledger_store_close(struct ledger_store *store)
     free(store);
 }
 
-static void bind_whole(struct sql_statement *insert, size_t i, double value)
-{
-    if (isfinite(value) && fabs(value) <= LEDGER_WHOLE_MAX)
-        sql_bind_int(insert, i, (int64_t)value);
-    else
-        sql_bind_null(insert, i);
-}
-
-static void bind_field(struct sql_statement *insert, size_t i, const void *at)
-{
-    switch (ledger_field[i].type) {
-    case LEDGER_TEXT:
-        sql_bind_text(insert, i, at);
-        break;
-    case LEDGER_U32:
-        sql_bind_int(insert, i, *(const uint32_t *)at);
-        break;
-    case LEDGER_U64:
-        sql_bind_int(insert, i, (int64_t) * (const uint64_t *)at);
-        break;
-    case LEDGER_I64:
-        sql_bind_int(insert, i, *(const int64_t *)at);
-        break;
-    case LEDGER_STATUS:
-        bind_whole(insert, i, *(const int *)at < 0 ? NAN : *(const int *)at);
-        break;
-    case LEDGER_DOUBLE:
-        sql_bind_double(insert, i, *(const double *)at);
-        break;
-    case LEDGER_WHOLE:
-        bind_whole(insert, i, *(const double *)at);
-        break;
-    }
-}
-
 static int put_one(struct ledger_store *store, const struct ledger_record *record,
                    struct berth_error *err)
 {
     int rc;
 
-    for (size_t i = 0; i < LEDGER_FIELDS; i++)
-        bind_field(store->insert, i, (const char *)record + ledger_field[i].offset);
+    sql_bind_fields(store->insert, 0, ledger_fields, record);
     rc = sql_step(store->insert, err);
     sql_reset(store->insert);
     return rc < 0 ? -1 : 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/sql/fields.c packer/sql/fields.h \
 	packer/sql/sql.c packer/sql/sql.h \
 	packer/sql/sql_way.h \
 	packer/sql/sqlite.c

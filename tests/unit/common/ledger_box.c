@@ -43,29 +43,18 @@ struct ledger_record ledger_box_record(unsigned n)
     struct ledger_record record;
 
     ledger_record_init(&record);
-    for (size_t i = 0; i < LEDGER_FIELDS; i++) {
-        char *at = (char *)&record + ledger_field[i].offset;
+    for (size_t i = 0; ledger_fields[i].name; i++) {
+        const struct json_field *field = &ledger_fields[i];
+        char *at = (char *)&record + field->offset;
 
-        switch (ledger_field[i].type) {
-        case LEDGER_TEXT:
-            snprintf(at, ledger_field[i].size, "%.8s %zu", ledger_field[i].name, i);
-            break;
-        case LEDGER_U32:
+        if (field->kind == JSON_TEXT)
+            snprintf(at, field->size, "%.8s %zu", field->name, i);
+        else if (field->kind == JSON_NUMBER)
+            *(double *)at = field->whole ? 9007199254740991 - (double)i : (double)(i + 1) / 3;
+        else if (field->kind == JSON_UNSIGNED && field->size == sizeof(uint32_t))
             *(uint32_t *)at = UINT32_MAX - (uint32_t)i;
-            break;
-        case LEDGER_U64:
+        else if (field->kind == JSON_UNSIGNED)
             *(uint64_t *)at = INT64_MAX - i;
-            break;
-        case LEDGER_I64:
-        case LEDGER_STATUS:
-            break;
-        case LEDGER_DOUBLE:
-            *(double *)at = (double)(i + 1) / 3;
-            break;
-        case LEDGER_WHOLE:
-            *(double *)at = 9007199254740991 - (double)i;
-            break;
-        }
     }
     record.id = (struct wire_step_id){n + 1, WIRE_STEP_BATCH};
     record.start = 1000 + n;
@@ -81,11 +70,10 @@ static bool same_number(double a, double b)
 
 bool ledger_box_same(const struct ledger_record *a, const struct ledger_record *b)
 {
-    for (size_t i = 0; i < LEDGER_FIELDS; i++) {
-        const struct ledger_field *field = &ledger_field[i];
+    for (const struct json_field *field = ledger_fields; field->name; field++) {
         const char *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
-        bool same = field->type == LEDGER_TEXT ? strcmp(x, y) == 0
-                    : field->type == LEDGER_DOUBLE || field->type == LEDGER_WHOLE
+        bool same = field->kind == JSON_TEXT ? strcmp(x, y) == 0
+                    : field->kind == JSON_NUMBER
                         ? same_number(*(const double *)x, *(const double *)y)
                         : memcmp(x, y, field->size) == 0;
 
