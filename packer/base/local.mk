@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libwire_la_SOURCES += \
 	packer/base/array.c packer/base/array.h \
+	packer/base/clock.c packer/base/clock.h \
 	packer/base/cpus.c packer/base/cpus.h \
 	packer/base/error.c packer/base/error.h \
 	packer/base/file.c packer/base/file.h \
@@ -8,7 +9,6 @@ libwire_la_SOURCES += \
 	packer/base/json_fields.c packer/base/json_fields.h \
 	packer/base/text.c packer/base/text.h
 libpacker_la_SOURCES += \
-	packer/base/clock.c packer/base/clock.h \
 	packer/base/ini_file.c packer/base/ini_file.h \
 	packer/base/log.c packer/base/log.h \
 	packer/base/worker.c packer/base/worker.h

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libwire_la_SOURCES += \
 	packer/wire/wire.c packer/wire/wire.h \
+	packer/wire/wire_client.c packer/wire/wire_client.h \
 	packer/wire/wire_names.c \
 	packer/wire/wire_shape.c

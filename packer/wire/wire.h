@@ -2,7 +2,7 @@
 /* wire - the messages between the plugin, berthd and berthctl (berth-protocol(7)).
  *
  * One JSON object per line over a Unix stream socket, "version" first, at most WIRE_MESSAGE_MAX
- * bytes with its newline. The only header of packer/ that the plugin includes: it has the option
+ * bytes with its newline. The plugin includes nothing of packer/ but this room: it has the option
  * words too, and the identity of a program, so that both sides cannot differ about them. */
 #ifndef BERTH_WIRE_WIRE_H
 #define BERTH_WIRE_WIRE_H

@@ -168,6 +168,7 @@ unit_programs = \
 	tests/unit/trace/test_cachesim \
 	tests/unit/trace/test_reuse \
 	tests/unit/wire/test_wire \
+	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_names \
 	tests/unit/wire/test_wire_shape
 check_PROGRAMS += $(unit_programs)

@@ -2,108 +2,16 @@
 /* ctl_client - one question to berthd, all its answer lines, one deadline over everything: a hung
  * berthd must not hang the person who wants to know why. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "packer/base/clock.h"
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/wire/wire_client.h"
 
-#define DEADLINE_S 2.0
+#define DEADLINE_S 2
 
-struct client {
-    int fd;
-    double deadline_s; /* of mono_s */
-    size_t length;     /* bytes in buffer */
-    char buffer[WIRE_MESSAGE_MAX];
-};
-
-/* Wait for the socket. 0, or -1 with errno ETIMEDOUT. */
-static int await(struct client *client, short events)
-{
-    struct pollfd fd = {.fd = client->fd, .events = events};
-    double left_s = client->deadline_s - mono_s();
-    int ready;
-
-    do
-        ready = poll(&fd, 1, left_s > 0 ? (int)(left_s * 1e3) + 1 : 0);
-    while (ready < 0 && errno == EINTR && (left_s = client->deadline_s - mono_s()) > 0);
-    if (ready == 0)
-        errno = ETIMEDOUT;
-    return ready > 0 ? 0 : -1;
-}
-
-static int client_open(struct client *client, const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    client->deadline_s = mono_s() + DEADLINE_S;
-    client->length = 0;
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (client->fd < 0)
-        return -1;
-    if (connect(client->fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-        return 0;
-    close(client->fd);
-    return -1;
-}
-
-static int client_send(struct client *client, const char *line)
-{
-    size_t length = strlen(line);
-
-    while (length > 0) {
-        ssize_t sent = send(client->fd, line, length, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno == EAGAIN && await(client, POLLOUT) == 0)
-            continue;
-        if (sent < 0)
-            return -1;
-        line += sent;
-        length -= (size_t)sent;
-    }
-    return 0;
-}
-
-/* Fill the buffer until it holds a whole line; *line_length is the line's, with its newline. 0 or
- * -1. */
-static int client_receive(struct client *client, size_t *line_length)
-{
-    char *newline;
-
-    while (!(newline = memchr(client->buffer, '\n', client->length))) {
-        size_t room = sizeof(client->buffer) - client->length;
-        ssize_t got;
-
-        if (room == 0) {
-            errno = EMSGSIZE;
-            return -1;
-        }
-        if (await(client, POLLIN) < 0)
-            return -1;
-        got = recv(client->fd, client->buffer + client->length, room, 0);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR))
-            continue;
-        if (got == 0)
-            errno = ECONNRESET;
-        if (got <= 0)
-            return -1;
-        client->length += (size_t)got;
-    }
-    *line_length = (size_t)(newline - client->buffer) + 1;
-    return 0;
-}
-
-/* Take over one line into the answer. 1 more follow, 0 that was the last, -1 and err. */
+/* Takes over one line into the answer. 1 more follow, 0 that was the last, -1 and err. */
 static int gather(struct json_object *answer, struct json_object *line, struct berth_error *err)
 {
     struct json_object *node = ctl_object(line, "node"), *step = ctl_object(line, "step");
@@ -122,25 +30,24 @@ static int gather(struct json_object *answer, struct json_object *line, struct b
     return ctl_true(line, "more");
 }
 
-/* Read lines into the answer until the last one. 0, or -1 and err. */
-static int client_gather(struct client *client, struct json_object *answer, const char *path,
-                         struct berth_error *err)
+/* Reads lines into the answer until the last one. 0, or -1 and err. */
+static int gather_all(struct wire_client *client, struct json_object *answer, const char *path,
+                      struct berth_error *err)
 {
     int more = 1;
 
     while (more == 1) {
+        const char *text;
+        ssize_t length = wire_client_receive(client, &text);
         struct json_object *line;
-        size_t length;
 
-        if (client_receive(client, &length) < 0)
+        if (length < 0)
             return berth_error_set(err, "no whole answer at %s: %s", path, strerror(errno));
-        line = json_parse(client->buffer, length, err);
+        line = json_parse(text, (size_t)length, err);
         if (!line)
             return -1;
         more = gather(answer, line, err);
         json_object_put(line);
-        client->length -= length;
-        memmove(client->buffer, client->buffer + length, client->length);
     }
     return more;
 }
@@ -148,23 +55,17 @@ static int client_gather(struct client *client, struct json_object *answer, cons
 static int ask(const char *path, const char *question, struct json_object *answer,
                struct berth_error *err)
 {
-    struct client *client = malloc(sizeof(*client));
+    struct wire_client *client = wire_client_open(path, DEADLINE_S);
     int rc = -1;
 
     if (!client)
-        return berth_error_set(err, "out of memory");
-    if (client_open(client, path) < 0) {
         berth_error_set(err, "no answer at %s: %s (is berthd running? berthctl doctor)", path,
                         strerror(errno));
-        goto out;
-    }
-    if (client_send(client, question) < 0)
+    else if (wire_client_send(client, question) < 0)
         berth_error_set(err, "no answer at %s: %s", path, strerror(errno));
     else
-        rc = client_gather(client, answer, path, err);
-    close(client->fd);
-out:
-    free(client);
+        rc = gather_all(client, answer, path, err);
+    wire_client_close(client);
     return rc;
 }
 

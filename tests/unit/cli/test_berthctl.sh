@@ -102,7 +102,18 @@ head -c 70000 /dev/zero | tr '\0' x >"$dir/answer"
 ctl 1 status ''
 err_has 'Message too long'
 
+# a berthd that is too busy to take a connection at once is waited for
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+stop
+rm -f "$dir/sock"
+"$fake" -b "$dir/sock" "$dir/answer" >"$dir/asked" &
+server=$!
+for _ in $(seq 100); do grep -q busy "$dir/asked" && break; sleep 0.05; done
+ctl 0 status ''
+out_has '^node n1'
+
 # ---- status ----
+serve "$dir/answer"
 { echo "$node"; step 4711.0 12.5 solver; step 4712.batch null sh; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
 asked '{"version":1,"op":"status"}'

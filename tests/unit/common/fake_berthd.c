@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fake_berthd - what berthctl talks to in its test: a socket that gives a canned answer.
  *
- *     fake_berthd SOCKET [FILE...]
+ *     fake_berthd [-b] SOCKET [FILE...]
  *
  * Every request line is printed on stdout; the answer is FILE as it is at that moment, then the
  * connection ends. Of several, each is an answer in its turn, the last one ever after. Without FILE
- * it accepts and never answers. It ends with the process that started it. */
+ * it accepts and never answers. With -b it is busy at first: its backlog is full for a while. It
+ * ends with the process that started it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define BUSY_MS 500
+
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -26,6 +29,23 @@ static int listen_at(const char *path)
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
         return -1;
     return fd;
+}
+
+/* Connects until no connection is taken any more, and drops them all after BUSY_MS. */
+static void be_busy(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd[64], n = 0;
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    do
+        fd[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    while (connect(fd[n++], (struct sockaddr *)&address, sizeof(address)) == 0 && n < 64);
+    puts("busy");
+    fflush(stdout);
+    usleep(BUSY_MS * 1000);
+    while (n-- > 0)
+        close(fd[n]);
 }
 
 /* Print what is asked, up to its newline. */
@@ -57,7 +77,11 @@ static void send_file(int fd, const char *path)
 
 int main(int argc, char **argv)
 {
-    int listener = argc > 1 ? listen_at(argv[1]) : -1, next = 2;
+    int busy = argc > 1 && strcmp(argv[1], "-b") == 0, next = 2, listener;
+
+    argv += busy;
+    argc -= busy;
+    listener = argc > 1 ? listen_at(argv[1]) : -1;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
@@ -65,6 +89,8 @@ int main(int argc, char **argv)
         perror("fake_berthd");
         return 1;
     }
+    if (busy)
+        be_busy(argv[1]);
     for (;;) {
         int fd = accept(listener, NULL, NULL);
 
