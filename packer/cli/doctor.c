@@ -44,11 +44,7 @@ static void check_conf(struct doctor *doctor, const char *path)
 
 static void check_enforcement(struct doctor *doctor)
 {
-    static const char *const name[] = {[CONF_ENFORCE_AUTO] = "auto",
-                                       [CONF_ENFORCE_CGROUP1] = "cgroup1",
-                                       [CONF_ENFORCE_CGROUP2] = "cgroup2",
-                                       [CONF_ENFORCE_DRYRUN] = "dryrun"};
-    const char *asked = name[doctor->conf.enforcement];
+    const char *asked = conf_enforcement_name[doctor->conf.enforcement];
     struct enforce enforce;
     struct berth_error err;
 

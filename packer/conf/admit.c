@@ -2,13 +2,9 @@
 /* admit - see admit.h */
 #include "packer/conf/admit.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/log.h"
 #include "packer/base/text.h"
 
 /* ---- who may ask for isolate ---- */
@@ -46,62 +42,6 @@ const char *admit_isolate(const struct conf *conf, const struct wire_register *r
         return NULL;
     return "berth.conf names neither its user nor a group, account or QOS of it "
            "(isolate_users, ...)";
-}
-
-/* The number of a user or group; false where nobody knows the name. */
-static bool look_up(bool users, const char *name, uint32_t *number)
-{
-    const struct passwd *user = users ? getpwnam(name) : NULL;
-    const struct group *group = users ? NULL : getgrnam(name);
-
-    if (user)
-        *number = user->pw_uid;
-    else if (group)
-        *number = group->gr_gid;
-    return user || group;
-}
-
-static void to_numbers(const char *key, bool users, char *words, size_t size)
-{
-    char *copy = strdup(words), *rest = copy;
-    size_t used = 0;
-
-    words[0] = '\0';
-    for (char *word; copy && (word = strsep(&rest, ","));) {
-        bool plain = word[strspn(word, "0123456789")] == '\0' || strcmp(word, "*") == 0;
-        char text[16];
-        uint32_t number;
-
-        if (!plain && !look_up(users, word, &number)) {
-            log_warn("berth.conf: %s: '%s' is not known here", key, word);
-            continue;
-        }
-        if (!plain)
-            snprintf(text, sizeof(text), "%u", number);
-        word = plain ? word : text;
-        if (used + strlen(word) + 2 > size) { /* a number can be longer than its name */
-            log_warn("berth.conf: %s: too long, '%s' is left out", key, word);
-            continue;
-        }
-        used += (size_t)sprintf(words + used, "%s%s", used ? "," : "", word);
-    }
-    free(copy);
-}
-
-void admit_prepare(struct conf *conf)
-{
-    to_numbers("isolate_users", true, conf->isolate_users, sizeof(conf->isolate_users));
-    to_numbers("isolate_groups", false, conf->isolate_groups, sizeof(conf->isolate_groups));
-}
-
-void admit_reload(struct conf *now, struct conf *next)
-{
-    admit_prepare(next);
-    memcpy(now->allow, next->allow, sizeof(now->allow));
-    memcpy(now->isolate_users, next->isolate_users, sizeof(now->isolate_users));
-    memcpy(now->isolate_groups, next->isolate_groups, sizeof(now->isolate_groups));
-    memcpy(now->isolate_accounts, next->isolate_accounts, sizeof(now->isolate_accounts));
-    memcpy(now->isolate_qos, next->isolate_qos, sizeof(now->isolate_qos));
 }
 
 /* ---- the words ---- */

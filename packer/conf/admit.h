@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* admit - what the site lets users ask for: the words of --contention-aware that are in the key
- * "allow" of berth.conf, and isolate for those whom the keys isolate_... name. */
+ * "allow" of berth.conf, and isolate for those whom the keys isolate_... name; users and groups by
+ * number there (admit_names.h). */
 #ifndef BERTH_CONF_ADMIT_H
 #define BERTH_CONF_ADMIT_H
 
@@ -8,14 +9,6 @@
 
 #include "packer/conf/conf.h"
 #include "packer/wire/wire.h"
-
-/* Turn names of users and groups in isolate_users and isolate_groups into numbers: names are looked
- * up once, when berthd starts, and a launch never waits for a directory service. Names that nobody
- * knows are logged and dropped. */
-void admit_prepare(struct conf *conf);
-
-/* What a configuration that was read again says of all this; prepares next. */
-void admit_reload(struct conf *now, struct conf *next);
 
 /* Take the words that are not allowed out of the request's options; a mode that is not allowed
  * becomes off. The words taken out are listed in refused[size], "" when there are none. `off`,

@@ -30,165 +30,178 @@ enum type {
     TYPE_WATTS
 };
 
+/* Whether a berthd that runs takes a new value over. */
+enum when { START, LIVE };
+
 struct key {
     const char *name;
+    enum when when;
+    const char *initial; /* the default, as a file would have it */
     enum type type;
-    const char *unit; /* for people; "" none */
-    const char *initial;
+    const char *unit;        /* for people; "" none */
     double min, max;         /* of NUMBER, COUNT and TIME (in ms) */
     const char *const *word; /* of WORDS and CHOICE, NULL at its end */
     size_t offset, size;     /* of the field in struct conf */
     const char *help;
 };
 
+/* From type to word. */
+#define PATH TYPE_PATH, "", 0, 0, NULL
+#define NAME TYPE_NAME, "", 0, 0, NULL
+#define TEXT TYPE_TEXT, "", 0, 0, NULL
+#define ADDRESS TYPE_ADDRESS, "", 0, 0, NULL
+#define WATTS TYPE_WATTS, "", 0, 0, NULL
+#define WORDS(words) TYPE_WORDS, "", 0, 0, words
+#define CHOICE(words) TYPE_CHOICE, "", 0, 0, words
+#define NUMBER(unit, min, max) TYPE_NUMBER, unit, min, max, NULL
+#define COUNT(unit, min, max) TYPE_COUNT, unit, min, max, NULL
+#define TIME(min, max) TYPE_TIME, "ms or s", min, max, NULL
+#define FIELD(name) offsetof(struct conf, name), sizeof(((struct conf *)NULL)->name)
+
 static const char *const option_words[] = {
     "off",   "auto",         "observe", "isolate", "edp",     "size",    "policy",
     "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
-static const char *const enforcement_words[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
-static const char *const policy_words[] = {"di", "dio-power", NULL};
+const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
+static const char *const policy_words[] = {
+    [WIRE_POLICY_DI] = "di", [WIRE_POLICY_DIO_POWER] = "dio-power", NULL};
 static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
-#define FIELD(name) offsetof(struct conf, name), sizeof(((struct conf *)NULL)->name)
-
 static const struct key keys[] = {
-    {"socket", TYPE_PATH, "", WIRE_SOCKET_DEFAULT, 0, 0, NULL, FIELD(socket),
+    {"socket", START, WIRE_SOCKET_DEFAULT, PATH, FIELD(socket),
      "Unix socket that the plugin and berthctl connect to."},
-    {"state_dir", TYPE_PATH, "", RUNSTATEDIR "/berth", 0, 0, NULL, FIELD(state_dir),
+    {"state_dir", START, RUNSTATEDIR "/berth", PATH, FIELD(state_dir),
      "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
-    {"profile_db", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/profiles.db", 0, 0, NULL,
-     FIELD(profile_db), "Profile store, written by berthctl profile and read at each launch."},
-    {"machine_profile", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/machine.json", 0, 0, NULL,
+    {"profile_db", START, LOCALSTATEDIR "/lib/berth/profiles.db", PATH, FIELD(profile_db),
+     "Profile store, written by berthctl profile and read at each launch."},
+    {"machine_profile", START, LOCALSTATEDIR "/lib/berth/machine.json", PATH,
      FIELD(machine_profile),
      "What this node's memory can do, written by berthctl calibrate and read at start. Without it "
      "no step is sized by bandwidth."},
-    {"topology", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(topology),
+    {"topology", START, "", TEXT, FIELD(topology),
      "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
-    {"cgroup_root", TYPE_PATH, "", "/sys/fs/cgroup", 0, 0, NULL, FIELD(cgroup_root),
+    {"cgroup_root", START, "/sys/fs/cgroup", PATH, FIELD(cgroup_root),
      "Where cgroupfs is mounted."},
-    {"cgroup_name", TYPE_NAME, "", "berth", 0, 0, NULL, FIELD(cgroup_name),
+    {"cgroup_name", START, "berth", NAME, FIELD(cgroup_name),
      "Name of berth's own cgroup; each berthd of a host that runs several needs another."},
-    {"allow", TYPE_WORDS, "",
-     "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose", 0, 0,
-     option_words, FIELD(allow),
+    {"allow", LIVE,
+     "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose",
+     WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be."},
-    {"isolate_users", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_users),
+    {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate (* is all), and so in the next three keys. "
      "By default nobody: it is their neighbours who pay."},
-    {"isolate_groups", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_groups),
+    {"isolate_groups", LIVE, "", WORDS(NULL), FIELD(isolate_groups),
      "Groups, by name or number, likewise."},
-    {"isolate_accounts", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_accounts),
+    {"isolate_accounts", LIVE, "", WORDS(NULL), FIELD(isolate_accounts),
      "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
      "change that."},
-    {"isolate_qos", TYPE_WORDS, "", "", 0, 0, NULL, FIELD(isolate_qos), "Slurm QOS, likewise."},
-    {"policy", TYPE_CHOICE, "", "di", 0, 0, policy_words, FIELD(policy),
+    {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
+    {"policy", LIVE, "di", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: di spreads them over packages and caches, "
      "dio-power clusters them on few, so that the other packages sleep, where that does not cost "
      "more than it saves (edp in berth(7))."},
-    {"enforcement", TYPE_CHOICE, "", "auto", 0, 0, enforcement_words, FIELD(enforcement),
+    {"enforcement", START, "auto", CHOICE(conf_enforcement_name), FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},
-    {"log", TYPE_CHOICE, "", "stderr", 0, 0, target_words, FIELD(log), "Where the log goes."},
-    {"log_level", TYPE_CHOICE, "", "info", 0, 0, level_words, FIELD(log_level),
+    {"log", LIVE, "stderr", CHOICE(target_words), FIELD(log), "Where the log goes."},
+    {"log_level", LIVE, "info", CHOICE(level_words), FIELD(log_level),
      "Least urgent line that is logged."},
-    {"devil_miss_pmi", TYPE_NUMBER, "cache misses per million instructions", "2000", 0, 1e6, NULL,
+    {"devil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
      FIELD(devil_miss_pmi), "A program that misses at least so often is a devil."},
-    {"neutral_miss_pmi", TYPE_NUMBER, "cache misses per million instructions", "1000", 0, 1e6, NULL,
+    {"neutral_miss_pmi", LIVE, "1000", NUMBER("cache misses per million instructions", 0, 1e6),
      FIELD(neutral_miss_pmi),
      "Where a program without a profile stands in the order of the placement."},
-    {"sweep", TYPE_TIME, "ms or s", "5s", 100, 3600e3, NULL, FIELD(sweep_ms),
+    {"sweep", LIVE, "5s", TIME(100, 3600e3), FIELD(sweep_ms),
      "How often steps that vanished without a word are looked for."},
-    {"history", TYPE_COUNT, "steps", "256", 0, 65536, NULL, FIELD(history),
+    {"history", LIVE, "256", COUNT("steps", 0, 65536), FIELD(history),
      "Ended steps that berthctl explain still knows."},
-    {"counters", TYPE_WORDS, "", "perf,resctrl,software", 0, 0, counters_words, FIELD(counters),
+    {"counters", START, "perf,resctrl,software", WORDS(counters_words), FIELD(counters),
      "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
      "counted."},
-    {"counters_replay", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(counters_replay),
+    {"counters_replay", START, "", TEXT, FIELD(counters_replay),
      "A file of samples (berthctl record) played instead of counting (for tests and studies)."},
-    {"event_table", TYPE_PATH, "", PKGDATADIR "/events.conf", 0, 0, NULL, FIELD(event_table),
+    {"event_table", START, PKGDATADIR "/events.conf", PATH, FIELD(event_table),
      "Hardware events of each micro-architecture."},
-    {"lock_time", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(lock_time),
+    {"lock_time", START, "off", CHOICE(switch_words), FIELD(lock_time),
      "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
      "a little longer."},
-    {"reuse_sampling", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(reuse_sampling),
+    {"reuse_sampling", START, "off", CHOICE(switch_words), FIELD(reuse_sampling),
      "Estimate a step's stack-distance profile from sampled accesses (PEBS, IBS) and debug "
      "registers, which a debugger may then find taken. Not tested on such hardware."},
-    {"startup", TYPE_TIME, "ms or s", "1s", 0, 3600e3, NULL, FIELD(startup_ms),
+    {"startup", LIVE, "1s", TIME(0, 3600e3), FIELD(startup_ms),
      "How long a step starts up: that time is in no profile."},
-    {"first_window", TYPE_TIME, "ms or s", "500ms", 10, 3600e3, NULL, FIELD(first_window_ms),
+    {"first_window", LIVE, "500ms", TIME(10, 3600e3), FIELD(first_window_ms),
      "The first window of counting after it, which classes a step without a profile."},
-    {"window", TYPE_TIME, "ms or s", "1s", 100, 3600e3, NULL, FIELD(window_ms),
-     "Every further window."},
-    {"phase_change", TYPE_NUMBER, "fraction", "0.25", 0.01, 100, NULL, FIELD(phase_change),
+    {"window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
+    {"phase_change", LIVE, "0.25", NUMBER("fraction", 0.01, 100), FIELD(phase_change),
      "Two windows in a row that lie off the average by more than that, and by more than four "
      "standard deviations, begin a new phase."},
-    {"learn", TYPE_CHOICE, "", "on", 0, 0, switch_words, FIELD(learn),
+    {"learn", LIVE, "on", CHOICE(switch_words), FIELD(learn),
      "Store what was counted, so that the program's next run is known at launch."},
-    {"profile_age", TYPE_COUNT, "days", "90", 0, 36500, NULL, FIELD(profile_age_days),
+    {"profile_age", LIVE, "90", COUNT("days", 0, 36500), FIELD(profile_age_days),
      "Counted samples older than that are forgotten; 0: never."},
-    {"replace", TYPE_CHOICE, "", "on", 0, 0, switch_words, FIELD(replace),
+    {"replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
      "Move running steps when what is counted says that another placement is better (DIO)."},
-    {"replace_horizon", TYPE_TIME, "ms or s", "60s", 1000, 86400e3, NULL, FIELD(replace_horizon_ms),
+    {"replace_horizon", LIVE, "60s", TIME(1000, 86400e3), FIELD(replace_horizon_ms),
      "A move must be worth its cost within that time."},
-    {"replace_limit", TYPE_COUNT, "steps per minute", "20", 0, 600, NULL, FIELD(replace_limit),
+    {"replace_limit", LIVE, "20", COUNT("steps per minute", 0, 600), FIELD(replace_limit),
      "At most so many running steps are moved in a minute."},
-    {"regret", TYPE_NUMBER, "fraction", "0.05", 0, 1, NULL, FIELD(regret),
+    {"regret", LIVE, "0.05", NUMBER("fraction", 0, 1), FIELD(regret),
      "A step that is slower after a move by more than that, and more than chance, is put back."},
-    {"regret_time", TYPE_TIME, "ms or s", "600s", 0, 86400e3, NULL, FIELD(regret_ms),
+    {"regret_time", LIVE, "600s", TIME(0, 86400e3), FIELD(regret_ms),
      "For how long a move that was put back is not tried again."},
-    {"memory_rate", TYPE_COUNT, "MB/s", "1000", 0, 1e6, NULL, FIELD(memory_rate),
+    {"memory_rate", LIVE, "1000", COUNT("MB/s", 0, 1e6), FIELD(memory_rate),
      "How fast a step's memory follows it to another NUMA node, at most. 0: it stays where it is."},
-    {"probe", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(probe),
+    {"probe", START, "off", CHOICE(switch_words), FIELD(probe),
      "On nodes without cache counters, time memory accesses now and then on an idle core of a "
-     "cache "
-     "that belongs to no job, to see how much steps disturb it; at most 1 % of one core."},
-    {"probe_every", TYPE_TIME, "ms or s", "30s", 1000, 3600e3, NULL, FIELD(probe_every_ms),
+     "cache that belongs to no job, to see how much steps disturb it; at most 1 % of one core."},
+    {"probe_every", LIVE, "30s", TIME(1000, 3600e3), FIELD(probe_every_ms),
      "The least time between two probes of a cache. None begins before 100 times probe_time have "
      "passed since the last one."},
-    {"probe_time", TYPE_TIME, "ms or s", "20ms", 1, 1000, NULL, FIELD(probe_time_ms),
+    {"probe_time", LIVE, "20ms", TIME(1, 1000), FIELD(probe_time_ms),
      "How long one probe may run, its start and the making of its buffer (half of the cache, at "
      "most 32 MiB) included."},
-    {"metrics", TYPE_ADDRESS, "", "off", 0, 0, NULL, FIELD(metrics),
+    {"metrics", START, "off", ADDRESS, FIELD(metrics),
      "Where metrics are served for Prometheus (HTTP): off, unix:PATH, 127.0.0.1:PORT or "
      "[::1]:PORT. Series of steps, which are of all users, are on the socket, and on a port only "
      "if everybody may read them."},
-    {"metrics_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(metrics_group),
+    {"metrics_group", START, "", TEXT, FIELD(metrics_group),
      "Group that may read the socket and the text file of the metrics, beside root; * is "
      "everybody, also by a port."},
-    {"metrics_steps", TYPE_COUNT, "steps", "200", 0, 2000, NULL, FIELD(metrics_steps),
+    {"metrics_steps", LIVE, "200", COUNT("steps", 0, 2000), FIELD(metrics_steps),
      "At most so many steps have series of their own in the metrics."},
-    {"metrics_textfile", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(metrics_textfile),
+    {"metrics_textfile", START, "", TEXT, FIELD(metrics_textfile),
      "A file of the metrics for node_exporter's textfile collector, as "
      "/var/lib/prometheus/node-exporter/berth.prom. Empty: none."},
-    {"metrics_interval", TYPE_TIME, "ms or s", "15s", 1000, 3600e3, NULL,
-     FIELD(metrics_interval_ms), "How often that file is written."},
-    {"ledger", TYPE_TEXT, "", "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", 0, 0, NULL,
-     FIELD(ledger),
+    {"metrics_interval", LIVE, "15s", TIME(1000, 3600e3), FIELD(metrics_interval_ms),
+     "How often that file is written."},
+    {"ledger", START, "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", TEXT, FIELD(ledger),
      "Where a record of each step that has ended is kept: sqlite:PATH, "
      "mariadb://[USER@]HOST[:PORT]/DATABASE, mariadb://[USER@]/DATABASE?socket=PATH, or off."},
-    {"ledger_defaults", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_defaults),
+    {"ledger_defaults", START, "", TEXT, FIELD(ledger_defaults),
      "MariaDB option file, its group [berth]: password, TLS."},
-    {"ledger_queue", TYPE_PATH, "", LOCALSTATEDIR "/lib/berth/ledger.queue", 0, 0, NULL,
-     FIELD(ledger_queue), "Folder of the records that wait for the ledger; one berthd's own."},
-    {"ledger_group", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(ledger_group),
+    {"ledger_queue", START, LOCALSTATEDIR "/lib/berth/ledger.queue", PATH, FIELD(ledger_queue),
+     "Folder of the records that wait for the ledger; one berthd's own."},
+    {"ledger_group", START, "", TEXT, FIELD(ledger_group),
      "A group that may read a ledger in a file. Empty: only root may."},
-    {"admin_comment", TYPE_CHOICE, "", "off", 0, 0, switch_words, FIELD(admin_comment),
+    {"admin_comment", START, "off", CHOICE(switch_words), FIELD(admin_comment),
      "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
      "ACCOUNTING. With a ledger in a file, jobs of one node only."},
-    {"comment_program", TYPE_TEXT, "", "", 0, 0, NULL, FIELD(comment_program),
+    {"comment_program", START, "", TEXT, FIELD(comment_program),
      "The program that does so. Empty: berth-comment, where it was installed."},
-    {"energy", TYPE_WORDS, "", "powercap,perf,hwmon", 0, 0, energy_words, FIELD(energy),
+    {"energy", START, "powercap,perf,hwmon", WORDS(energy_words), FIELD(energy),
      "Ways to read the node's energy meters; a zone is read by the first of that order that has "
      "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},
-    {"energy_interval", TYPE_TIME, "ms or s", "1s", 100, 20e3, NULL, FIELD(energy_interval_ms),
+    {"energy_interval", LIVE, "1s", TIME(100, 20e3), FIELD(energy_interval_ms),
      "How often they are read and their energy is divided among the steps; where none runs, a "
      "tenth as often, but every 20 seconds."},
-    {"energy_root", TYPE_PATH, "", "/", 0, 0, NULL, FIELD(energy_root),
+    {"energy_root", START, "/", PATH, FIELD(energy_root),
      "The meters' files are below this folder (a recorded tree, for tests)."},
-    {"energy_model", TYPE_WATTS, "", "", 0, 0, NULL, FIELD(energy_model),
+    {"energy_model", START, "", WATTS, FIELD(energy_model),
      "What each package takes, where no meter says it, as idle=40W,core=6W or "
      "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy; with "
      ",sleep=10W, that much in the place of idle while nothing runs on the package, which also "
@@ -409,7 +422,7 @@ int conf_read(struct conf *conf, const char *path, struct berth_error *err)
     return 0;
 }
 
-/* ---- printing ---- */
+/* ---- values as text ---- */
 
 static void format_value(const struct conf *conf, const struct key *key, char *text, size_t size)
 {
@@ -434,6 +447,37 @@ static void format_value(const struct conf *conf, const struct key *key, char *t
         snprintf(text, size, "%s", (const char *)field);
     }
 }
+
+/* ---- a configuration that was read again ---- */
+
+/* Adds "name = value" to a list of such. */
+static void add_change(char *list, size_t size, const char *name, const char *value)
+{
+    size_t used = strlen(list);
+
+    snprintf(list + used, size - used, "%s%s = %s", used ? ", " : "", name,
+             value[0] ? value : "(empty)");
+}
+
+void conf_reload(struct conf *now, const struct conf *next, struct conf_changes *changes)
+{
+    char before[PATH_MAX], after[PATH_MAX];
+
+    *changes = (struct conf_changes){"", ""};
+    for (size_t i = 0; i < KEYS; i++) {
+        const struct key *key = &keys[i];
+        char *list = key->when == LIVE ? changes->taken : changes->waiting;
+
+        format_value(now, key, before, sizeof(before));
+        format_value(next, key, after, sizeof(after));
+        if (strcmp(before, after) != 0)
+            add_change(list, sizeof(changes->taken), key->name, after);
+        if (key->when == LIVE)
+            memcpy(field_of(now, key), (const char *)next + key->offset, key->size);
+    }
+}
+
+/* ---- printing ---- */
 
 /* "ms or s, 100 to 3600000 ms", "one of: a, b", or "" */
 static void describe_type(const struct key *key, char *text, size_t size)
@@ -483,6 +527,8 @@ void conf_print(const struct conf *conf, FILE *out)
         describe_type(&keys[i], type, sizeof(type));
         if (type[0])
             print_comment(type, out);
+        if (keys[i].when == START)
+            print_comment("A change takes effect when berthd starts the next time.", out);
         format_value(conf, &keys[i], text, sizeof(text));
         fprintf(out, "%s =%s%s\n", keys[i].name, text[0] ? " " : "", text);
     }
@@ -516,5 +562,7 @@ void conf_print_mdoc(FILE *out)
             fprintf(out, "The default is\n.Ql %s .\n", keys[i].initial);
         else
             fputs("Empty by default.\n", out);
+        if (keys[i].when == START)
+            fputs("A change takes effect when berthd starts the next time.\n", out);
     }
 }

@@ -13,6 +13,7 @@
 
 #include "packer/base/error.h"
 #include "packer/base/log.h"
+#include "packer/wire/wire.h"
 
 enum conf_enforcement {
     CONF_ENFORCE_AUTO,
@@ -21,7 +22,7 @@ enum conf_enforcement {
     CONF_ENFORCE_DRYRUN
 };
 
-enum conf_policy { CONF_POLICY_DI, CONF_POLICY_DIO_POWER };
+extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL */
 
 enum conf_switch { CONF_OFF, CONF_ON };
 
@@ -36,7 +37,7 @@ struct conf {
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
-    enum conf_policy policy; /* of steps that ask for none */
+    enum wire_policy policy; /* of steps that ask for none: di or dio-power */
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;
@@ -86,6 +87,16 @@ void conf_init(struct conf *conf);
  * not writable by group or others. 0, or -1 and err "FILE:LINE: what is wrong, and what would be
  * right"; conf is unchanged then. */
 int conf_read(struct conf *conf, const char *path, struct berth_error *err);
+
+/* Names of keys with their values, "log_level = debug, sweep = 2s"; "" none. */
+struct conf_changes {
+    char taken[1024];   /* those that were taken over, with the new value */
+    char waiting[1024]; /* those that wait for the next start */
+};
+
+/* Takes over into `now` what `next` says of the keys that can change while berthd runs, and tells
+ * which keys differed. */
+void conf_reload(struct conf *now, const struct conf *next, struct conf_changes *changes);
 
 /* Every key with its help as a comment and its present value; the output can be read again by
  * conf_read. */

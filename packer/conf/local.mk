@@ -2,5 +2,6 @@
 libpacker_la_SOURCES += \
 	packer/conf/address.c packer/conf/address.h \
 	packer/conf/admit.c packer/conf/admit.h \
+	packer/conf/admit_names.c packer/conf/admit_names.h \
 	packer/conf/conf.c packer/conf/conf.h \
 	packer/conf/watts.c packer/conf/watts.h

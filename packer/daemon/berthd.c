@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "packer/conf/admit.h"
+#include "packer/conf/admit_names.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/server.h"
@@ -24,7 +24,19 @@
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
 
-enum { ON_TERM, ON_INT, ON_HUP, SIGNALS, SWEEP = SIGNALS, OBSERVE, PROBE, REUSE, WATCH, EVENTS };
+enum {
+    ON_TERM,
+    ON_INT,
+    ON_HUP,
+    SIGNALS,
+    SWEEP = SIGNALS,
+    OBSERVE,
+    PROBE,
+    REUSE,
+    WATCH,
+    NAMES,
+    EVENTS
+};
 
 struct daemon {
     const char *conf_path;
@@ -72,30 +84,22 @@ static void on_stop(evutil_socket_t sig, short what, void *arg)
     event_base_loopbreak(((struct daemon *)arg)->base);
 }
 
-/* Do two configurations differ in what a running daemon cannot take over? */
-static bool fixed_differ(const struct conf *a, const struct conf *b)
+static struct timeval seconds(double s)
 {
-    return strcmp(a->socket, b->socket) || strcmp(a->state_dir, b->state_dir) ||
-           strcmp(a->profile_db, b->profile_db) || strcmp(a->topology, b->topology) ||
-           strcmp(a->machine_profile, b->machine_profile) ||
-           strcmp(a->cgroup_root, b->cgroup_root) || strcmp(a->cgroup_name, b->cgroup_name) ||
-           a->enforcement != b->enforcement || strcmp(a->counters, b->counters) ||
-           strcmp(a->counters_replay, b->counters_replay) ||
-           strcmp(a->event_table, b->event_table) || a->lock_time != b->lock_time ||
-           a->learn != b->learn || a->reuse_sampling != b->reuse_sampling ||
-           a->profile_age_days != b->profile_age_days || a->probe != b->probe ||
-           a->probe_every_ms != b->probe_every_ms || a->probe_time_ms != b->probe_time_ms ||
-           strcmp(a->metrics, b->metrics) || strcmp(a->metrics_group, b->metrics_group) ||
-           strcmp(a->ledger, b->ledger) || strcmp(a->ledger_defaults, b->ledger_defaults) ||
-           a->admin_comment != b->admin_comment || strcmp(a->comment_program, b->comment_program) ||
-           strcmp(a->ledger_queue, b->ledger_queue) || strcmp(a->ledger_group, b->ledger_group) ||
-           strcmp(a->metrics_textfile, b->metrics_textfile);
+    return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
+}
+
+static void sweep_later(struct daemon *daemon)
+{
+    struct timeval next = seconds((double)daemon->packer.conf.sweep_ms / 1000);
+
+    event_add(daemon->event[SWEEP], &next);
 }
 
 static void on_reload(evutil_socket_t sig, short what, void *arg)
 {
     struct daemon *daemon = arg;
-    struct conf *now = &daemon->packer.conf, next;
+    struct conf next;
     struct berth_error err;
 
     (void)sig, (void)what;
@@ -103,32 +107,8 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
         log_error("%s; the old configuration stays", err.text);
         return;
     }
-    if (fixed_differ(now, &next))
-        log_warn("socket, state_dir, profile_db, machine_profile, topology, cgroup_root, "
-                 "cgroup_name, enforcement, counters, event_table, lock_time, learn, profile_age, "
-                 "reuse_sampling, probe, ledger, ledger_defaults, ledger_queue, ledger_group, "
-                 "admin_comment, comment_program, metrics, "
-                 "metrics_group and metrics_textfile change with the next start only");
-    now->devil_miss_pmi = next.devil_miss_pmi;
-    now->neutral_miss_pmi = next.neutral_miss_pmi;
-    probing_rank(&daemon->packer);
-    now->sweep_ms = next.sweep_ms;
-    now->history = daemon->packer.steps.history = next.history;
-    admit_reload(now, &next);
-    now->startup_ms = next.startup_ms;
-    now->first_window_ms = next.first_window_ms;
-    now->window_ms = next.window_ms;
-    now->energy_interval_ms = next.energy_interval_ms;
-    now->phase_change = next.phase_change;
-    now->metrics_steps = next.metrics_steps;
-    now->metrics_interval_ms = next.metrics_interval_ms;
-    log_open(next.log, next.log_level);
-    log_info("configuration read again");
-}
-
-static struct timeval seconds(double s)
-{
-    return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
+    pipeline_reload(&daemon->packer, &next);
+    sweep_later(daemon);
 }
 
 /* A step's first window, or its next, is to be read in so many seconds, if not sooner. */
@@ -166,6 +146,12 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
     pipeline_rewritten(&((struct daemon *)arg)->packer);
 }
 
+static void on_names(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    pipeline_named(&((struct daemon *)arg)->packer);
+}
+
 /* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
 static void on_probe(evutil_socket_t fd, short what, void *arg)
 {
@@ -184,14 +170,12 @@ static void on_probe(evutil_socket_t fd, short what, void *arg)
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *daemon = arg;
-    uint64_t ms = daemon->packer.conf.sweep_ms;
-    struct timeval next = seconds((double)ms / 1000);
 
     (void)fd, (void)what;
     if (offline_read(&daemon->packer))
         offline_leave(&daemon->packer);
     pipeline_sweep(&daemon->packer);
-    event_add(daemon->event[SWEEP], &next);
+    sweep_later(daemon);
 }
 
 static int init(struct daemon *daemon, struct berth_error *err)
@@ -217,11 +201,22 @@ static void show_metrics(struct daemon *daemon)
         log_error("%s; going on without the text file", err.text);
 }
 
+/* Calls `on` whenever the descriptor can be read. */
+static int read_by(struct daemon *daemon, size_t event, int fd, event_callback_fn on,
+                   struct berth_error *err)
+{
+    daemon->event[event] = event_new(daemon->base, fd, EV_READ | EV_PERSIST, on, daemon);
+    if (!daemon->event[event] || event_add(daemon->event[event], NULL) < 0)
+        return berth_error_set(err, "a descriptor cannot be waited for");
+    return 0;
+}
+
 static int listen_on(struct daemon *daemon, struct berth_error *err)
 {
     struct event_base *base = daemon->base;
+    struct packer *packer = &daemon->packer;
 
-    if (server_open(&daemon->server, base, &daemon->packer, err) < 0)
+    if (server_open(&daemon->server, base, packer, err) < 0)
         return -1;
     daemon->event[ON_TERM] = evsignal_new(base, SIGTERM, on_stop, daemon);
     daemon->event[ON_INT] = evsignal_new(base, SIGINT, on_stop, daemon);
@@ -234,20 +229,13 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
             return berth_error_set(err, "no signal handlers");
     if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE])
         return berth_error_set(err, "no timers");
-    if (daemon->packer.reuse) {
-        daemon->event[REUSE] = event_new(base, reuse_sampler_fd(daemon->packer.reuse),
-                                         EV_READ | EV_PERSIST, on_reuse, daemon);
-        if (!daemon->event[REUSE] || event_add(daemon->event[REUSE], NULL) < 0)
-            return berth_error_set(err, "reuse sampling cannot be waited for");
-    }
-    if (daemon->packer.watch) {
-        daemon->event[WATCH] = event_new(base, job_watch_fd(daemon->packer.watch),
-                                         EV_READ | EV_PERSIST, on_watch, daemon);
-        if (!daemon->event[WATCH] || event_add(daemon->event[WATCH], NULL) < 0)
-            return berth_error_set(err, "job lists cannot be waited for");
-    }
-    daemon->packer.wake = wake;
-    daemon->packer.wake_arg = daemon;
+    if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
+        (packer->reuse &&
+         read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
+        (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0))
+        return -1;
+    packer->wake = wake;
+    packer->wake_arg = daemon;
     on_sweep(-1, 0, daemon);
     on_observe(-1, 0, daemon);
     on_probe(-1, 0, daemon);

@@ -4,6 +4,7 @@
 
 #include "packer/bill/bill.h"
 #include "packer/bill/node_power.h"
+#include "packer/conf/admit_names.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
@@ -135,8 +136,6 @@ static void open_settler(struct packer *packer)
 
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
-    static const char *const way[] = {"auto", "cgroup1", "cgroup2", "dryrun"};
-
     memset(packer, 0, sizeof(*packer));
     packer->conf = *conf;
     packer->root.fd = -1;
@@ -144,10 +143,11 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     packer->size_patience_s = 0.01;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);
-    if (topo_read(&packer->topo, conf->topology, err) == 0 &&
+    if (admit_names_open(&packer->names, err) == 0 &&
+        topo_read(&packer->topo, conf->topology, err) == 0 &&
         rootfs_open(&packer->root, "/", err) == 0 &&
-        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root, way[conf->enforcement],
-                     err) == 0 &&
+        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
+                     conf_enforcement_name[conf->enforcement], err) == 0 &&
         open_profiles(packer, err) == 0 && open_journal(packer, err) == 0) {
         snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
         machine_type(packer->topo, &packer->root, packer->machine_type,
@@ -156,12 +156,11 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
         if (pool_init(&packer->pool, packer->topo->cores) < 0)
             berth_error_set(err, "out of memory");
         else if (open_counters(packer, err) == 0) {
-            if (conf->learn == CONF_ON)
-                packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
+            learn_configure(packer);
             probing_open(packer);
             packer->replace = replace_open();
             packer->power = node_power_open(packer->topo);
-            memory_open(packer);
+            memory_configure(packer);
             reuse_open(packer);
             open_watch(packer);
             open_ledger(packer);
@@ -191,6 +190,7 @@ void packer_close(struct packer *packer)
     registry_free(&packer->steps);
     reuse_sampler_close(packer->reuse);
     job_watch_close(packer->watch);
+    admit_names_close(packer->names);
     counters_close(packer->counters);
     pool_free(&packer->pool);
     if (packer->journal)

@@ -11,6 +11,7 @@
 
 #include "packer/bill/bill.h"
 #include "packer/conf/admit.h"
+#include "packer/conf/admit_names.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/enact/enact.h"
@@ -19,6 +20,7 @@
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
 #include "packer/observe/classify.h"
+#include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -107,10 +109,8 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
 static void stage_policy(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
-    enum wire_policy site =
-        packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER : WIRE_POLICY_DI;
 
-    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : site;
+    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : packer->conf.policy;
     step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
     if (step->place.policy_asked == WIRE_POLICY_DI ||
         step->place.policy_asked == WIRE_POLICY_DIO_POWER)
@@ -407,6 +407,31 @@ static void sweep(struct packer *packer, double patience_s)
 void pipeline_sweep(struct packer *packer)
 {
     sweep(packer, packer->end_patience_s);
+}
+
+/* ---- berth.conf is read again ---- */
+
+void pipeline_reload(struct packer *packer, const struct conf *read)
+{
+    struct conf *now = &packer->conf, next = *read;
+    struct conf_changes changes;
+
+    admit_names_ask(packer->names, now, &next);
+    conf_reload(now, &next, &changes);
+    packer->steps.history = now->history;
+    log_open(now->log, now->log_level);
+    learn_configure(packer);
+    memory_configure(packer);
+    probing_rank(packer);
+    log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
+    if (changes.waiting[0])
+        log_warn("berth.conf: to be taken over by the next start only: %s", changes.waiting);
+}
+
+void pipeline_named(struct packer *packer)
+{
+    if (admit_names_take(packer->names, &packer->conf))
+        log_info("isolate_users and isolate_groups: the names were looked up");
 }
 
 /* ---- the daemon starts and stops ---- */

@@ -33,6 +33,13 @@ void pipeline_rewritten(struct packer *packer);
  * 0: none; packer->wake tells of one that comes sooner. */
 double pipeline_observe(struct packer *packer);
 
+/* berth.conf was read again. Takes over what can change while berthd runs, logs which keys did and
+ * which ones wait for the next start. */
+void pipeline_reload(struct packer *packer, const struct conf *read);
+
+/* The users and groups of that berth.conf are known by number (packer->names can be read). */
+void pipeline_named(struct packer *packer);
+
 /* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,
  * or -1 and err. */
 int pipeline_resume(struct packer *packer, struct berth_error *err);

@@ -41,10 +41,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_bool(node, "released", packer->steps.released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
-    json_add_text(
-        node, "policy",
-        wire_policy_name[packer->conf.policy == CONF_POLICY_DIO_POWER ? WIRE_POLICY_DIO_POWER
-                                                                      : WIRE_POLICY_DI]);
+    json_add_text(node, "policy", wire_policy_name[packer->conf.policy]);
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
     json_object_object_add(node, "energy", render_accounts(packer));

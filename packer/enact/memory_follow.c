@@ -15,14 +15,17 @@
 
 #define MB 1e6
 
-void memory_open(struct packer *packer)
+void memory_configure(struct packer *packer)
 {
     struct memory_system system = memory_system(&packer->root);
+    double rate = (double)packer->conf.memory_rate * MB;
 
-    if (packer->conf.memory_rate == 0 || packer->enforce.way == &enforce_dryrun ||
-        packer->topo->nodes < 2)
+    if (rate == 0 || packer->enforce.way == &enforce_dryrun || packer->topo->nodes < 2)
         return;
-    packer->mover = memory_mover_open(&system, (double)packer->conf.memory_rate * MB);
+    if (packer->mover)
+        memory_mover_pace(packer->mover, rate);
+    else
+        packer->mover = memory_mover_open(&system, rate);
 }
 
 void memory_close(struct packer *packer)

@@ -10,8 +10,9 @@
 #include "models/online/page_move.h"
 #include "packer/steps/packer.h"
 
-/* Start the mover, by conf.memory_rate; without it memory does not follow. */
-void memory_open(struct packer *packer);
+/* Does what memory_rate of berth.conf says, at the start and when it has changed: starts the mover,
+ * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
+void memory_configure(struct packer *packer);
 void memory_close(struct packer *packer);
 
 /* Its tasks are told their policy now (answer.h), or were by a berthd before this one. */

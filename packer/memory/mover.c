@@ -23,8 +23,8 @@ TAILQ_HEAD(entries, entry);
 
 struct memory_mover {
     struct memory_system system;
-    double rate; /* bytes per second */
     struct worker worker;
+    double rate;            /* bytes per second; under the worker's mutex */
     struct entries entries; /* one for a step, in order of arrival; under the worker's mutex */
 };
 
@@ -49,16 +49,14 @@ static bool pace(void *arg, const struct memory_progress *progress, double wait_
     struct pacer *pacer = arg;
     struct worker *worker = &pacer->mover->worker;
     struct memory_progress *before = &pacer->entry->progress;
-    double share_s, until_s;
+    double bytes = progress->moved + progress->failed;
     bool go_on;
 
     worker_lock(worker);
-    share_s =
-        (progress->moved + progress->failed - before->moved - before->failed) / pacer->mover->rate;
-    until_s = pacer->began_s + fmax(share_s, wait_s);
+    bytes -= before->moved + before->failed;
     *before = *progress;
     while ((go_on = !worker->stopping && !pacer->entry->dropped) &&
-           worker_wait_until(worker, until_s))
+           worker_wait_until(worker, pacer->began_s + fmax(bytes / pacer->mover->rate, wait_s)))
         ;
     worker_unlock(worker);
     pacer->began_s = mono_s();
@@ -116,6 +114,14 @@ struct memory_mover *memory_mover_open(const struct memory_system *system, doubl
     log_warn("memory does not follow: %s", err.text);
     free(mover);
     return NULL;
+}
+
+void memory_mover_pace(struct memory_mover *mover, double rate)
+{
+    worker_lock(&mover->worker);
+    mover->rate = rate;
+    worker_changed(&mover->worker);
+    worker_unlock(&mover->worker);
 }
 
 /* Unlink it; the thread's own is freed by the thread. The mutex is held. */

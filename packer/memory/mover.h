@@ -31,6 +31,9 @@ struct memory_mover;
  * had. The system's root must stay. */
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate);
 
+/* Goes on at another rate, in bytes per second, > 0; also with what is under way. */
+void memory_mover_pace(struct memory_mover *mover, double rate);
+
 /* Stop with the present chunk. NULL is fine. */
 void memory_mover_close(struct memory_mover *mover);
 

@@ -34,7 +34,7 @@ struct batch {
 
 struct learner {
     char path[PATH_MAX];
-    uint64_t max_age_days;
+    _Atomic uint64_t max_age_days;
     time_t aged_at; /* the thread's own */
     struct worker worker;
     struct batch queue; /* under the worker's mutex */
@@ -174,6 +174,21 @@ struct learner *learn_open(const char *path, uint64_t max_age_days)
     return NULL;
 }
 
+void learn_configure(struct packer *packer)
+{
+    const struct conf *conf = &packer->conf;
+
+    if (packer->learner)
+        packer->learner->max_age_days = conf->profile_age_days;
+    else if (conf->learn == CONF_ON)
+        packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
+}
+
+bool learn_wanted(const struct packer *packer)
+{
+    return packer->learner && packer->conf.learn == CONF_ON;
+}
+
 void learn_close(struct learner *learner)
 {
     if (!learner)
@@ -224,7 +239,7 @@ void learn_step(struct packer *packer, const struct step *step)
     const struct step_counts *counts = step->counts;
     struct profile_sample sample;
 
-    if (!packer->learner)
+    if (!learn_wanted(packer))
         return;
     program_sample_init(packer, step, counters_source(packer->counters), &sample);
     for (int beside = 0; beside < 2 && sample.key[0]; beside++) {

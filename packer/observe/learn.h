@@ -18,9 +18,16 @@ struct learner;
 struct packer;
 struct step;
 
-/* Start to write to the store at `path`, and to forget samples older than so many days (0: never)
- * once a day. NULL when there is no thread to be had: nothing is learned then. */
+/* Starts to write to the store at `path`, and to forget samples older than so many days (0: never)
+ * once a day. Returns NULL when there is no thread to be had: nothing is learned then. */
 struct learner *learn_open(const char *path, uint64_t max_age_days);
+
+/* Does what `learn` and `profile_age` of berth.conf say, at the start and when they have changed. A
+ * learner that is not wanted any more stays, and gets nothing. */
+void learn_configure(struct packer *packer);
+
+/* Is anything to be learned now? */
+bool learn_wanted(const struct packer *packer);
 
 /* Store what waits, for 2 s at most, and stop. NULL is fine. */
 void learn_close(struct learner *learner);

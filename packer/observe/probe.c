@@ -189,7 +189,7 @@ void probing_end(struct packer *packer, struct step *step)
     if (!packer->probe)
         return;
     probe_forget(packer->probe, step->request.id);
-    if (!packer->learner || step->probe.probes == 0 || step->probe.stored)
+    if (!learn_wanted(packer) || step->probe.probes == 0 || step->probe.stored)
         return;
     program_sample_init(packer, step, "probe", &sample);
     sample.windows = step->probe.probes;

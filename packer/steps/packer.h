@@ -41,7 +41,8 @@ struct packer {
     struct settler *settler;  /* NULL: slurmdbd is told nothing */
     struct journal *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
-    struct job_watch *watch; /* NULL: Slurm undoes nothing, or nobody can tell */
+    struct admit_names *names; /* users and groups of berth.conf that are looked up */
+    struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */
     struct registry steps;
     struct pool pool;
     struct cpus offline;                    /* CPUs that are off (offline.h) */

@@ -70,6 +70,22 @@ t40_a_hup_reads_the_configuration_again() {
     stop b
 }
 
+node_field() {
+    ctl status --json | jq -r ".node.$1"
+}
+
+t40_a_hup_names_what_waits_for_the_next_start() {
+    local way
+    way=$(node_field enforcement)
+    berthd_conf policy=dio-power replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
+    kill -HUP "$(daemon_pid berthd)"
+    soon "policy" dio-power node_field policy
+    wait_for 5 grep -q "isolate_users and isolate_groups: the names were looked up" "$CLUSTER/log/berthd.out" || fail "no word about root's number"
+    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "read again: policy = dio-power, replace = off" \
+        "next start only: enforcement = dryrun, energy_root = /nowhere"
+    same "enforcement" "$(node_field enforcement)" "$way"
+}
+
 t40_a_hup_with_a_wrong_configuration_changes_nothing() {
     echo "colour = blue" >>"$CLUSTER/etc/berth.conf"
     kill -HUP "$(daemon_pid berthd)"

@@ -9,11 +9,15 @@
 #include <cmocka.h>
 
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "packer/conf/admit.h"
+#include "packer/conf/admit_names.h"
 
 /* Everything asked for. */
 static struct wire_options all(void)
@@ -162,12 +166,96 @@ static void test_names(void **state)
     assert_string_equal(conf.isolate_qos, "");
 }
 
+/* ---- names of a configuration that is read again ---- */
+
+static bool slow;          /* the directory service is the test's own */
+static atomic_int answers; /* how many questions the directory service may answer */
+static atomic_int questions;
+
+int __real_getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found);
+int __wrap_getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found);
+
+/* Stands in for getpwnam_r (the linker's --wrap): a service that does not answer before it may. */
+int __wrap_getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found)
+{
+    if (!slow)
+        return __real_getpwnam_r(name, entry, room, size, found);
+    questions++;
+    while (answers == 0)
+        usleep(1000);
+    answers--;
+    *entry = (struct passwd){.pw_uid = strcmp(name, "ann") == 0 ? 1001 : 1002};
+    *found = entry;
+    return 0;
+}
+
+static struct conf with_users(const char *users)
+{
+    struct conf conf = {.allow = "isolate"};
+
+    strcpy(conf.isolate_users, users);
+    return conf;
+}
+
+static void wait_for_answer(struct admit_names *names, struct conf *conf)
+{
+    struct pollfd fd = {.fd = admit_names_fd(names), .events = POLLIN};
+
+    assert_int_equal(poll(&fd, 1, 10000), 1);
+    assert_true(admit_names_take(names, conf));
+    assert_false(admit_names_take(names, conf));
+}
+
+/* Nobody waits for a directory service: what held before holds until it has answered, and only its
+ * last answer counts. */
+static void test_names_beside(void **state)
+{
+    struct conf now = with_users("7"), next = with_users("8,ann");
+    struct admit_names *names;
+    struct berth_error err;
+
+    (void)state;
+    slow = true;
+    assert_int_equal(admit_names_open(&names, &err), 0);
+    admit_names_ask(names, &now, &next);
+    assert_string_equal(next.isolate_users, "7");
+    assert_false(admit_names_take(names, &now));
+    answers = 1;
+    wait_for_answer(names, &now);
+    assert_string_equal(now.isolate_users, "8,1001");
+
+    next = with_users("ann");
+    admit_names_ask(names, &now, &next);
+    while (questions < 2)
+        usleep(1000);
+    next = with_users("bob"); /* the service thinks of ann still */
+    admit_names_ask(names, &now, &next);
+    answers = 2;
+    wait_for_answer(names, &now);
+    assert_string_equal(now.isolate_users, "1002");
+
+    next = with_users("ann");
+    admit_names_ask(names, &now, &next);
+    while (questions < 4)
+        usleep(1000);
+    next = with_users("9"); /* nothing to look up: taken at once */
+    admit_names_ask(names, &now, &next);
+    assert_string_equal(next.isolate_users, "9");
+    answers = 1;
+    while (answers)
+        usleep(1000);
+    admit_names_close(names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_admit),   cmocka_unit_test(test_nothing_asked),
         cmocka_unit_test(test_isolate), cmocka_unit_test(test_isolate_unknown),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_names_beside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

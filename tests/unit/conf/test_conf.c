@@ -355,6 +355,106 @@ static void test_mdoc_names_every_key(void **state)
     free(mdoc);
 }
 
+/* ---- read again ---- */
+
+/* Every key with another value than its default: those that a running berthd takes over, in the
+ * order of the table, and those that wait for its next start. */
+#define LIVE_KEYS                                                                                  \
+    "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
+    "isolate_qos = high\npolicy = dio-power\nlog = syslog\nlog_level = warn\n"                     \
+    "devil_miss_pmi = 1\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"            \
+    "first_window = 5s\nwindow = 6s\nphase_change = 0.5\nlearn = off\nprofile_age = 7\n"           \
+    "replace = off\nreplace_horizon = 8s\nreplace_limit = 9\nregret = 0.1\nregret_time = 10s\n"    \
+    "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
+    "metrics_interval = 16s\nenergy_interval = 17s\n"
+#define START_KEYS                                                                                 \
+    "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nmachine_profile = /x/m\n"                   \
+    "topology = pu:2\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
+    "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
+    "reuse_sampling = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = users\n"           \
+    "metrics_textfile = /x/t\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"         \
+    "ledger_group = users\nadmin_comment = on\ncomment_program = /x/b\nenergy = hwmon\n"           \
+    "energy_root = /x\nenergy_model = idle=1W,core=2W\n"
+
+/* "a = b\nc = d\n" is "a = b, c = d". */
+static void assert_changes(const char *list, const char *lines)
+{
+    char want[4096] = "";
+    size_t used = 0;
+
+    for (const char *c = lines; *c; c++)
+        if (*c != '\n')
+            want[used++] = *c;
+        else if (c[1])
+            used += (size_t)sprintf(want + used, ", ");
+    want[used] = '\0';
+    assert_string_equal(list, want);
+}
+
+static void test_reload(void **state)
+{
+    struct conf now, next, want;
+    struct conf_changes changes;
+    struct berth_error err;
+    char *before, *after;
+
+    (void)state;
+    conf_init(&now);
+    conf_init(&next);
+    conf_init(&want);
+    if (read_text(&next, LIVE_KEYS START_KEYS, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(read_text(&want, LIVE_KEYS, &err), 0);
+    conf_reload(&now, &next, &changes);
+    assert_changes(changes.taken, LIVE_KEYS);
+    assert_changes(changes.waiting, START_KEYS);
+    before = printed(&want);
+    after = printed(&now);
+    assert_string_equal(before, after);
+    conf_reload(&now, &now, &changes);
+    assert_string_equal(changes.taken, "");
+    assert_string_equal(changes.waiting, "");
+    free(before);
+    free(after);
+}
+
+#define WAITS "A change takes effect when berthd starts the next time."
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+
+    while ((text = strstr(text, part))) {
+        text += strlen(part);
+        n++;
+    }
+    return n;
+}
+
+/* No key is missing above, and people are told of each one that waits. */
+static void test_reload_knows_every_key(void **state)
+{
+    struct conf conf;
+    char *text, *mdoc = printed(NULL), *save, *line, item[64];
+    bool waits = false;
+
+    (void)state;
+    conf_init(&conf);
+    text = printed(&conf);
+    for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (line[0] == '#') {
+            waits = strcmp(line, "# " WAITS) == 0;
+            continue;
+        }
+        snprintf(item, sizeof(item), "\n%.*s =", (int)strcspn(line, " "), line);
+        assert_int_equal(count_of("\n" START_KEYS, item), waits);
+        assert_int_equal(count_of("\n" LIVE_KEYS, item), !waits);
+    }
+    assert_int_equal(count_of(mdoc, WAITS), count_of(START_KEYS, "\n"));
+    free(text);
+    free(mdoc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +471,8 @@ int main(void)
         cmocka_unit_test(test_foreign_owner),
         cmocka_unit_test(test_print_reads_back),
         cmocka_unit_test(test_mdoc_names_every_key),
+        cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reload_knows_every_key),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);

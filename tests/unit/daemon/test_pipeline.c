@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "packer/observe/learn.h"
 #include "packer/place/place.h"
 
 /* Cores 0 and 2 of this machine are the first of two caches. */
@@ -840,6 +841,52 @@ static void test_journal_stays_small(void **state)
     assert_stand(&f->packer.pool, "2 - 0 - - - - -");
 }
 
+/* ---- berth.conf is read again ---- */
+
+/* What a stage keeps from its start on learns of the new value, too. */
+static void test_reload(void **state)
+{
+    struct fixture *f = *state;
+    struct packer *packer = &f->packer;
+    struct conf next = packer->conf;
+
+    next.policy = WIRE_POLICY_DIO_POWER;
+    next.history = 1;
+    next.learn = CONF_ON;
+    next.devil_miss_pmi = 9001;
+    next.enforcement = CONF_ENFORCE_CGROUP1; /* with the next start only */
+    assert_int_equal(fixture_run(f, 1, "0", "high")->place.policy, WIRE_POLICY_DI);
+    assert_false(learn_wanted(packer));
+    pipeline_reload(packer, &next);
+    assert_int_equal(fixture_run(f, 2, "1", "high")->place.policy, WIRE_POLICY_DIO_POWER);
+    assert_int_equal(registry_find(&packer->steps, (struct wire_step_id){2, 0})->class.id,
+                     STEP_TURTLE);
+    assert_true(learn_wanted(packer));
+    assert_int_equal(packer->conf.enforcement, CONF_ENFORCE_DRYRUN);
+    fixture_end(f, 1, 0);
+    fixture_end(f, 2, 0);
+    assert_int_equal(packer->steps.nended, 1);
+    next.learn = CONF_OFF;
+    pipeline_reload(packer, &next);
+    assert_false(learn_wanted(packer));
+}
+
+static void test_reload_memory_rate(void **state)
+{
+    struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
+    struct conf next = f->packer.conf;
+
+    (void)state;
+    fixture_paper(f);
+    next.memory_rate = 0;
+    pipeline_reload(&f->packer, &next);
+    assert_null(f->packer.mover);
+    next.memory_rate = 10;
+    pipeline_reload(&f->packer, &next);
+    assert_non_null(f->packer.mover);
+    fixture_close(f);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
 
 int main(void)
@@ -880,6 +927,8 @@ int main(void)
         test(test_full_disk_makes_room),
         test(test_full_disk_still_vacates),
         test(test_journal_stays_small),
+        test(test_reload),
+        cmocka_unit_test(test_reload_memory_rate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

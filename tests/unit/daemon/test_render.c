@@ -217,7 +217,7 @@ static void test_edp(void **state)
     assert_field(object, "place.edp_cluster", "null");
     assert_field(object, "place.edp_spread", "null");
     json_object_put(object);
-    f->packer.conf.policy = CONF_POLICY_DIO_POWER;
+    f->packer.conf.policy = WIRE_POLICY_DIO_POWER;
     object = render_node(&f->packer);
     assert_field(object, "policy", "\"dio-power\"");
     json_object_put(object);

@@ -206,6 +206,16 @@ static void test_rate(void **state)
     assert_true(running);
     memory_mover_close(mover);
     assert_int_equal(numa_box_count(box, 11, 1), 1024);
+
+    mover = memory_mover_open(&box->system, 1000); /* an hour, until it may be faster */
+    put(mover, 1, 12, "0", "1");
+    do
+        assert_true(look(mover, 1, &progress, &running));
+    while (!(progress.moved > 0));
+    memory_mover_pace(mover, FAST);
+    wait_for(mover, 1);
+    memory_mover_close(mover);
+    assert_int_equal(numa_box_count(box, 12, 1), 2048);
 }
 
 int main(void)

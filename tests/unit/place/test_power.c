@@ -331,20 +331,20 @@ static void test_observed(void **state)
 static void test_who_asks(void **state)
 {
     static const struct {
-        enum conf_policy site;
+        enum wire_policy site;
         bool edp, given;
         enum wire_policy asked, policy, told;
     } cases[] = {
-        {CONF_POLICY_DI, false, false, 0, WIRE_POLICY_DI, WIRE_POLICY_DI},
-        {CONF_POLICY_DI, true, false, 0, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER},
-        {CONF_POLICY_DI, false, true, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER,
+        {WIRE_POLICY_DI, false, false, 0, WIRE_POLICY_DI, WIRE_POLICY_DI},
+        {WIRE_POLICY_DI, true, false, 0, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER},
+        {WIRE_POLICY_DI, false, true, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER,
          WIRE_POLICY_DIO_POWER},
-        {CONF_POLICY_DI, true, true, WIRE_POLICY_DI, WIRE_POLICY_DI, WIRE_POLICY_DI},
-        {CONF_POLICY_DIO_POWER, false, false, 0, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER},
-        {CONF_POLICY_DIO_POWER, false, true, WIRE_POLICY_DI, WIRE_POLICY_DI, WIRE_POLICY_DI},
-        {CONF_POLICY_DIO_POWER, false, true, WIRE_POLICY_PAIN, WIRE_POLICY_DIO_POWER,
+        {WIRE_POLICY_DI, true, true, WIRE_POLICY_DI, WIRE_POLICY_DI, WIRE_POLICY_DI},
+        {WIRE_POLICY_DIO_POWER, false, false, 0, WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER},
+        {WIRE_POLICY_DIO_POWER, false, true, WIRE_POLICY_DI, WIRE_POLICY_DI, WIRE_POLICY_DI},
+        {WIRE_POLICY_DIO_POWER, false, true, WIRE_POLICY_PAIN, WIRE_POLICY_DIO_POWER,
          WIRE_POLICY_PAIN},
-        {CONF_POLICY_DI, true, true, WIRE_POLICY_PAIN, WIRE_POLICY_DIO_POWER, WIRE_POLICY_PAIN},
+        {WIRE_POLICY_DI, true, true, WIRE_POLICY_PAIN, WIRE_POLICY_DIO_POWER, WIRE_POLICY_PAIN},
     };
     struct fixture *f = *state;
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* admit_names - see admit_names.h
+ *
+ * The thread works on a copy of the lists. Whoever asks again meanwhile counts `asked` up, so that
+ * the answer to an older question is thrown away. */
+#include "packer/conf/admit_names.h"
+
+#include <grp.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "packer/base/log.h"
+#include "packer/base/worker.h"
+
+#define ENTRY_MAX 65536 /* bytes of one entry of a directory: a group may have many members */
+
+struct lists {
+    char users[sizeof(((struct conf *)NULL)->isolate_users)];
+    char groups[sizeof(((struct conf *)NULL)->isolate_groups)];
+};
+
+struct admit_names {
+    int fd; /* eventfd: not 0 while there is an answer */
+    bool running;
+    struct worker worker; /* its mutex guards what follows */
+    unsigned asked, answered;
+    struct lists lists; /* the question, then its answer */
+};
+
+/* ---- looking up ---- */
+
+/* The number of a user or group; false where nobody knows the name. */
+static bool look_up(bool user, const char *name, uint32_t *number)
+{
+    char *room = malloc(ENTRY_MAX);
+    struct passwd user_entry, *user_found = NULL;
+    struct group group_entry, *group_found = NULL;
+
+    if (room && user)
+        getpwnam_r(name, &user_entry, room, ENTRY_MAX, &user_found);
+    else if (room)
+        getgrnam_r(name, &group_entry, room, ENTRY_MAX, &group_found);
+    if (user_found)
+        *number = user_found->pw_uid;
+    else if (group_found)
+        *number = group_found->gr_gid;
+    free(room);
+    return user_found || group_found;
+}
+
+static bool is_number(const char *word)
+{
+    return word[strspn(word, "0123456789")] == '\0' || strcmp(word, "*") == 0;
+}
+
+static void to_numbers(const char *key, bool users, char *words, size_t size)
+{
+    char *copy = strdup(words), *rest = copy;
+    size_t used = 0;
+
+    words[0] = '\0';
+    for (char *word; copy && (word = strsep(&rest, ","));) {
+        bool plain = is_number(word);
+        char text[16];
+        uint32_t number;
+
+        if (!plain && !look_up(users, word, &number)) {
+            log_warn("berth.conf: %s: '%s' is not known here", key, word);
+            continue;
+        }
+        if (!plain)
+            snprintf(text, sizeof(text), "%u", number);
+        word = plain ? word : text;
+        if (used + strlen(word) + 2 > size) { /* a number can be longer than its name */
+            log_warn("berth.conf: %s: too long, '%s' is left out", key, word);
+            continue;
+        }
+        used += (size_t)sprintf(words + used, "%s%s", used ? "," : "", word);
+    }
+    free(copy);
+}
+
+static void lists_look_up(struct lists *lists)
+{
+    to_numbers("isolate_users", true, lists->users, sizeof(lists->users));
+    to_numbers("isolate_groups", false, lists->groups, sizeof(lists->groups));
+}
+
+static struct lists lists_of(const struct conf *conf)
+{
+    struct lists lists;
+
+    memcpy(lists.users, conf->isolate_users, sizeof(lists.users));
+    memcpy(lists.groups, conf->isolate_groups, sizeof(lists.groups));
+    return lists;
+}
+
+static void put_lists(struct conf *conf, const struct lists *lists)
+{
+    memcpy(conf->isolate_users, lists->users, sizeof(lists->users));
+    memcpy(conf->isolate_groups, lists->groups, sizeof(lists->groups));
+}
+
+void admit_prepare(struct conf *conf)
+{
+    struct lists lists = lists_of(conf);
+
+    lists_look_up(&lists);
+    put_lists(conf, &lists);
+}
+
+/* ---- the thread ---- */
+
+/* The mutex is held, but not while names are looked up. */
+static void answer(struct admit_names *names)
+{
+    struct lists lists = names->lists;
+    unsigned asked = names->asked;
+
+    worker_unlock(&names->worker);
+    lists_look_up(&lists);
+    worker_lock(&names->worker);
+    if (asked != names->asked)
+        return;
+    names->lists = lists;
+    names->answered = asked;
+    eventfd_write(names->fd, 1);
+}
+
+static void run(void *arg)
+{
+    struct admit_names *names = arg;
+
+    while (!names->worker.stopping)
+        if (names->asked != names->answered)
+            answer(names);
+        else
+            worker_wait_until(&names->worker, INFINITY);
+}
+
+/* ---- the event loop's side ---- */
+
+int admit_names_open(struct admit_names **out, struct berth_error *err)
+{
+    struct admit_names *names = calloc(1, sizeof(*names));
+
+    if (!names)
+        return berth_error_set(err, "out of memory");
+    names->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (names->fd < 0) {
+        free(names);
+        return berth_error_set(err, "eventfd: %m");
+    }
+    *out = names;
+    return 0;
+}
+
+/* A thread that waits for a directory service keeps what it uses. */
+void admit_names_close(struct admit_names *names)
+{
+    if (!names || (names->running && !worker_close(&names->worker)))
+        return;
+    close(names->fd);
+    free(names);
+}
+
+int admit_names_fd(const struct admit_names *names)
+{
+    return names->fd;
+}
+
+/* Does one of the words need to be looked up? */
+static bool has_name(const char *words)
+{
+    return strcmp(words, "*") != 0 && words[strspn(words, "0123456789,*")] != '\0';
+}
+
+static int have_thread(struct admit_names *names, struct berth_error *err)
+{
+    if (!names->running && worker_open(&names->worker, run, names, err) < 0)
+        return -1;
+    names->running = true;
+    return 0;
+}
+
+void admit_names_ask(struct admit_names *names, const struct conf *now, struct conf *next)
+{
+    struct lists asked = lists_of(next), before = lists_of(now);
+    bool wanted = has_name(asked.users) || has_name(asked.groups);
+    struct berth_error err;
+    eventfd_t none;
+
+    if (wanted)
+        put_lists(next, &before);
+    if (!wanted && !names->running)
+        return;
+    if (have_thread(names, &err) < 0) {
+        log_error("isolate_users and isolate_groups stay as they are: %s", err.text);
+        return;
+    }
+    worker_lock(&names->worker);
+    names->lists = asked;
+    names->asked++;
+    if (!wanted)
+        names->answered = names->asked;
+    eventfd_read(names->fd, &none);
+    worker_changed(&names->worker);
+    worker_unlock(&names->worker);
+}
+
+bool admit_names_take(struct admit_names *names, struct conf *conf)
+{
+    eventfd_t none;
+
+    if (eventfd_read(names->fd, &none) < 0)
+        return false;
+    worker_lock(&names->worker);
+    put_lists(conf, &names->lists);
+    worker_unlock(&names->worker);
+    return true;
+}
