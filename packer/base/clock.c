@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mono - see base/clock.h */
+/* clock - see clock.h */
 #include "packer/base/clock.h"
 
 uint64_t clock_ns(clockid_t clock)
@@ -10,7 +10,7 @@ uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-double mono_s(void)
+double clock_s(void)
 {
     return (double)clock_ns(CLOCK_MONOTONIC) / 1e9;
 }

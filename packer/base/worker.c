@@ -60,7 +60,7 @@ int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct
 
 bool worker_close(struct worker *worker)
 {
-    double until_s = mono_s() + WORKER_CLOSE_S;
+    double until_s = clock_s() + WORKER_CLOSE_S;
     bool stopped;
 
     worker_lock(worker);

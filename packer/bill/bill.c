@@ -85,7 +85,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
 
 int bill_open(struct bill **out, struct packer *packer, struct berth_error *err)
 {
-    return bill_open_at(out, packer, mono_s(), err);
+    return bill_open_at(out, packer, clock_s(), err);
 }
 
 void bill_close(struct bill *bill)
@@ -122,7 +122,7 @@ void bill_turn_at(struct packer *packer, double now_s)
 
 void bill_turn(struct packer *packer)
 {
-    bill_turn_at(packer, mono_s());
+    bill_turn_at(packer, clock_s());
 }
 
 /* On whole multiples of the interval, as windows are: the counters have just been read then. */
@@ -138,7 +138,7 @@ static double next_due(const struct packer *packer, double now_s)
 double bill_due(struct packer *packer)
 {
     struct bill *bill = packer->bill;
-    double now_s = mono_s();
+    double now_s = clock_s();
 
     if (!bill || bill->zones == 0)
         return -1;
@@ -146,7 +146,7 @@ double bill_due(struct packer *packer)
         bill_turn(packer);
         bill->due_s = next_due(packer, now_s);
     }
-    return fmax(bill->due_s - mono_s(), 0);
+    return fmax(bill->due_s - clock_s(), 0);
 }
 
 /* ---- steps ---- */
@@ -184,7 +184,7 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
     way = calloc(1, sizeof(*way) + bill->zones * sizeof(way->claim[0]));
     if (!way)
         return; /* it is not billed: what it uses is unmanaged */
-    way->since_s = mono_s();
+    way->since_s = clock_s();
     way->per_s[0] = way->per_s[1] = NAN;
     step->bill.way = way;
     if (adopted)

@@ -154,7 +154,7 @@ static void add_zones(struct doctor *doctor, struct energy *energy)
     struct energy_reading reading;
     size_t known = 0;
 
-    energy_read(energy, mono_s(), &reading);
+    energy_read(energy, clock_s(), &reading);
     for (size_t i = 0; i < reading.zones; i++)
         known += reading.known[i];
     doctor_add(doctor, "meters",

@@ -43,10 +43,10 @@ void doctor_essential(struct doctor *doctor)
 /* Read until the end, the deadline or a full buffer. Did the end come? */
 static bool read_output(int fd, char *text, size_t size)
 {
-    double deadline_s = mono_s() + RUN_S, left_s;
+    double deadline_s = clock_s() + RUN_S, left_s;
     size_t used = 0;
 
-    while (used + 1 < size && (left_s = deadline_s - mono_s()) > 0) {
+    while (used + 1 < size && (left_s = deadline_s - clock_s()) > 0) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         ssize_t got;
 

@@ -78,7 +78,7 @@ static void show_progress(const struct record *record)
 
     if (!record->terminal)
         return;
-    ctl_time(mono_s() - record->begun_s, elapsed);
+    ctl_time(clock_s() - record->begun_s, elapsed);
     fprintf(stderr, "\r\033[Kberthctl: record: %s: %s of %s", elapsed,
             count(recording_samples(record->recording), "sample", samples),
             count(recording_steps(record->recording), "step", steps));
@@ -91,7 +91,7 @@ static void say_summary(const struct record *record)
 
     say(record, "%s of %s in %.1f s%s%s",
         count(recording_samples(record->recording), "sample", samples),
-        count(recording_steps(record->recording), "step", steps), mono_s() - record->begun_s,
+        count(recording_steps(record->recording), "step", steps), clock_s() - record->begun_s,
         to_file ? ", in " : "", to_file ? record->output : "");
 }
 
@@ -142,7 +142,7 @@ static void notice_restart(struct record *record, struct json_object *answer)
         say(record, "berthd has been restarted: counts go on");
         recording_restarted(record->recording);
     }
-    record->started_until_s = mono_s() - uptime_s;
+    record->started_until_s = clock_s() - uptime_s;
 }
 
 /* Put the header of a new CSV file, and then the lines of a round, in one go. */
@@ -213,7 +213,7 @@ static struct json_object *ask_again(struct record *record)
     struct json_object *answer;
     struct berth_error err;
 
-    record->asked_s = mono_s();
+    record->asked_s = clock_s();
     answer = ctl_ask(record->socket, &request, &err);
     if (!answer && !record->lost)
         say(record, "berthd: %s: waiting", err.text);
@@ -231,7 +231,7 @@ static bool wait_until(const struct record *record, double until_s)
     int ready = 0;
 
     do {
-        left_s = until_s - mono_s();
+        left_s = until_s - clock_s();
         ready = poll(&fd, 1, left_s > 0 ? (int)ceil(left_s * 1000) : 0);
     } while (ready <= 0 && left_s > 0);
     return ready <= 0;
@@ -249,7 +249,7 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
         rc = answer ? take(record, answer, err) : 0;
         json_object_put(answer);
         show_progress(record);
-        past_s = mono_s() - record->begun_s;
+        past_s = clock_s() - record->begun_s;
         at_s += record->interval_s * fmax(1, ceil((past_s - at_s) / record->interval_s));
         go_on = rc == 0 && at_s <= record->duration_s * (1 + 1e-9) &&
                 (record->lost || !all_ended(record)) && wait_until(record, record->begun_s + at_s);
@@ -273,7 +273,7 @@ static int run(struct record *record, struct json_object *answer)
     struct berth_error err, why;
     int rc = 0;
 
-    record->begun_s = mono_s();
+    record->begun_s = clock_s();
     record->recording = recording_new(is_csv(record), record->before);
     if (!record->recording) {
         json_object_put(answer);
@@ -301,7 +301,7 @@ static int begin(struct record *record)
     int rc;
 
     record->name = strcmp(record->output, "-") == 0 ? "stdout" : record->output;
-    record->asked_s = mono_s();
+    record->asked_s = clock_s();
     answer = ctl_ask(record->socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);

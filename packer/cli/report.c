@@ -31,7 +31,7 @@ static void say_progress(struct reading *reading)
 
     if (!reading->terminal || reading->seen % 1024)
         return;
-    now_s = mono_s();
+    now_s = clock_s();
     if (now_s - reading->begun_s < PATIENCE_S || now_s - reading->said_s < 0.2)
         return;
     reading->said_s = now_s;
@@ -338,7 +338,7 @@ static int run(const struct report_args *args, const struct report_column *colum
     reading.report = report_new();
     if (!reading.report)
         return ctl_fail("report", "%s", strerror(ENOMEM));
-    reading.begun_s = mono_s();
+    reading.begun_s = clock_s();
     if (read_ledger(args, url, defaults, &reading, &err) < 0)
         status = is_locked(url, &conf) ? 1 : ctl_fail("report", "%s", err.text);
     else if (args->html)

@@ -65,9 +65,9 @@ static bool terminal_wait(struct top *top)
 {
     struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
                             {.fd = top->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
-    double end = mono_s() + top->delay_s, left;
+    double end = clock_s() + top->delay_s, left;
 
-    while ((left = end - mono_s()) > 0) {
+    while ((left = end - clock_s()) > 0) {
         char key;
 
         if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
@@ -154,7 +154,7 @@ static int page(struct top *top, struct berth_error *err)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
     struct json_object *answer = ctl_ask(top->socket, &request, err);
-    double now_s = mono_s();
+    double now_s = clock_s();
 
     if (!answer)
         return -1;

@@ -154,7 +154,7 @@ void counters_read(struct counters *counters, struct counters_step *step,
     struct berth_error err;
 
     memset(sample, 0, sizeof(*sample));
-    sample->at_s = mono_s();
+    sample->at_s = clock_s();
     for (size_t i = 0; i < BACKENDS; i++)
         if (step->attached[i] &&
             backends[i]->read(counters->state[i], step->of[i], target, sample, &err) < 0)

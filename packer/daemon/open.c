@@ -139,7 +139,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     memset(packer, 0, sizeof(*packer));
     packer->conf = *conf;
     packer->root.fd = -1;
-    packer->started_mono_s = mono_s();
+    packer->started_mono_s = clock_s();
     packer->size_patience_s = 0.01;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);

@@ -92,7 +92,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
     snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
     step->started_at = time(NULL);
-    step->started_mono_s = mono_s();
+    step->started_mono_s = clock_s();
     preset_homes(step);
     if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0) {
         registry_drop(&packer->steps, step);
@@ -298,7 +298,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     memory_ended(packer, step);
     observe_end(packer, step, end);
     step->ended_at = time(NULL);
-    step->ended_mono_s = mono_s();
+    step->ended_mono_s = clock_s();
     step->exit_status = end ? end->exit_status : -1;
     ledger_record_keep(packer, step);
     if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
@@ -380,8 +380,8 @@ static bool has_vanished(struct packer *packer, struct step *step, double patien
         return false;
     }
     if (step->empty_mono_s == 0)
-        step->empty_mono_s = mono_s();
-    return mono_s() - step->empty_mono_s >= patience_s;
+        step->empty_mono_s = clock_s();
+    return clock_s() - step->empty_mono_s >= patience_s;
 }
 
 static void sweep(struct packer *packer, double patience_s)

@@ -46,7 +46,7 @@ struct json_object *render_node(const struct packer *packer)
     json_object_object_add(node, "counters", render_backends(packer));
     json_object_object_add(node, "energy", render_accounts(packer));
     json_add_u64(node, "history", packer->conf.history);
-    json_add_double(node, "uptime_s", mono_s() - packer->started_mono_s);
+    json_add_double(node, "uptime_s", clock_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
     json_add_u64(node, "moves", packer->moves);
     json_add_u64(node, "failures", packer->failures);

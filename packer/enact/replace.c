@@ -316,7 +316,7 @@ static void check_regret(struct packer *packer, const struct dio_rules *rules)
     }
     if (any && change < 0) {
         log_info("a move made steps slower: put back");
-        dio_forbid(&packer->replace->dio, rules, mono_s(), watch->id);
+        dio_forbid(&packer->replace->dio, rules, clock_s(), watch->id);
         undo(packer);
     }
     watch_end(watch);
@@ -428,7 +428,7 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     }
     proposal = propose(packer, &next, false);
     packer->decisions++;
-    verdict = dio_decide(dio, rules, mono_s(), &proposal.dio);
+    verdict = dio_decide(dio, rules, clock_s(), &proposal.dio);
     if (verdict == DIO_MOVE) {
         move(packer, &next, &proposal);
         return;

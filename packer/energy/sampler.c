@@ -36,7 +36,7 @@ static void sample(struct energy_sampler *sampler, struct sensor *sensor)
     worker_unlock(&sampler->worker);
     rc = energy_file_read(&sensor->file, &sampler->root, &uw);
     why = rc < 0 ? errno : 0;
-    at_s = mono_s();
+    at_s = clock_s();
     worker_lock(&sampler->worker);
     sensor->why = why;
     if (rc == 0)
@@ -49,7 +49,7 @@ static void run(void *arg)
     struct worker *worker = &sampler->worker;
 
     while (!worker->stopping) {
-        double next_s = mono_s() + sampler->every_ms / 1e3;
+        double next_s = clock_s() + sampler->every_ms / 1e3;
 
         for (size_t i = 0; i < sampler->n; i++)
             sample(sampler, &sampler->sensor[i]);

@@ -118,7 +118,7 @@ static void wait_for_work(struct ledger *ledger)
 /* Nodes of a cluster lose their server together: let them not come back together. */
 static double jitter(void)
 {
-    return 0.5 + fmod(mono_s() * 1e6, 1000) / 1000;
+    return 0.5 + fmod(clock_s() * 1e6, 1000) / 1000;
 }
 
 /* What a turn has come to. The mutex is held. */
@@ -132,13 +132,13 @@ static void conclude(struct ledger *ledger, int rc, size_t gone, const struct be
             log_info("ledger: records arrive again, %zu wait", ledger->waiting);
         ledger->why[0] = '\0';
         ledger->retry_s = RETRY_MIN_S;
-        ledger->due_s = mono_s() + SETTLE_S;
+        ledger->due_s = clock_s() + SETTLE_S;
         return;
     }
     log_line(away ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
              "ledger: %zu records wait, to be tried again: %s", ledger->waiting, err->text);
     snprintf(ledger->why, sizeof(ledger->why), "%.255s", err->text);
-    ledger->due_s = mono_s() + ledger->retry_s * jitter();
+    ledger->due_s = clock_s() + ledger->retry_s * jitter();
     ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
 }
 
@@ -189,7 +189,7 @@ static void run(void *arg)
         wait_for_work(ledger);
         last = ledger->worker.stopping;
         if (ledger->waiting)
-            turn(ledger, last ? !ledger->why[0] : mono_s() >= ledger->due_s);
+            turn(ledger, last ? !ledger->why[0] : clock_s() >= ledger->due_s);
     } while (!last);
 }
 
@@ -270,7 +270,7 @@ static void expect(struct ledger *ledger)
 {
     worker_lock(&ledger->worker);
     if (ledger->waiting++ == 0 && !ledger->why[0])
-        ledger->due_s = mono_s() + SETTLE_S;
+        ledger->due_s = clock_s() + SETTLE_S;
     worker_unlock(&ledger->worker);
 }
 

@@ -59,7 +59,7 @@ static bool pace(void *arg, const struct memory_progress *progress, double wait_
            worker_wait_until(worker, pacer->began_s + fmax(bytes / pacer->mover->rate, wait_s)))
         ;
     worker_unlock(worker);
-    pacer->began_s = mono_s();
+    pacer->began_s = clock_s();
     return go_on;
 }
 
@@ -83,7 +83,7 @@ static void run(void *arg)
     struct entry *entry;
 
     while ((entry = wait_for_job(mover))) {
-        struct pacer pacer = {mover, entry, mono_s()};
+        struct pacer pacer = {mover, entry, clock_s()};
         struct memory_progress progress;
 
         entry->state = RUNNING;

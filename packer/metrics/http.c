@@ -62,7 +62,7 @@ static bool is_over(const struct client *client)
 /* Forget who is gone, hang up on who has had his time. How many are left. */
 static size_t look_after(struct metrics_http *http)
 {
-    double now_s = mono_s();
+    double now_s = clock_s();
     size_t n = 0;
 
     for (size_t i = 0; i < METRICS_HTTP_CLIENTS; i++) {
@@ -104,7 +104,7 @@ static struct bufferevent *on_client(struct event_base *base, void *arg)
         if (http->client[i].bev)
             continue;
         bufferevent_incref(bev);
-        http->client[i] = (struct client){bev, mono_s()};
+        http->client[i] = (struct client){bev, clock_s()};
         n++;
         break;
     }
@@ -119,7 +119,7 @@ static struct bufferevent *on_client(struct event_base *base, void *arg)
 static const struct page *get_page(struct metrics_http *http, enum metrics_format format)
 {
     struct page *page = &http->page[format];
-    double now_s = mono_s();
+    double now_s = clock_s();
 
     if (page->text && now_s - page->made_s < PAGE_AGE_S)
         return page;

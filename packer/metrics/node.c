@@ -87,7 +87,7 @@ void metrics_node(const struct packer *packer, struct metrics_text *text)
     char why[256];
 
     add_info(packer, text);
-    add(text, METRICS_UPTIME, mono_s() - packer->started_mono_s);
+    add(text, METRICS_UPTIME, clock_s() - packer->started_mono_s);
     add(text, METRICS_RELEASED, packer->steps.released);
     add_states(packer, text);
     add(text, METRICS_CORES, (double)packer->topo->cores);

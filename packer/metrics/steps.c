@@ -61,7 +61,7 @@ static bool is_chosen(const struct choice *choice, struct wire_step_id id)
 
 static void choose_all(const struct packer *packer, struct choice *choice)
 {
-    double since_s = mono_s() - METRICS_LINGER_S;
+    double since_s = clock_s() - METRICS_LINGER_S;
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)

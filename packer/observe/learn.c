@@ -91,7 +91,7 @@ static bool wait_for_work(struct learner *learner, bool failed)
 
     while (!worker->stopping && !failed && STAILQ_EMPTY(&learner->queue.entries))
         worker_wait_until(worker, INFINITY);
-    until_s = mono_s() + (failed ? RETRY_S : SETTLE_S);
+    until_s = clock_s() + (failed ? RETRY_S : SETTLE_S);
     while (!worker->stopping && worker_wait_until(worker, until_s))
         ;
     return !STAILQ_EMPTY(&learner->queue.entries);

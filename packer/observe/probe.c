@@ -140,7 +140,7 @@ static int begin_probe(struct packer *packer)
     int fd = -1;
 
     if (steps)
-        fd = probe_begin(packer->probe, mono_s(), steps, packer->steps.nlive, &err);
+        fd = probe_begin(packer->probe, clock_s(), steps, packer->steps.nlive, &err);
     if (fd < 0 && err.text[0])
         log_debug("probe: %s", err.text);
     free(steps);
@@ -160,7 +160,7 @@ struct probing_wait probing_turn(struct packer *packer)
     packer->probing = fd >= 0;
     if (fd >= 0)
         return (struct probing_wait){fd, 2 * (double)packer->conf.probe_time_ms / 1000};
-    return (struct probing_wait){-1, probe_wait_s(packer->probe, mono_s())};
+    return (struct probing_wait){-1, probe_wait_s(packer->probe, clock_s())};
 }
 
 /* ---- steps come and go ---- */
@@ -193,7 +193,7 @@ void probing_end(struct packer *packer, struct step *step)
         return;
     program_sample_init(packer, step, "probe", &sample);
     sample.windows = step->probe.probes;
-    sample.seconds = mono_s() - step->started_mono_s;
+    sample.seconds = clock_s() - step->started_mono_s;
     sample.rate[PROFILE_INTENSITY] =
         (struct profile_estimate){step->probe.intensity, 1.96 * step->probe.error};
     if (sample.key[0])

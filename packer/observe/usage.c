@@ -25,7 +25,7 @@ void observe_end(struct packer *packer, struct step *step, const struct wire_end
 
 double observe_elapsed_s(const struct step *step)
 {
-    double until = step->ended_at ? step->ended_mono_s : mono_s();
+    double until = step->ended_at ? step->ended_mono_s : clock_s();
 
     return until - step->started_mono_s;
 }

@@ -19,7 +19,7 @@ static struct counters_target target_of(const struct step *step)
     struct counters_target target = {.body = &step->body, .name = program_name(&step->request)};
 
     enforce_union(&step->body, ENFORCE_PLACE, &target.cpus);
-    target.elapsed_s = mono_s() - step->started_mono_s;
+    target.elapsed_s = clock_s() - step->started_mono_s;
     return target;
 }
 
@@ -97,7 +97,7 @@ static void read_step(struct packer *packer, struct step *step, const struct bus
     counts->foreign_s = foreign_s;
     counts->foreign_known = busy != NULL;
     counts->due_s = next_due(
-        mono_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
+        clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
         first);
 }
 
@@ -112,7 +112,7 @@ void sample_attach(struct packer *packer, struct step *step)
     if (!step->counts)
         return; /* it is not counted */
     phase_init(&step->counts->phase, RATES, rates_watched, packer->conf.phase_change, rates_least);
-    step->counts->due_s = mono_s() + (double)packer->conf.startup_ms / 1000;
+    step->counts->due_s = clock_s() + (double)packer->conf.startup_ms / 1000;
     if (packer->wake)
         packer->wake(packer->wake_arg, (double)packer->conf.startup_ms / 1000);
 }
@@ -156,7 +156,7 @@ void sample_end(struct packer *packer, struct step *step)
 
 double sample_due(struct packer *packer)
 {
-    double now_s = mono_s(), next_s = INFINITY;
+    double now_s = clock_s(), next_s = INFINITY;
     struct busy *busy = NULL;
     struct step *step;
     bool read = false;
@@ -177,7 +177,7 @@ double sample_due(struct packer *packer)
         next_s = fmin(next_s, step->counts->due_s);
     }
     free(busy);
-    return isinf(next_s) ? -1 : fmax(next_s - mono_s(), 0);
+    return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
 }
 
 int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample)

@@ -358,7 +358,7 @@ void forecast_slowdowns(struct packer *packer)
 {
     struct forecast *forecast = forecast_new(packer);
     double *now = forecast ? mean_slowdowns(forecast, &packer->pool) : NULL;
-    double *home = forecast ? home_slowdowns(forecast) : NULL, now_s = mono_s();
+    double *home = forecast ? home_slowdowns(forecast) : NULL, now_s = clock_s();
     struct step *step;
     size_t i = 0;
 

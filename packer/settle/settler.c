@@ -106,7 +106,7 @@ static void book(struct settler *settler, const struct settle_entry *before, enu
     if (!entry || entry->puts != before->puts)
         return;
     if (outcome == LATER && time(NULL) - entry->run.at < GIVE_UP_S)
-        settle_list_delay(entry, mono_s(), RETRY_LIMIT_S);
+        settle_list_delay(entry, clock_s(), RETRY_LIMIT_S);
     else if (settle_list_drop(&settler->list, entry, &err) < 0)
         log_warn("%s", err.text);
 }
@@ -117,7 +117,7 @@ static const struct settle_entry *wait_for_work(struct settler *settler)
     while (!settler->worker.stopping) {
         const struct settle_entry *next = settle_list_next(&settler->list);
 
-        if (next && next->due_s <= mono_s())
+        if (next && next->due_s <= clock_s())
             return next;
         worker_wait_until(&settler->worker, next ? next->due_s : INFINITY);
     }
@@ -169,7 +169,7 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
              conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
     settler->ledger = ledger;
     snprintf(path, sizeof(path), "%s.comments", conf->ledger_queue);
-    rc = settle_list_open(&settler->list, path, mono_s(), err);
+    rc = settle_list_open(&settler->list, path, clock_s(), err);
     if (rc == 0)
         rc = worker_open(&settler->worker, run_settler, settler, err);
     if (rc < 0)
@@ -192,7 +192,7 @@ void settler_put(struct settler *settler, const struct settle_run *run)
     if (!settler)
         return;
     worker_lock(&settler->worker);
-    if (settle_list_put(&settler->list, run, mono_s() + FIRST_TRY_S, &err) < 0)
+    if (settle_list_put(&settler->list, run, clock_s() + FIRST_TRY_S, &err) < 0)
         log_warn("job %u: %s", run->job, err.text);
     worker_changed(&settler->worker);
     worker_unlock(&settler->worker);
@@ -203,7 +203,7 @@ void settler_job_end(struct settler *settler, uint32_t job)
     if (!settler)
         return;
     worker_lock(&settler->worker);
-    settle_list_hurry(&settler->list, job, mono_s() + FIRST_TRY_S);
+    settle_list_hurry(&settler->list, job, clock_s() + FIRST_TRY_S);
     worker_changed(&settler->worker);
     worker_unlock(&settler->worker);
 }

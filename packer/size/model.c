@@ -220,7 +220,7 @@ struct size_model *size_model_new(const struct packer *packer, const struct step
 
 static bool time_is_up(void *until_s)
 {
-    return mono_s() > *(const double *)until_s;
+    return clock_s() > *(const double *)until_s;
 }
 
 /* What NuCore's status means here: 0, or -1 and err. */
@@ -242,7 +242,7 @@ int size_model_choose(const struct size_model *model, const struct size_bounds *
                                      .cores_min = bounds->least,
                                      .cores_max = bounds->most,
                                      .weight = 1};
-    double until_s = mono_s() + bounds->patience_s;
+    double until_s = clock_s() + bounds->patience_s;
     struct nucore nucore = {.machine = &model->machine,
                             .program = &program,
                             .programs = 1,

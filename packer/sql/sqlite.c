@@ -156,7 +156,7 @@ static int create(const char *path, mode_t mode, struct berth_error *err)
 static int wait_for_others(void *arg, int calls)
 {
     struct state *state = arg;
-    double now = mono_s();
+    double now = clock_s();
 
     if (calls == 0)
         state->busy_since_s = now;

@@ -83,12 +83,12 @@ static void hear(struct saying *saying, const char *text, ssize_t n)
 /* Until the other end is closed: true. False: it takes too long, or we are to stop. */
 static bool listen_to(int fd, double limit_s, const atomic_bool *stop, struct saying *saying)
 {
-    double end_s = mono_s() + limit_s;
+    double end_s = clock_s() + limit_s;
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
     char text[512];
     ssize_t n;
 
-    while (!atomic_load(stop) && mono_s() < end_s) {
+    while (!atomic_load(stop) && clock_s() < end_s) {
         if (poll(&poll_fd, 1, LOOK_MS) <= 0)
             continue;
         n = read(fd, text, sizeof(text));

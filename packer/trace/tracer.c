@@ -183,7 +183,7 @@ static void kill_all(struct run *run)
 static void stop(struct run *run, int number)
 {
     run->stopping = true;
-    run->stop_s = mono_s();
+    run->stop_s = clock_s();
     tracer_tool_stop(run->tool);
     if (!run->ended)
         kill(run->pid, number);
@@ -212,7 +212,7 @@ static bool go_on(struct run *run)
         stop(run, SIGTERM);
     }
     if (run->stopping)
-        return !run->ended && mono_s() - run->stop_s < GRACE_S;
+        return !run->ended && clock_s() - run->stop_s < GRACE_S;
     return !run->ended || any_child() > 0;
 }
 
@@ -224,7 +224,7 @@ static void watch(struct run *run)
     for (;;) {
         reap(run);
         tracer_tool_take(run->tool, run->result);
-        elapsed_s = mono_s() - run->started_s;
+        elapsed_s = clock_s() - run->started_s;
         if (!run->stopping)
             keep_time(run, elapsed_s);
         if (run->want->progress && !run->stopping)
@@ -278,7 +278,7 @@ int tracer_run(struct tracer_result *result, const struct tracer_want *want,
                struct berth_error *err)
 {
     struct tracer_tool tool;
-    struct run run = {.want = want, .result = result, .tool = &tool, .started_s = mono_s()};
+    struct run run = {.want = want, .result = result, .tool = &tool, .started_s = clock_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 
@@ -330,7 +330,7 @@ static void wait_all(struct run *run, double limit_s, struct tracer_time *time)
         reap(run);
         if (run->ended && any_child() == 0)
             break;
-        elapsed_s = mono_s() - run->started_s;
+        elapsed_s = clock_s() - run->started_s;
         time->signal = asked_to_stop;
         time->late = elapsed_s > limit_s;
         if (time->signal || time->late)
@@ -350,7 +350,7 @@ int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
 {
     const struct tracer_want want = {.command = command};
     struct tracer_result result = {.status = 0};
-    struct run run = {.want = &want, .result = &result, .started_s = mono_s()};
+    struct run run = {.want = &want, .result = &result, .started_s = clock_s()};
     struct sigaction saved[STOP_SIGNALS];
     int rc;
 

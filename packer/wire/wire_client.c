@@ -33,7 +33,7 @@ struct wire_client {
 static int await(const struct wire_client *client, short events, double max_s)
 {
     struct pollfd fd = {.fd = events ? client->fd : -1, .events = events};
-    double left_s = client->until_s - mono_s();
+    double left_s = client->until_s - clock_s();
     int ms = (int)((left_s < max_s ? left_s : max_s) * 1e3 + 0.999);
 
     if (left_s <= 0) {
@@ -77,7 +77,7 @@ struct wire_client *wire_client_open(const char *path, double deadline_s)
     if (!client)
         return NULL;
     client->fd = -1;
-    client->until_s = mono_s() + deadline_s;
+    client->until_s = clock_s() + deadline_s;
     client->used = client->taken = 0;
     if (open_socket(client, path) == 0)
         return client;

@@ -148,7 +148,7 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     long steps = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 200;
-    double *ms, now_s = mono_s() + 1e6; /* its own clock: the pipeline's turns do nothing */
+    double *ms, now_s = clock_s() + 1e6; /* its own clock: the pipeline's turns do nothing */
 
     if (steps < 1 || rounds < 1 || argc > 3) {
         fprintf(stderr, "usage: bill [STEPS [ROUNDS]]\n");

@@ -236,7 +236,7 @@ static double search(struct workload *workload, const size_t *start, bool pain)
     workload->problem.cost = pain ? pain_cost : contend_cost;
     workload->problem.pairwise = pain;
     workload->problem.start = start;
-    workload->end_s = mono_s() + LIMIT_S;
+    workload->end_s = clock_s() + LIMIT_S;
     if (partition_solve(&workload->problem, cache, &found) < 0)
         return NAN;
     return judge(workload, cache);
@@ -244,7 +244,7 @@ static double search(struct workload *workload, const size_t *start, bool pain)
 
 static bool is_late(void *end_s)
 {
-    return mono_s() >= *(const double *)end_s;
+    return clock_s() >= *(const double *)end_s;
 }
 
 static void draw(struct workload *workload, const struct spec *spec, size_t caches, size_t cores)

@@ -117,7 +117,7 @@ static double round_ms(double age_s, bool decide)
 
     TAILQ_FOREACH(step, &packer.steps.live, link)
     {
-        step->started_mono_s = mono_s() - age_s;
+        step->started_mono_s = clock_s() - age_s;
         step->counts->due_s = 0;
     }
     packer.rates_changed |= decide;

@@ -98,7 +98,7 @@ static void on_signal(int number)
 static void show_bar(struct progress *progress, double done_s, double total_s, const char *what)
 {
     int percent = total_s > 0 ? (int)(100 * done_s / total_s) : 0, filled = percent * BAR / 100;
-    double elapsed_s = mono_s() - progress->started_s;
+    double elapsed_s = clock_s() - progress->started_s;
     double left_s = done_s > 0 ? elapsed_s * (total_s - done_s) / done_s : total_s;
     char bar[BAR + 1];
 
@@ -114,7 +114,7 @@ static void show_bar(struct progress *progress, double done_s, double total_s, c
 static bool on_progress(double done_s, double total_s, const char *what, void *arg)
 {
     struct progress *progress = arg;
-    double now = mono_s(), every_s = progress->tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
+    double now = clock_s(), every_s = progress->tty ? PROGRESS_TTY_S : PROGRESS_PLAIN_S;
 
     if ((progress->tty || now - progress->started_s >= PROGRESS_AFTER_S) &&
         now - progress->last_s >= every_s) {
@@ -189,7 +189,7 @@ static struct machine_profile *measure(const struct args *args, struct progress 
 
 static int run(const struct args *args)
 {
-    struct progress progress = {.tty = isatty(STDERR_FILENO), .started_s = mono_s()};
+    struct progress progress = {.tty = isatty(STDERR_FILENO), .started_s = clock_s()};
     bool to_stdout = args->output && strcmp(args->output, "-") == 0;
     struct machine_profile *profile;
     struct berth_error err;

@@ -205,7 +205,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     double begin_s;
 
     sleep_s(warm_s);
-    begin_s = mono_s();
+    begin_s = clock_s();
     for (size_t i = 0; i < n; i++)
         thread[i].before = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
     sleep_s(window_s);
@@ -214,7 +214,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
     for (size_t i = 0; i < n; i++) {
         uint64_t done = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
 
-        thread[i].worker->rate = (double)(done - thread[i].before) / (mono_s() - begin_s);
+        thread[i].worker->rate = (double)(done - thread[i].before) / (clock_s() - begin_s);
     }
 }
 

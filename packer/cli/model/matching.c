@@ -197,7 +197,7 @@ static struct json_object *solve(struct input *input, struct berth_error *err)
 {
     struct partition *partition = &input->partition;
     struct partition_pairs pairs = {.n = partition->n, .degradation = input->degradation};
-    double end_s = mono_s() + input->time_limit_s;
+    double end_s = clock_s() + input->time_limit_s;
     size_t *group_of = calloc(partition->n, sizeof(*group_of));
     struct json_object *output = NULL;
     struct partition_found found;

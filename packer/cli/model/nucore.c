@@ -64,7 +64,7 @@ static void add_usage(struct json_object *output, const unsigned *allocation,
 static struct json_object *answer_numem(const struct ctl_numa *numa, const unsigned *allocation,
                                         struct numem_usage *usage, struct berth_error *err)
 {
-    double start_s = mono_s();
+    double start_s = clock_s();
     struct json_object *output;
     struct numem_fault fault;
 
@@ -78,7 +78,7 @@ static struct json_object *answer_numem(const struct ctl_numa *numa, const unsig
     output = json_object_new_object();
     add_usage(output, allocation, usage, numa->machine.nodes);
     json_add_text(output, "status", nucore_status_name(NUCORE_OPTIMAL));
-    json_add_double(output, "seconds", mono_s() - start_s);
+    json_add_double(output, "seconds", clock_s() - start_s);
     return output;
 }
 
@@ -230,7 +230,7 @@ static int read_search(struct json_object *input, struct nucore *nucore, double 
 static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nucore *nucore,
                                          double limit_s, struct berth_error *err)
 {
-    double start_s = mono_s(), end_s = start_s + limit_s;
+    double start_s = clock_s(), end_s = start_s + limit_s;
     struct json_object *output = NULL;
     struct nucore_result result;
 
@@ -243,7 +243,7 @@ static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nuc
         berth_error_set(err, "%s", strerror(ENOMEM));
     else if (solve(numa, nucore, &result, err) == 0) {
         output = describe(numa, &result);
-        json_add_double(output, "seconds", mono_s() - start_s);
+        json_add_double(output, "seconds", clock_s() - start_s);
     }
     result_free(&result, numa->programs);
     return output;

@@ -319,7 +319,7 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
                            size_t *core, struct partition_found *found)
 {
     size_t *start = calloc(2 * plan->units, sizeof(*start)), *cache = start + plan->units;
-    double end_s = mono_s() + limit_s;
+    double end_s = clock_s() + limit_s;
     struct opinion opinion = {0};
     int rc = -1;
 

@@ -494,7 +494,7 @@ static bool was_read(struct packer *packer)
     static double then_s;
     bool read = packer->bill->at_s > then_s;
 
-    then_s = packer->bill->at_s = mono_s() - 0.5;
+    then_s = packer->bill->at_s = clock_s() - 0.5;
     return read;
 }
 

@@ -104,7 +104,7 @@ struct bill_box *bill_box_open(const char *topology, size_t zones)
 
     assert_non_null(box);
     box->f = fixture_open(topology);
-    box->now_s = mono_s() + 1e6;
+    box->now_s = clock_s() + 1e6;
     make_folders(box);
     for (size_t i = 0; i < BOX_ZONES; i++)
         box->raw[i] = BOX_RANGE - 20000000 + i;

@@ -64,7 +64,7 @@ static void at_age(struct fixture *f, double age_s)
 
     TAILQ_FOREACH(step, &f->packer.steps.live, link)
     {
-        step->started_mono_s = mono_s() - age_s;
+        step->started_mono_s = clock_s() - age_s;
         if (step->counts)
             step->counts->due_s = 0;
     }

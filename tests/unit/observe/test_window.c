@@ -78,7 +78,7 @@ static int close_fixture(void **state)
 /* The step is so old, and its window over. Returns what sample_due does. */
 static double at_age(struct fixture *f, struct step *step, double age_s)
 {
-    step->started_mono_s = mono_s() - age_s;
+    step->started_mono_s = clock_s() - age_s;
     step->counts->due_s = 0;
     return pipeline_observe(&f->packer);
 }
