@@ -191,8 +191,8 @@ unit_scripts = \
 	tests/unit/models/test_figure3.sh
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh
 
-TESTS += $(unit_programs) $(unit_scripts) tests/check-layers
-EXTRA_DIST += tests/check-layers
+TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers
+EXTRA_DIST += tests/check-layers tests/test-layers
 
 # What a test takes from elsewhere.
 tests_unit_cli_common_test_options_SOURCES = tests/unit/cli/common/test_options.c plugin/options.c
