@@ -41,7 +41,7 @@ static const struct {
     {"printf '%s' $1 >&2", 0, "arg"},
     {"cat; echo read >&2", 0, "read"},
     {"kill -9 $$", -1, ""},
-    {"sed -n 's/^SigBlk:\\t//p' /proc/$$/status >&2", 0, "0000000000000000"},
+    {"exec sed -n 's/^SigBlk:\\t//p' /proc/$$/status >&2", 0, "0000000000000000"},
 };
 
 static void its_end_and_last_words(void **state)
