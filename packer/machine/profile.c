@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_profile - see machine/profile.h. The file is read in machine/profile_read.c. */
+/* machine_profile - see machine/profile.h. Its JSON is in profile_json.c, its file in profile_file.c. */
 #include "packer/machine/profile.h"
 
 #include <errno.h>
