@@ -28,7 +28,7 @@ static int unix_address(const char *path, struct metrics_address *address, struc
     return 0;
 }
 
-/* Digits only, at most 65535. */
+/* Reads digits only, at most 65535. */
 static bool read_port(const char *text, in_port_t *port)
 {
     char *end;
@@ -38,7 +38,7 @@ static bool read_port(const char *text, in_port_t *port)
     return isdigit((unsigned char)text[0]) && *end == '\0' && strlen(text) <= 5 && number <= 65535;
 }
 
-/* Of "[::1]" or "127.0.0.1"; false: neither kind of address. */
+/* Reads "[::1]" or "127.0.0.1". Returns false where host is neither kind of address. */
 static bool read_host(const char *host, in_port_t port, struct metrics_address *address,
                       bool *loopback)
 {

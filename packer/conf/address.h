@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_address - where metrics are served, as berth.conf has it. */
+/* metrics_address - the value of `metrics` in berth.conf: where metrics are served. */
 #ifndef BERTH_CONF_ADDRESS_H
 #define BERTH_CONF_ADDRESS_H
 
@@ -18,8 +18,8 @@ struct metrics_address {
     socklen_t length;
 };
 
-/* Read "off", "unix:PATH", "127.0.0.1:PORT" or "[::1]:PORT" (port 0: any). 0, or -1 and err; what
- * is no loopback address is refused. */
+/* Reads "off", "unix:PATH", "127.0.0.1:PORT" or "[::1]:PORT" (port 0: any). Returns 0, or -1 and
+ * err; an address that is not of the loopback interface is refused. */
 int metrics_address(const char *text, struct metrics_address *address, struct berth_error *err);
 
 #endif

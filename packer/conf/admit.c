@@ -9,7 +9,7 @@
 
 /* ---- who may ask for isolate ---- */
 
-/* Is one of the words this one, or "*"? */
+/* Says whether one of the words is this one, or "*". */
 static bool named(const char *words, const char *word)
 {
     return word[0] && (text_lists(words, word) || text_lists(words, "*"));
@@ -46,7 +46,7 @@ const char *admit_isolate(const struct conf *conf, const struct wire_register *r
 
 /* ---- the words ---- */
 
-/* Is the word refused? Then add it to the list. */
+/* Says whether the word is refused, and adds it to the list then. */
 static bool refuse(const char *allow, bool given, const char *word, char *refused, size_t size)
 {
     size_t used = strlen(refused);

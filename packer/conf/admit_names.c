@@ -35,7 +35,7 @@ struct admit_names {
 
 /* ---- looking up ---- */
 
-/* The number of a user or group; false where nobody knows the name. */
+/* Finds the number of a user or group. Returns false where nobody knows the name. */
 static bool look_up(bool user, const char *name, uint32_t *number)
 {
     char *room = malloc(ENTRY_MAX);
@@ -117,7 +117,7 @@ void admit_prepare(struct conf *conf)
 
 /* ---- the thread ---- */
 
-/* The mutex is held, but not while names are looked up. */
+/* Answers the question of this moment. The mutex is held, but not while names are looked up. */
 static void answer(struct admit_names *names)
 {
     struct lists lists = names->lists;
@@ -161,7 +161,7 @@ int admit_names_open(struct admit_names **out, struct berth_error *err)
     return 0;
 }
 
-/* A thread that waits for a directory service keeps what it uses. */
+/* A thread that waits for a directory service still uses all this: it is left alone with it. */
 void admit_names_close(struct admit_names *names)
 {
     if (!names || (names->running && !worker_close(&names->worker)))
@@ -175,7 +175,7 @@ int admit_names_fd(const struct admit_names *names)
     return names->fd;
 }
 
-/* Does one of the words need to be looked up? */
+/* Says whether one of the words has to be looked up. */
 static bool has_name(const char *words)
 {
     return strcmp(words, "*") != 0 && words[strspn(words, "0123456789,*")] != '\0';

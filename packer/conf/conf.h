@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conf - berth.conf, the daemon's configuration.
  *
- * One table in conf.c gives each key's name, type, unit, default and help: the parser, `berthd
- * --print-config` and the man page berth.conf(5) all come from it. */
+ * One table, keys.c, says everything about a key: its name, type, unit, default and help, and when
+ * a change takes effect. The parser, `berthd --print-config`, the man page berth.conf(5) and what
+ * berthd does at SIGHUP come from it. */
 #ifndef BERTH_CONF_CONF_H
 #define BERTH_CONF_CONF_H
 
@@ -79,13 +80,14 @@ struct conf {
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"
+#define CONF_NEUTRAL_MISS_PMI 1000 /* the default of neutral_miss_pmi */
 
-/* Fill conf with the defaults. */
+/* Fills conf with the defaults. */
 void conf_init(struct conf *conf);
 
-/* Read the file over the defaults. The file must be a regular file owned by root or the caller and
- * not writable by group or others. 0, or -1 and err "FILE:LINE: what is wrong, and what would be
- * right"; conf is unchanged then. */
+/* Reads the file over what conf holds. The file must be a regular file owned by root or the caller
+ * and not writable by group or others. Returns 0, or -1 and err "FILE:LINE: what is wrong, and what
+ * would be right". */
 int conf_read(struct conf *conf, const char *path, struct berth_error *err);
 
 /* Names of keys with their values, "log_level = debug, sweep = 2s"; "" none. */
@@ -98,11 +100,11 @@ struct conf_changes {
  * which keys differed. */
 void conf_reload(struct conf *now, const struct conf *next, struct conf_changes *changes);
 
-/* Every key with its help as a comment and its present value; the output can be read again by
- * conf_read. */
+/* Writes every key with its help as a comment and its present value; conf_read() can read what was
+ * written. */
 void conf_print(const struct conf *conf, FILE *out);
 
-/* The table as mdoc(7) list items, for berth.conf(5). */
+/* Writes the table as mdoc(7) list items, for berth.conf(5). */
 void conf_print_mdoc(FILE *out);
 
 #endif

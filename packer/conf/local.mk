@@ -4,4 +4,7 @@ libpacker_la_SOURCES += \
 	packer/conf/admit.c packer/conf/admit.h \
 	packer/conf/admit_names.c packer/conf/admit_names.h \
 	packer/conf/conf.c packer/conf/conf.h \
+	packer/conf/key.h \
+	packer/conf/keys.c \
+	packer/conf/print.c \
 	packer/conf/watts.c packer/conf/watts.h

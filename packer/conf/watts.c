@@ -9,7 +9,8 @@
 
 #define MOST_W 10000.0
 
-/* "40W" at text, up to a comma (after which there is more) or the end; the rest, or NULL. */
+/* Reads "40W" at text, up to a comma (after which there is more) or the end. Returns what follows,
+ * or NULL where there is no such number. */
 static const char *take_number(const char *text, double *watts)
 {
     char *end;

@@ -7,15 +7,16 @@
 
 #include "packer/base/error.h"
 
-/* Of each package: always, for each core's worth of CPU time that its cores are busy, and for its
- * memory; sleep is what stands in the place of idle while nothing runs on it. */
+/* What each package takes: idle always, core for each core's worth of CPU time that its cores are
+ * busy, and dram for its memory. While nothing runs on it, it takes sleep in the place of idle. */
 struct energy_watts {
     double idle, core, dram, sleep;
     bool dram_known, sleep_known;
 };
 
-/* 0, or -1 and err: what is wrong and what would be right. idle and core are needed, each name
- * stands once, its number is 0 to 10000 watts, with the unit W, and sleep is not above idle. */
+/* Reads the text. Returns 0, or -1 and err: what is wrong and what would be right. idle and core
+ * are needed, each name stands once, its number is 0 to 10000 watts, with the unit W, and sleep is
+ * not above idle. */
 int energy_watts_parse(struct energy_watts *watts, const char *text, struct berth_error *err);
 
 #endif

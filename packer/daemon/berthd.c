@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* berthd - the node daemon: init, config, listen, run, stop.
  *
- * It stays in the foreground; systemd, or whoever starts it, puts it where he wants it. SIGTERM and
- * SIGINT undo everything and stop, SIGHUP reads berth.conf again. */
+ * berthd stays in the foreground, as systemd wants it. SIGTERM and SIGINT undo everything and stop,
+ * SIGHUP reads berth.conf again. All happens in one event loop; threads of their own
+ * (base/worker.h) do what has to wait for disks, servers and firmware. */
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
@@ -68,7 +69,7 @@ static int fail(const char *what, const char *why)
     return EXIT_FAILURE;
 }
 
-/* The default file may be absent, one that was named may not. */
+/* Reads the file, or the default one, which may be absent. */
 static int read_conf(const char *path, struct conf *conf, struct berth_error *err)
 {
     conf_init(conf);
@@ -89,6 +90,7 @@ static struct timeval seconds(double s)
     return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
 }
 
+/* Sets the time of the next sweep. */
 static void sweep_later(struct daemon *daemon)
 {
     struct timeval next = seconds((double)daemon->packer.conf.sweep_ms / 1000);
@@ -111,7 +113,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     sweep_later(daemon);
 }
 
-/* A step's first window, or its next, is to be read in so many seconds, if not sooner. */
+/* Has pipeline_observe() called in so many seconds, if not sooner: a window of a step ends then. */
 static void wake(void *arg, double in_s)
 {
     struct daemon *daemon = arg;
@@ -152,7 +154,8 @@ static void on_names(evutil_socket_t fd, short what, void *arg)
     pipeline_named(&((struct daemon *)arg)->packer);
 }
 
-/* A turn of the interference probe; the next one when its descriptor can be read, or in time. */
+/* Lets the interference probe take its turn, and waits for the next one: for its descriptor or for
+ * the time. */
 static void on_probe(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *daemon = arg;
@@ -190,7 +193,7 @@ static int init(struct daemon *daemon, struct berth_error *err)
     return daemon->base ? 0 : berth_error_set(err, "no event loop");
 }
 
-/* Metrics are worth having, not worth stopping for. */
+/* Serves metrics where berth.conf says so; a failure is logged, and berthd goes on without. */
 static void show_metrics(struct daemon *daemon)
 {
     struct berth_error err;
@@ -201,7 +204,7 @@ static void show_metrics(struct daemon *daemon)
         log_error("%s; going on without the text file", err.text);
 }
 
-/* Calls `on` whenever the descriptor can be read. */
+/* Has `on` called whenever the descriptor can be read. */
 static int read_by(struct daemon *daemon, size_t event, int fd, event_callback_fn on,
                    struct berth_error *err)
 {
@@ -267,7 +270,7 @@ static void stop(struct daemon *daemon)
     libevent_global_shutdown();
 }
 
-/* Returns the exit status where the options alone say it, else -1. */
+/* Returns the exit status where the options alone tell it, else -1. */
 static int parse_options(int argc, char **argv, struct daemon *daemon, bool *print)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'},

@@ -87,12 +87,8 @@ static const char *lacks_contend(const struct ctl_plan *plan, struct berth_error
 static double ranked_rate(const struct ctl_plan *plan, size_t app)
 {
     double rate = missrate_of(&plan->apps.app[app]);
-    struct conf conf;
 
-    if (!isnan(rate))
-        return rate;
-    conf_init(&conf);
-    return conf.neutral_miss_pmi;
+    return isnan(rate) ? CONF_NEUTRAL_MISS_PMI : rate;
 }
 
 static int place_di(const struct ctl_plan *plan, size_t *core)

@@ -71,14 +71,12 @@ static int read_machine(struct ctl_plan *plan, struct berth_error *err)
 static int place_by_di(struct ctl_plan *plan, struct berth_error *err)
 {
     struct di_unit *unit = calloc(plan->apps.n, sizeof(*unit));
-    struct conf conf;
     int rc = -1;
 
-    conf_init(&conf);
     for (size_t i = 0; unit && i < plan->apps.n; i++) {
         unit[i].miss_pmi = missrate_of(&plan->apps.app[i]);
         if (isnan(unit[i].miss_pmi))
-            unit[i].miss_pmi = conf.neutral_miss_pmi;
+            unit[i].miss_pmi = CONF_NEUTRAL_MISS_PMI;
         unit[i].cores = plan->apps.app[i].cores;
     }
     if (unit)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keys - everything about a key of berth.conf, in one row. */
+#include <stddef.h>
+
+#include "packer/conf/key.h"
+
+#define START CONF_START
+#define LIVE CONF_LIVE
+
+/* The members from type to word. */
+#define PATH CONF_TYPE_PATH, "", 0, 0, NULL
+#define NAME CONF_TYPE_NAME, "", 0, 0, NULL
+#define TEXT CONF_TYPE_TEXT, "", 0, 0, NULL
+#define ADDRESS CONF_TYPE_ADDRESS, "", 0, 0, NULL
+#define WATTS CONF_TYPE_WATTS, "", 0, 0, NULL
+#define WORDS(words) CONF_TYPE_WORDS, "", 0, 0, words
+#define CHOICE(words) CONF_TYPE_CHOICE, "", 0, 0, words
+#define NUMBER(unit, min, max) CONF_TYPE_NUMBER, unit, min, max, NULL
+#define COUNT(unit, min, max) CONF_TYPE_COUNT, unit, min, max, NULL
+#define TIME(min, max) CONF_TYPE_TIME, "ms or s", min, max, NULL
+#define FIELD(name) offsetof(struct conf, name), sizeof(((struct conf *)NULL)->name)
+
+#define TEXT_OF(number) TEXT_OF_ITS_VALUE(number)
+#define TEXT_OF_ITS_VALUE(number) #number
+
+static const char *const option_words[] = {
+    "off",   "auto",         "observe", "isolate", "edp",     "size",    "policy",
+    "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
+const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
+static const char *const policy_words[] = {
+    [WIRE_POLICY_DI] = "di", [WIRE_POLICY_DIO_POWER] = "dio-power", NULL};
+static const char *const target_words[] = {"stderr", "syslog", NULL};
+static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
+static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
+static const char *const switch_words[] = {"off", "on", NULL};
+static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
+
+const struct conf_key conf_key[] = {
+    {"socket", START, WIRE_SOCKET_DEFAULT, PATH, FIELD(socket),
+     "Unix socket that the plugin and berthctl connect to."},
+    {"state_dir", START, RUNSTATEDIR "/berth", PATH, FIELD(state_dir),
+     "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
+    {"profile_db", START, LOCALSTATEDIR "/lib/berth/profiles.db", PATH, FIELD(profile_db),
+     "Profile store, written by berthctl profile and read at each launch."},
+    {"machine_profile", START, LOCALSTATEDIR "/lib/berth/machine.json", PATH,
+     FIELD(machine_profile),
+     "What this node's memory can do, written by berthctl calibrate and read at start. Without it "
+     "no step is sized by bandwidth."},
+    {"topology", START, "", TEXT, FIELD(topology),
+     "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
+    {"cgroup_root", START, "/sys/fs/cgroup", PATH, FIELD(cgroup_root),
+     "Where cgroupfs is mounted."},
+    {"cgroup_name", START, "berth", NAME, FIELD(cgroup_name),
+     "Name of berth's own cgroup; each berthd of a host that runs several needs another."},
+    {"allow", LIVE,
+     "off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag,require,verbose",
+     WORDS(option_words), FIELD(allow),
+     "What users may ask for with --contention-aware; off, require and verbose always may be."},
+    {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
+     "Users, by name or number, who may ask for isolate (* is all), and so in the next three keys. "
+     "By default nobody: it is their neighbours who pay."},
+    {"isolate_groups", LIVE, "", WORDS(NULL), FIELD(isolate_groups),
+     "Groups, by name or number, likewise."},
+    {"isolate_accounts", LIVE, "", WORDS(NULL), FIELD(isolate_accounts),
+     "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
+     "change that."},
+    {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
+    {"policy", LIVE, "di", CHOICE(policy_words), FIELD(policy),
+     "How steps are placed that ask for no policy: di spreads them over packages and caches, "
+     "dio-power clusters them on few, so that the other packages sleep, where that does not cost "
+     "more than it saves (edp in berth(7))."},
+    {"enforcement", START, "auto", CHOICE(conf_enforcement_name), FIELD(enforcement),
+     "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
+     "nothing."},
+    {"log", LIVE, "stderr", CHOICE(target_words), FIELD(log), "Where the log goes."},
+    {"log_level", LIVE, "info", CHOICE(level_words), FIELD(log_level),
+     "Least urgent line that is logged."},
+    {"devil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
+     FIELD(devil_miss_pmi), "A program that misses at least so often is a devil."},
+    {"neutral_miss_pmi", LIVE, TEXT_OF(CONF_NEUTRAL_MISS_PMI),
+     NUMBER("cache misses per million instructions", 0, 1e6), FIELD(neutral_miss_pmi),
+     "Where a program without a profile stands in the order of the placement."},
+    {"sweep", LIVE, "5s", TIME(100, 3600e3), FIELD(sweep_ms),
+     "How often steps that vanished without a word are looked for."},
+    {"history", LIVE, "256", COUNT("steps", 0, 65536), FIELD(history),
+     "Ended steps that berthctl explain still knows."},
+    {"counters", START, "perf,resctrl,software", WORDS(counters_words), FIELD(counters),
+     "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
+     "counted."},
+    {"counters_replay", START, "", TEXT, FIELD(counters_replay),
+     "A file of samples (berthctl record) played instead of counting (for tests and studies)."},
+    {"event_table", START, PKGDATADIR "/events.conf", PATH, FIELD(event_table),
+     "Hardware events of each micro-architecture."},
+    {"lock_time", START, "off", CHOICE(switch_words), FIELD(lock_time),
+     "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
+     "a little longer."},
+    {"reuse_sampling", START, "off", CHOICE(switch_words), FIELD(reuse_sampling),
+     "Estimate a step's stack-distance profile from sampled accesses (PEBS, IBS) and debug "
+     "registers, which a debugger may then find taken. Not tested on such hardware."},
+    {"startup", LIVE, "1s", TIME(0, 3600e3), FIELD(startup_ms),
+     "How long a step starts up: that time is in no profile."},
+    {"first_window", LIVE, "500ms", TIME(10, 3600e3), FIELD(first_window_ms),
+     "The first window of counting after it, which classes a step without a profile."},
+    {"window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
+    {"phase_change", LIVE, "0.25", NUMBER("fraction", 0.01, 100), FIELD(phase_change),
+     "Two windows in a row that lie off the average by more than that, and by more than four "
+     "standard deviations, begin a new phase."},
+    {"learn", LIVE, "on", CHOICE(switch_words), FIELD(learn),
+     "Store what was counted, so that the program's next run is known at launch."},
+    {"profile_age", LIVE, "90", COUNT("days", 0, 36500), FIELD(profile_age_days),
+     "Counted samples older than that are forgotten; 0: never."},
+    {"replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
+     "Move running steps when what is counted says that another placement is better (DIO)."},
+    {"replace_horizon", LIVE, "60s", TIME(1000, 86400e3), FIELD(replace_horizon_ms),
+     "A move must be worth its cost within that time."},
+    {"replace_limit", LIVE, "20", COUNT("steps per minute", 0, 600), FIELD(replace_limit),
+     "At most so many running steps are moved in a minute."},
+    {"regret", LIVE, "0.05", NUMBER("fraction", 0, 1), FIELD(regret),
+     "A step that is slower after a move by more than that, and more than chance, is put back."},
+    {"regret_time", LIVE, "600s", TIME(0, 86400e3), FIELD(regret_ms),
+     "For how long a move that was put back is not tried again."},
+    {"memory_rate", LIVE, "1000", COUNT("MB/s", 0, 1e6), FIELD(memory_rate),
+     "How fast a step's memory follows it to another NUMA node, at most. 0: it stays where it is."},
+    {"probe", START, "off", CHOICE(switch_words), FIELD(probe),
+     "On nodes without cache counters, time memory accesses now and then on an idle core of a "
+     "cache that belongs to no job, to see how much steps disturb it; at most 1 % of one core."},
+    {"probe_every", LIVE, "30s", TIME(1000, 3600e3), FIELD(probe_every_ms),
+     "The least time between two probes of a cache. None begins before 100 times probe_time have "
+     "passed since the last one."},
+    {"probe_time", LIVE, "20ms", TIME(1, 1000), FIELD(probe_time_ms),
+     "How long one probe may run, its start and the making of its buffer (half of the cache, at "
+     "most 32 MiB) included."},
+    {"metrics", START, "off", ADDRESS, FIELD(metrics),
+     "Where metrics are served for Prometheus (HTTP): off, unix:PATH, 127.0.0.1:PORT or "
+     "[::1]:PORT. Series of steps, which are of all users, are on the socket, and on a port only "
+     "if everybody may read them."},
+    {"metrics_group", START, "", TEXT, FIELD(metrics_group),
+     "Group that may read the socket and the text file of the metrics, beside root; * is "
+     "everybody, also by a port."},
+    {"metrics_steps", LIVE, "200", COUNT("steps", 0, 2000), FIELD(metrics_steps),
+     "At most so many steps have series of their own in the metrics."},
+    {"metrics_textfile", START, "", TEXT, FIELD(metrics_textfile),
+     "A file of the metrics for node_exporter's textfile collector, as "
+     "/var/lib/prometheus/node-exporter/berth.prom. Empty: none."},
+    {"metrics_interval", LIVE, "15s", TIME(1000, 3600e3), FIELD(metrics_interval_ms),
+     "How often that file is written."},
+    {"ledger", START, "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", TEXT, FIELD(ledger),
+     "Where a record of each step that has ended is kept: sqlite:PATH, "
+     "mariadb://[USER@]HOST[:PORT]/DATABASE, mariadb://[USER@]/DATABASE?socket=PATH, or off."},
+    {"ledger_defaults", START, "", TEXT, FIELD(ledger_defaults),
+     "MariaDB option file, its group [berth]: password, TLS."},
+    {"ledger_queue", START, LOCALSTATEDIR "/lib/berth/ledger.queue", PATH, FIELD(ledger_queue),
+     "Folder of the records that wait for the ledger; one berthd's own."},
+    {"ledger_group", START, "", TEXT, FIELD(ledger_group),
+     "A group that may read a ledger in a file. Empty: only root may."},
+    {"admin_comment", START, "off", CHOICE(switch_words), FIELD(admin_comment),
+     "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
+     "ACCOUNTING. With a ledger in a file, jobs of one node only."},
+    {"comment_program", START, "", TEXT, FIELD(comment_program),
+     "The program that does so. Empty: berth-comment, where it was installed."},
+    {"energy", START, "powercap,perf,hwmon", WORDS(energy_words), FIELD(energy),
+     "Ways to read the node's energy meters; a zone is read by the first of that order that has "
+     "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},
+    {"energy_interval", LIVE, "1s", TIME(100, 20e3), FIELD(energy_interval_ms),
+     "How often they are read and their energy is divided among the steps; where none runs, a "
+     "tenth as often, but every 20 seconds."},
+    {"energy_root", START, "/", PATH, FIELD(energy_root),
+     "The meters' files are below this folder (a recorded tree, for tests)."},
+    {"energy_model", START, "", WATTS, FIELD(energy_model),
+     "What each package takes, where no meter says it, as idle=40W,core=6W or "
+     "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy; with "
+     ",sleep=10W, that much in the place of idle while nothing runs on the package, which also "
+     "tells dio-power what clustering saves. Its figures are marked as a model's. Empty: what no "
+     "meter says is not known."},
+    {0},
+};
+_Static_assert(sizeof(conf_key) / sizeof(conf_key[0]) <= CONF_KEYS_MAX, "room for every key");
