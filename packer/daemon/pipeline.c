@@ -3,20 +3,19 @@
  * and leaves one struct in the step (registry.h). */
 #include "packer/daemon/pipeline.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "packer/bill/bill.h"
 #include "packer/conf/admit.h"
 #include "packer/conf/admit_names.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/ledger_record.h"
+#include "packer/enact/care.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
+#include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
 #include "packer/observe/classify.h"
@@ -27,59 +26,16 @@
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
 #include "packer/settle/settler.h"
-#include "packer/size/share.h"
 #include "packer/size/size.h"
+#include "packer/steps/home.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/stand.h"
 
 /* ---- a step starts ---- */
 
-/* Why berth keeps off this step, or NULL. */
-static const char *reason_to_leave(const struct packer *packer, struct step *step)
-{
-    if (step->request.options.mode == WIRE_MODE_OFF)
-        return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
-                                : "did not opt in";
-    if (step->request.bound_by_hand)
-        return "bound by hand (--cpu-bind)";
-    if (release_inherit(packer, step))
-        return "released by root (berthctl release)";
-    return stand_unfit(packer, &step->body);
-}
-
-/* Slurm's own core lists, for the way that looks at no cgroup (dryrun); the others read the CPUs
- * themselves. */
-static void preset_homes(struct step *step)
-{
-    struct enforce_step *body = &step->body;
-
-    if (cpus_parse(&body->job_home, step->request.job_cores) < 0 ||
-        cpus_parse(&body->step_home, step->request.step_cores) < 0)
-        return;
-    for (size_t i = 0; i < body->ntasks; i++)
-        body->task[i].home = body->step_home;
-}
-
-/* The job's list may have been widened by berth for earlier steps of the job: what they found
- * counts.
- */
-static void keep_job_home(const struct packer *packer, struct step *fresh)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        if (step == fresh || step->request.id.job != fresh->request.id.job || !step_movable(step))
-            continue;
-        cpus_and(&fresh->body.job_home, &step->body.job_home);
-        cpus_or(&fresh->body.job_home, &fresh->body.step_home);
-        return;
-    }
-}
-
-/* Registry: the step with its cgroup and homes; NULL and err when it cannot be found on the node.
- */
+/* Adds the step to the registry, with what the site allows of its options, its cgroup and its
+ * homes. NULL and err when it cannot be found on the node. */
 static struct step *stage_register(struct packer *packer, struct wire_register *request,
                                    struct berth_error *err)
 {
@@ -89,106 +45,54 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         berth_error_set(err, "out of memory");
         return NULL;
     }
+    registry_inherit(&packer->steps, step);
     admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
     snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
-    step->started_at = time(NULL);
-    step->started_mono_s = clock_s();
-    preset_homes(step);
-    if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0) {
-        registry_drop(&packer->steps, step);
-        return NULL;
-    }
-    keep_job_home(packer, step);
-    size_all(packer, step, "");
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        step->body.task[i].cpus = step->body.task[i].home;
-    return step;
+    if (home_find(packer, step, err) == 0)
+        return step;
+    registry_drop(&packer->steps, step);
+    return NULL;
 }
 
-/* The policy that decides, and the one asked for: by name, by edp, else by the site. */
-static void stage_policy(const struct packer *packer, struct step *step)
-{
-    const struct wire_options *o = &step->request.options;
-
-    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : packer->conf.policy;
-    step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
-    if (step->place.policy_asked == WIRE_POLICY_DI ||
-        step->place.policy_asked == WIRE_POLICY_DIO_POWER)
-        step->place.policy = step->place.policy_asked;
-    step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
-}
-
-/* Which state the step takes on, and why. */
-static void stage_state(const struct packer *packer, struct step *step)
-{
-    const char *leave = reason_to_leave(packer, step);
-
-    if (leave) {
-        step_go(step, STEP_LEFT);
-        snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %s", leave);
-    } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
-        step_go(step, STEP_OBSERVED);
-        snprintf(step->hold.reason, sizeof(step->hold.reason), "observed only, nothing was moved");
-    } else {
-        step_go(step, STEP_PLACED);
-    }
-    step->hold.verified = hold_verifies(packer); /* where locate() found it */
-}
-
-/* Observe: decide as if the step could be moved, and only record it. */
+/* Observe: decides as if the step could be moved, and only records it. */
 static void place_as_if(struct packer *packer, struct step *step)
 {
     struct berth_error err;
     struct pool pretend;
+    struct scene scene = {packer, &pretend, true};
 
     if (pool_copy(&pretend, &packer->pool) < 0)
         return;
-    stand_sync(packer, step, &pretend);
-    if (place_decide(packer, step, &pretend, &err) == 0)
-        hold_describe(packer, &pretend, step);
+    if (stand_sync(&scene) == 0 && place_decide(&scene, &err) == 0)
+        place_describe(packer, &pretend, step);
     pool_free(&pretend);
 }
 
-/* Placement and enforcement of all steps, now that there is one more. */
-static int place_all(struct packer *packer, struct step *step, struct berth_error *err)
-{
-    struct pool next;
-
-    if (pool_copy(&next, &packer->pool) < 0)
-        return berth_error_set(err, "out of memory");
-    stand_sync(packer, NULL, &next);
-    share_cores(packer, &next);
-    if (step_movable(step) && place_decide(packer, NULL, &next, err) < 0) {
-        pool_free(&next);
-        return -1;
-    }
-    return hold_change(packer, &next, step, step_movable(step) ? 0 : HOLD_MUST, err);
-}
-
-/* Also describes where the step now stands, in any case. */
+/* Finds all steps their places, now that there is one more. Also describes where the step now
+ * stands, in any case. */
 static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
 {
     int rc = store_start(packer, step, err);
 
     if (rc == 0)
-        rc = place_all(packer, step, err);
-    hold_describe(packer, &packer->pool, step);
+        rc = rearrange(packer, step, 0, err);
+    place_describe(packer, &packer->pool, step);
     if (rc == 0 && step->state == STEP_OBSERVED)
         place_as_if(packer, step);
     return rc;
 }
 
-/* It runs where Slurm put it, whether berth likes it or not: others leave its cores. */
+/* The step runs where Slurm put it, whether berth likes it or not: others leave its cores. */
 static void keep_off(struct packer *packer, struct step *step, const char *why)
 {
+    char reason[sizeof(step->hold.reason)];
     struct berth_error err;
 
-    snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: %.300s", why);
-    step_go(step, STEP_LEFT);
-    size_all(packer, step, "left alone: all that Slurm gave");
-    if (place_all(packer, step, &err) < 0 || store_start(packer, step, &err) < 0)
+    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
+    step_leave(packer, step, STEP_LEFT, reason);
+    if (rearrange(packer, step, 0, &err) < 0 || store_start(packer, step, &err) < 0)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
-    hold_describe(packer, &packer->pool, step);
+    place_describe(packer, &packer->pool, step);
     pool_marker_update(packer, step->request.id.job);
 }
 
@@ -217,8 +121,8 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
-    stage_policy(packer, step);
-    stage_state(packer, step);
+    place_begin(packer, step);
+    care_begin(packer, step);
     size_step(packer, step);
     bill_begin(packer, step, false);
     if (stage_place(packer, step, &err) < 0) {
@@ -238,11 +142,13 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 double pipeline_observe(struct packer *packer)
 {
     double in_s = sample_due(packer), bill_s = bill_due(packer);
+    bool rates_changed = classify_windows(packer);
 
-    classify_windows(packer);
-    if (packer->ledger && (packer->rates_changed || packer->steps_changed))
+    if (packer->ledger && (rates_changed || packer->steps_changed)) {
         forecast_slowdowns(packer);
-    replace_turn(packer);
+        packer->steps_changed = false;
+    }
+    replace_turn(packer, rates_changed);
     return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
 }
 
@@ -251,24 +157,18 @@ void pipeline_rewritten(struct packer *packer)
     uint32_t job;
 
     while (job_watch_next(packer->watch, &job))
-        hold_again(packer, job);
+        rearrange_again(packer, job);
 }
 
 /* ---- a step or a job ends ---- */
 
-/* The pool without those who are gone or released: others leave their cores first. */
+/* Others leave the cores of those who are gone or released, first of all. */
 static void make_room(struct packer *packer)
 {
     struct berth_error err;
-    struct pool next;
 
-    if (pool_copy(&next, &packer->pool) < 0) {
-        log_error("out of memory: cores not vacated");
-        return;
-    }
-    stand_sync(packer, NULL, &next);
-    share_cores(packer, &next);
-    hold_change(packer, &next, NULL, HOLD_MUST, &err);
+    if (rearrange(packer, NULL, 0, &err) < 0)
+        log_error("cores not vacated: %s", err.text);
 }
 
 /* A job with no live step is not watched. */
@@ -297,9 +197,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     probing_end(packer, step);
     memory_ended(packer, step);
     observe_end(packer, step, end);
-    step->ended_at = time(NULL);
-    step->ended_mono_s = clock_s();
-    step->exit_status = end ? end->exit_status : -1;
+    step_ends(step, end);
     ledger_record_keep(packer, step);
     if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
@@ -317,8 +215,6 @@ void pipeline_end(struct packer *packer, const struct wire_end *end)
 
     if (!step)
         return;
-    if (end->restart > step->request.restart)
-        step->request.restart = end->restart;
     step_over(packer, step, end);
     make_room(packer);
 }
@@ -447,10 +343,10 @@ static void adopt(struct packer *packer)
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);
-        stage_policy(packer, step);
-        hold_describe(packer, &packer->pool, step);
-        step->hold.verified = hold_verifies(packer);
-        step->place.adopted = true;
+        place_begin(packer, step);
+        place_describe(packer, &packer->pool, step);
+        place_adopt(step);
+        care_adopt(packer, step);
         memory_told(step);
         sample_attach(packer, step);
     }
@@ -458,7 +354,6 @@ static void adopt(struct packer *packer)
 
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
-    struct pool next;
     struct step *step;
 
     if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
@@ -469,11 +364,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     offline_leave(packer);
     sweep(packer, 0); /* whose end was not heard of, while there was no berthd */
     adopt(packer);
-    if (pool_copy(&next, &packer->pool) < 0)
-        return berth_error_set(err, "out of memory");
-    stand_sync(packer, NULL, &next);
-    share_cores(packer, &next);
-    if (hold_change(packer, &next, NULL, HOLD_ALL | HOLD_MUST, err) < 0)
+    if (rearrange(packer, NULL, HOLD_ALL, err) < 0)
         return -1;
     pool_marker_update_all(packer);
     if (packer->steps.nlive)

@@ -11,13 +11,12 @@
 
 #include "packer/base/array.h"
 #include "packer/bill/bill.h"
+#include "packer/enact/care.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
 #include "packer/enforce/job_watch.h"
 #include "packer/observe/window.h"
 #include "packer/place/place.h"
-#include "packer/size/share.h"
-#include "packer/size/size.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stand.h"
 
@@ -30,25 +29,6 @@ struct moves {
     } * move;
     unsigned standing[CPUS_MAX];
 };
-
-bool hold_verifies(const struct packer *packer)
-{
-    return packer->enforce.way != &enforce_dryrun;
-}
-
-void hold_describe(const struct packer *packer, const struct pool *pool, struct step *step)
-{
-    struct cpus image;
-
-    cpus_zero(&step->place.cpus);
-    cpus_zero(&step->place.home);
-    for (size_t i = 0; i < step->body.ntasks; i++) {
-        stand_image(packer, pool, &step->body.task[i].use, &image);
-        cpus_or(&step->place.cpus, &image);
-        cpus_or(&step->place.home, &step->body.task[i].home);
-    }
-    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
-}
 
 static void target_home(struct step *step)
 {
@@ -77,18 +57,12 @@ static bool retarget(struct packer *packer, struct step *step)
     return changed;
 }
 
-static int moves_add(struct moves *moves, struct step *step, const struct cpus *from)
+/* Returns a move that is not counted yet, or NULL for want of memory. */
+static struct move *moves_reserve(struct moves *moves)
 {
-    struct move *move;
-
-    if (array_grow(&moves->move, &moves->room, moves->n + 1, sizeof(*move)) < 0)
-        return -1;
-    move = &moves->move[moves->n++];
-    move->step = step;
-    move->from = *from;
-    enforce_union(&step->body, ENFORCE_PLACE, &move->to);
-    cpus_foreach(cpu, from) moves->standing[cpu]++;
-    return 0;
+    if (array_grow(&moves->move, &moves->room, moves->n + 1, sizeof(*moves->move)) < 0)
+        return NULL;
+    return &moves->move[moves->n];
 }
 
 /* Whom a change of the pool can concern. */
@@ -121,8 +95,8 @@ static bool concerns(const struct packer *packer, const struct concern *concern,
 {
     if (step->hold.away)
         return true;
-    if (!step_movable(step) || concern->all || step == concern->fresh || step->share.due ||
-        rewritten(packer, concern, step))
+    if (!step_movable(step) || concern->all || step == concern->fresh ||
+        step->hold.shared != step->share.changes || rewritten(packer, concern, step))
         return step_movable(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
@@ -130,7 +104,30 @@ static bool concerns(const struct packer *packer, const struct concern *concern,
     return false;
 }
 
-/* Collect the steps that have to move; those that do not fit into memory are left where they are,
+/* Adds a step to the list if it has to move. -1 for want of memory: nothing tells of a move then,
+ * and the next change concerns the step again. */
+static int moves_add(struct packer *packer, const struct concern *concern, struct moves *moves,
+                     struct step *step)
+{
+    struct move *move = moves_reserve(moves);
+
+    if (!move) {
+        step->hold.shared = step->share.changes - 1;
+        return -1;
+    }
+    move->step = step;
+    enforce_union(&step->body, ENFORCE_PLACE, &move->from);
+    step->hold.shared = step->share.changes;
+    if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
+        return 0;
+    place_describe(packer, &packer->pool, step);
+    enforce_union(&step->body, ENFORCE_PLACE, &move->to);
+    cpus_foreach(cpu, &move->from) moves->standing[cpu]++;
+    moves->n++;
+    return 0;
+}
+
+/* Collects the steps that have to move; those that do not fit into memory are left where they are,
  * and said. */
 static struct moves *moves_collect(struct packer *packer, const struct concern *concern)
 {
@@ -138,20 +135,9 @@ static struct moves *moves_collect(struct packer *packer, const struct concern *
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        struct cpus from;
-
-        if (!concerns(packer, concern, step))
-            continue;
-        enforce_union(&step->body, ENFORCE_PLACE, &from);
-        step->share.due = false;
-        if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
-            continue;
-        hold_describe(packer, &packer->pool, step);
-        if (!moves || moves_add(moves, step, &from) < 0)
-            log_error("step %u.%u: out of memory, not moved", step->request.id.job,
-                      step->request.id.step);
-    }
+    if (concerns(packer, concern, step) && (!moves || moves_add(packer, concern, moves, step) < 0))
+        log_error("step %u.%u: out of memory, not moved", step->request.id.job,
+                  step->request.id.step);
     return moves;
 }
 
@@ -226,8 +212,8 @@ static int move_step(struct packer *packer, const struct move *move)
 {
     bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
     struct step *step = move->step;
+    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->hold.reason)];
     struct berth_error err;
-    char name[WIRE_STEP_NAME_MAX];
 
     if (step->hold.away) {
         bring_home(packer, step);
@@ -236,7 +222,7 @@ static int move_step(struct packer *packer, const struct move *move)
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
         moved_on(packer, step, &move->from);
         watch_job(packer, step);
-        step->hold.verified = hold_verifies(packer);
+        step->hold.verified = packer->enforce.way->touches;
         step->hold.moves += moves;
         packer->moves += moves;
         step->hold.reason[0] = '\0';
@@ -245,9 +231,8 @@ static int move_step(struct packer *packer, const struct move *move)
     wire_step_name(step->request.id, name);
     log_warn("step %s cannot be moved, put back: %s", name, err.text);
     packer->failures++;
-    snprintf(step->hold.reason, sizeof(step->hold.reason), "put back: %.370s", err.text);
-    step_go(step, STEP_FAILED);
-    size_all(packer, step, "put back: all that Slurm gave");
+    snprintf(reason, sizeof(reason), "put back: %.370s", err.text);
+    step_leave(packer, step, STEP_FAILED, reason);
     hold_restore(packer, step);
     write_down(packer, step); /* the next berthd shall not try again */
     return -1;
@@ -277,8 +262,7 @@ void hold_restore(struct packer *packer, struct step *step)
     struct berth_error err;
 
     target_home(step);
-    step->place.cpus = step->place.home;
-    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+    place_home(packer, step);
     step->hold.away = hold_go_home(packer, step, &err) < 0;
     step->hold.verified = !step->hold.away;
     if (step->hold.away)
@@ -305,25 +289,8 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     return failed;
 }
 
-/* Who failed leaves the pool, and others with him: the permutation that is left. */
-static void leave_failed(struct packer *packer, struct concern *concern)
-{
-    struct berth_error err;
-    struct pool before;
-
-    concern->all = pool_copy(&before, &packer->pool) < 0; /* without a memory of it: everybody */
-    stand_sync(packer, NULL, &packer->pool);
-    share_cores(packer, &packer->pool);
-    if (store_stand(packer, &packer->pool, &err) < 0)
-        log_error("%s", err.text);
-    if (concern->all)
-        return;
-    concern_of(packer, &before, &packer->pool, &concern->cpus);
-    pool_free(&before);
-}
-
-int hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
-                struct berth_error *err)
+long hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
+                 struct berth_error *err)
 {
     struct concern concern = {
         .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & HOLD_ALL};
@@ -339,17 +306,14 @@ int hold_change(struct packer *packer, struct pool *next, const struct step *fre
     }
     pool_free(&packer->pool);
     packer->pool = *next;
-    while (move_all(packer, &concern) > 0)
-        leave_failed(packer, &concern);
-    return 0;
+    return (long)move_all(packer, &concern);
 }
 
-void hold_again(struct packer *packer, uint32_t job)
+size_t hold_again(struct packer *packer, uint32_t job)
 {
     struct concern concern = {.job = job};
 
     bill_turn(packer);
     cpus_zero(&concern.cpus);
-    while (move_all(packer, &concern) > 0)
-        leave_failed(packer, &concern);
+    return move_all(packer, &concern);
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/enact/care.c packer/enact/care.h \
 	packer/enact/enact.c packer/enact/enact.h \
 	packer/enact/memory_follow.c packer/enact/memory_follow.h \
 	packer/enact/offline.c packer/enact/offline.h \
+	packer/enact/rearrange.c packer/enact/rearrange.h \
 	packer/enact/release.c packer/enact/release.h \
 	packer/enact/replace.c packer/enact/replace.h

@@ -20,7 +20,7 @@ void memory_configure(struct packer *packer)
     struct memory_system system = memory_system(&packer->root);
     double rate = (double)packer->conf.memory_rate * MB;
 
-    if (rate == 0 || packer->enforce.way == &enforce_dryrun || packer->topo->nodes < 2)
+    if (rate == 0 || !packer->enforce.way->touches || packer->topo->nodes < 2)
         return;
     if (packer->mover)
         memory_mover_pace(packer->mover, rate);
@@ -50,13 +50,12 @@ static void minus(const struct cpus *a, const struct cpus *b, struct cpus *rest)
     cpus_andnot(rest, b);
 }
 
-double memory_bytes(const struct packer *packer, const struct step *step,
-                    const struct cpus *from_nodes, const struct cpus *to_nodes)
+double memory_bytes(const struct step *step, const struct cpus *from_nodes,
+                    const struct cpus *to_nodes)
 {
     const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
     double bytes = 0;
 
-    (void)packer;
     if (!last || last->nodes == 0)
         return NAN;
     for (size_t i = 0; i < last->nodes; i++)
@@ -132,7 +131,7 @@ struct page_move_price memory_price(const struct packer *packer, const struct st
                                     const struct cpus *from_nodes, const struct cpus *to_nodes)
 {
     double rate = (double)packer->conf.memory_rate * MB;
-    struct page_move move = {.bytes = memory_bytes(packer, step, from_nodes, to_nodes),
+    struct page_move move = {.bytes = memory_bytes(step, from_nodes, to_nodes),
                              .rate = rate > 0 ? rate : PAGE_MOVE_COPY_BYTES_S,
                              .core_bytes_s = NAN,
                              .ratio = NAN,
@@ -237,7 +236,7 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
     *memory = (struct step_memory){.bound = memory->bound,
                                    .behind = from,
                                    .asked = true,
-                                   .bytes = memory_bytes(packer, step, &from, to_nodes),
+                                   .bytes = memory_bytes(step, &from, to_nodes),
                                    .rate = (double)packer->conf.memory_rate * MB,
                                    .gain = price.gain,
                                    .lost = price.lost,

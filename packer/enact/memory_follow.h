@@ -24,8 +24,8 @@ struct page_move_price memory_price(const struct packer *packer, const struct st
                                     const struct cpus *from_nodes, const struct cpus *to_nodes);
 
 /* Bytes of the step on these nodes and not on those; NAN not known. */
-double memory_bytes(const struct packer *packer, const struct step *step,
-                    const struct cpus *from_nodes, const struct cpus *to_nodes);
+double memory_bytes(const struct step *step, const struct cpus *from_nodes,
+                    const struct cpus *to_nodes);
 
 /* The step has been moved: its tasks stand where step->body says, on to_nodes, and stood on
  * from_nodes. Does nothing where no task has left a node. */

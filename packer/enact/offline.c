@@ -3,9 +3,8 @@
 #include "packer/enact/offline.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "packer/size/size.h"
+#include "packer/enact/care.h"
 
 bool offline_set(struct packer *packer, const struct cpus *online)
 {
@@ -25,7 +24,7 @@ bool offline_read(struct packer *packer)
     struct cpus online;
     char off[CPUS_TEXT_MAX] = "";
 
-    if (packer->enforce.way == &enforce_dryrun ||
+    if (!packer->enforce.way->touches ||
         rootfs_read_cpus(&packer->root, "/sys/devices/system/cpu/online", &online, NULL) < 0 ||
         !offline_set(packer, &online))
         return false;
@@ -41,14 +40,13 @@ void offline_leave(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         struct cpus off = step->body.step_home;
+        char reason[64];
 
         cpus_and(&off, &packer->offline);
-        if (cpus_empty(&off) || !step_movable(step) || step_go(step, STEP_LEFT) < 0)
+        if (cpus_empty(&off) || !step_movable(step))
             continue;
-        step->hold.away = true;
-        snprintf(step->hold.reason, sizeof(step->hold.reason), "left alone: its CPU %zu is off",
-                 cpus_next(&off, 0));
-        size_all(packer, step, "left alone: all that Slurm gave");
+        snprintf(reason, sizeof(reason), "left alone: its CPU %zu is off", cpus_next(&off, 0));
+        step_leave(packer, step, STEP_LEFT, reason);
     }
 }
 

@@ -2,25 +2,8 @@
 /* release - see release.h */
 #include "packer/enact/release.h"
 
-#include <stdio.h>
-
-#include "packer/size/size.h"
+#include "packer/enact/care.h"
 #include "packer/steps/journal.h"
-
-#define REASON "released by root (berthctl release)"
-
-/* A step that only was observed is where it belongs. */
-static void leave(const struct packer *packer, struct step *step)
-{
-    bool moved = step_movable(step);
-
-    if (step_go(step, STEP_LEFT) < 0)
-        return;
-    step->hold.away = moved;
-    step->hold.verified = !moved && step->hold.verified;
-    snprintf(step->hold.reason, sizeof(step->hold.reason), REASON);
-    size_all(packer, step, REASON ": all that Slurm gave");
-}
 
 void release_leave(struct packer *packer)
 {
@@ -28,7 +11,7 @@ void release_leave(struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (step->released)
-        leave(packer, step);
+        step_leave(packer, step, STEP_LEFT, "released by root (berthctl release)");
 }
 
 /* Is there anything that `id` names? The node always is. */
@@ -63,16 +46,4 @@ int release_end(struct packer *packer, struct berth_error *err)
         return -1;
     registry_manage(&packer->steps);
     return 0;
-}
-
-bool release_inherit(const struct packer *packer, struct step *step)
-{
-    const struct step *other;
-
-    if (packer->steps.released)
-        step->released = STEP_RELEASED;
-    TAILQ_FOREACH(other, &packer->steps.live, link)
-    if (other->request.id.job == step->request.id.job && other->released == STEP_JOB_RELEASED)
-        step->released = STEP_JOB_RELEASED;
-    return step->released != STEP_NOT_RELEASED;
 }

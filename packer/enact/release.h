@@ -21,7 +21,4 @@ int release_steps(struct packer *packer, struct wire_step_id id, struct berth_er
 /* The reverse for what comes: new steps are placed again. Steps that were released stay so. */
 int release_end(struct packer *packer, struct berth_error *err);
 
-/* A new step: is it released by its node or its job? Then it is marked so. */
-bool release_inherit(const struct packer *packer, struct step *step);
-
 #endif

@@ -9,13 +9,12 @@
 #include <xxhash.h>
 
 #include "models/online/dio.h"
-#include "packer/enact/enact.h"
 #include "packer/enact/memory_follow.h"
+#include "packer/enact/rearrange.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/place/isolation.h"
 #include "packer/place/place.h"
-#include "packer/steps/stand.h"
 #include "packer/steps/step_counts.h"
 
 /* A step that was moved, and how fast it was. */
@@ -97,14 +96,8 @@ static void image_of(const struct packer *packer, const struct pool *pool, const
     }
 }
 
-/* Is it a step that the proposal is about: a movable one, or with guest an observed one? */
-static bool is_subject(const struct step *step, bool guest)
-{
-    return guest ? step->state == STEP_OBSERVED : step_movable(step);
-}
-
 /* Would the step stand elsewhere? A task that only changes cores inside the step does, too. */
-static bool moves_in(const struct packer *packer, const struct pool *next, const struct step *step)
+static bool is_moved(const struct packer *packer, const struct pool *next, const struct step *step)
 {
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct cpus now, then;
@@ -115,6 +108,12 @@ static bool moves_in(const struct packer *packer, const struct pool *next, const
             return true;
     }
     return false;
+}
+
+/* Does the proposal move a step that it is for? */
+static bool moves(const struct scene *next, const struct step *step)
+{
+    return stand_decides(next, step) && is_moved(next->packer, next->pool, step);
 }
 
 /* The NUMA nodes of where it stands under the two permutations. */
@@ -157,21 +156,21 @@ static double memory_cost(const struct packer *packer, const struct pool *next,
 }
 
 /* Core-seconds that the proposal costs, and how many steps it moves. */
-static void price(const struct packer *packer, const struct pool *next, bool guest,
-                  struct dio_proposal *proposal)
+static void add_price(const struct scene *next, struct dio_proposal *proposal)
 {
+    const struct packer *packer = next->packer;
     double horizon_s = (double)packer->conf.replace_horizon_ms / 1000;
     const struct step *step;
     struct cpus cpus;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!is_subject(step, guest) || !moves_in(packer, next, step))
+        if (!moves(next, step))
             continue;
-        image_of(packer, next, step, &cpus);
+        image_of(packer, next->pool, step, &cpus);
         proposal->moves++;
         proposal->cost_s += REPLACE_COLD_S * (double)cpus_count(&cpus);
-        proposal->cost_s += memory_cost(packer, next, step, horizon_s);
+        proposal->cost_s += memory_cost(packer, next->pool, step, horizon_s);
     }
 }
 
@@ -193,24 +192,25 @@ static const char *text_of(enum dio_verdict verdict, const struct dio_proposal *
     return verdict_text[verdict];
 }
 
-/* Tell every step that the proposal moves. */
-static void tell(struct packer *packer, const struct pool *next, bool guest,
-                 const struct proposal *proposal, const char *verdict)
+/* Tells every step that the proposal moves. */
+static void tell_verdict(const struct scene *next, const struct proposal *proposal,
+                         const char *verdict)
 {
+    const struct packer *packer = next->packer;
     struct cpus now, then;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!is_subject(step, guest) || !moves_in(packer, next, step))
+        if (!moves(next, step))
             continue;
         step->replace.decisions++;
         step->replace.gain = proposal->dio.gain;
         step->replace.cost_s = proposal->dio.cost_s;
         step->replace.energy = proposal->energy;
-        nodes_of(packer, next, step, &now, &then);
-        step->replace.bytes = memory_bytes(packer, step, &now, &then);
-        image_of(packer, next, step, &step->replace.cpus);
+        nodes_of(packer, next->pool, step, &now, &then);
+        step->replace.bytes = memory_bytes(step, &now, &then);
+        image_of(packer, next->pool, step, &step->replace.cpus);
         snprintf(step->replace.verdict, sizeof(step->replace.verdict), "%s", verdict);
     }
 }
@@ -244,7 +244,7 @@ static void watch_begin(struct packer *packer, const struct pool *next,
     {
         struct moved *moved = &watch->moved[watch->n];
 
-        if (!step_movable(step) || !moves_in(packer, next, step))
+        if (!step_movable(step) || !is_moved(packer, next, step))
             continue;
         moved->id = step->request.id;
         speed_of(step, &moved->before, &moved->before_error);
@@ -262,7 +262,7 @@ no_memory:
 static int judge(const struct packer *packer, const struct dio_rules *rules,
                  const struct moved *moved, double worth, double *ratio, bool *slower)
 {
-    const struct step *step = registry_find((struct registry *)&packer->steps, moved->id);
+    const struct step *step = registry_find(&packer->steps, moved->id);
     double after, error;
 
     if (!step || !step->counts || isnan(moved->before))
@@ -291,7 +291,7 @@ static void undo(struct packer *packer)
             snprintf(step->replace.verdict, sizeof(step->replace.verdict),
                      "put back: slower after the move");
     }
-    if (hold_change(packer, &back, NULL, 0, &err) < 0)
+    if (rearrange_as(packer, &back, 0, &err) < 0)
         log_error("%s", err.text);
 }
 
@@ -342,13 +342,14 @@ static void begin_anew(struct packer *packer)
     }
 }
 
-static void move(struct packer *packer, struct pool *next, const struct proposal *proposal)
+static void carry_out(struct packer *packer, struct pool *next, const struct proposal *proposal)
 {
+    struct scene scene = {packer, next, false};
     struct berth_error err;
 
     watch_begin(packer, next, proposal);
-    tell(packer, next, false, proposal, verdict_text[DIO_MOVE]);
-    if (hold_change(packer, next, NULL, 0, &err) < 0) {
+    tell_verdict(&scene, proposal, verdict_text[DIO_MOVE]);
+    if (rearrange_as(packer, next, 0, &err) < 0) {
         log_error("%s", err.text);
         watch_end(&packer->replace->watch);
         return;
@@ -359,13 +360,12 @@ static void move(struct packer *packer, struct pool *next, const struct proposal
 }
 
 /* Would a step move that DIO-POWER places? */
-static bool is_about_energy(const struct packer *packer, const struct pool *next, bool guest)
+static bool is_about_energy(const struct scene *next)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (is_subject(step, guest) && step->place.policy == WIRE_POLICY_DIO_POWER &&
-        moves_in(packer, next, step))
+    TAILQ_FOREACH(step, &next->packer->steps.live, link)
+    if (step->place.policy == WIRE_POLICY_DIO_POWER && moves(next, step))
         return true;
     return false;
 }
@@ -373,40 +373,40 @@ static bool is_about_energy(const struct packer *packer, const struct pool *next
 /* The gain in energy times time, as cores: by how much more work per second the present power would
  * give the product that the proposal has, power / work^2. Where power is not known it pays in any
  * case to do more work; whether it pays to do less, nobody can tell. */
-static void weigh_energy(const struct packer *packer, const struct forecast *forecast,
-                         const struct pool *next, bool guest, double now, double then,
+static void weigh_energy(const struct forecast *forecast, const struct scene *now,
+                         const struct scene *next, double work_now, double work_next,
                          struct proposal *proposal)
 {
-    double saved =
-        forecast_watts(forecast, &packer->pool, false) / forecast_watts(forecast, next, guest);
+    double saved = forecast_watts(forecast, now) / forecast_watts(forecast, next);
 
     proposal->energy = isfinite(saved) && saved > 0;
     if (proposal->energy) {
-        proposal->dio.gain = then * sqrt(saved) - now;
+        proposal->dio.gain = work_next * sqrt(saved) - work_now;
         proposal->worth = fmin(1, 1 / sqrt(saved));
-    } else if (then <= now) {
+    } else if (work_next <= work_now) {
         proposal->dio.gain = NAN;
     }
 }
 
 /* The proposal to go from where they stand to `next`; its gain is NAN where nobody can tell. */
-static struct proposal propose(const struct packer *packer, const struct pool *next, bool guest)
+static struct proposal propose(struct packer *packer, const struct scene *next)
 {
-    struct proposal proposal = {.dio = {.id = id_of(next), .gain = NAN}, .worth = 1};
+    struct proposal proposal = {.dio = {.id = id_of(next->pool), .gain = NAN}, .worth = 1};
+    struct scene now = {packer, &packer->pool, false};
     struct forecast *forecast = forecast_new(packer);
-    double now, then;
+    double work_now, work_next;
 
     if (forecast) {
-        now = forecast_work(forecast, &packer->pool, false);
-        then = forecast_work(forecast, next, guest);
-        proposal.dio.gain = then - now;
-        if (is_about_energy(packer, next, guest))
-            weigh_energy(packer, forecast, next, guest, now, then, &proposal);
+        work_now = forecast_work(forecast, &now);
+        work_next = forecast_work(forecast, next);
+        proposal.dio.gain = work_next - work_now;
+        if (is_about_energy(next))
+            weigh_energy(forecast, &now, next, work_now, work_next, &proposal);
     }
     forecast_free(forecast);
-    proposal.dio.owed =
-        !guest && isolation_missing(packer, next) < isolation_missing(packer, &packer->pool);
-    price(packer, next, guest, &proposal.dio);
+    proposal.dio.owed = !next->as_if && isolation_missing(packer, next->pool) <
+                                            isolation_missing(packer, &packer->pool);
+    add_price(next, &proposal.dio);
     return proposal;
 }
 
@@ -418,23 +418,34 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     struct berth_error err;
     enum dio_verdict verdict;
     struct pool next;
+    struct scene scene = {packer, &next, false};
 
     if (pool_copy(&next, &packer->pool) < 0)
         return;
-    if (place_decide(packer, NULL, &next, &err) < 0 || same_pool(&next, &packer->pool)) {
+    if (place_decide(&scene, &err) < 0 || same_pool(&next, &packer->pool)) {
         dio_content(dio);
         pool_free(&next);
         return;
     }
-    proposal = propose(packer, &next, false);
+    proposal = propose(packer, &scene);
     packer->decisions++;
     verdict = dio_decide(dio, rules, clock_s(), &proposal.dio);
     if (verdict == DIO_MOVE) {
-        move(packer, &next, &proposal);
+        carry_out(packer, &next, &proposal);
         return;
     }
-    tell(packer, &next, false, &proposal, text_of(verdict, &proposal.dio));
+    tell_verdict(&scene, &proposal, text_of(verdict, &proposal.dio));
     pool_free(&next);
+}
+
+static bool any_observed(const struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->state == STEP_OBSERVED)
+        return true;
+    return false;
 }
 
 /* What would be done with steps that are only observed. */
@@ -442,35 +453,29 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
 {
     struct proposal proposal;
     struct berth_error err;
-    struct step *guest;
     struct pool next;
+    struct scene scene = {packer, &next, true};
 
-    TAILQ_FOREACH(guest, &packer->steps.live, link)
-    if (guest->state == STEP_OBSERVED)
-        break;
-    if (!guest || pool_copy(&next, &packer->pool) < 0)
+    if (!any_observed(packer) || pool_copy(&next, &packer->pool) < 0)
         return;
-    stand_sync(packer, guest, &next);
-    if (place_decide(packer, guest, &next, &err) == 0) {
-        proposal = propose(packer, &next, true);
-        tell(packer, &next, true, &proposal,
-             proposal.dio.gain * rules->horizon_s > proposal.dio.cost_s
-                 ? "would be moved; only observed"
-                 : "would stay: the gain is not worth the cost");
+    if (stand_sync(&scene) == 0 && place_decide(&scene, &err) == 0) {
+        proposal = propose(packer, &scene);
+        tell_verdict(&scene, &proposal,
+                     proposal.dio.gain * rules->horizon_s > proposal.dio.cost_s
+                         ? "would be moved; only observed"
+                         : "would stay: the gain is not worth the cost");
     }
     pool_free(&next);
 }
 
-void replace_turn(struct packer *packer)
+void replace_turn(struct packer *packer, bool changed)
 {
     struct dio_rules rules = rules_of(&packer->conf);
-    bool changed = packer->rates_changed;
 
-    packer->rates_changed = false;
     if (!packer->replace || packer->conf.replace == CONF_OFF)
         return;
     check_regret(packer, &rules);
-    if (packer->replace->watch.id) /* first things first */
+    if (packer->replace->watch.id) /* the last move is not judged yet */
         return;
     if (changed || packer->replace->dio.agreed)
         decide(packer, &rules);

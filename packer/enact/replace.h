@@ -24,7 +24,8 @@ struct replace;
 struct replace *replace_open(void);
 void replace_close(struct replace *replace); /* NULL is fine */
 
-/* Consider, after windows of counting have ended. */
-void replace_turn(struct packer *packer);
+/* Considers whether running steps are to be moved; `changed`: a step's rate has, since the last
+ * turn. */
+void replace_turn(struct packer *packer, bool changed);
 
 #endif

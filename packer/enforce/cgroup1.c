@@ -516,6 +516,7 @@ static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *kno
 }
 
 const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
+                                            .touches = true,
                                             .probe = cgroup1_probe,
                                             .locate = cgroup1_locate,
                                             .apply = cgroup1_apply,

@@ -301,6 +301,7 @@ static int cgroup2_clean(struct enforce *enforce, const struct wire_step_id *kno
 }
 
 const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
+                                            .touches = true,
                                             .probe = cgroup2_probe,
                                             .locate = cgroup2_locate,
                                             .apply = cgroup2_apply,

@@ -57,6 +57,7 @@ typedef void enforce_visit_job(uint32_t job, const struct cpus *cpus, void *arg)
 
 struct enforce_way {
     const char *name; /* "cgroup1", ... */
+    bool touches;     /* it moves what it is told to, and reads back that it stands there */
 
     /* Is this way usable on this node? 1 yes, 0 no (err says why). */
     int (*probe)(const struct rootfs *root, const char *cgroup_root, struct berth_error *err);

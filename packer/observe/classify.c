@@ -88,8 +88,9 @@ static bool classify_counted(struct packer *packer, struct step *step)
     return true;
 }
 
-void classify_windows(struct packer *packer)
+bool classify_windows(struct packer *packer)
 {
+    bool changed = false;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -97,8 +98,9 @@ void classify_windows(struct packer *packer)
         if (!step->counts || !step->counts->window_over)
             continue;
         step->counts->window_over = false;
-        packer->rates_changed |= classify_counted(packer, step);
+        changed |= classify_counted(packer, step);
     }
+    return changed;
 }
 
 double classify_rate(const struct packer *packer, const struct step *step)

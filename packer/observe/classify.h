@@ -14,9 +14,10 @@ void classify_step(const struct packer *packer, struct step *step);
 
 /* Takes over what was counted of the steps that had a window end: the running average of its phase
  * is the step's rate from now on, where it lies off the present one by more than CLASSIFY_CHANGE;
- * but what the store has of a run alone holds until the program enters another phase. */
+ * but what the store has of a run alone holds until the program enters another phase.
+ * Returns whether any step's rate has changed. */
 #define CLASSIFY_CHANGE 0.1
-void classify_windows(struct packer *packer);
+bool classify_windows(struct packer *packer);
 
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */

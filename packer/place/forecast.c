@@ -158,18 +158,18 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t app
     return 0;
 }
 
-static int collect(const struct forecast *forecast, const struct pool *pool, bool guest,
+static int collect(const struct forecast *forecast, const struct scene *scene,
                    struct standing *standing)
 {
     for (size_t i = 0; i < forecast->n; i++) {
         const struct step *step = forecast->step[i];
-        bool moves = step_movable(step) || (guest && step->state == STEP_OBSERVED);
+        bool moves = stand_movable(scene, step);
 
         for (size_t t = 0; t < step->body.ntasks; t++) {
             struct cpus cpus = step->body.task[t].use;
 
             if (moves)
-                stand_image(forecast->packer, pool, &step->body.task[t].use, &cpus);
+                stand_image(forecast->packer, scene->pool, &step->body.task[t].use, &cpus);
             if (stand_on(forecast->packer->topo, &cpus, i, standing) < 0)
                 return -1;
         }
@@ -206,13 +206,12 @@ static double cache_work(const struct forecast *forecast, const struct standing 
 }
 
 /* The work of all caches; NAN when out of memory. Also the cores in use, where that is wanted. */
-static double node_work(const struct forecast *forecast, const struct pool *pool, bool guest,
-                        size_t *cores)
+static double node_work(const struct forecast *forecast, const struct scene *scene, size_t *cores)
 {
     struct standing standing = {0};
     double work = 0;
 
-    if (collect(forecast, pool, guest, &standing) < 0)
+    if (collect(forecast, scene, &standing) < 0)
         work = NAN;
     for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
         work += cache_work(forecast, &standing, llc);
@@ -222,29 +221,14 @@ static double node_work(const struct forecast *forecast, const struct pool *pool
     return work;
 }
 
-double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest)
+double forecast_work(const struct forecast *forecast, const struct scene *scene)
 {
-    return node_work(forecast, pool, guest, NULL);
+    return node_work(forecast, scene, NULL);
 }
 
 /* ---- its power ---- */
 
-/* Packages where somebody is whom berth does not place. */
-static void find_awake(const struct packer *packer, bool guest, bool *awake)
-{
-    const struct step *step;
-    struct cpus others;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (guest && step->state == STEP_OBSERVED)
-        break;
-    stand_others(packer, step, &others);
-    for (size_t i = 0; i < packer->topo->llcs; i++)
-        if (cpus_intersect(&packer->topo->llc[i].cpus, &others))
-            awake[packer->topo->llc[i].package] = true;
-}
-
-double forecast_watts(const struct forecast *forecast, const struct pool *pool, bool guest)
+double forecast_watts(const struct forecast *forecast, const struct scene *scene)
 {
     const struct topo *topo = forecast->packer->topo;
     bool *awake = calloc(topo->packages, sizeof(*awake));
@@ -252,8 +236,8 @@ double forecast_watts(const struct forecast *forecast, const struct pool *pool, 
     struct standing standing = {0};
     double watts = 0;
 
-    if (awake && cores && collect(forecast, pool, guest, &standing) == 0) {
-        find_awake(forecast->packer, guest, awake);
+    if (awake && cores && collect(forecast, scene, &standing) == 0) {
+        stand_awake(scene, awake);
         for (size_t i = 0; i < standing.n; i++)
             cores[topo->llc[standing.core[i].llc].package]++;
     } else {
@@ -272,14 +256,14 @@ double forecast_watts(const struct forecast *forecast, const struct pool *pool, 
     return watts;
 }
 
-double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest)
+double forecast_edp(const struct forecast *forecast, const struct scene *scene)
 {
     size_t cores = 0;
-    double work = node_work(forecast, pool, guest, &cores);
+    double work = node_work(forecast, scene, &cores);
 
     if (cores == 0)
         return NAN;
-    return power_edp(forecast_watts(forecast, pool, guest), (double)cores, work);
+    return power_edp(forecast_watts(forecast, scene), (double)cores, work);
 }
 
 /* ---- each step's slowdown ---- */
@@ -302,12 +286,13 @@ static void add_slowdowns(const struct forecast *forecast, const struct standing
 
 /* The mean of each step's cores under the permutation; NULL where that cannot be told. The caller
  * frees it. */
-static double *mean_slowdowns(const struct forecast *forecast, const struct pool *pool)
+static double *mean_slowdowns(const struct forecast *forecast, struct pool *pool)
 {
     double *mean = calloc(forecast->n + 1, sizeof(*mean));
     size_t *cores = calloc(forecast->n + 1, sizeof(*cores));
+    struct scene scene = {forecast->packer, pool, false};
     struct standing standing = {0};
-    bool known = mean && cores && collect(forecast, pool, false, &standing) == 0;
+    bool known = mean && cores && collect(forecast, &scene, &standing) == 0;
 
     for (size_t llc = 0; known && llc < forecast->packer->topo->llcs; llc++)
         add_slowdowns(forecast, &standing, llc, mean);
@@ -362,7 +347,6 @@ void forecast_slowdowns(struct packer *packer)
     struct step *step;
     size_t i = 0;
 
-    packer->steps_changed = false;
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         bool among = forecast && i < forecast->n && forecast->step[i] == step;

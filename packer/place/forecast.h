@@ -4,7 +4,7 @@
 #ifndef BERTH_PLACE_FORECAST_H
 #define BERTH_PLACE_FORECAST_H
 
-#include "packer/steps/packer.h"
+#include "packer/steps/stand.h"
 
 struct forecast;
 
@@ -12,18 +12,18 @@ struct forecast;
 struct forecast *forecast_new(const struct packer *packer);
 void forecast_free(struct forecast *forecast); /* NULL is fine */
 
-/* Cores' worth of work per second that the steps do under the permutation: each core in use by a
- * step counts 1 / (1 + its slowdown beside the others on its cache). With `guest` observed steps
- * stand where the permutation puts them, else at home. */
-double forecast_work(const struct forecast *forecast, const struct pool *pool, bool guest);
+/* Returns how many cores' worth of work per second the steps do under the scene's permutation: each
+ * core in use by a step counts 1 / (1 + its slowdown beside the others on its cache). Steps that do
+ * not count as movable in the scene stand at home. */
+double forecast_work(const struct forecast *forecast, const struct scene *scene);
 
-/* The same of what they draw while they do it, W (node_power.h): all packages of the node, busy,
- * kept awake by others, or asleep. NAN where the power of one is not known. */
-double forecast_watts(const struct forecast *forecast, const struct pool *pool, bool guest);
+/* Returns what they draw while they do it, W (node_power.h): all packages of the node, busy, kept
+ * awake by others, or asleep. NAN where the power of one is not known. */
+double forecast_watts(const struct forecast *forecast, const struct scene *scene);
 
-/* Their energy-delay product, J s, for what their cores do alone in a second (power_edp). NAN where
- * that is not known. */
-double forecast_edp(const struct forecast *forecast, const struct pool *pool, bool guest);
+/* Returns their energy-delay product, J s, for what their cores do alone in a second (power_edp).
+ * NAN where that is not known. */
+double forecast_edp(const struct forecast *forecast, const struct scene *scene);
 
 /* Predict for each live step how much slower than alone its cores are, as the steps stand now and
  * if all stood where Slurm put them: step->slowdown (contend's mean over its cores; NAN for those

@@ -35,53 +35,53 @@ static void swap_targets(size_t *a, size_t *b, size_t count)
 
 void keep_equals(const struct packer *packer, const struct pool *pool, struct units *units)
 {
-    const size_t *from = units->from;
-    size_t *to = units->to, u_at = 0;
+    for (size_t u = 0; u < units->n; u++) {
+        const size_t *from = units->from + units->at[u];
+        size_t *to = units->to + units->at[u], count = units->unit[u].cores;
 
-    for (size_t u = 0; u < units->n; u_at += units->unit[u++].cores) {
-        size_t count = units->unit[u].cores, v_at = 0;
-
-        if (units->isolated[u] || stands_there(packer, pool, from + u_at, to + u_at, count))
+        if (units->isolated[u] || stands_there(packer, pool, from, to, count))
             continue;
-        for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores)
+        for (size_t v = 0; v < units->n; v++) {
+            size_t *other = units->to + units->at[v];
+
             if (!units->isolated[v] && units->packed[v] == units->packed[u] &&
                 units->unit[v].cores == count &&
                 units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
-                stands_there(packer, pool, from + u_at, to + v_at, count) &&
-                !stands_there(packer, pool, from + v_at, to + v_at, count)) {
-                swap_targets(to + u_at, to + v_at, count);
+                stands_there(packer, pool, from, other, count) &&
+                !stands_there(packer, pool, units->from + units->at[v], other, count)) {
+                swap_targets(to, other, count);
                 break;
             }
+        }
     }
 }
 
-/* Does the memory policy of the unit's step let it stand on these cores? */
-static bool may_stand(const struct packer *packer, const struct step *step, const size_t *target,
-                      size_t count)
+/* Does the memory policy of unit u's step let it stand where unit v is meant to? */
+static bool may_stand(const struct packer *packer, const struct units *units, size_t u, size_t v)
 {
+    const size_t *target = units->to + units->at[v];
     struct cpus cpus = {0}, nodes;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < units->unit[u].cores; i++)
         cpus_or(&cpus, &packer->topo->core[target[i]].cpus);
     topo_nodes_of(packer->topo, &cpus, &nodes);
-    return step_may_use(step, &nodes);
+    return step_may_use(units->first[u], &nodes);
 }
 
-/* The unit of u's size that is nearest to it in rate, and with which it can exchange targets: where
- * its cores begin. UNITS_NONE: there is none. */
-static size_t partner(const struct packer *packer, const struct units *units, size_t u, size_t u_at)
+/* Finds the unit of u's size that is nearest to it in rate, and with which it can exchange targets.
+ * UNITS_NONE: there is none. */
+static size_t partner_of(const struct packer *packer, const struct units *units, size_t u)
 {
-    size_t count = units->unit[u].cores, best = UNITS_NONE, v_at = 0;
+    size_t best = UNITS_NONE;
     double best_off = INFINITY;
 
-    for (size_t v = 0; v < units->n; v_at += units->unit[v++].cores) {
+    for (size_t v = 0; v < units->n; v++) {
         double off = fabs(units->unit[v].miss_pmi - units->unit[u].miss_pmi);
 
-        if (v == u || units->unit[v].cores != count || off >= best_off ||
-            !may_stand(packer, units->first[u], units->to + v_at, count) ||
-            !may_stand(packer, units->first[v], units->to + u_at, count))
+        if (v == u || units->unit[v].cores != units->unit[u].cores || off >= best_off ||
+            !may_stand(packer, units, u, v) || !may_stand(packer, units, v, u))
             continue;
-        best = v_at;
+        best = v;
         best_off = off;
     }
     return best;
@@ -89,17 +89,15 @@ static size_t partner(const struct packer *packer, const struct units *units, si
 
 bool keep_bound(const struct packer *packer, struct units *units)
 {
-    size_t u_at = 0;
+    for (size_t u = 0; u < units->n; u++) {
+        size_t v;
 
-    for (size_t u = 0; u < units->n; u_at += units->unit[u++].cores) {
-        size_t count = units->unit[u].cores, v_at;
-
-        if (may_stand(packer, units->first[u], units->to + u_at, count))
+        if (may_stand(packer, units, u, u))
             continue;
-        v_at = partner(packer, units, u, u_at);
-        if (v_at == UNITS_NONE)
+        v = partner_of(packer, units, u);
+        if (v == UNITS_NONE)
             return false;
-        swap_targets(units->to + u_at, units->to + v_at, count);
+        swap_targets(units->to + units->at[u], units->to + units->at[v], units->unit[u].cores);
     }
     return true;
 }
@@ -151,9 +149,7 @@ static void match_own(const struct packer *packer, const struct pool *pool, stru
 
 void keep_cores(const struct packer *packer, const struct pool *pool, struct units *units)
 {
-    size_t start = 0;
-
-    for (size_t u = 0; u < units->n; start += units->unit[u++].cores)
-        match_own(packer, pool, units, start, units->unit[u].cores);
+    for (size_t u = 0; u < units->n; u++)
+        match_own(packer, pool, units, units->at[u], units->unit[u].cores);
     keep_within_cache(packer, pool, units);
 }

@@ -13,6 +13,45 @@
 #include "packer/place/keep.h"
 #include "packer/place/policy.h"
 
+/* ---- where a step stands ---- */
+
+void place_begin(const struct packer *packer, struct step *step)
+{
+    const struct wire_options *o = &step->request.options;
+
+    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : packer->conf.policy;
+    step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
+    if (step->place.policy_asked == WIRE_POLICY_DI ||
+        step->place.policy_asked == WIRE_POLICY_DIO_POWER)
+        step->place.policy = step->place.policy_asked;
+    step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
+}
+
+void place_adopt(struct step *step)
+{
+    step->place.adopted = true;
+}
+
+void place_describe(const struct packer *packer, const struct pool *pool, struct step *step)
+{
+    struct cpus image;
+
+    cpus_zero(&step->place.cpus);
+    cpus_zero(&step->place.home);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        stand_image(packer, pool, &step->body.task[i].use, &image);
+        cpus_or(&step->place.cpus, &image);
+        cpus_or(&step->place.home, &step->body.task[i].home);
+    }
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+}
+
+void place_home(const struct packer *packer, struct step *step)
+{
+    step->place.cpus = step->place.home;
+    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+}
+
 /* ---- why ---- */
 
 /* What the user asked for and this version does otherwise. */
@@ -54,19 +93,20 @@ void place_reason(const struct step *step, char *text, size_t size)
                  place->rank, place->of, note_of(step));
 }
 
-/* Say to all which rank they had (0: none): a new step changes everybody's. */
-static void tell(struct packer *packer, struct step *guest, const struct units *units,
-                 const struct step_edp *edp)
+/* Tells the steps which rank they had (0: none): a new step changes everybody's. */
+static void tell_ranks(const struct scene *scene, const struct units *units,
+                       const struct step_edp *edp)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
     {
-        long core = topo_core_of_cpu(packer->topo, cpus_next(&step->body.task[0].use, 0));
+        size_t first = cpus_next(&step->body.task[0].use, 0);
+        long core = topo_core_of_cpu(scene->packer->topo, first);
         bool ranked = core >= 0 && units->of_core[core] != UNITS_NONE && !step_is_shell(step);
         bool packed = ranked && units->packed[units->of_core[core]];
 
-        if (guest ? step != guest : !step_movable(step))
+        if (!stand_decides(scene, step))
             continue;
         step->place.rank = ranked ? units->rank[units->of_core[core]] : 0;
         step->place.of = units->n;
@@ -77,13 +117,15 @@ static void tell(struct packer *packer, struct step *guest, const struct units *
 
 /* ---- the decision ---- */
 
-/* Put everybody where one policy wants him: DIO-POWER with `cluster`, else DI. On failure, and
- * where a memory policy is in the way, `pool` is as before. */
-static int stand_by(const struct packer *packer, const struct step *guest, struct units *units,
-                    bool cluster, struct pool *pool, struct berth_error *err)
+/* Puts everybody where one policy wants him: DIO-POWER with `cluster`, else DI. On failure, and
+ * where a memory policy is in the way, the pool is as before. */
+static int stand_by(const struct scene *scene, struct units *units, bool cluster,
+                    struct berth_error *err)
 {
-    if ((cluster ? policy_cluster(packer, guest, pool, units, err)
-                 : policy_spread(packer, pool, units, err)) < 0)
+    const struct packer *packer = scene->packer;
+    struct pool *pool = scene->pool;
+
+    if ((cluster ? policy_cluster(scene, units, err) : policy_spread(scene, units, err)) < 0)
         return -1;
     keep_equals(packer, pool, units);
     if (!keep_bound(packer, units))
@@ -94,19 +136,19 @@ static int stand_by(const struct packer *packer, const struct step *guest, struc
     return 0;
 }
 
-/* Which of the two has the smaller energy-delay product; where power is not known, the paper's
+/* Chooses the one with the smaller energy-delay product; where power is not known, the paper's
  * answer: to cluster as far as devils allow. */
-static void compare(const struct packer *packer, const struct step *guest,
-                    const struct pool *cluster, const struct pool *spread, struct step_edp *edp)
+static void compare_edp(const struct scene *cluster, const struct scene *spread,
+                        struct step_edp *edp)
 {
-    const char *source = node_power_source(packer);
-    struct forecast *forecast = source ? forecast_new(packer) : NULL;
+    const char *source = node_power_source(cluster->packer);
+    struct forecast *forecast = source ? forecast_new(cluster->packer) : NULL;
 
     edp->choice = PLACE_CLUSTERED;
     if (!forecast)
         return;
-    edp->cluster = forecast_edp(forecast, cluster, guest);
-    edp->spread = forecast_edp(forecast, spread, guest);
+    edp->cluster = forecast_edp(forecast, cluster);
+    edp->spread = forecast_edp(forecast, spread);
     forecast_free(forecast);
     if (isnan(edp->cluster) || isnan(edp->spread)) {
         edp->cluster = edp->spread = NAN;
@@ -117,57 +159,52 @@ static void compare(const struct packer *packer, const struct step *guest,
         edp->choice = PLACE_SPREAD;
 }
 
-/* DIO-POWER: both ways, then the better one. */
-static int choose(const struct packer *packer, const struct step *guest, struct units *units,
-                  struct pool *pool, struct step_edp *edp, struct berth_error *err)
+/* Decides both ways, and takes the better one. */
+static int decide_power(const struct scene *scene, struct units *units, struct step_edp *edp,
+                        struct berth_error *err)
 {
-    struct pool cluster, spread;
-    int rc;
+    struct pool *pool = scene->pool, pools[2] = {0};
+    struct scene cluster = {scene->packer, &pools[0], scene->as_if};
+    struct scene spread = {scene->packer, &pools[1], scene->as_if};
+    int rc = -1;
 
-    if (pool_copy(&cluster, pool) < 0)
-        return berth_error_set(err, "place: out of memory");
-    if (pool_copy(&spread, pool) < 0) {
-        pool_free(&cluster);
-        return berth_error_set(err, "place: out of memory");
-    }
-    rc = stand_by(packer, guest, units, false, &spread, err);
-    if (rc == 0)
-        rc = stand_by(packer, guest, units, true, &cluster, err);
-    if (rc == 0)
-        compare(packer, guest, &cluster, &spread, edp);
-    if (rc == 0)
-        memcpy(pool->stand, edp->choice == PLACE_SPREAD ? spread.stand : cluster.stand,
+    if (pool_copy(&pools[0], pool) < 0 || pool_copy(&pools[1], pool) < 0)
+        berth_error_set(err, "place: out of memory");
+    else if ((rc = stand_by(&spread, units, false, err)) == 0 &&
+             (rc = stand_by(&cluster, units, true, err)) == 0) {
+        compare_edp(&cluster, &spread, edp);
+        memcpy(pool->stand, pools[edp->choice == PLACE_SPREAD].stand,
                pool->cores * sizeof(*pool->stand));
-    pool_free(&cluster);
-    pool_free(&spread);
+    }
+    pool_free(&pools[0]);
+    pool_free(&pools[1]);
     return rc;
 }
 
 /* Who is to be isolated takes precedence over saving energy. */
-static int decide(const struct packer *packer, const struct step *guest, struct units *units,
-                  struct pool *pool, struct step_edp *edp, struct berth_error *err)
+static int decide_units(const struct scene *scene, struct units *units, struct step_edp *edp,
+                        struct berth_error *err)
 {
     if (units->total == 0)
         return 0;
     if (units_pack(units) && !units_isolate(units))
-        return choose(packer, guest, units, pool, edp, err);
+        return decide_power(scene, units, edp, err);
     edp->choice = PLACE_SPREAD;
-    return stand_by(packer, guest, units, false, pool, err);
+    return stand_by(scene, units, false, err);
 }
 
-int place_decide(struct packer *packer, struct step *guest, struct pool *pool,
-                 struct berth_error *err)
+int place_decide(const struct scene *scene, struct berth_error *err)
 {
     struct step_edp edp = {.cluster = NAN, .spread = NAN};
     struct units units;
     int rc;
 
-    if (units_collect(packer, guest, pool, &units) < 0)
+    if (units_collect(scene, &units) < 0)
         return berth_error_set(err, "place: out of memory");
-    rc = decide(packer, guest, &units, pool, &edp, err);
+    rc = decide_units(scene, &units, &edp, err);
     if (rc == 0) {
         units_rank(&units);
-        tell(packer, guest, &units, &edp);
+        tell_ranks(scene, &units, &edp);
     }
     units_free(&units);
     return rc;

@@ -9,19 +9,17 @@
 
 #include "models/placing/cluster.h"
 #include "models/placing/isolate.h"
-#include "packer/place/place.h"
-#include "packer/steps/stand.h"
 
 /* The pool's part of the machine. */
-static int tree_of(const struct packer *packer, const struct pool *pool, struct topo_tree *tree,
-                   struct berth_error *err)
+static int build_tree(const struct scene *scene, struct topo_tree *tree, struct berth_error *err)
 {
+    const struct topo *topo = scene->packer->topo;
     struct cpus within = {0};
 
-    for (size_t core = 0; core < pool->cores; core++)
-        if (pool_has(pool, core))
-            cpus_or(&within, &packer->topo->core[core].cpus);
-    return topo_tree_build(tree, packer->topo, &within, err);
+    for (size_t core = 0; core < scene->pool->cores; core++)
+        if (pool_has(scene->pool, core))
+            cpus_or(&within, &topo->core[core].cpus);
+    return topo_tree_build(tree, topo, &within, err);
 }
 
 /* The targets in the tree become cores of the topology. */
@@ -46,9 +44,9 @@ static int isolate(const struct packer *packer, const struct di_machine *machine
 
     for (size_t u = 0; unit && u < units->n; u++)
         unit[u] = (struct isolate_unit){.unit = units->unit[u],
-                                        .group = (size_t)(uintptr_t)units->asker[u],
-                                        .prioritised = units->asker[u],
-                                        .sensitive = units->asker[u]};
+                                        .group = (size_t)(uintptr_t)units->isolate_for[u],
+                                        .prioritised = units->isolate_for[u],
+                                        .sensitive = units->isolate_for[u]};
     if (unit)
         count = isolate_place_best(machine, packer->conf.devil_miss_pmi, units->n, unit, units->to,
                                    units->isolated, &level);
@@ -56,56 +54,55 @@ static int isolate(const struct packer *packer, const struct di_machine *machine
     return count < 0 ? -1 : 0;
 }
 
-int policy_spread(const struct packer *packer, const struct pool *pool, struct units *units,
-                  struct berth_error *err)
+int policy_spread(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct topo_tree tree;
     int rc;
 
-    if (tree_of(packer, pool, &tree, err) < 0)
+    if (build_tree(scene, &tree, err) < 0)
         return -1;
-    rc = units_isolate(units) ? isolate(packer, &tree.machine, units)
+    rc = units_isolate(units) ? isolate(scene->packer, &tree.machine, units)
                               : di_place(&tree.machine, units->n, units->unit, units->to);
     return take_targets(&tree, units, "DI", rc, err);
 }
 
-/* Packages of the tree where somebody is whom berth does not place. */
-static void find_awake(const struct packer *packer, const struct step *guest,
-                       const struct topo_tree *tree, bool *awake)
+/* Finds the packages of the tree where somebody is whom berth does not place; NULL: no memory. */
+static bool *awake_in(const struct scene *scene, const struct topo_tree *tree)
 {
-    const struct topo *topo = packer->topo;
-    struct cpus others;
+    const struct topo *topo = scene->packer->topo;
+    bool *package = calloc(topo->packages, sizeof(*package));
+    bool *awake = calloc(tree->level[0].count, sizeof(*awake));
 
-    stand_others(packer, guest, &others);
-    for (size_t i = 0; i < topo->cores; i++) {
-        if (!cpus_intersect(&topo->core[i].cpus, &others))
-            continue;
+    if (package && awake) {
+        stand_awake(scene, package);
         for (size_t j = 0; j < tree->level[2].count; j++)
-            if (topo->core[tree->core_index[j]].package == topo->core[i].package)
-                awake[tree->parent[1][tree->parent[2][j]]] = true;
+            awake[tree->parent[1][tree->parent[2][j]]] |=
+                package[topo->core[tree->core_index[j]].package];
+    } else {
+        free(awake);
+        awake = NULL;
     }
+    free(package);
+    return awake;
 }
 
-int policy_cluster(const struct packer *packer, const struct step *guest, const struct pool *pool,
-                   struct units *units, struct berth_error *err)
+int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct cluster_unit *unit = calloc(units->n + 1, sizeof(*unit));
     struct topo_tree tree;
-    bool *awake = NULL;
+    bool *awake;
     int rc = -1;
 
-    if (tree_of(packer, pool, &tree, err) < 0) {
+    if (build_tree(scene, &tree, err) < 0) {
         free(unit);
         return -1;
     }
-    awake = calloc(tree.level[0].count, sizeof(*awake));
+    awake = awake_in(scene, &tree);
     for (size_t u = 0; unit && u < units->n; u++)
         unit[u] = (struct cluster_unit){units->unit[u], units->packed[u]};
-    if (unit && awake) {
-        find_awake(packer, guest, &tree, awake);
-        rc = cluster_place(&tree.machine, packer->conf.devil_miss_pmi, awake, units->n, unit,
+    if (unit && awake)
+        rc = cluster_place(&tree.machine, scene->packer->conf.devil_miss_pmi, awake, units->n, unit,
                            units->to);
-    }
     free(awake);
     free(unit);
     return take_targets(&tree, units, "DIO-POWER", rc, err);

@@ -9,12 +9,9 @@
 
 /* Spread all units: DI (models/placing/di.h), or its prioritised mode where one is to be isolated
  * (models/placing/isolate.h), which also fills units->isolated. */
-int policy_spread(const struct packer *packer, const struct pool *pool, struct units *units,
-                  struct berth_error *err);
+int policy_spread(const struct scene *scene, struct units *units, struct berth_error *err);
 
-/* DIO-POWER: cluster those that are packed, spread the others (models/placing/cluster.h). With guest as in
- * place_decide. */
-int policy_cluster(const struct packer *packer, const struct step *guest, const struct pool *pool,
-                   struct units *units, struct berth_error *err);
+/* DIO-POWER: cluster those that are packed, spread the others (models/placing/cluster.h). */
+int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err);
 
 #endif

@@ -14,13 +14,15 @@ void units_free(struct units *units)
     free(units->of_core);
     free(units->unit);
     free(units->first);
-    free(units->asker);
+    free(units->isolate_for);
     free(units->isolated);
     free(units->packed);
-    free(units->rank);
-    free(units->of_target);
+    free(units->at);
     free(units->from);
     free(units->to);
+    free(units->order);
+    free(units->rank);
+    free(units->of_target);
 }
 
 static int units_init(struct units *units, size_t cores)
@@ -31,15 +33,18 @@ static int units_init(struct units *units, size_t cores)
     units->of_core = malloc(n * sizeof(*units->of_core));
     units->unit = calloc(n, sizeof(*units->unit));
     units->first = calloc(n, sizeof(*units->first));
-    units->asker = calloc(n, sizeof(*units->asker));
+    units->isolate_for = calloc(n, sizeof(*units->isolate_for));
     units->isolated = calloc(n, sizeof(*units->isolated));
     units->packed = calloc(n, sizeof(*units->packed));
-    units->rank = malloc(n * sizeof(*units->rank));
-    units->of_target = malloc(n * sizeof(*units->of_target));
+    units->at = malloc(n * sizeof(*units->at));
     units->from = malloc(n * sizeof(*units->from));
     units->to = malloc(n * sizeof(*units->to));
-    if (!units->of_core || !units->unit || !units->first || !units->asker || !units->isolated ||
-        !units->packed || !units->rank || !units->of_target || !units->from || !units->to) {
+    units->order = malloc(n * sizeof(*units->order));
+    units->rank = malloc(n * sizeof(*units->rank));
+    units->of_target = malloc(n * sizeof(*units->of_target));
+    if (!units->of_core || !units->unit || !units->first || !units->isolate_for ||
+        !units->isolated || !units->packed || !units->at || !units->from || !units->to ||
+        !units->order || !units->rank || !units->of_target) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -57,8 +62,8 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
             units->of_core[core] = a;
     if (classify_rate(packer, units->first[b]) > classify_rate(packer, units->first[a]))
         units->first[a] = units->first[b];
-    if (!units->asker[a])
-        units->asker[a] = units->asker[b];
+    if (!units->isolate_for[a])
+        units->isolate_for[a] = units->isolate_for[b];
     units->packed[a] = units->packed[a] && units->packed[b];
     units->first[b] = NULL;
 }
@@ -87,8 +92,8 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
     if (!units->first[mine] ||
         classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
         units->first[mine] = step;
-    if (!units->asker[mine] && isolation_wanted(step))
-        units->asker[mine] = step;
+    if (!units->isolate_for[mine] && isolation_wanted(step))
+        units->isolate_for[mine] = step;
     return mine;
 }
 
@@ -135,63 +140,79 @@ static void add_tasks(const struct packer *packer, const struct pool *pool, stru
     }
 }
 
-/* Close the gaps that merging left, and list the cores unit by unit (a counting sort; `to` and
- * `rank` are not in use yet and hold where a unit's cores begin and its new number). */
-static void units_finish(const struct packer *packer, struct units *units)
+/* Closes the gaps that merging has left: units that have a step move up. */
+static int close_gaps(const struct packer *packer, struct units *units)
 {
-    size_t *begin = units->to, *number = units->rank, n = 0, used = 0;
+    size_t *number = malloc((units->n + 1) * sizeof(*number)), n = 0;
 
+    if (!number) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t unit = 0; unit < units->n; unit++) {
+        if (!units->first[unit])
+            continue;
+        number[unit] = n;
+        units->first[n] = units->first[unit];
+        units->isolate_for[n] = units->isolate_for[unit];
+        units->packed[n] = units->packed[unit];
+        units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n])};
+        n++;
+    }
+    for (size_t core = 0; core < units->cores; core++)
+        if (units->of_core[core] != UNITS_NONE)
+            units->of_core[core] = number[units->of_core[core]];
+    units->n = n;
+    free(number);
+    return 0;
+}
+
+/* Lists the cores unit by unit. */
+static void list_cores(struct units *units)
+{
     for (size_t core = 0; core < units->cores; core++)
         if (units->of_core[core] != UNITS_NONE)
             units->unit[units->of_core[core]].cores++;
     for (size_t unit = 0; unit < units->n; unit++) {
-        if (!units->first[unit])
-            continue;
-        begin[unit] = used;
-        number[unit] = n;
-        used += units->unit[unit].cores;
-        units->first[n] = units->first[unit];
-        units->asker[n] = units->asker[unit];
-        units->packed[n] = units->packed[unit];
-        units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n]),
-                                          .cores = units->unit[unit].cores};
-        n++;
+        units->at[unit] = units->total;
+        units->total += units->unit[unit].cores;
+        units->unit[unit].cores = 0;
     }
     for (size_t core = 0; core < units->cores; core++) {
         size_t unit = units->of_core[core];
 
-        if (unit == UNITS_NONE)
-            continue;
-        units->from[begin[unit]++] = core;
-        units->of_core[core] = number[unit];
+        if (unit != UNITS_NONE)
+            units->from[units->at[unit] + units->unit[unit].cores++] = core;
     }
-    units->n = n;
-    units->total = used;
 }
 
-int units_collect(const struct packer *packer, const struct step *guest, const struct pool *pool,
-                  struct units *units)
+int units_collect(const struct scene *scene, struct units *units)
 {
+    const struct packer *packer = scene->packer;
     struct step *step;
 
-    if (units_init(units, pool->cores) < 0)
+    if (units_init(units, scene->pool->cores) < 0)
         return -1;
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         bool idle_shell =
             step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
 
-        if (stand_movable(step, guest) && !idle_shell)
-            add_tasks(packer, pool, units, step);
+        if (stand_movable(scene, step) && !idle_shell)
+            add_tasks(packer, scene->pool, units, step);
     }
-    units_finish(packer, units);
+    if (close_gaps(packer, units) < 0) {
+        units_free(units);
+        return -1;
+    }
+    list_cores(units);
     return 0;
 }
 
 bool units_isolate(const struct units *units)
 {
     for (size_t u = 0; u < units->n; u++)
-        if (units->asker[u])
+        if (units->isolate_for[u])
             return true;
     return false;
 }
@@ -217,11 +238,9 @@ static int compare_units(const void *a, const void *b, void *units)
 
 void units_rank(struct units *units)
 {
-    size_t *order = units->from;
-
     for (size_t u = 0; u < units->n; u++)
-        order[u] = u;
-    qsort_r(order, units->n, sizeof(*order), compare_units, units);
+        units->order[u] = u;
+    qsort_r(units->order, units->n, sizeof(*units->order), compare_units, units);
     for (size_t i = 0; i < units->n; i++)
-        units->rank[order[i]] = i + 1;
+        units->rank[units->order[i]] = i + 1;
 }

@@ -7,36 +7,37 @@
 #ifndef BERTH_PLACE_UNITS_H
 #define BERTH_PLACE_UNITS_H
 
-#include "packer/steps/packer.h"
+#include "packer/steps/stand.h"
 
 #define UNITS_NONE ((size_t)-1)
 
 /* The units of a pool: which unit each core belongs to, and what a policy has to know of each. */
 struct units {
-    size_t *of_core;      /* [cores] unit, or UNITS_NONE */
-    struct di_unit *unit; /* [n] */
-    struct step **first;  /* [n] its most intensive step */
-    struct step **asker;  /* [n] the one of its steps that is to be isolated; NULL: none */
-    bool *isolated;       /* [n] it is, where it goes */
-    bool *packed;         /* [n] all its steps are for DIO-POWER to place */
+    size_t *of_core;           /* [cores] unit, or UNITS_NONE */
+    struct di_unit *unit;      /* [n] */
+    struct step **first;       /* [n] its most intensive step */
+    struct step **isolate_for; /* [n] the one of its steps that is to be isolated; NULL: none */
+    bool *isolated;            /* [n] it is, where it goes */
+    bool *packed;              /* [n] all its steps are for DIO-POWER to place */
     size_t n, cores;
     size_t total;      /* cores of all units */
-    size_t *rank;      /* [n] 1: the most intensive */
-    size_t *of_target; /* [cores] who is meant to stand there */
+    size_t *at;        /* [n] where its cores begin in from and to */
     size_t *from, *to; /* [total] in the order of units, then of cores: to is the policy's */
+    size_t *order;     /* [n] the units by descending miss rate, from units_rank() on */
+    size_t *rank;      /* [n] place in that order, 1: the most intensive */
+    size_t *of_target; /* [cores] who is meant to stand there */
 };
 
-/* Of all steps that have their cores in the pool. 0, or -1 with errno ENOMEM; free with units_free.
- */
-int units_collect(const struct packer *packer, const struct step *guest, const struct pool *pool,
-                  struct units *units);
+/* Collects the units of all steps that count as movable and have their cores in the pool. 0, or -1
+ * with errno ENOMEM; free with units_free. */
+int units_collect(const struct scene *scene, struct units *units);
 void units_free(struct units *units);
 
 /* Is any unit to be isolated; is any packed? */
 bool units_isolate(const struct units *units);
 bool units_pack(const struct units *units);
 
-/* Each unit's place by descending miss rate. `from` is not needed any more, and destroyed. */
+/* Orders the units by descending miss rate. */
 void units_rank(struct units *units);
 
 #endif

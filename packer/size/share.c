@@ -351,9 +351,9 @@ static size_t count_others(const struct sharing *s, const struct claim *claim)
 
 /* ---- and what comes of it for the steps ---- */
 
-static void tell(struct sharing *s, struct step *step, const struct claim *claim)
+static void take_part(struct sharing *s, struct step *step, const struct claim *claim)
 {
-    bool other_use = false;
+    bool changed = false;
     struct cpus part = {0};
 
     if (claim)
@@ -364,10 +364,10 @@ static void tell(struct sharing *s, struct step *step, const struct claim *claim
 
         if (!cpus_empty(&part))
             cpus_and(&use, &part);
-        other_use = other_use || !cpus_equal(&use, &task->use);
+        changed = changed || !cpus_equal(&use, &task->use);
         task->use = use;
     }
-    step->share.due = step->share.due || other_use;
+    step->share.changes += changed;
     step->share.others = claim ? count_others(s, claim) : 0;
     step->share.cores = claim ? cpus_count(&claim->part) : 0;
 }
@@ -405,7 +405,7 @@ void share_cores(struct packer *packer, const struct pool *pool)
             size_t claim = shared ? s.of_step[i++] : NOBODY;
 
             if (step_movable(step))
-                tell(&s, step, claim == NOBODY ? NULL : &s.claim[claim]);
+                take_part(&s, step, claim == NOBODY ? NULL : &s.claim[claim]);
         }
     }
     free(s.claim);

@@ -13,8 +13,7 @@
 /* Divide cores of `pool` that live steps of several jobs hold, in proportion to what each needs
  * (the cores it was seen to use, where it leaves some idle, else those it has), with a core of its
  * own for each task at least. Where there are too few cores for that, or not all of them are in the
- * pool, they are shared as Slurm meant it. Writes the tasks' `use`, step->share, and share.due of
- * whom it changes for. */
+ * pool, they are shared as Slurm meant it. Writes the tasks' `use` and step->share. */
 void share_cores(struct packer *packer, const struct pool *pool);
 
 #endif

@@ -29,7 +29,6 @@ struct packer {
     struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
     struct probe *probe;         /* NULL: no interference probe */
     bool probing;                /* one is under way */
-    bool rates_changed;          /* of a step, since the last re-placement was considered */
     bool steps_changed;          /* which ones there are, since slowdowns were predicted */
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */

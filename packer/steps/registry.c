@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "packer/base/clock.h"
 
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
                                                   "left", "failed", "ended"};
@@ -80,6 +83,8 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->request = *request;
     request->task = NULL;
     request->ntasks = 0;
+    step->started_at = time(NULL);
+    step->started_mono_s = clock_s();
     step->exit_status = -1;
     step->profile.miss_pmi = step->profile.accesses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
@@ -92,7 +97,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     return step;
 }
 
-struct step *registry_find(struct registry *registry, struct wire_step_id id)
+struct step *registry_find(const struct registry *registry, struct wire_step_id id)
 {
     struct step *step;
 
@@ -132,6 +137,15 @@ static void forget_oldest(struct registry *registry)
         registry->nended--;
         step_free(oldest);
     }
+}
+
+void step_ends(struct step *step, const struct wire_end *end)
+{
+    step->ended_at = time(NULL);
+    step->ended_mono_s = clock_s();
+    step->exit_status = end ? end->exit_status : -1;
+    if (end && end->restart > step->request.restart)
+        step->request.restart = end->restart;
 }
 
 void registry_end(struct registry *registry, struct step *step)
@@ -193,4 +207,15 @@ void registry_manage(struct registry *registry)
     TAILQ_FOREACH(step, &registry->live, link)
     if (step->released == STEP_JOB_RELEASED)
         step->released = STEP_RELEASED;
+}
+
+void registry_inherit(const struct registry *registry, struct step *step)
+{
+    const struct step *other;
+
+    if (registry->released)
+        step->released = STEP_RELEASED;
+    TAILQ_FOREACH(other, &registry->live, link)
+    if (other->request.id.job == step->request.id.job && other->released == STEP_JOB_RELEASED)
+        step->released = STEP_JOB_RELEASED;
 }

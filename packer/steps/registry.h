@@ -84,9 +84,9 @@ struct step_size {
 
 /* Cores that Slurm gave to several jobs (share.h). */
 struct step_share {
-    size_t others; /* groups of steps of other jobs that have cores in common with it */
-    size_t cores;  /* its part of them; 0: not divided */
-    bool due;      /* the tasks' `use` has changed, and they have not followed */
+    size_t others;    /* groups of steps of other jobs that have cores in common with it */
+    size_t cores;     /* its part of them; 0: not divided */
+    uint64_t changes; /* times that its part has changed the tasks' `use` */
 };
 
 /* DIO-POWER's decision (place.h); PLACE_NO_CHOICE: another policy's. */
@@ -120,9 +120,10 @@ struct step_slowdown {
 };
 
 struct step_hold {
-    bool verified;  /* read back as wanted */
-    bool away;      /* not berth's to place any more, and not yet seen at home again */
-    uint64_t moves; /* times it was moved */
+    bool verified;   /* read back as wanted */
+    bool away;       /* not berth's to place any more, and not yet seen at home again */
+    uint64_t shared; /* share.changes that its tasks have followed */
+    uint64_t moves;  /* times it was moved */
     char reason[384];
 };
 
@@ -193,7 +194,8 @@ void registry_free(struct registry *registry);
 
 /* A new live step; takes over request (and clears it). NULL when out of memory. */
 struct step *registry_add(struct registry *registry, struct wire_register *request);
-struct step *registry_find(struct registry *registry, struct wire_step_id id); /* live only; NULL */
+struct step *registry_find(const struct registry *registry,
+                           struct wire_step_id id); /* live only; NULL */
 
 /* Does the job have a live step here? With `inner`, only steps other than the batch script and the
  * interactive shell count. */
@@ -201,6 +203,9 @@ bool registry_job_lives(const struct registry *registry, uint32_t job, bool inne
 
 /* Follow an edge of the state machine; -1 with errno EINVAL where there is none. */
 int step_go(struct step *step, enum step_state to);
+
+/* Notes when and how a step that is still live has ended; `end` NULL: nobody knows how. */
+void step_ends(struct step *step, const struct wire_end *end);
 
 /* The step is over: it becomes history, and the oldest history is forgotten. */
 void registry_end(struct registry *registry, struct step *step);
@@ -212,6 +217,9 @@ bool step_is_named(const struct step *step, struct wire_step_id id);
 /* Marks what `id` names as released by root, of the whole node also the steps to come. Marks only:
  * release_leave() takes them out of berth's care. */
 void registry_release(struct registry *registry, struct wire_step_id id);
+
+/* Marks a new step as released if its node or its job is. */
+void registry_inherit(const struct registry *registry, struct step *step);
 
 /* Ends that for steps to come. Steps that were released stay so. */
 void registry_manage(struct registry *registry);

@@ -62,12 +62,66 @@ void stand_image(const struct packer *packer, const struct pool *pool, const str
 
 /* ---- members of the pool ---- */
 
-bool stand_movable(const struct step *step, const struct step *guest)
+bool stand_movable(const struct scene *scene, const struct step *step)
 {
-    return step_movable(step) || (guest && (step == guest || step->state == STEP_OBSERVED));
+    return step_movable(step) || (scene->as_if && step->state == STEP_OBSERVED);
 }
 
-/* wanted[core] = value for the cores that `cpus` touch (value true: only for whole ones). */
+bool stand_decides(const struct scene *scene, const struct step *step)
+{
+    return scene->as_if ? step->state == STEP_OBSERVED : step_movable(step);
+}
+
+struct strangers {
+    const struct scene *scene;
+    struct cpus *cpus;
+};
+
+static void add_stranger(uint32_t job, const struct cpus *cpus, void *arg)
+{
+    const struct strangers *strangers = arg;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &strangers->scene->packer->steps.live, link)
+    if (step->request.id.job == job && stand_movable(strangers->scene, step))
+        return;
+    cpus_or(strangers->cpus, cpus);
+}
+
+/* Adds CPUs of jobs that no step of berth's is of, as far as the way of enforcement knows them. */
+static void add_strangers(const struct scene *scene, struct cpus *cpus)
+{
+    struct strangers strangers = {scene, cpus};
+    const struct step *any = TAILQ_FIRST(&scene->packer->steps.live);
+    struct enforce enforce = scene->packer->enforce;
+
+    if (enforce.way->jobs && any) /* all of them are on this node */
+        enforce.way->jobs(&enforce, any->request.node, add_stranger, &strangers);
+}
+
+void stand_others(const struct scene *scene, struct cpus *cpus)
+{
+    const struct step *step;
+
+    cpus_zero(cpus);
+    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    if (!stand_movable(scene, step))
+        cpus_or(cpus, &step->body.step_home);
+    add_strangers(scene, cpus);
+}
+
+void stand_awake(const struct scene *scene, bool *awake)
+{
+    const struct topo *topo = scene->packer->topo;
+    struct cpus others;
+
+    stand_others(scene, &others);
+    for (size_t i = 0; i < topo->cores; i++)
+        if (cpus_intersect(&topo->core[i].cpus, &others))
+            awake[topo->core[i].package] = true;
+}
+
+/* Sets wanted[core] to the value for the cores that `cpus` touch; to true for whole ones only. */
 static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted, bool value)
 {
     cpus_foreach(cpu, cpus)
@@ -79,65 +133,35 @@ static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted,
     }
 }
 
-struct strangers {
-    const struct packer *packer;
-    const struct step *guest;
-    struct cpus *cpus;
-};
-
-static void add_stranger(uint32_t job, const struct cpus *cpus, void *arg)
-{
-    const struct strangers *strangers = arg;
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &strangers->packer->steps.live, link)
-    if (step->request.id.job == job && stand_movable(step, strangers->guest))
-        return;
-    cpus_or(strangers->cpus, cpus);
-}
-
-/* CPUs of jobs that no step of berth's is of, as far as the way knows them. */
-static void find_strangers(const struct packer *packer, const struct step *guest, struct cpus *cpus)
-{
-    struct strangers strangers = {packer, guest, cpus};
-    const struct step *any = TAILQ_FIRST(&packer->steps.live);
-    struct enforce enforce = packer->enforce;
-
-    if (enforce.way->jobs && any) /* all of them are on this node */
-        enforce.way->jobs(&enforce, any->request.node, add_stranger, &strangers);
-}
-
-void stand_others(const struct packer *packer, const struct step *guest, struct cpus *cpus)
-{
-    const struct step *step;
-
-    cpus_zero(cpus);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (!stand_movable(step, guest))
-        cpus_or(cpus, &step->body.step_home);
-    find_strangers(packer, guest, cpus);
-}
-
 /* Nobody else of the pool is put on the cores of a stranger, even where Slurm lets jobs share them.
  */
-void stand_sync(const struct packer *packer, const struct step *guest, struct pool *pool)
+static void find_members(const struct scene *scene, bool *wanted)
 {
-    bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
+    const struct packer *packer = scene->packer;
     const struct step *step;
     struct cpus others;
 
-    if (!wanted)
-        return;
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (stand_movable(step, guest))
+    if (stand_movable(scene, step))
         mark(packer->topo, &step->body.job_home, wanted, true);
-    stand_others(packer, guest, &others);
+    stand_others(scene, &others);
     cpus_or(&others, &packer->offline);
     mark(packer->topo, &others, wanted, false);
+}
+
+int stand_sync(const struct scene *scene)
+{
+    struct pool *pool = scene->pool;
+    bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
+
+    if (!wanted)
+        return -1;
+    find_members(scene, wanted);
     for (size_t core = 0; core < pool->cores; core++)
         if (wanted[core])
             pool_join(pool, core);
         else
             pool_leave(pool, core);
     free(wanted);
+    return 0;
 }

@@ -6,18 +6,31 @@
 
 #include "packer/steps/packer.h"
 
-/* Tells whether the step counts as one that berth places. With a `guest`, observed steps do, too;
- * with NULL they do not. */
-bool stand_movable(const struct step *step, const struct step *guest);
+/* What a decision is about: the live steps, standing where the pool puts them. */
+struct scene {
+    const struct packer *packer;
+    struct pool *pool;
+    bool as_if; /* observed steps count, too, as if berth placed them */
+};
+
+/* Tells whether the step counts as one that berth places. */
+bool stand_movable(const struct scene *scene, const struct step *step);
+
+/* Tells whether the decision is for the step: for those that are placed, or, as if, for those that
+ * are observed. */
+bool stand_decides(const struct scene *scene, const struct step *step);
 
 /* Brings the pool's members up to date with the live steps: cores of jobs with movable steps join,
- * cores of others leave, and who stood on a leaving core moves on (pool.h). With a `guest` all
- * observed steps count as movable. Changes only `pool`. */
-void stand_sync(const struct packer *packer, const struct step *guest, struct pool *pool);
+ * cores of others leave, and who stood on a leaving core moves on (pool.h). Returns 0,
+ * or -1 with the pool unchanged for want of memory. */
+int stand_sync(const struct scene *scene);
 
 /* Collects the CPUs of live steps that do not count as movable, and of jobs that have no step here
  * that does. */
-void stand_others(const struct packer *packer, const struct step *guest, struct cpus *cpus);
+void stand_others(const struct scene *scene, struct cpus *cpus);
+
+/* Marks the packages on which there are such CPUs: awake[topo->packages], all false before. */
+void stand_awake(const struct scene *scene, bool *awake);
 
 /* Maps CPUs that Slurm gave (home) to where they stand under the pool: each core's image, hardware
  * thread by hardware thread. */

@@ -120,7 +120,9 @@ static double round_ms(double age_s, bool decide)
         step->started_mono_s = clock_s() - age_s;
         step->counts->due_s = 0;
     }
-    packer.rates_changed |= decide;
+    step = TAILQ_FIRST(&packer.steps.live);
+    if (decide && step) /* what was counted is off that */
+        step->profile.miss_pmi = 2 * step->profile.miss_pmi + 100;
     began = cpu_ms();
     pipeline_observe(&packer);
     return cpu_ms() - began;

@@ -182,6 +182,7 @@ struct sim *sim_open(const char *topology)
     sim->f = fixture_open(topology);
     sim->f->owner = sim;
     sim->f->way = enforce_dryrun;
+    sim->f->way.touches = true;
     sim->f->way.name = "sim";
     sim->f->way.locate = sim_locate;
     sim->f->way.apply = sim_apply;

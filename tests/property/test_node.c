@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "packer/enact/enact.h"
 #include "packer/enact/offline.h"
+#include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/place/place.h"
 
@@ -268,7 +268,7 @@ static void on_moves(struct run *run)
     tell(run, "moves of %zu cores", n);
     assert_int_equal(pool_copy(&next, &packer->pool), 0);
     assert_int_equal(pool_assign(&next, n, core, to), 0);
-    hold_change(packer, &next, NULL, 0, &err);
+    rearrange_as(packer, &next, 0, &err);
     free(core);
 }
 

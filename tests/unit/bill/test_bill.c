@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "packer/enact/enact.h"
+#include "packer/enact/rearrange.h"
 #include "packer/observe/window.h"
 
 #define J 1000000u
@@ -510,7 +510,7 @@ static void test_hooks(void **state)
     step = run(box, 1, "0");
     assert_true(was_read(packer));
     assert_true(step->bill.way->since_s > packer->bill->at_s);
-    hold_again(packer, 1);
+    rearrange_again(packer, 1);
     assert_true(was_read(packer));
     packer->bill->due_s = 0;
     pipeline_observe(packer);

@@ -89,6 +89,7 @@ static int paper_pids(struct enforce *enforce, const struct enforce_step *step,
 void fixture_paper(struct fixture *f)
 {
     f->way = enforce_dryrun;
+    f->way.touches = true;
     f->way.name = "paper";
     f->way.locate = paper_locate;
     f->way.apply = paper_apply;

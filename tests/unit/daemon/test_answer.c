@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "packer/daemon/answer.h"
-#include "packer/enact/enact.h"
+#include "packer/place/place.h"
 
 static int open_numa(void **state)
 {
@@ -26,7 +26,7 @@ static struct step *put(struct fixture *f)
     step->body.mems_home = cpus_of("0-1");
     step->request.task[1].id = 9;
     step->place.adopted = true;
-    hold_describe(&f->packer, &f->packer.pool, step);
+    place_describe(&f->packer, &f->packer.pool, step);
     return step;
 }
 

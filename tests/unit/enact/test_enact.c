@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "packer/enact/enact.h"
+#include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
 #include "packer/steps/stand.h"
 
@@ -34,9 +35,9 @@ static int change(struct fixture *f, size_t n, const size_t *from, const size_t 
     struct pool next;
 
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
-    stand_sync(&f->packer, NULL, &next);
+    stand_sync(&(struct scene){&f->packer, &next, false});
     assert_int_equal(pool_assign(&next, n, from, to), 0);
-    return hold_change(&f->packer, &next, NULL, flags, &err);
+    return rearrange_as(&f->packer, &next, flags, &err);
 }
 
 static void test_nothing_to_do(void **state)
@@ -146,13 +147,13 @@ static void test_slurm_writes_the_job_again(void **state)
     assert_string_equal(f->calls, "apply 1.0 2; ");
 
     fixture_forget(f);
-    hold_again(&f->packer, 2);
+    rearrange_again(&f->packer, 2);
     assert_string_equal(f->calls, "apply 2.0 0; ");
     fixture_forget(f);
-    hold_again(&f->packer, 7);
+    rearrange_again(&f->packer, 7);
     assert_string_equal(f->calls, "");
     f->fails = 1;
-    hold_again(&f->packer, 1);
+    rearrange_again(&f->packer, 1);
     assert_int_equal(f->packer.failures, 2); /* both of its steps */
     assert_stand(&f->packer.pool, "- - 2 3 - - - -");
 }
@@ -254,9 +255,9 @@ static void test_describe(void **state)
     struct fixture *f = *state;
     struct step *step = fixture_put(f, 1, 0, "0-3", 1, (const char *const[]){"0", "1", NULL});
 
-    stand_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
     assert_int_equal(pool_assign(&f->packer.pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
-    hold_describe(&f->packer, &f->packer.pool, step);
+    place_describe(&f->packer, &f->packer.pool, step);
     assert_cpus(&step->place.home, "0-1");
     assert_cpus(&step->place.cpus, "0,3");
     assert_cpus(&step->place.mems, "0");

@@ -336,6 +336,7 @@ static void test_forecast(void **state)
     struct fixture *f = *state;
     struct forecast *forecast;
     struct pool apart;
+    struct scene scene = {&f->packer, &apart, false};
     double together;
 
     packed(f, "devil");
@@ -344,10 +345,10 @@ static void test_forecast(void **state)
     forecast = forecast_new(&f->packer);
     assert_non_null(forecast);
     assert_int_equal(pool_copy(&apart, &f->packer.pool), 0);
-    together = forecast_work(forecast, &apart, false);
+    together = forecast_work(forecast, &scene);
     assert_true(together > 0 && together < 4);
     assert_int_equal(pool_assign(&apart, 2, (size_t[]){1, 2}, (size_t[]){2, 1}), 0);
-    assert_true(forecast_work(forecast, &apart, false) > together);
+    assert_true(forecast_work(forecast, &scene) > together);
     pool_free(&apart);
     forecast_free(forecast);
 }

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/common/metrics_page.h"
 #include "packer/daemon/open.h"
 #include "packer/metrics/http.h"
-#include "tests/unit/common/metrics_page.h"
 
 #define NOBODY 65534
 #define PATIENCE_MS 30000 /* a hung server is a failure, a slow machine is not */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "packer/daemon/answer.h"
-#include "packer/enact/enact.h"
 #include "packer/observe/classify.h"
 #include "packer/place/isolation.h"
 #include "packer/place/place.h"
@@ -56,14 +55,15 @@ static void give_hits(struct step *step, double hits)
 
 static void decide(struct fixture *f)
 {
+    struct scene scene = {&f->packer, &f->packer.pool, false};
     struct berth_error err = {""};
     struct step *step;
 
-    stand_sync(&f->packer, NULL, &f->packer.pool);
-    if (place_decide(&f->packer, NULL, &f->packer.pool, &err) < 0)
+    stand_sync(&scene);
+    if (place_decide(&scene, &err) < 0)
         fail_msg("%s", err.text);
     TAILQ_FOREACH(step, &f->packer.steps.live, link)
-    hold_describe(&f->packer, &f->packer.pool, step);
+    place_describe(&f->packer, &f->packer.pool, step);
 }
 
 static void assert_at(const struct step *step, const char *cpus)

@@ -218,7 +218,7 @@ static double work_together(struct fixture *f)
     assert_non_null(forecast);
     assert_int_equal(pool_copy(&together, &f->packer.pool), 0);
     assert_int_equal(pool_assign(&together, 2, (size_t[]){0, 4}, (size_t[]){0, 1}), 0);
-    work = forecast_work(forecast, &together, false);
+    work = forecast_work(forecast, &(struct scene){&f->packer, &together, false});
     pool_free(&together);
     forecast_free(forecast);
     return work;

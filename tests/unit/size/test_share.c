@@ -33,7 +33,7 @@ static struct step *put(struct fixture *f, uint32_t job, uint32_t step, const ch
 
 static void share(struct fixture *f)
 {
-    stand_sync(&f->packer, NULL, &f->packer.pool);
+    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
     share_cores(&f->packer, &f->packer.pool);
 }
 
@@ -53,7 +53,7 @@ static void test_alone(void **state)
     assert_use(a, "0-3");
     assert_use(b, "4");
     assert_int_equal(a->share.others, 0);
-    assert_false(a->share.due);
+    assert_int_equal(a->share.changes, 0);
 }
 
 static void test_two_jobs_on_the_same_cores(void **state)
@@ -66,14 +66,14 @@ static void test_two_jobs_on_the_same_cores(void **state)
     assert_use(b, "1,3");
     assert_int_equal(a->share.others, 1);
     assert_int_equal(a->share.cores, 2);
-    assert_true(a->share.due && b->share.due);
-    a->share.due = false;
+    assert_int_equal(a->share.changes, 1);
+    assert_int_equal(b->share.changes, 1);
     share(f); /* again: the same */
-    assert_false(a->share.due);
+    assert_int_equal(a->share.changes, 1);
     registry_drop(&f->packer.steps, b); /* alone again: all of its cores */
     share(f);
     assert_use(a, "0-3");
-    assert_true(a->share.due);
+    assert_int_equal(a->share.changes, 2);
 }
 
 /* Parts are of one's own cores, also where they overlap in part only. */
@@ -266,13 +266,14 @@ static void test_anything(void **state)
 
     srandom(5);
     for (int round = 0; round < 2000; round++) {
+        struct scene scene = {&f->packer, &f->packer.pool, false};
         struct berth_error err;
         struct step *step;
 
         put_anything(f);
         share(f);
         check(f);
-        assert_int_equal(place_decide(&f->packer, NULL, &f->packer.pool, &err), 0);
+        assert_int_equal(place_decide(&scene, &err), 0);
         while ((step = TAILQ_FIRST(&f->packer.steps.live)))
             registry_drop(&f->packer.steps, step);
     }

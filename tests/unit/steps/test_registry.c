@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_registry - every edge of the state machine and none else, what is live and what is history.
  */
-#include "packer/steps/program.h"
 #include "tests/unit/common/fixture.h"
+#include "packer/steps/program.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* care - see care.h */
+#include "packer/enact/care.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/size/size.h"
+#include "packer/steps/stand.h"
+
+/* Returns why berth keeps off this step, or NULL. */
+static const char *reason_to_leave(const struct packer *packer, const struct step *step)
+{
+    if (step->request.options.mode == WIRE_MODE_OFF)
+        return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
+                                : "did not opt in";
+    if (step->request.bound_by_hand)
+        return "bound by hand (--cpu-bind)";
+    if (step->released)
+        return "released by root (berthctl release)";
+    return stand_unfit(packer, &step->body);
+}
+
+void care_begin(const struct packer *packer, struct step *step)
+{
+    const char *leave = reason_to_leave(packer, step);
+    char reason[sizeof(step->hold.reason)];
+
+    step->hold.verified = packer->enforce.way->touches; /* where Slurm put it */
+    if (leave) {
+        snprintf(reason, sizeof(reason), "left alone: %s", leave);
+        step_leave(packer, step, STEP_LEFT, reason);
+    } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
+        step_go(step, STEP_OBSERVED);
+        snprintf(step->hold.reason, sizeof(step->hold.reason), "observed only, nothing was moved");
+    } else {
+        step_go(step, STEP_PLACED);
+    }
+}
+
+void care_adopt(const struct packer *packer, struct step *step)
+{
+    step->hold.verified = packer->enforce.way->touches;
+}
+
+int step_leave(const struct packer *packer, struct step *step, enum step_state state,
+               const char *reason)
+{
+    bool moved = step_movable(step);
+    char why[sizeof(step->size.reason)];
+
+    if (step_go(step, state) < 0)
+        return -1;
+    step->hold.away = moved;
+    step->hold.verified = step->hold.verified && !step->hold.away;
+    snprintf(step->hold.reason, sizeof(step->hold.reason), "%s", reason);
+    snprintf(why, sizeof(why), "%.*s: all that Slurm gave", (int)strcspn(reason, ":"), reason);
+    size_all(packer, step, why);
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* care - which steps are in berth's care: how one comes into it, and how it leaves. */
+#ifndef BERTH_ENACT_CARE_H
+#define BERTH_ENACT_CARE_H
+
+#include "packer/steps/packer.h"
+
+/* Decides which state a new step takes on, and why: placed, observed, or left alone. */
+void care_begin(const struct packer *packer, struct step *step);
+
+/* Takes over a step that a berthd before this one had. */
+void care_adopt(const struct packer *packer, struct step *step);
+
+/* Leaves the step, for the state STEP_LEFT or STEP_FAILED: berth has no say over it any more, and
+ * it uses all that Slurm gave it. One that berth had placed is `away` until rearrange() has brought
+ * it home. `reason` is for people: "left alone: its CPU 3 is off". Returns -1 with nothing changed
+ * where its state does not allow that. */
+int step_leave(const struct packer *packer, struct step *step, enum step_state state,
+               const char *reason);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rearrange - the sentence of the program: who stands in the pool, who uses which of his cores,
+ * where everybody shall stand, and that he stands there. */
+#ifndef BERTH_ENACT_REARRANGE_H
+#define BERTH_ENACT_REARRANGE_H
+
+#include "packer/steps/packer.h"
+
+/* Brings the pool's members up to date, divides cores that several jobs have, decides anew where
+ * everybody stands if `fresh` (or NULL) is a step that berth places, and makes it true. Steps that
+ * cannot be moved are put back and leave the pool, and the others make room. flags: HOLD_ALL
+ * (enact.h), or 0. Returns 0; or -1 and err with nothing done, which can be for want of memory, and
+ * where a place for `fresh` could not be decided or journaled. */
+int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
+              struct berth_error *err);
+
+/* Makes a permutation true that has been decided: `next`, which is taken over. flags: enact.h. */
+int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err);
+
+/* Slurm has written the list of this job again: its steps stand where they stood, once more. */
+void rearrange_again(struct packer *packer, uint32_t job);
+
+#endif

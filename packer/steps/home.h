@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* home - where Slurm put a step: its cgroup, and the CPUs of its job, of itself and of each task.
+ */
+#ifndef BERTH_STEPS_HOME_H
+#define BERTH_STEPS_HOME_H
+
+#include "packer/steps/packer.h"
+
+/* Finds the homes of a new step, whose tasks stand there. 0, or -1 and err when the step cannot be
+ * found on the node. */
+int home_find(struct packer *packer, struct step *step, struct berth_error *err);
+
+#endif
