@@ -32,26 +32,11 @@ static const struct ctl_options options = {
     .takes = "one JOB or JOB.STEP",
 };
 
-/* A sentence under way. */
+/* A sentence under way, about a stage of a step. */
 struct text {
     FILE *out;
-    char *buffer;
-    size_t size;
+    struct json_object *step;
 };
-
-static void text_open(struct text *text)
-{
-    text->buffer = NULL;
-    text->out = open_memstream(&text->buffer, &text->size);
-}
-
-/* Print it as the stage's paragraph. */
-static void text_close(struct text *text, const char *stage, size_t columns)
-{
-    fclose(text->out);
-    ctl_put_paragraph(stdout, stage, INDENT, text->buffer, columns);
-    free(text->buffer);
-}
 
 static void add_reason(struct text *text, struct json_object *stage)
 {
@@ -115,8 +100,10 @@ static void say_request(struct text *text, struct json_object *request)
         fputs("; the program is not known", text->out);
 }
 
-static void say_profile(struct text *text, struct json_object *profile, struct json_object *request)
+static void say_profile(struct text *text, struct json_object *profile)
 {
+    struct json_object *request = ctl_object(text->step, "request");
+
     if (ctl_true(profile, "known")) {
         fprintf(text->out, "%.0f cache misses per million instructions, from %s, measured ",
                 ctl_number(profile, "miss_pmi"), ctl_text(profile, "source"));
@@ -445,51 +432,72 @@ static void add_exit(struct text *text, double status)
         fprintf(text->out, ", exit status %d", WEXITSTATUS(code));
 }
 
-static void say_head(struct json_object *step)
+static void say_class(struct text *text, struct json_object *class)
 {
-    double ended = ctl_number(step, "ended_at");
-    struct text text;
-
-    text_open(&text);
-    fprintf(text.out, "%s %s, started ", ctl_text(step, "id"), ctl_text(step, "state"));
-    add_when(&text, ctl_number(step, "started_at"));
-    if (!isnan(ended)) {
-        fputs(", ended ", text.out);
-        add_when(&text, ended);
-        add_exit(&text, ctl_number(step, "exit_status"));
-    }
-    fclose(text.out);
-    ctl_put_line(stdout, text.buffer, 0);
-    free(text.buffer);
+    fputs(ctl_text(class, "name"), text->out);
+    add_reason(text, class);
 }
 
-static void explain_step(struct json_object *step, size_t columns)
+static void say_head(struct text *text, struct json_object *step)
 {
-    static void (*const say[])(struct text *, struct json_object *) = {
-        say_size, say_place, say_enforce, say_replace, say_memory, say_observe, say_bill};
-    static const char *const stage[] = {"size",   "place",   "enforce", "replace",
-                                        "memory", "observe", "bill"};
-    struct json_object *class = ctl_object(step, "class"), *request = ctl_object(step, "request");
-    struct text text;
+    double ended = ctl_number(step, "ended_at");
 
-    say_head(step);
-    text_open(&text);
-    say_request(&text, request);
-    text_close(&text, "request", columns);
-    text_open(&text);
-    say_profile(&text, ctl_object(step, "profile"), request);
-    text_close(&text, "profile", columns);
-    text_open(&text);
-    fputs(ctl_text(class, "name"), text.out);
-    add_reason(&text, class);
-    text_close(&text, "class", columns);
-    for (size_t i = 0; i < sizeof(say) / sizeof(say[0]); i++) {
-        if (!ctl_object(step, stage[i])) /* there was none */
-            continue;
-        text_open(&text);
-        say[i](&text, ctl_object(step, stage[i]));
-        text_close(&text, stage[i], columns);
+    fprintf(text->out, "%s %s, started ", ctl_text(step, "id"), ctl_text(step, "state"));
+    add_when(text, ctl_number(step, "started_at"));
+    if (!isnan(ended)) {
+        fputs(", ended ", text->out);
+        add_when(text, ended);
+        add_exit(text, ctl_number(step, "exit_status"));
     }
+}
+
+struct paragraph {
+    const char *stage; /* its title; NULL: a line without one, about the step itself */
+    void (*say)(struct text *text, struct json_object *stage);
+    bool always; /* though the answer has nothing of it */
+};
+
+/* Prints one paragraph about the step. Returns the exit status. */
+static int put_paragraph(const struct paragraph *paragraph, struct json_object *step,
+                         size_t columns)
+{
+    struct json_object *stage = paragraph->stage ? ctl_object(step, paragraph->stage) : step;
+    char *buffer = NULL;
+    size_t size;
+    struct text text = {.step = step};
+
+    if (!stage && !paragraph->always)
+        return 0;
+    text.out = open_memstream(&buffer, &size);
+    if (text.out)
+        paragraph->say(&text, stage);
+    if (!text.out || fclose(text.out) != 0) {
+        free(buffer);
+        return ctl_fail("explain", "%m");
+    }
+    if (paragraph->stage)
+        ctl_put_paragraph(stdout, paragraph->stage, INDENT, buffer, columns);
+    else
+        ctl_put_line(stdout, buffer, 0);
+    free(buffer);
+    return 0;
+}
+
+static int explain_step(struct json_object *step, size_t columns)
+{
+    static const struct paragraph paragraphs[] = {
+        {NULL, say_head, true},          {"request", say_request, true},
+        {"profile", say_profile, true},  {"class", say_class, true},
+        {"size", say_size, false},       {"place", say_place, false},
+        {"enforce", say_enforce, false}, {"replace", say_replace, false},
+        {"memory", say_memory, false},   {"observe", say_observe, false},
+        {"bill", say_bill, false},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(paragraphs) / sizeof(paragraphs[0]); i++)
+        rc = put_paragraph(&paragraphs[i], step, columns);
+    return rc;
 }
 
 static int explain(const char *socket, struct wire_step_id id, const char *name, bool json)
@@ -498,6 +506,7 @@ static int explain(const char *socket, struct wire_step_id id, const char *name,
     size_t columns = ctl_columns();
     struct json_object *answer, *steps;
     struct berth_error err;
+    int rc = 0;
 
     answer = ctl_ask(socket, &request, &err);
     if (!answer)
@@ -514,14 +523,14 @@ static int explain(const char *socket, struct wire_step_id id, const char *name,
         json_object_object_del(answer, "node");
         return ctl_print_json(answer);
     }
-    for (size_t i = 0; i < ctl_length(steps); i++) {
+    for (size_t i = 0; rc == 0 && i < ctl_length(steps); i++) {
         if (i)
             putchar('\n');
-        explain_step(json_object_array_get_idx(steps, i),
-                     columns ? columns : COLUMNS_WITHOUT_TERMINAL);
+        rc = explain_step(json_object_array_get_idx(steps, i),
+                          columns ? columns : COLUMNS_WITHOUT_TERMINAL);
     }
     json_object_put(answer);
-    return 0;
+    return rc;
 }
 
 int ctl_explain(int argc, char **argv)

@@ -37,6 +37,7 @@ unit_programs = \
 	tests/unit/cli/plan/test_apps \
 	tests/unit/cli/plan/test_pairs \
 	tests/unit/cli/plan/test_samples \
+	tests/unit/cli/test_explain \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
@@ -195,11 +196,11 @@ TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers
 EXTRA_DIST += tests/check-layers tests/test-layers
 
 # What a test takes from elsewhere.
-tests_unit_cli_common_test_options_SOURCES = tests/unit/cli/common/test_options.c plugin/options.c
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
+tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=ledger_queue_append
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
