@@ -60,6 +60,10 @@ struct ctl_plan {
 int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload);
 void ctl_plan_clear(struct ctl_plan *plan);
 
+/* Returns what policies by rule rank an app by: misses per million instructions of one core, and
+ * for an app of which none are known what berthd ranks it by as long as root says nothing else. */
+double ctl_plan_rank(const struct ctl_plan *plan, size_t app);
+
 /* Adds one more note for the reader; it is dropped where there are too many. */
 void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -20,7 +20,6 @@
 #include "packer/base/clock.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/plan/plan.h"
-#include "packer/conf/conf.h"
 
 #define PATIENCE 60  /* disturbances in vain: apps are many, and costs take microseconds */
 #define ASIDE_S 0.05 /* for the search of a policy that is only compared */
@@ -83,14 +82,6 @@ static const char *lacks_contend(const struct ctl_plan *plan, struct berth_error
 
 /* ---- by rule ---- */
 
-/* An unprofiled app ranks as berthd ranks it by default. */
-static double ranked_rate(const struct ctl_plan *plan, size_t app)
-{
-    double rate = missrate_of(&plan->apps.app[app]);
-
-    return isnan(rate) ? CONF_NEUTRAL_MISS_PMI : rate;
-}
-
 static int place_di(const struct ctl_plan *plan, size_t *core)
 {
     memcpy(core, plan->by_di, plan->cores * sizeof(*core));
@@ -103,7 +94,7 @@ static int place_dio_power(const struct ctl_plan *plan, size_t *core)
     int rc = -1;
 
     for (size_t i = 0; unit && i < plan->apps.n; i++)
-        unit[i] = (struct cluster_unit){{ranked_rate(plan, i), plan->apps.app[i].cores}, true};
+        unit[i] = (struct cluster_unit){{ctl_plan_rank(plan, i), plan->apps.app[i].cores}, true};
     if (unit)
         rc = cluster_place(&plan->tree.machine, DIO_POWER_DEVIL_MISS_PMI, NULL, plan->apps.n, unit,
                            core);
@@ -284,7 +275,7 @@ static int spread(const struct ctl_plan *plan, size_t *cache)
     }
     for (size_t i = 0; rc == 0 && i < plan->units; i++)
         group[cache[i]].miss_pmi +=
-            ranked_rate(plan, plan->unit[i].app) * (double)plan->unit_cores[i];
+            ctl_plan_rank(plan, plan->unit[i].app) * (double)plan->unit_cores[i];
     if (rc == 0 && alike)
         rc = di_place(&machine, caches(plan), group, place);
     for (size_t i = 0; rc == 0 && alike && i < plan->units; i++)

@@ -67,16 +67,20 @@ static int read_machine(struct ctl_plan *plan, struct berth_error *err)
     return 0;
 }
 
-/* An unprofiled application ranks as berthd ranks it by default. */
+double ctl_plan_rank(const struct ctl_plan *plan, size_t app)
+{
+    double rate = missrate_of(&plan->apps.app[app]);
+
+    return isnan(rate) ? CONF_NEUTRAL_MISS_PMI : rate;
+}
+
 static int place_by_di(struct ctl_plan *plan, struct berth_error *err)
 {
     struct di_unit *unit = calloc(plan->apps.n, sizeof(*unit));
     int rc = -1;
 
     for (size_t i = 0; unit && i < plan->apps.n; i++) {
-        unit[i].miss_pmi = missrate_of(&plan->apps.app[i]);
-        if (isnan(unit[i].miss_pmi))
-            unit[i].miss_pmi = CONF_NEUTRAL_MISS_PMI;
+        unit[i].miss_pmi = ctl_plan_rank(plan, i);
         unit[i].cores = plan->apps.app[i].cores;
     }
     if (unit)

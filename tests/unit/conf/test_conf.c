@@ -57,6 +57,7 @@ static void test_defaults(void **state)
     assert_string_equal(conf.machine_profile, LOCALSTATEDIR "/lib/berth/machine.json");
     assert_string_equal(conf.cgroup_root, "/sys/fs/cgroup");
     assert_string_equal(conf.topology, "");
+    assert_true(conf.neutral_miss_pmi == CONF_NEUTRAL_MISS_PMI);
     assert_non_null(strstr(conf.allow, "max-slowdown"));
     assert_int_equal(conf.enforcement, CONF_ENFORCE_AUTO);
     assert_int_equal(conf.log, LOG_TARGET_STDERR);
