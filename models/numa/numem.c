@@ -14,13 +14,8 @@
 #include "models/numa/flows.h"
 #include "models/numa/numem_constraint.h"
 
-const char *numem_constraint_name(enum numem_constraint constraint)
-{
-    static const char *const names[] = {"none", "local bandwidth", "max out", "link",
-                                        "local/remote contention"};
-
-    return names[constraint];
-}
+const char *const numem_constraint_name[NUMEM_CONSTRAINTS] = {
+    "none", "local bandwidth", "max out", "link", "local/remote contention"};
 
 static int check_allocation(const struct numem_machine *m, const struct numem_program *program,
                             const unsigned *allocation, struct numem_fault *fault)

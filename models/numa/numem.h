@@ -50,10 +50,11 @@ enum numem_constraint {
     NUMEM_MAX_OUT,         /* a memory that all share, and nothing else ("Max Out") */
     NUMEM_LINK,            /* a link, one way or both ways ("Inter-Comm") */
     NUMEM_CONTENTION,      /* a memory that its own cores and others want ("Local/Remote Cont.") */
+    NUMEM_CONSTRAINTS
 };
 
 /* "none", "local bandwidth", "max out", "link", "local/remote contention" */
-const char *numem_constraint_name(enum numem_constraint constraint);
+extern const char *const numem_constraint_name[NUMEM_CONSTRAINTS];
 
 /* An input that makes no sense: field is the JSON name of what is wrong, index[0..indices-1] where
  * in it, value what stands there (NAN where it is no number), why what is wrong with it. All texts

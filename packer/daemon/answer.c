@@ -72,7 +72,7 @@ static void add_note(const struct packer *packer, const struct step *step,
     if (size->given < size->cores) {
         snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,
                  size->modelled ? ", limited by " : "",
-                 size->modelled ? numem_constraint_name(size->constraint) : "");
+                 size->modelled ? numem_constraint_name[size->constraint] : "");
         append(answer, text);
     }
     isolation_note(packer, step, text, sizeof(text));

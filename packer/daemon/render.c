@@ -15,7 +15,6 @@
 #include "packer/place/place.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
-#include "packer/steps/step_size.h"
 
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
@@ -190,8 +189,10 @@ static struct json_object *render_vector(const struct packer *packer, const stru
 
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = step_size_to_json(&step->size);
+    struct json_object *object = json_object_new_object();
 
+    json_write(object, step_size_fields, &step->size);
+    json_add_text(object, "source", step->size.modelled ? "model" : NULL);
     json_object_object_add(object, "nodes", render_vector(packer, step));
     return object;
 }

@@ -10,11 +10,40 @@
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
-#include "packer/steps/step_size.h"
 
 #define COMPACT_BYTES (1 << 20)
 
 /* ---- entries ---- */
+
+static const struct json_field id_fields[] = {
+    JSON_FIELD(struct wire_step_id, "job", job, REQUIRED),
+    JSON_FIELD(struct wire_step_id, "step", step, REQUIRED),
+    JSON_END,
+};
+
+/* What locate() found: without it a step could not be put back. */
+static const struct json_field body_fields[] = {
+    JSON_FIELD(struct enforce_step, "leaf", leaf, REQUIRED),
+    JSON_FIELD(struct enforce_step, "job_home", job_home, REQUIRED),
+    JSON_FIELD(struct enforce_step, "step_home", step_home, REQUIRED),
+    JSON_FIELD(struct enforce_step, "mems_home", mems_home, REQUIRED),
+    JSON_END,
+};
+static const struct json_field cpus_item = {.kind = JSON_CPUS, .need = JSON_REQUIRED};
+
+static const struct json_field step_fields[] = {
+    JSON_FIELD(struct step, "started_at", started_at, OPTIONAL),
+    JSON_FIELD(struct step, "started_mono_s", started_mono_s, OPTIONAL),
+    JSON_FIELD(struct step, "moves", hold.moves, OPTIONAL),
+    JSON_CHOICE(struct step, "state", state, REQUIRED, step_state_name),
+    JSON_FIELD(struct step, "refused", refused, OPTIONAL),
+    JSON_FIELD(struct step, "reason", hold.reason, OPTIONAL),
+    JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
+    JSON_FIELD(struct step, "away", hold.away, OPTIONAL),
+    JSON_NESTED(struct step, "size", size, OPTIONAL, step_size_fields),
+    JSON_NESTED(struct step, "body", body, REQUIRED, body_fields),
+    JSON_END,
+};
 
 static struct json_object *entry_new(const char *op)
 {
@@ -24,37 +53,27 @@ static struct json_object *entry_new(const char *op)
     return entry;
 }
 
-static void add_list(struct json_object *list, const struct cpus *cpus)
+static struct json_object *id_entry(const char *op, struct wire_step_id id)
 {
-    char text[CPUS_TEXT_MAX];
+    struct json_object *entry = entry_new(op);
 
-    if (cpus_format(cpus, text, sizeof(text)) == 0)
-        json_object_array_add(list, json_object_new_string(text));
+    json_write(entry, id_fields, &id);
+    return entry;
 }
 
-/* What locate() found: without it a step could not be put back. And what sizing left of it, if it
- * took any. */
-static struct json_object *body_to_json(const struct enforce_step *body)
+/* Where the tasks were, and what sizing left of it, if it took any. */
+static void add_tasks(struct json_object *object, const struct enforce_step *body)
 {
-    struct json_object *object = json_object_new_object(), *homes = json_object_new_array(),
-                       *uses = json_object_new_array();
+    const struct enforce_task *task = body->task;
     bool sized = false;
 
-    json_add_text(object, "leaf", body->leaf);
-    json_add_cpus(object, "job_home", &body->job_home);
-    json_add_cpus(object, "step_home", &body->step_home);
-    json_add_cpus(object, "mems_home", &body->mems_home);
-    for (size_t i = 0; i < body->ntasks; i++) {
-        add_list(homes, &body->task[i].home);
-        add_list(uses, &body->task[i].sized);
-        sized |= !cpus_equal(&body->task[i].sized, &body->task[i].home);
-    }
-    json_object_object_add(object, "homes", homes);
+    for (size_t i = 0; i < body->ntasks; i++)
+        sized |= !cpus_equal(&task[i].sized, &task[i].home);
+    json_object_object_add(object, "homes",
+                           json_new_list(body->ntasks, &cpus_item, &task->home, sizeof(*task)));
     if (sized)
-        json_object_object_add(object, "uses", uses);
-    else
-        json_object_put(uses);
-    return object;
+        json_object_object_add(
+            object, "uses", json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
 }
 
 /* NULL when the registration does not fit a message: it could not be read back. */
@@ -69,17 +88,8 @@ static struct json_object *start_entry(const struct step *step)
     entry = entry_new("start");
     json_object_object_add(entry, "request", json_parse(line, strlen(line), NULL));
     free(line);
-    json_add_u64(entry, "started_at", (uint64_t)step->started_at);
-    json_add_double(entry, "started_mono_s", step->started_mono_s);
-    json_add_u64(entry, "moves", step->hold.moves);
-    json_add_text(entry, "state", step_state_name[step->state]);
-    if (step->refused[0])
-        json_add_text(entry, "refused", step->refused);
-    json_add_text(entry, "reason", step->hold.reason);
-    json_add_text(entry, "released", step_released_name[step->released]);
-    json_add_bool(entry, "away", step->hold.away);
-    json_object_object_add(entry, "size", step_size_to_json(&step->size));
-    json_object_object_add(entry, "body", body_to_json(&step->body));
+    json_write(entry, step_fields, step);
+    add_tasks(json_object_object_get(entry, "body"), &step->body);
     return entry;
 }
 
@@ -98,15 +108,6 @@ static struct json_object *stand_entry(const struct pool *pool)
         json_object_array_add(pairs, pair);
     }
     json_object_object_add(entry, "stand", pairs);
-    return entry;
-}
-
-static struct json_object *release_entry(struct wire_step_id id)
-{
-    struct json_object *entry = entry_new("release");
-
-    json_add_u64(entry, "job", id.job);
-    json_add_u64(entry, "step", id.step);
     return entry;
 }
 
@@ -131,11 +132,7 @@ int store_start(struct packer *packer, const struct step *step, struct berth_err
 
 int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
-    struct json_object *entry = entry_new("end");
-
-    json_add_u64(entry, "job", id.job);
-    json_add_u64(entry, "step", id.step);
-    return append(packer, entry, err);
+    return append(packer, id_entry("end", id), err);
 }
 
 int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err)
@@ -145,7 +142,7 @@ int store_stand(struct packer *packer, const struct pool *pool, struct berth_err
 
 int store_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
-    return append(packer, release_entry(id), err);
+    return append(packer, id_entry("release", id), err);
 }
 
 int store_manage(struct packer *packer, struct berth_error *err)
@@ -166,7 +163,7 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (packer->steps.released)
-        entry[n++] = release_entry(WIRE_ALL);
+        entry[n++] = id_entry("release", WIRE_ALL);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if ((entry[n] = start_entry(step)))
         n++;
@@ -181,90 +178,36 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
 
 /* ---- reading it back ---- */
 
-static int cpus_from(struct json_object *object, const char *key, struct cpus *set,
-                     struct berth_error *err)
+/* Reads where the tasks were, and what of it they use: all, where sizing took nothing. */
+static int load_tasks(struct json_object *object, struct enforce_step *body,
+                      struct berth_error *err)
 {
-    char text[CPUS_TEXT_MAX];
+    struct json_object *uses = json_object_object_get(object, "uses");
+    struct enforce_task *task = body->task;
+    size_t n = body->ntasks;
 
-    if (json_get_text(object, key, JSON_REQUIRED, text, sizeof(text), err) < 0)
+    if (json_get_list(json_object_object_get(object, "homes"), "homes", n, &cpus_item, &task->home,
+                      sizeof(*task), err) < 0 ||
+        (uses && json_get_list(uses, "uses", n, &cpus_item, &task->sized, sizeof(*task), err) < 0))
         return -1;
-    return cpus_parse(set, text) < 0 ? berth_error_set(err, "%s: no CPU list", key) : 0;
-}
-
-/* The i-th of a list of CPU lists. */
-static int list_from(struct json_object *list, size_t i, const char *key, struct cpus *set,
-                     struct berth_error *err)
-{
-    const char *text = json_text(json_object_array_get_idx(list, i));
-
-    if (!text || cpus_parse(set, text) < 0)
-        return berth_error_set(err, "%s: no CPU list at %zu", key, i);
-    return 0;
-}
-
-/* Where the tasks were, and what of it they use: all, in a journal of a berth that did not size. */
-static int tasks_from(struct json_object *homes, struct json_object *uses,
-                      struct enforce_step *body, struct berth_error *err)
-{
-    if (json_object_array_length(homes) != body->ntasks ||
-        (uses && json_object_array_length(uses) != body->ntasks))
-        return berth_error_set(err, "homes and uses: %zu expected", body->ntasks);
-    for (size_t i = 0; i < body->ntasks; i++) {
-        struct enforce_task *task = &body->task[i];
-
-        if (list_from(homes, i, "homes", &task->home, err) < 0)
-            return -1;
-        task->cpus = task->sized = task->home;
-        if (uses && list_from(uses, i, "uses", &task->sized, err) < 0)
-            return -1;
-        if (uses && (cpus_empty(&task->sized) || !cpus_subset(&task->sized, &task->home)))
-            return berth_error_set(err, "uses: not of its home at %zu", i);
-        task->use = task->sized;
+    for (size_t i = 0; i < n; i++) {
+        if (!uses)
+            task[i].sized = task[i].home;
+        else if (cpus_empty(&task[i].sized) || !cpus_subset(&task[i].sized, &task[i].home))
+            return berth_error_set(err, "uses[%zu]: not of its home", i);
+        task[i].cpus = task[i].home;
+        task[i].use = task[i].sized;
     }
     return 0;
 }
 
-static int body_from_json(struct json_object *entry, struct enforce_step *body,
-                          struct berth_error *err)
-{
-    struct json_object *object = NULL, *homes = NULL, *uses = NULL;
-
-    if (json_get_object(entry, "body", JSON_REQUIRED, &object, err) < 0 ||
-        json_get_text(object, "leaf", JSON_REQUIRED, body->leaf, sizeof(body->leaf), err) < 0 ||
-        cpus_from(object, "job_home", &body->job_home, err) < 0 ||
-        cpus_from(object, "step_home", &body->step_home, err) < 0 ||
-        cpus_from(object, "mems_home", &body->mems_home, err) < 0 ||
-        json_get_array(object, "homes", JSON_REQUIRED, &homes, err) < 0 ||
-        json_get_array(object, "uses", JSON_OPTIONAL, &uses, err) < 0)
-        return -1;
-    return tasks_from(homes, uses, body, err);
-}
-
 static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
 {
-    struct json_object *size = NULL;
-    int state = STEP_PLACED, released = STEP_NOT_RELEASED;
-    int64_t started_at = 0;
-
-    if (json_get_i64(entry, "started_at", JSON_OPTIONAL, &started_at, err) < 0 ||
-        json_get_double(entry, "started_mono_s", JSON_OPTIONAL, &step->started_mono_s, err) < 0 ||
-        json_get_u64(entry, "moves", JSON_OPTIONAL, &step->hold.moves, err) < 0 ||
-        json_get_word(entry, "state", JSON_REQUIRED, step_state_name, STEP_STATES, &state, err) <
-            0 ||
-        json_get_text(entry, "reason", JSON_OPTIONAL, step->hold.reason, sizeof(step->hold.reason),
-                      err) < 0 ||
-        json_get_text(entry, "refused", JSON_OPTIONAL, step->refused, sizeof(step->refused), err) <
-            0 ||
-        json_get_word(entry, "released", JSON_OPTIONAL, step_released_name, STEP_RELEASES,
-                      &released, err) < 0 ||
-        json_get_bool(entry, "away", JSON_OPTIONAL, &step->hold.away, err) < 0 ||
-        json_get_object(entry, "size", JSON_OPTIONAL, &size, err) < 0 ||
-        (size && step_size_from_json(size, &step->size, err) < 0))
+    if (json_read(entry, step_fields, step, err) < 0)
         return -1;
-    step->started_at = started_at;
-    step->state = (enum step_state)state;
-    step->released = (enum step_released)released;
-    return body_from_json(entry, &step->body, err);
+    return load_tasks(json_object_object_get(entry, "body"), &step->body, err) < 0
+               ? berth_error_before(err, "body.")
+               : 0;
 }
 
 /* Forget a step that was read. */
@@ -305,8 +248,7 @@ static int load_end(struct packer *packer, struct json_object *entry, struct ber
 {
     struct wire_step_id id = {0};
 
-    if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
-        json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
+    if (json_read(entry, id_fields, &id, err) < 0)
         return -1;
     drop(packer, id);
     return 0;
@@ -360,8 +302,7 @@ static int load_release(struct packer *packer, struct json_object *entry, struct
 {
     struct wire_step_id id = {0};
 
-    if (json_get_u32(entry, "job", JSON_REQUIRED, &id.job, err) < 0 ||
-        json_get_u32(entry, "step", JSON_REQUIRED, &id.step, err) < 0)
+    if (json_read(entry, id_fields, &id, err) < 0)
         return -1;
     registry_release(&packer->steps, id);
     return 0;

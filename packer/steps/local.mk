@@ -9,5 +9,4 @@ libpacker_la_SOURCES += \
 	packer/steps/program.c packer/steps/program.h \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/stand.c packer/steps/stand.h \
-	packer/steps/step_counts.c packer/steps/step_counts.h \
-	packer/steps/step_size.c packer/steps/step_size.h
+	packer/steps/step_counts.c packer/steps/step_counts.h

@@ -13,6 +13,20 @@
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
                                                   "left", "failed", "ended"};
 const char *const step_released_name[STEP_RELEASES] = {"no", "step", "job"};
+
+#define SIZE(member) JSON_FIELD(struct step_size, #member, member, REQUIRED)
+#define MEASURE(member) JSON_RANGE(struct step_size, #member, member, OPTIONAL, 0, HUGE_VAL)
+
+const struct json_field step_size_fields[] = {
+    SIZE(cores),
+    SIZE(given),
+    JSON_RANGE(struct step_size, "threads", threads, OPTIONAL, 1, HUGE_VAL),
+    JSON_CHOICE_GIVEN(struct step_size, "constraint", constraint, modelled, numem_constraint_name),
+    MEASURE(gbps),
+    MEASURE(gbps_all),
+    SIZE(reason),
+    JSON_END,
+};
 const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
 const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
 

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 
 #include "models/numa/numem.h"
+#include "packer/base/json_fields.h"
 #include "packer/energy/energy.h"
 #include "packer/enforce/enforce.h"
 #include "packer/memory/mover.h"
@@ -81,6 +82,9 @@ struct step_size {
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
     char reason[256];
 };
+
+/* What sizing found out as JSON: berthctl is shown it, the journal has it to be read back. */
+extern const struct json_field step_size_fields[];
 
 /* Cores that Slurm gave to several jobs (share.h). */
 struct step_share {

@@ -157,7 +157,6 @@ unit_programs = \
 	tests/unit/steps/test_journal_file \
 	tests/unit/steps/test_pool \
 	tests/unit/steps/test_registry \
-	tests/unit/steps/test_step_size \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_process \

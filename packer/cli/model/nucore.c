@@ -50,7 +50,7 @@ static void add_usage(struct json_object *output, const unsigned *allocation,
         json_object_array_add(cores, json_object_new_int64(allocation[i]));
         json_object_array_add(rows, numbers(&usage->inter[i * nodes], nodes));
         json_object_array_add(constraints,
-                              json_object_new_string(numem_constraint_name(usage->constraint[i])));
+                              json_object_new_string(numem_constraint_name[usage->constraint[i]]));
     }
     json_object_object_add(output, "allocation", cores);
     json_add_double(output, "bandwidth", usage->bandwidth);

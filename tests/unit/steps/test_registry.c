@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_registry - every edge of the state machine and none else, what is live and what is history.
  */
+#include "packer/base/json.h"
 #include "tests/unit/common/fixture.h"
 #include "packer/steps/program.h"
 
@@ -194,6 +195,96 @@ static void test_profile_key_fits(void **state)
 
 #define test(name) cmocka_unit_test_setup_teardown(name, make, unmake)
 
+/* ---- what sizing found out, as JSON ---- */
+
+static void assert_size(const struct step_size *size, const char *wanted)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_write(object, step_size_fields, size);
+    assert_string_equal(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), wanted);
+    json_object_put(object);
+}
+
+static void test_size(void **state)
+{
+    (void)state;
+    assert_size(&(struct step_size){.cores = 4,
+                                    .given = 2,
+                                    .threads = 2,
+                                    .modelled = true,
+                                    .constraint = NUMEM_LOCAL_BANDWIDTH,
+                                    .gbps = 10.5,
+                                    .gbps_all = 11,
+                                    .reason = "NuCore"},
+                "{\"cores\":4,\"given\":2,\"threads\":2,\"constraint\":\"local bandwidth\","
+                "\"gbps\":10.5,\"gbps_all\":11.0,\"reason\":\"NuCore\"}");
+}
+
+/* What is not known is null. */
+static void test_size_unknown(void **state)
+{
+    (void)state;
+    assert_size(
+        &(struct step_size){
+            .cores = 4, .given = 4, .gbps = NAN, .gbps_all = NAN, .reason = "no profile of it"},
+        "{\"cores\":4,\"given\":4,\"threads\":null,\"constraint\":null,\"gbps\":null,"
+        "\"gbps_all\":null,\"reason\":\"no profile of it\"}");
+}
+
+static void test_size_again(void **state)
+{
+    (void)state;
+    for (int c = NUMEM_NONE; c <= NUMEM_CONTENTION + 1; c++) {
+        struct step_size in = {.cores = 4,
+                               .given = 2,
+                               .threads = 3,
+                               .modelled = c <= NUMEM_CONTENTION,
+                               .constraint =
+                                   c <= NUMEM_CONTENTION ? (enum numem_constraint)c : NUMEM_NONE,
+                               .gbps = 1.25,
+                               .gbps_all = NAN,
+                               .reason = "because"},
+                         out = {.gbps_all = NAN};
+        struct json_object *object = json_object_new_object();
+        struct berth_error err;
+
+        json_write(object, step_size_fields, &in);
+        assert_int_equal(json_read(object, step_size_fields, &out, &err), 0);
+        assert_int_equal(out.cores, 4);
+        assert_int_equal(out.given, 2);
+        assert_int_equal(out.threads, 3);
+        assert_int_equal(out.modelled, in.modelled);
+        assert_int_equal(out.constraint, in.constraint);
+        assert_true(out.gbps == 1.25 && isnan(out.gbps_all));
+        assert_string_equal(out.reason, "because");
+        json_object_put(object);
+    }
+}
+
+static void test_size_wrong(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"{}", "cores"},
+        {"{\"cores\":1}", "given"},
+        {"{\"cores\":-1,\"given\":1,\"reason\":\"\"}", "cores"},
+        {"{\"cores\":1,\"given\":1,\"constraint\":\"weather\",\"reason\":\"\"}", "constraint"},
+        {"{\"cores\":1,\"given\":1,\"gbps\":\"x\",\"reason\":\"\"}", "gbps"},
+        {"{\"cores\":1,\"given\":1}", "reason"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct json_object *object = json_parse(wrong[i][0], strlen(wrong[i][0]), NULL);
+        struct berth_error err = {""};
+        struct step_size size;
+
+        assert_int_equal(json_read(object, step_size_fields, &size, &err), -1);
+        assert_non_null(strstr(err.text, wrong[i][1]));
+        json_object_put(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +298,10 @@ int main(void)
         test(test_kinds),
         test(test_profile_key),
         test(test_profile_key_fits),
+        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_size_unknown),
+        cmocka_unit_test(test_size_again),
+        cmocka_unit_test(test_size_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

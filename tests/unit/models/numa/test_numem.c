@@ -133,7 +133,7 @@ static void test_contention(void **state)
     near(s.usage.bandwidth, 10);
     assert_int_equal(s.constraint[0], NUMEM_MAX_OUT);
     assert_int_equal(s.constraint[2], NUMEM_MAX_OUT); /* why it has one core only */
-    assert_string_equal(numem_constraint_name(s.constraint[0]), "max out");
+    assert_string_equal(numem_constraint_name[s.constraint[0]], "max out");
 }
 
 static void test_links(void **state)
