@@ -118,6 +118,8 @@ static enum visit_end search(struct allot *a, bool any)
 
     while (!(any && a->best->found) && (box = boxes_pop(&a->open))) {
         end = visit(a, box);
+        if (relax_has_failed(a->relax))
+            end = VISIT_FAILED;
         if (end == VISIT_TIE || end == VISIT_STOPPED) {
             if (boxes_push(end == VISIT_TIE ? &a->ties : &a->open, box) < 0)
                 return VISIT_FAILED;

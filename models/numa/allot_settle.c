@@ -70,6 +70,7 @@ int allot_settle(struct allot *a)
     a->risen = a->cells;
     while (rc == 0 && (box = boxes_pop(&a->open))) {
         rc = visit(a, box);
+        rc = relax_has_failed(a->relax) ? -1 : rc;
         box_free(box);
     }
     return rc;

@@ -11,7 +11,7 @@
 struct flows_lp {
     const struct flows *flows;
     struct flows_aim aim;
-    glp_prob *lp;
+    struct simplex *lp;
     int local, amount; /* the columns: one for each cell, one for each flow */
     int alpha, beta;   /* the rows of eq. 5.8 and 5.7: one for each node */
 };
@@ -63,9 +63,9 @@ static void set_gains(struct flows_lp *l, const double *gain)
     size_t n = l->flows->machine->nodes;
 
     for (size_t c = 0; c < l->flows->programs * n; c++)
-        glp_set_obj_coef(l->lp, l->local + (int)c, gain ? gain[c / n] : 1);
+        simplex_gain(l->lp, l->local + (int)c, gain ? gain[c / n] : 1);
     for (size_t k = 0; k < l->flows->flows; k++)
-        glp_set_obj_coef(l->lp, l->amount + (int)k, gain ? gain[l->flows->flow[k].program] : 1);
+        simplex_gain(l->lp, l->amount + (int)k, gain ? gain[l->flows->flow[k].program] : 1);
 }
 
 struct flows_lp *flows_lp_new(const struct flows *flows, const struct flows_aim *aim)
@@ -76,13 +76,13 @@ struct flows_lp *flows_lp_new(const struct flows *flows, const struct flows_aim 
 
     if (!l)
         return NULL;
-    if (simplex_row_new(&row, cells + flows->flows) < 0) {
-        free(l);
+    l->lp = simplex_new();
+    if (!l->lp || simplex_row_new(&row, cells + flows->flows) < 0) {
+        flows_lp_free(l);
         return NULL;
     }
     l->flows = flows;
     l->aim = aim ? *aim : (struct flows_aim){0};
-    l->lp = simplex_new();
     l->local = simplex_add_cols(l->lp, cells);
     l->amount = flows->flows ? simplex_add_cols(l->lp, flows->flows) : 0;
     set_gains(l, aim ? aim->gain : NULL);
@@ -91,14 +91,18 @@ struct flows_lp *flows_lp_new(const struct flows *flows, const struct flows_aim 
     add_link_rows(l, &row);
     add_floor_rows(l, &row, aim ? aim->floor : NULL);
     simplex_row_free(&row);
-    return l;
+    if (!simplex_has_failed(l->lp))
+        return l;
+    flows_lp_free(l);
+    errno = ENOMEM;
+    return NULL;
 }
 
 void flows_lp_free(struct flows_lp *l)
 {
     if (!l)
         return;
-    glp_delete_prob(l->lp);
+    simplex_free(l->lp);
     free(l);
 }
 
@@ -151,8 +155,8 @@ int flows_lp_solve(struct flows_lp *l, const unsigned *allocation, double above,
         return -1;
     }
     for (size_t c = 0; c < l->flows->programs * l->flows->machine->nodes; c++)
-        local[c] = fmax(0, glp_get_col_prim(l->lp, l->local + (int)c));
+        local[c] = fmax(0, simplex_col_value(l->lp, l->local + (int)c));
     for (size_t k = 0; k < l->flows->flows; k++)
-        amount[k] = fmax(0, glp_get_col_prim(l->lp, l->amount + (int)k));
+        amount[k] = fmax(0, simplex_col_value(l->lp, l->amount + (int)k));
     return 0;
 }

@@ -84,8 +84,8 @@ static void add_columns(struct relax *r)
     r->local = simplex_add_cols(r->lp, r->cells);
     r->demand = r->programs > 1 ? simplex_add_cols(r->lp, r->cells) : 0;
     for (size_t cell = 0; cell < r->cells; cell++) {
-        glp_set_obj_coef(r->lp, r->cores + (int)cell, -1);
-        glp_set_obj_coef(r->lp, r->local + (int)cell, r->problem->gain[cell / r->nodes]);
+        simplex_gain(r->lp, r->cores + (int)cell, -1);
+        simplex_gain(r->lp, r->local + (int)cell, r->problem->gain[cell / r->nodes]);
     }
     relax_add_flow_columns(r);
 }
@@ -191,9 +191,14 @@ enum simplex_end relax_strengthen(struct relax *r, const struct box *box, double
     return end;
 }
 
+bool relax_has_failed(const struct relax *r)
+{
+    return simplex_has_failed(r->lp);
+}
+
 double relax_bound(const struct relax *r)
 {
-    return glp_get_obj_val(r->lp);
+    return simplex_optimum(r->lp);
 }
 
 /* ---- making one ---- */
@@ -250,15 +255,15 @@ struct relax *relax_new(const struct relax_problem *problem)
     r->programs = problem->flows->programs;
     r->cells = r->nodes * r->programs;
     r->lp = simplex_new();
-    if (allocate(r) == 0) {
+    if (r->lp && allocate(r) == 0) {
         add_columns(r);
         add_memory_rows(r);
         add_link_rows(r);
-        r->limits = glp_get_num_rows(r->lp);
+        r->limits = simplex_rows(r->lp);
         add_sharing_rows(r);
         add_program_rows(r);
         add_demand_curves(r);
-        if (relax_add_flow_rows(r) == 0) {
+        if (relax_add_flow_rows(r) == 0 && !relax_has_failed(r)) {
             index_curves(r);
             return r;
         }
@@ -272,7 +277,7 @@ void relax_free(struct relax *r)
 {
     if (!r)
         return;
-    glp_delete_prob(r->lp);
+    simplex_free(r->lp);
     simplex_row_free(&r->row);
     free(r->amount);
     free(r->merged);

@@ -54,6 +54,9 @@ enum simplex_end relax_solve(struct relax *relax, const struct box *box, double 
 enum simplex_end relax_strengthen(struct relax *relax, const struct box *box, double cutoff,
                                   unsigned rounds);
 
+/* Returns whether memory ran out since relax_new: what was said since then means nothing. */
+bool relax_has_failed(const struct relax *relax);
+
 double relax_bound(const struct relax *relax);              /* the optimum */
 double relax_cores(const struct relax *relax, size_t cell); /* in the optimum */
 

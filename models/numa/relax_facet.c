@@ -23,6 +23,8 @@ int facet_add(struct relax *r, struct facet facet)
     simplex_row_put(&r->row, r->cores + (int)curve->cell, -facet.slope);
     facet.row = simplex_row_add(r->lp, &r->row, lower ? facet.constant : -INFINITY,
                                 lower ? INFINITY : facet.constant);
+    if (facet.row == 0)
+        return -1;
     facet.active = true;
     r->facet[r->facets++] = facet;
     return 0;

@@ -53,7 +53,7 @@ void relax_add_flow_columns(struct relax *r)
             r->amount[k] = *merged;
         if (!limited)
             *merged = r->amount[k];
-        glp_set_obj_coef(r->lp, r->amount[k], r->problem->gain[flow->program]);
+        simplex_gain(r->lp, r->amount[k], r->problem->gain[flow->program]);
         simplex_bound_col(r->lp, r->amount[k], 0, limited ? flow->max : INFINITY);
     }
 }

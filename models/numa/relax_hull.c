@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hull - the concave hulls of what one cell's cores drive, facet by facet as the relaxation needs
- * them. */
+/* relax_hull - the concave hulls of what one cell's cores drive, facet by facet as the relaxation
+ * needs them. */
 #include <math.h>
 
 #include "models/numa/relax_impl.h"
@@ -98,8 +98,8 @@ int hull_separate(struct relax *r, size_t c, const struct box *box)
     const struct curve *curve = &r->curve[c];
     const struct points *points = &r->problem->points[curve->cell];
     size_t left = box->lo[curve->cell], right = box->hi[curve->cell];
-    double cores = glp_get_col_prim(r->lp, r->cores + (int)curve->cell);
-    double y = glp_get_col_prim(r->lp, curve->col), slack = VIOLATED * (1 + fabs(y));
+    double cores = simplex_col_value(r->lp, r->cores + (int)curve->cell);
+    double y = simplex_col_value(r->lp, curve->col), slack = VIOLATED * (1 + fabs(y));
     struct facet facet = {.curve = c, .lo = left, .hi = right};
     size_t near;
 
@@ -133,7 +133,7 @@ double relax_excess(const struct relax *r, size_t cell)
         double y;
 
         left = left_of(points, r->now.lo[cell], r->now.hi[cell], cores);
-        y = glp_get_col_prim(r->lp, curve->col);
+        y = simplex_col_value(r->lp, curve->col);
         y = curve->kind == CURVE_LOWER ? -y : y;
         excess = fmax(excess, y - at(r, curve, left, left + 1, cores));
     }

@@ -4,7 +4,7 @@
 
 double relax_cores(const struct relax *r, size_t cell)
 {
-    return glp_get_col_prim(r->lp, r->cores + (int)cell);
+    return simplex_col_value(r->lp, r->cores + (int)cell);
 }
 
 size_t relax_sender(const struct relax *r, const struct flow *flow)

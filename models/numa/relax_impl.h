@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* relax_impl - what relax.c, numa/relax_hull.c, numa/relax_price.c and numa/relax_rounding.c share. */
+/* relax_impl - what the relax files share. */
 #ifndef BERTH_MODELS_NUMA_RELAX_IMPL_H
 #define BERTH_MODELS_NUMA_RELAX_IMPL_H
 
@@ -27,7 +27,7 @@ struct relax {
     const struct relax_problem *problem;
     const struct flows *flows;
     size_t nodes, programs, cells;
-    glp_prob *lp;
+    struct simplex *lp;
     int cores, local, demand; /* first columns; demand: 0 where there is none */
     int *amount;              /* of each flow: its column */
     int *merged;              /* of each cell: the column that flows from it share; 0: none */
@@ -67,7 +67,7 @@ int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
 /* Put the columns of all flows from the cell in the scratch row. */
 void relax_put_sent(struct relax *relax, size_t cell);
 
-/* ---- numa/relax_hull.c ---- */
+/* ---- relax_hull.c ---- */
 
 double curve_value(const struct relax *relax, const struct curve *curve, size_t point);
 
@@ -75,7 +75,7 @@ double curve_value(const struct relax *relax, const struct curve *curve, size_t 
  * 0, -1: errno ENOMEM. */
 int hull_separate(struct relax *relax, size_t curve, const struct box *box);
 
-/* ---- numa/relax_rounding.c ---- */
+/* ---- relax_rounding.c ---- */
 
 /* Cut off the relaxation's optimum by mixed-integer rounding: how many rows were added. */
 int rounding_separate(struct relax *relax);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* price - what the relaxation's prices say of single counts: Lagrangian bounds.
+/* relax_price - what the relaxation's prices say of single counts: Lagrangian bounds.
  *
  * With the rows other than facets paid for at their prices, each cell stands alone, and its counts
  * can be looked at one by one. */
@@ -10,12 +10,12 @@
 /* What each column is worth when the rows other than facets are paid for at their prices. */
 static void find_prices(struct relax *r)
 {
-    for (int col = 1; col <= glp_get_num_cols(r->lp); col++)
-        r->price[col] = glp_get_col_dual(r->lp, col);
+    for (int col = 1; col <= simplex_cols(r->lp); col++)
+        r->price[col] = simplex_col_price(r->lp, col);
     for (size_t k = 0; k < r->facets; k++) {
         const struct facet *facet = &r->facet[k];
         const struct curve *curve = &r->curve[facet->curve];
-        double dual = glp_get_row_dual(r->lp, facet->row);
+        double dual = simplex_row_price(r->lp, facet->row);
 
         r->price[curve->col] += dual;
         r->price[r->cores + (int)curve->cell] -= facet->slope * dual;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rounding - mixed-integer rounding cuts for memories and links that are full.
+/* relax_rounding - mixed-integer rounding cuts for memories and links that are full.
  *
  * A memory delivers cap = s + sum of y, where s >= 0 is what it has left and each y (a local
  * bandwidth, a flow) is at most a line over cores: y <= constant + g * a. So sum g * a + s >= d,
@@ -145,7 +145,7 @@ static void make_cover(struct cover *c)
     for (int j = 1; j <= c->terms; j++) {
         const struct line *line = &c->line[c->col[j]];
 
-        c->slack -= c->coefficient[j] * glp_get_col_prim(c->relax->lp, c->col[j]);
+        c->slack -= c->coefficient[j] * simplex_col_value(c->relax->lp, c->col[j]);
         c->d -= c->coefficient[j] * line->constant;
         add_lines(c, c->coefficient[j], line);
     }
@@ -261,8 +261,8 @@ static int cut_rows(struct cover *c)
     int added = 0, rows = r->limits;
 
     for (int row = 1; row <= rows; row++) {
-        c->terms = glp_get_mat_row(r->lp, row, c->col, c->coefficient);
-        c->cap = glp_get_row_ub(r->lp, row);
+        c->terms = simplex_row_get(r->lp, row, c->col, c->coefficient);
+        c->cap = simplex_row_most(r->lp, row);
         added += cut_row(c);
     }
     for (size_t k = 0; k < r->flows->flows; k++) {
@@ -279,7 +279,7 @@ static int cut_rows(struct cover *c)
 
 int rounding_separate(struct relax *r)
 {
-    size_t columns = (size_t)glp_get_num_cols(r->lp) + 1;
+    size_t columns = (size_t)simplex_cols(r->lp) + 1;
     struct cover c = {.relax = r};
     int added = -1;
 

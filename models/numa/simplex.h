@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* simplex - GLPK's simplex method for linear programs that are to be maximised: silent, with tight
- * tolerances, and ready to stop. */
+ * tolerances, ready to stop, and alive when there is no memory.
+ *
+ * GLPK ends the process when it finds no memory. Here it gives up all that it has instead: every
+ * linear program there is has failed then, takes no notice of what is asked of it, has no rows and
+ * no columns, and all its values are 0. GLPK has one memory for the whole process, so only one
+ * thread may use this at a time. */
 #ifndef BERTH_MODELS_NUMA_SIMPLEX_H
 #define BERTH_MODELS_NUMA_SIMPLEX_H
 
-#include <glpk.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,7 +17,7 @@ enum simplex_end {
     SIMPLEX_INFEASIBLE,
     SIMPLEX_CUTOFF,  /* the optimum is not above the cutoff */
     SIMPLEX_STOPPED, /* the caller said so */
-    SIMPLEX_FAILED,  /* numerical trouble: nothing is known */
+    SIMPLEX_FAILED,  /* numerical trouble, or no memory (simplex_has_failed): nothing is known */
 };
 
 struct simplex_call {
@@ -23,16 +27,24 @@ struct simplex_call {
     void *stop_arg;
 };
 
-/* A linear program to maximise. NULL is never returned: GLPK ends the process when it finds no
- * memory. */
-glp_prob *simplex_new(void);
+struct simplex;
 
-/* lower <= value <= upper of a row or a column; infinite where there is no bound. */
-void simplex_bound_row(glp_prob *lp, int row, double lower, double upper);
-void simplex_bound_col(glp_prob *lp, int col, double lower, double upper);
+/* Returns an empty linear program to maximise; NULL with errno ENOMEM. Free with simplex_free. */
+struct simplex *simplex_new(void);
+void simplex_free(struct simplex *simplex);
 
-/* Append columns with a coefficient of 0; the number of the first one. */
-int simplex_add_cols(glp_prob *lp, size_t n);
+/* Returns whether memory ran out since the linear program was made. */
+bool simplex_has_failed(const struct simplex *simplex);
+
+/* Sets lower <= value <= upper of a row or a column; infinite where there is no bound. */
+void simplex_bound_row(struct simplex *simplex, int row, double lower, double upper);
+void simplex_bound_col(struct simplex *simplex, int col, double lower, double upper);
+
+/* Appends columns with a coefficient of 0. Returns the number of the first one, from 1. */
+int simplex_add_cols(struct simplex *simplex, size_t n);
+
+/* Sets the column's coefficient in what is maximised. */
+void simplex_gain(struct simplex *simplex, int col, double gain);
 
 /* A row as it is put together: its columns are distinct. */
 struct simplex_row {
@@ -44,9 +56,25 @@ struct simplex_row {
 int simplex_row_new(struct simplex_row *row, size_t columns); /* 0, or -1: errno ENOMEM */
 void simplex_row_free(struct simplex_row *row);
 void simplex_row_put(struct simplex_row *row, int col, double value);
-/* Append the row and empty it; its number. */
-int simplex_row_add(glp_prob *lp, struct simplex_row *row, double lower, double upper);
 
-enum simplex_end simplex_solve(glp_prob *lp, const struct simplex_call *call);
+/* Appends the row and empties it. Returns its number, from 1; 0 when there is no memory. */
+int simplex_row_add(struct simplex *simplex, struct simplex_row *row, double lower, double upper);
+
+enum simplex_end simplex_solve(struct simplex *simplex, const struct simplex_call *call);
+
+/* ---- what there is ---- */
+
+int simplex_rows(const struct simplex *simplex);
+int simplex_cols(const struct simplex *simplex);
+
+/* Fills col[1..] and value[1..] with the row's. Returns how many there are. */
+int simplex_row_get(const struct simplex *simplex, int row, int *col, double *value);
+double simplex_row_most(const struct simplex *simplex, int row); /* the upper bound */
+
+/* After SIMPLEX_OPTIMAL: the optimum, values, and duals. */
+double simplex_optimum(const struct simplex *simplex);
+double simplex_col_value(const struct simplex *simplex, int col);
+double simplex_col_price(const struct simplex *simplex, int col);
+double simplex_row_price(const struct simplex *simplex, int row);
 
 #endif

@@ -100,6 +100,7 @@ unit_programs = \
 	tests/unit/models/energy/test_power \
 	tests/unit/models/numa/test_dramon \
 	tests/unit/models/numa/test_flexthread \
+	tests/unit/models/numa/test_no_memory \
 	tests/unit/models/numa/test_nucore \
 	tests/unit/models/numa/test_numem \
 	tests/unit/models/numa/test_usage \
@@ -195,6 +196,7 @@ TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers
 EXTRA_DIST += tests/check-layers tests/test-layers
 
 # What a test takes from elsewhere.
+tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_memory.c tests/bench/numa_random.c
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
