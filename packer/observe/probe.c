@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/learn.h"
 #include "packer/probe/probe.h"
@@ -30,17 +31,10 @@ static bool ranks(const struct step *step)
     return !step->profile.known && step->probe.probes >= PROBE_TRUST;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The median intensity of the steps that are ranked by it; NAN when there is none. */
 static double median(const struct packer *packer)
 {
-    double *value = malloc((packer->steps.nlive + 1) * sizeof(*value)), middle = NAN;
+    double *value = malloc((packer->steps.nlive + 1) * sizeof(*value)), middle;
     struct step *step;
     size_t n = 0;
 
@@ -49,10 +43,7 @@ static double median(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (ranks(step))
         value[n++] = step->probe.intensity;
-    if (n > 0) {
-        qsort(value, n, sizeof(*value), compare);
-        middle = (value[(n - 1) / 2] + value[n / 2]) / 2;
-    }
+    middle = array_median(value, n);
     free(value);
     return middle;
 }

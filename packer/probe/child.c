@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/base/cpus.h"
 
@@ -52,19 +53,6 @@ size_t reporter_bytes(size_t llc_bytes)
 }
 
 /* ---- in the child ---- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *value, size_t n)
-{
-    qsort(value, n, sizeof(*value), compare);
-    return n % 2 ? value[n / 2] : (value[n / 2 - 1] + value[n / 2]) / 2;
-}
 
 /* Be on that CPU only, give way to everybody, and end when the time is over. 0, or -1 with errno.
  */
@@ -116,7 +104,7 @@ static double time_ops(void)
         sample[i] = (clock_ns(CLOCK_MONOTONIC) - begin_ns) / OPS;
     }
     (void)sink;
-    return median(sample, OPS_PORTIONS);
+    return array_median(sample, OPS_PORTIONS);
 }
 
 /* Read one word of each line of the buffer, in eight streams at once. ns per line. */
@@ -158,7 +146,7 @@ static int measure(const char *buffer, size_t bytes, double end_ns, struct repor
     if (cpu_ns < OWN_CPU * (clock_ns(CLOCK_MONOTONIC) - begin_ns))
         return EBUSY;
     result->readings = (uint32_t)n;
-    result->access_ns = median(sample, n);
+    result->access_ns = array_median(sample, n);
     return 0;
 }
 

@@ -10,59 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/bill/parts.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
-#include "tests/bench/folder.h"
-
-#define CORES 192
+#include "tests/bench/bench.h"
+#include "tests/unit/common/folder.h"
 
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct packer packer;
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "bill: %s: %s\n", what, why);
-    exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static void put(const char *file, const char *text)
-{
-    char path[256], *slash;
-    FILE *out;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, file);
-    for (slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(path, 0755);
-        *slash = '/';
-    }
-    out = fopen(path, "w");
-    if (!out || fputs(text, out) < 0 || fclose(out) != 0)
-        die(path, strerror(errno));
-}
 
 static void put_zone(const char *zone, const char *name, double uj)
 {
     char path[128], text[32];
 
     snprintf(path, sizeof(path), "sys/class/powercap/%s/name", zone);
-    put(path, name);
+    folder_put(folder, path, name);
     snprintf(path, sizeof(path), "sys/class/powercap/%s/max_energy_range_uj", zone);
-    put(path, "262143328850\n");
+    folder_put(folder, path, "262143328850\n");
     snprintf(path, sizeof(path), "sys/class/powercap/%s/energy_uj", zone);
     snprintf(text, sizeof(text), "%.0f\n", uj);
-    put(path, text);
+    folder_put(folder, path, text);
 }
 
 /* So much time has passed. */
@@ -78,11 +47,11 @@ static void put_files(double s)
     put_zone("intel-rapl:1:0", "dram\n", 1e6 + s * 20e6);
     put_zone("intel-rapl:2", "psys\n", 1e6 + s * 500e6);
     if (!out)
-        die("memory", strerror(errno));
-    for (int cpu = 0; cpu < CORES; cpu++)
+        bench_die("memory", strerror(errno));
+    for (int cpu = 0; cpu < BENCH_CORES; cpu++)
         fprintf(out, "cpu%d %.0f 0 0 0 0 0 0 0 0 0\n", cpu, s * (cpu * 37 % 101));
     fclose(out);
-    put("proc/stat", text);
+    folder_put(folder, "proc/stat", text);
     free(text);
 }
 
@@ -91,64 +60,27 @@ static void open_node(double now_s)
     struct berth_error err;
     struct conf conf;
 
-    if (bench_folder(folder) < 0)
-        die(folder, strerror(errno));
-    put("pool/.here", "");
+    bench_folder(folder);
+    folder_put(folder, "pool/.here", "");
     put_files(0);
-    conf_init(&conf);
-    conf.enforcement = CONF_ENFORCE_DRYRUN;
-    conf.learn = CONF_OFF;
-    conf.counters[0] = '\0';
+    bench_conf(&conf, folder);
     strcpy(conf.energy, "powercap");
     snprintf(conf.energy_root, sizeof(conf.energy_root), "%s", folder);
-    snprintf(conf.socket, sizeof(conf.socket), "%s/berthd.sock", folder);
-    snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", folder);
-    snprintf(conf.profile_db, sizeof(conf.profile_db), "%s/profiles.db", folder);
-    snprintf(conf.machine_profile, sizeof(conf.machine_profile), "%s/machine.json", folder);
-    snprintf(conf.ledger, sizeof(conf.ledger), "off");
-    snprintf(conf.topology, sizeof(conf.topology), "package:2 l3:12 core:8 pu:1");
-    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
     if (packer_open(&packer, &conf, &err) < 0)
-        die("packer", err.text);
+        bench_die("packer", err.text);
     bill_close(packer.bill);
     packer.bill = NULL;
     rootfs_close(&packer.root);
     if (rootfs_open(&packer.root, folder, &err) < 0 ||
         bill_open_at(&packer.bill, &packer, now_s, &err) < 0)
-        die("bill", err.text);
-}
-
-static void start(uint32_t job)
-{
-    struct wire_register request = {.id.job = job, .cpus_per_task = 1, .ntasks = 1};
-    struct wire_answer answer = {0};
-
-    request.task = calloc(1, sizeof(*request.task));
-    if (!request.task)
-        die("start", strerror(errno));
-    request.task->pid = 4194304 + (pid_t)job; /* above the kernel's greatest */
-    wire_options_init(&request.options);
-    request.options.mode = WIRE_MODE_AUTO;
-    snprintf(request.node, sizeof(request.node), "bench");
-    snprintf(request.job_cores, sizeof(request.job_cores), "%u", job % CORES);
-    snprintf(request.step_cores, sizeof(request.step_cores), "%u", job % CORES);
-    pipeline_start(&packer, &request, &answer);
-    if (!answer.ok)
-        die("registration", answer.error);
-    wire_answer_clear(&answer);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+        bench_die("bill", err.text);
 }
 
 int main(int argc, char **argv)
 {
     long steps = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 200;
-    double *ms, now_s = clock_s() + 1e6; /* its own clock: the pipeline's turns do nothing */
+    double *ms, median,
+        now_s = clock_s() + 1e6; /* its own clock: the pipeline's turns do nothing */
 
     if (steps < 1 || rounds < 1 || argc > 3) {
         fprintf(stderr, "usage: bill [STEPS [ROUNDS]]\n");
@@ -156,24 +88,24 @@ int main(int argc, char **argv)
     }
     ms = calloc((size_t)rounds, sizeof(*ms));
     if (!ms)
-        die("start", strerror(errno));
+        bench_die("start", strerror(errno));
     open_node(now_s);
     if (packer.bill->zones != 5)
-        die("meters", "not all of them are read");
+        bench_die("meters", "not all of them are read");
     for (long job = 1; job <= steps; job++)
-        start((uint32_t)job);
+        bench_start(&packer, (uint32_t)job, "");
     for (long i = 0; i < rounds; i++) {
         double began;
 
         put_files((double)(i + 1));
-        began = cpu_ms();
+        began = bench_cpu_ms();
         bill_turn_at(&packer, now_s + (double)(i + 1));
-        ms[i] = cpu_ms() - began;
+        ms[i] = bench_cpu_ms() - began;
     }
-    qsort(ms, (size_t)rounds, sizeof(*ms), compare);
+    median = array_median(ms, (size_t)rounds);
     printf("%ld steps, %zu zones: median %.3f ms of CPU time, worst %.3f ms of %ld; once a second "
            "%.3f %% of a core\n",
-           steps, packer.bill->zones, ms[rounds / 2], ms[rounds - 1], rounds, ms[rounds / 2] / 10);
+           steps, packer.bill->zones, median, ms[rounds - 1], rounds, median / 10);
     packer_close(&packer);
     free(ms);
     return 0;

@@ -15,10 +15,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+#include "packer/base/clock.h"
 #include "packer/counters/counters.h"
+#include "tests/bench/bench.h"
 
 struct options {
     size_t steps, rounds, busy, processes;
@@ -42,12 +44,6 @@ struct bench {
     uint32_t known;                 /* counters that some sample had */
 };
 
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "counters: %s: %s\n", what, why);
-    exit(1);
-}
-
 /* ---- the steps ---- */
 
 static void work(bool busy)
@@ -69,7 +65,7 @@ static pid_t start(const struct options *options, size_t i)
     pid_t pid = fork();
 
     if (pid < 0)
-        die("fork", strerror(errno));
+        bench_die("fork", strerror(errno));
     if (pid > 0) {
         setpgid(pid, pid);
         return pid;
@@ -123,46 +119,23 @@ static void stop_steps(struct bench *bench)
 
 /* ---- figures ---- */
 
-static double cpu_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void measure(struct bench *bench)
 {
-    const double start_s = now_s();
+    const double start_s = clock_s();
 
     for (size_t round = 0; round < bench->options.rounds; round++) {
         struct counters_sample sample;
         double began;
 
         usleep((useconds_t)bench->options.pause_ms * 1000);
-        began = cpu_ms();
+        began = bench_cpu_ms();
         for (size_t i = 0; i < bench->options.steps; i++) {
-            bench->target[i].elapsed_s = now_s() - start_s;
+            bench->target[i].elapsed_s = clock_s() - start_s;
             counters_read(bench->counters, bench->of[i], &bench->target[i], &sample);
             bench->known |= sample.known;
         }
-        bench->round_ms[round] = cpu_ms() - began;
+        bench->round_ms[round] = bench_cpu_ms() - began;
     }
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 static void print(const struct bench *bench)
@@ -175,8 +148,7 @@ static void print(const struct bench *bench)
         printf("%-9s %s: %s\n", about.name, about.used ? "used" : "not used", about.say);
     for (size_t i = 0; i < options->rounds; i++)
         mean += ms[i] / (double)options->rounds;
-    qsort(ms, options->rounds, sizeof(*ms), compare);
-    median = ms[options->rounds / 2];
+    median = array_median(ms, options->rounds);
     p99 = ms[(options->rounds * 99 + 99) / 100 - 1];
     printf("%zu steps of %zu processes, %zu busy, %s: %zu rounds\n", options->steps,
            options->processes, options->busy,
@@ -233,7 +205,7 @@ static void parse(struct options *options, int argc, char **argv)
         }
     }
     if (options->steps == 0 || options->rounds == 0 || options->processes == 0)
-        die("arguments", "a number above 0 expected");
+        bench_die("arguments", "a number above 0 expected");
 }
 
 static void open_all(struct bench *bench)
@@ -247,7 +219,7 @@ static void open_all(struct bench *bench)
         snprintf(bench->conf.counters, sizeof(bench->conf.counters), "%s", bench->options.backends);
     if (rootfs_open(&bench->root, "/", &err) < 0 || topo_read(&bench->topo, "", &err) < 0 ||
         enforce_open(&bench->enforce, &bench->root, "/sys/fs/cgroup", "dryrun", &err) < 0)
-        die("this machine", err.text);
+        bench_die("this machine", err.text);
     strcpy(bench->enforce.tree, "berth-bench");
     bench->task = calloc(n, sizeof(*bench->task));
     bench->step = calloc(n, sizeof(*bench->step));
@@ -255,11 +227,11 @@ static void open_all(struct bench *bench)
     bench->of = calloc(n, sizeof(struct counters_step *));
     bench->round_ms = calloc(bench->options.rounds, sizeof(*bench->round_ms));
     if (!bench->task || !bench->step || !bench->target || !bench->of || !bench->round_ms)
-        die("memory", strerror(errno));
+        bench_die("memory", strerror(errno));
     start_steps(bench); /* before the backends: the steps inherit nothing of them */
     node.topo = bench->topo;
     if (counters_open(&bench->counters, &node, &err) < 0)
-        die("counters", err.text);
+        bench_die("counters", err.text);
     for (size_t i = 0; i < n; i++)
         bench->of[i] = counters_attach(bench->counters, &bench->target[i]);
 }

@@ -7,37 +7,25 @@
  * MariaDB database, say; the records stay there), by way of a state folder in
  * /dev/shm, or in the -s FOLDER. Then it is timed how long the rest takes to
  * arrive. Instructions: valgrind --tool=callgrind --toggle-collect=ledger_add. */
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+#include "packer/base/clock.h"
 #include "packer/conf/conf.h"
 #include "packer/ledger/ledger.h"
 #include "packer/ledger/schema.h"
+#include "tests/bench/bench.h"
+#include "tests/unit/common/folder.h"
 
 struct options {
     unsigned records, pause_us;
     const char *url, *folder, *state;
 };
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "ledger: %s: %s\n", what, why);
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
 
 /* How often this thread has waited for something. */
 static long waits(void)
@@ -46,13 +34,6 @@ static long waits(void)
 
     getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_nvcsw;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* The n-th record, with everything measured. */
@@ -109,10 +90,10 @@ static long add_all(struct ledger *ledger, const struct options *options, double
 
         make_record(i, &record);
         waited -= waits();
-        begin = now_us();
+        begin = 1e6 * clock_s();
         if (ledger_add(ledger, &record, &err) < 0)
-            die("record", err.text);
-        took[i] = now_us() - begin;
+            bench_die("record", err.text);
+        took[i] = 1e6 * clock_s() - begin;
         waited += waits();
         if (options->pause_us)
             usleep(options->pause_us);
@@ -122,10 +103,11 @@ static long add_all(struct ledger *ledger, const struct options *options, double
 
 static void report(double *took, unsigned n, long waited)
 {
-    qsort(took, n, sizeof(*took), compare);
+    double median = array_median(took, n);
+
     printf(
         "event loop: median %.1f us, 99 %% %.1f us, 99.9 %% %.1f us, greatest %.1f us a record\n",
-        took[n / 2], took[n * 99ul / 100], took[n * 999ul / 1000], took[n - 1]);
+        median, took[n * 99ul / 100], took[n * 999ul / 1000], took[n - 1]);
     printf("it waited %ld times (for the thread's lock; what else is slow is others' CPU time)\n",
            waited);
 }
@@ -133,16 +115,16 @@ static void report(double *took, unsigned n, long waited)
 /* Records that wait now go to an empty thread: time until there are none. */
 static void drain(struct ledger *ledger)
 {
-    double begin = now_us();
+    double begin = 1e6 * clock_s();
     char why[256];
     size_t n = ledger_waiting(ledger, why);
 
     while (ledger_waiting(ledger, why) > 0) {
         if (why[0])
-            die("delivery", why);
+            bench_die("delivery", why);
         usleep(1000);
     }
-    printf("the last %zu records arrived in %.3f s\n", n, (now_us() - begin) / 1e6);
+    printf("the last %zu records arrived in %.3f s\n", n, (1e6 * clock_s() - begin) / 1e6);
 }
 
 /* A queue that was there before the start: no settling, nobody adds to it meanwhile. */
@@ -156,23 +138,17 @@ static void deliver(struct conf *conf, const struct options *options, double *to
     strcpy(real, conf->ledger);
     strcpy(conf->ledger, "sqlite:/dev/null/away");
     if (ledger_open(&ledger, conf, &err) < 0)
-        die("ledger", err.text);
+        bench_die("ledger", err.text);
     add_all(ledger, options, took);
     ledger_close(ledger);
     strcpy(conf->ledger, real);
-    begin = now_us();
+    begin = 1e6 * clock_s();
     if (ledger_open(&ledger, conf, &err) < 0)
-        die("ledger", err.text);
+        bench_die("ledger", err.text);
     while (ledger_waiting(ledger, why) > 0)
         usleep(500);
-    printf("thread: %.0f records a second\n", options->records / ((now_us() - begin) / 1e6));
+    printf("thread: %.0f records a second\n", options->records / ((1e6 * clock_s() - begin) / 1e6));
     ledger_close(ledger);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
 }
 
 static void run(const struct options *options, const char *folder)
@@ -184,14 +160,14 @@ static void run(const struct options *options, const char *folder)
     long waited;
 
     if (!took)
-        die("records", "out of memory");
+        bench_die("records", "out of memory");
     conf_init(&conf);
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
     snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", options->state);
     snprintf(conf.ledger_queue, sizeof(conf.ledger_queue), "%s/queue", folder);
     snprintf(conf.ledger, sizeof(conf.ledger), "sqlite:%s/ledger.db", folder);
     if (ledger_open(&ledger, &conf, &err) < 0)
-        die("ledger", err.text);
+        bench_die("ledger", err.text);
     waited = add_all(ledger, options, took);
     report(took, options->records, waited);
     drain(ledger);
@@ -221,17 +197,17 @@ int main(int argc, char **argv)
         else if (option == 's')
             options.state = optarg;
         else
-            die("usage", "ledger [-n RECORDS] [-p US] [-u URL] [-d FOLDER] [-s FOLDER]");
+            bench_die("usage", "ledger [-n RECORDS] [-p US] [-u URL] [-d FOLDER] [-s FOLDER]");
     if (options.records == 0)
-        die("-n", "a number above 0 expected");
+        bench_die("-n", "a number above 0 expected");
     if (!options.folder && !mkdtemp(folder))
-        die(folder, "cannot be made");
+        bench_die(folder, "cannot be made");
     if (!options.state && !(options.state = mkdtemp(state)))
-        die(state, "cannot be made");
+        bench_die(state, "cannot be made");
     run(&options, options.folder ? options.folder : folder);
     if (options.state == state)
-        nftw(state, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        folder_remove(state);
     if (!options.folder)
-        nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        folder_remove(folder);
     return 0;
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print figures and judge nothing.
+noinst_LTLIBRARIES += libbench.la
+libbench_la_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/unit/common/folder.c tests/unit/common/folder.h
+
 noinst_PROGRAMS += tests/bench/register
-tests_bench_register_SOURCES = tests/bench/register.c tests/bench/folder.c tests/bench/folder.h
-tests_bench_register_LDADD = $(PACKER_LIBS)
+tests_bench_register_LDADD = libbench.la $(PACKER_LIBS)
 
 # What berth adds to an srun, on a real cluster; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/launch
@@ -28,34 +30,32 @@ tests_bench_nucore_LDADD = $(PACKER_LIBS)
 
 # What reading the counters of many steps costs; as root.
 noinst_PROGRAMS += tests/bench/counters
-tests_bench_counters_LDADD = $(PACKER_LIBS)
+tests_bench_counters_LDADD = libbench.la $(PACKER_LIBS)
 
 # How the interference probe ranks programs of graded memory intensity, and what it costs.
 noinst_PROGRAMS += tests/bench/probe tests/fixtures/programs/graded
-tests_bench_probe_LDADD = $(PACKER_LIBS)
+tests_bench_probe_LDADD = libbench.la $(PACKER_LIBS)
 tests_fixtures_programs_graded_CFLAGS = -O2
 
 # What counting and re-placing many steps costs.
 noinst_PROGRAMS += tests/bench/replace
-tests_bench_replace_SOURCES = tests/bench/replace.c tests/bench/folder.c tests/bench/folder.h
-tests_bench_replace_LDADD = $(PACKER_LIBS)
+tests_bench_replace_LDADD = libbench.la $(PACKER_LIBS)
 
 # What counting adds to a program, within one run; as root.
 noinst_PROGRAMS += tests/bench/slowdown
-tests_bench_slowdown_LDADD = $(PACKER_LIBS)
+tests_bench_slowdown_LDADD = libbench.la $(PACKER_LIBS)
 
 # How long berthctl report takes; after a build in ./build with its tests.
 dist_noinst_SCRIPTS += tests/bench/report
 
 # What the metrics' page of many steps costs the event loop; prints the page for test_metrics_names.sh.
 noinst_PROGRAMS += tests/bench/metrics
-tests_bench_metrics_LDADD = $(PACKER_LIBS)
+tests_bench_metrics_LDADD = libbench.la $(PACKER_LIBS)
 
 # What a record costs the event loop, and how fast the ledger's thread is.
 noinst_PROGRAMS += tests/bench/ledger
-tests_bench_ledger_LDADD = $(PACKER_LIBS)
+tests_bench_ledger_LDADD = libbench.la $(PACKER_LIBS)
 
 # What dividing the meters' energy among many steps costs.
 noinst_PROGRAMS += tests/bench/bill
-tests_bench_bill_SOURCES = tests/bench/bill.c tests/bench/folder.c tests/bench/folder.h
-tests_bench_bill_LDADD = $(PACKER_LIBS)
+tests_bench_bill_LDADD = libbench.la $(PACKER_LIBS)

@@ -8,54 +8,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
 #include "packer/daemon/open.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"
-
-#define CORES 192
+#include "tests/bench/bench.h"
 
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct packer packer;
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "metrics: %s: %s\n", what, why);
-    exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static void open_packer(void)
 {
     struct berth_error err = {""};
     struct conf conf;
 
-    if (!mkdtemp(folder))
-        die(folder, strerror(errno));
-    conf_init(&conf);
-    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
-    conf.enforcement = CONF_ENFORCE_DRYRUN;
-    conf.counters[0] = conf.energy[0] = '\0';
-    conf.learn = CONF_OFF;
+    bench_folder(folder);
+    bench_conf(&conf, folder);
     conf.metrics_steps = 2000;
     strcpy(conf.energy_model, "idle=40W,core=6W");
     strcpy(conf.topology, "package:4 l3:6 core:8 pu:1");
-    snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", folder);
-    snprintf(conf.socket, sizeof(conf.socket), "%s/sock", folder);
-    snprintf(conf.profile_db, sizeof(conf.profile_db), "%s/profiles.db", folder);
-    snprintf(conf.machine_profile, sizeof(conf.machine_profile), "%s/machine.json", folder);
-    snprintf(conf.ledger, sizeof(conf.ledger), "off");
     if (packer_open(&packer, &conf, &err) < 0)
-        die("packer", err.text);
+        bench_die("packer", err.text);
 }
 
 /* All that can be counted. */
@@ -64,7 +39,7 @@ static struct step_counts *counts_of(size_t i)
     struct step_counts *counts = calloc(1, sizeof(*counts));
 
     if (!counts)
-        die("memory", strerror(errno));
+        bench_die("memory", strerror(errno));
     for (enum counter c = 0; c < COUNTERS; c++)
         counters_set(&counts->last, c, 1e9 + 1e6 * (double)i + (double)c / 3);
     for (size_t r = 0; r < RATES; r++)
@@ -89,9 +64,9 @@ static void put_step(size_t i, size_t ntasks)
     snprintf(request.exe, sizeof(request.exe), "/usr/bin/program%zu", i % 40);
     step = request.task ? registry_add(&packer.steps, &request) : NULL;
     if (!step)
-        die("memory", strerror(errno));
+        bench_die("memory", strerror(errno));
     for (size_t t = 0; t < ntasks; t++) {
-        cpus_add(&step->body.task[t].cpus, (i * ntasks + t) % CORES);
+        cpus_add(&step->body.task[t].cpus, (i * ntasks + t) % BENCH_CORES);
         step->body.task[t].home = step->body.task[t].cpus;
     }
     step->counts = counts_of(i);
@@ -105,29 +80,23 @@ static void put_step(size_t i, size_t ntasks)
     step_go(step, STEP_PLACED);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void measure(enum metrics_format format, const char *name, size_t rounds)
 {
     double *ms = calloc(rounds, sizeof(*ms));
     size_t length = 0;
+    double median;
 
     if (!ms)
-        die("memory", strerror(errno));
+        bench_die("memory", strerror(errno));
     for (size_t i = 0; i < rounds; i++) {
-        double began = cpu_ms();
+        double began = bench_cpu_ms();
 
         free(metrics_page(&packer, format, true, &length));
-        ms[i] = cpu_ms() - began;
+        ms[i] = bench_cpu_ms() - began;
     }
-    qsort(ms, rounds, sizeof(*ms), compare);
+    median = array_median(ms, rounds);
     printf("%-12s %7zu bytes: median %.3f ms, 99th percentile %.3f ms, worst %.3f ms\n", name,
-           length, ms[rounds / 2], ms[rounds * 99 / 100], ms[rounds - 1]);
+           length, median, ms[rounds * 99 / 100], ms[rounds - 1]);
     free(ms);
 }
 
@@ -137,18 +106,8 @@ static void print(enum metrics_format format)
     char *text = metrics_page(&packer, format, true, &length);
 
     if (!text || fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)
-        die("page", strerror(errno));
+        bench_die("page", strerror(errno));
     free(text);
-}
-
-static void clean(void)
-{
-    char command[64];
-
-    packer_close(&packer);
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command) != 0)
-        die(folder, "not removed");
 }
 
 int main(int argc, char **argv)
@@ -177,6 +136,6 @@ int main(int argc, char **argv)
         measure(METRICS_OPENMETRICS, "OpenMetrics", rounds);
         measure(METRICS_PLAIN, "text 0.0.4", rounds);
     }
-    clean();
+    packer_close(&packer);
     return 0;
 }

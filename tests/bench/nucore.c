@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
+#include "packer/base/clock.h"
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
 
@@ -36,28 +38,12 @@ static const struct row rows[] = {
 /* CPU time: nothing here waits, and other programs do not count. */
 static double now_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 static bool is_late(void *end_s)
 {
     return now_s() >= *(const double *)end_s;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *sample, size_t n)
-{
-    qsort(sample, n, sizeof(*sample), compare);
-    return n % 2 ? sample[n / 2] : (sample[n / 2 - 1] + sample[n / 2]) / 2;
 }
 
 /* Our optimum and the time it took; NAN where it took too long. */
@@ -117,7 +103,7 @@ static void measure(const struct row *row, uint64_t seed, double limit_s, size_t
 
 static void print_row(const struct row *row, struct figures *f, size_t n)
 {
-    double ours = median(f->ours, n), paper = median(f->paper, n);
+    double ours = array_median(f->ours, n), paper = array_median(f->paper, n);
     bool late = f->paper_late > n / 2;
 
     printf("%3zux%-4u %-8s %9.2f %9.2f %9.0f  %s%10.1f %s%9.0f ", row->nodes, row->cores,

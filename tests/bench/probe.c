@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "packer/base/cpus.h"
 #include "packer/machine/topo.h"
 #include "packer/probe/child.h"
 #include "packer/probe/estimate.h"
+#include "tests/bench/bench.h"
 
 #define TRIES 3000
 #define START_US 200000 /* until a program is at its work */
@@ -43,12 +43,6 @@ static const struct {
     {"devil", {FOLDER "devil", "64", FOREVER}},
 };
 #define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "probe: %s: %s\n", what, why);
-    exit(1);
-}
 
 static pid_t start(size_t i, size_t cpu)
 {
@@ -88,7 +82,7 @@ static double report(const struct reporter_task *task, double *cpu_s, unsigned *
 
     for (int i = 0; i < TRIES; i++) {
         if (reporter_start(&reporter, task, &err) < 0)
-            die("start", err.text);
+            bench_die("start", err.text);
         ended.fd = reporter.fd;
         poll(&ended, 1, (int)(2 * task->time_ms));
         rc = reporter_finish(&reporter, &result, &err);
@@ -101,7 +95,7 @@ static double report(const struct reporter_task *task, double *cpu_s, unsigned *
         }
         usleep(20000);
     }
-    die("no report", err.text);
+    bench_die("no report", err.text);
     return NAN;
 }
 
@@ -165,7 +159,7 @@ int main(int argc, char **argv)
     double cpu_s = 0;
 
     if (!history || topo_read(&topo, NULL, &err) < 0)
-        die("topology", history ? err.text : strerror(ENOMEM));
+        bench_die("topology", history ? err.text : strerror(ENOMEM));
     task.bytes = reporter_bytes(topo->llc[0].size_bytes);
     for (unsigned round = 0; round < rounds; round++)
         for (size_t i = 0; i < PROGRAMS; i++) {
@@ -175,7 +169,7 @@ int main(int argc, char **argv)
             usleep(START_US);
             if (probe_history_add(history, topo->llc[0].size_bytes, &set,
                                   report(&task, &cpu_s, &reports), &err) < 0)
-                die("result", err.text);
+                bench_die("result", err.text);
             stop(pid);
         }
     print(history, &task, cpu_s, reports);

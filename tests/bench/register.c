@@ -21,15 +21,15 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+#include "packer/base/clock.h"
 #include "packer/counters/recorded.h"
 #include "packer/profiles/profiles.h"
 #include "packer/wire/wire.h"
-#include "tests/bench/folder.h"
+#include "tests/bench/bench.h"
 
-#define CORES 192
 #define PROFILES 32
 #define NO_SUCH_PID                                                                                \
     4194304 /* above the kernel's greatest: the step's cores are taken from the message */
@@ -39,20 +39,6 @@ static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static char samples[PATH_MAX]; /* "": none are played */
 static struct replay *recorded;
 
-static void die(const char *what)
-{
-    fprintf(stderr, "register: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 /* ---- the daemon ---- */
 
 static void write_conf(const char *path)
@@ -60,7 +46,7 @@ static void write_conf(const char *path)
     FILE *file = fopen(path, "w");
 
     if (!file)
-        die(path);
+        bench_die(path, strerror(errno));
     fprintf(file,
             "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
             "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\nsweep = 3600s\n"
@@ -105,7 +91,7 @@ static pid_t daemon_start(void)
     pid = fork();
     if (pid == 0) {
         execl("./berthd", "berthd", "-c", conf, NULL);
-        die("./berthd");
+        bench_die("./berthd", strerror(errno));
     }
     return pid;
 }
@@ -137,7 +123,7 @@ static void cpu_us(pid_t pid, double *run, double *wait)
     snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
     file = fopen(path, "r");
     if (!file || fscanf(file, "%llu %llu", &run_ns, &wait_ns) != 2)
-        die(path);
+        bench_die(path, strerror(errno));
     fclose(file);
     *run = (double)run_ns / 1e3;
     *wait = (double)wait_ns / 1e3;
@@ -149,7 +135,7 @@ static void cpu_us(pid_t pid, double *run, double *wait)
 static double ask(const struct wire_request *request)
 {
     char *line = wire_request_encode(request), answer[WIRE_MESSAGE_MAX + 1];
-    double began = now_us();
+    double began = 1e6 * clock_s();
     size_t got = 0;
     ssize_t n;
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -160,7 +146,7 @@ static double ask(const struct wire_request *request)
         return -1;
     }
     if (write(fd, line, strlen(line)) < 0)
-        die("write");
+        bench_die("write", strerror(errno));
     while ((got == 0 || answer[got - 1] != '\n') &&
            (n = read(fd, answer + got, sizeof(answer) - 1 - got)) > 0)
         got += (size_t)n;
@@ -171,7 +157,7 @@ static double ask(const struct wire_request *request)
         fprintf(stderr, "register: berthd said: %s\n", answer);
         exit(1);
     }
-    return now_us() - began;
+    return 1e6 * clock_s() - began;
 }
 
 static double start(uint32_t job)
@@ -193,8 +179,8 @@ static double start(uint32_t job)
         snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
     snprintf(reg->node, sizeof(reg->node), "bench");
     snprintf(reg->exe, sizeof(reg->exe), "/usr/bin/solver");
-    snprintf(reg->job_cores, sizeof(reg->job_cores), "%u", job % CORES);
-    snprintf(reg->step_cores, sizeof(reg->step_cores), "%u", job % CORES);
+    snprintf(reg->job_cores, sizeof(reg->job_cores), "%u", job % BENCH_CORES);
+    snprintf(reg->step_cores, sizeof(reg->step_cores), "%u", job % BENCH_CORES);
     return ask(&request);
 }
 
@@ -207,17 +193,11 @@ static double end(uint32_t job)
 
 /* ---- figures ---- */
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void print_times(const char *what, double *us, size_t n)
 {
-    qsort(us, n, sizeof(*us), compare);
-    printf("%s: median %.0f us, 99th percentile %.0f us, worst %.0f us (%zu)\n", what, us[n / 2],
+    double median = array_median(us, n);
+
+    printf("%s: median %.0f us, 99th percentile %.0f us, worst %.0f us (%zu)\n", what, median,
            us[n * 99 / 100], us[n - 1], n);
 }
 
@@ -231,7 +211,7 @@ static void wait_ready(void)
         if (ready)
             return;
     }
-    die(address.sun_path);
+    bench_die(address.sun_path, strerror(errno));
 }
 
 static void measure(pid_t daemon, uint32_t steps, size_t rounds)
@@ -242,7 +222,7 @@ static void measure(pid_t daemon, uint32_t steps, size_t rounds)
     double run[2], wait[2];
 
     if (!fill || !starts || !ends)
-        die("calloc");
+        bench_die("calloc", strerror(errno));
     for (uint32_t job = 0; job < steps; job++)
         fill[job] = start(job + 1);
     print_times("filling the node, a registration", fill, steps);
@@ -252,7 +232,7 @@ static void measure(pid_t daemon, uint32_t steps, size_t rounds)
         ends[i] = end(steps + 1 + (uint32_t)i);
     }
     cpu_us(daemon, &run[1], &wait[1]);
-    printf("with %u steps on %d cores:\n", steps, CORES);
+    printf("with %u steps on %d cores:\n", steps, BENCH_CORES);
     print_times("  registration", starts, rounds);
     print_times("  end", ends, rounds);
     printf("  both together: %.0f us of CPU time, and %.0f us of waiting for a CPU, on average\n",
@@ -269,7 +249,7 @@ static void read_samples(const char *path)
     struct berth_error err;
 
     if (!realpath(path, samples))
-        die(path);
+        bench_die(path, strerror(errno));
     if (replay_read(&recorded, samples, &err) < 0) {
         fprintf(stderr, "register: %s\n", err.text);
         exit(1);
@@ -292,8 +272,7 @@ int main(int argc, char **argv)
     if (argc > 3)
         read_samples(argv[3]);
     srand48(1);
-    if (bench_folder(folder) < 0)
-        die(folder);
+    bench_folder(folder);
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/berthd.sock", folder);
     daemon = daemon_start();
     wait_ready();

@@ -13,33 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/observe/window.h"
-#include "tests/bench/folder.h"
+#include "tests/bench/bench.h"
+#include "tests/unit/common/folder.h"
 
-#define CORES 192
 #define PROGRAMS 40
 
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct packer packer;
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "replace: %s: %s\n", what, why);
-    exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* Each program at one second and at two: steady rates. */
 static void write_recording(const char *path)
@@ -47,7 +33,7 @@ static void write_recording(const char *path)
     FILE *file = fopen(path, "w");
 
     if (!file)
-        die(path, strerror(errno));
+        bench_die(path, strerror(errno));
     fprintf(file, "step,at,instructions,cycles,llc_accesses,llc_misses,bytes,cpu_ns\n");
     for (int i = 0; i < PROGRAMS; i++)
         for (int at = 1; at <= 2; at++) {
@@ -65,48 +51,15 @@ static void open_node(void)
 {
     struct berth_error err;
     struct conf conf;
-    char marks[64];
 
-    if (bench_folder(folder) < 0)
-        die(folder, strerror(errno));
-    conf_init(&conf);
-    conf.enforcement = CONF_ENFORCE_DRYRUN;
-    conf.learn = CONF_OFF;
-    strcpy(conf.ledger, "off");
+    bench_folder(folder);
+    bench_conf(&conf, folder);
     conf.replace_limit = 600;
-    snprintf(conf.socket, sizeof(conf.socket), "%s/berthd.sock", folder);
-    snprintf(conf.state_dir, sizeof(conf.state_dir), "%s", folder);
-    snprintf(conf.profile_db, sizeof(conf.profile_db), "%s/profiles.db", folder);
-    snprintf(conf.machine_profile, sizeof(conf.machine_profile), "%s/machine.json", folder);
     snprintf(conf.counters_replay, sizeof(conf.counters_replay), "%s/samples.csv", folder);
-    snprintf(conf.topology, sizeof(conf.topology), "package:2 l3:12 core:8 pu:1");
     write_recording(conf.counters_replay);
-    snprintf(marks, sizeof(marks), "%s/pool", folder);
-    mkdir(marks, 0755);
-    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    folder_make(folder, "pool");
     if (packer_open(&packer, &conf, &err) < 0)
-        die("packer", err.text);
-}
-
-static void start(uint32_t job)
-{
-    struct wire_register request = {.id.job = job, .cpus_per_task = 1, .ntasks = 1};
-    struct wire_answer answer = {0};
-
-    request.task = calloc(1, sizeof(*request.task));
-    if (!request.task)
-        die("start", strerror(errno));
-    request.task->pid = 4194304 + (pid_t)job; /* above the kernel's greatest */
-    wire_options_init(&request.options);
-    request.options.mode = WIRE_MODE_AUTO;
-    snprintf(request.options.tag, sizeof(request.options.tag), "p%u", job * 7 % PROGRAMS);
-    snprintf(request.node, sizeof(request.node), "bench");
-    snprintf(request.job_cores, sizeof(request.job_cores), "%u", job % CORES);
-    snprintf(request.step_cores, sizeof(request.step_cores), "%u", job % CORES);
-    pipeline_start(&packer, &request, &answer);
-    if (!answer.ok)
-        die("registration", answer.error);
-    wire_answer_clear(&answer);
+        bench_die("packer", err.text);
 }
 
 /* Every step is so old, and its window over. */
@@ -123,30 +76,25 @@ static double round_ms(double age_s, bool decide)
     step = TAILQ_FIRST(&packer.steps.live);
     if (decide && step) /* what was counted is off that */
         step->profile.miss_pmi = 2 * step->profile.miss_pmi + 100;
-    began = cpu_ms();
+    began = bench_cpu_ms();
     pipeline_observe(&packer);
-    return cpu_ms() - began;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return bench_cpu_ms() - began;
 }
 
 static void report(const char *what, double *ms, size_t n)
 {
-    qsort(ms, n, sizeof(*ms), compare);
+    double median = array_median(ms, n);
+
     printf(
         "%s: median %.3f ms of CPU time, worst %.3f ms of %zu; once a second %.3f %% of a core\n",
-        what, ms[n / 2], ms[n - 1], n, ms[n / 2] / 10);
+        what, median, ms[n - 1], n, median / 10);
 }
 
 int main(int argc, char **argv)
 {
     long steps = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 60;
     double *steady, *deciding, age = 1;
+    char tag[32];
 
     if (steps < 1 || rounds < 1 || argc > 3) {
         fprintf(stderr, "usage: replace [STEPS [ROUNDS]]\n");
@@ -155,10 +103,12 @@ int main(int argc, char **argv)
     steady = calloc((size_t)rounds, sizeof(*steady));
     deciding = calloc((size_t)rounds, sizeof(*deciding));
     if (!steady || !deciding)
-        die("start", strerror(errno));
+        bench_die("start", strerror(errno));
     open_node();
-    for (long job = 1; job <= steps; job++)
-        start((uint32_t)job);
+    for (long job = 1; job <= steps; job++) {
+        snprintf(tag, sizeof(tag), "p%ld", job * 7 % PROGRAMS);
+        bench_start(&packer, (uint32_t)job, tag);
+    }
     packer.conf.replace_horizon_ms = 0; /* no proposal pays: there is one each time */
     for (int i = 0; i < 3; i++)
         round_ms(age++, false);

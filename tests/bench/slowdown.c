@@ -17,10 +17,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
+#include "packer/base/clock.h"
 #include "packer/counters/counters.h"
+#include "tests/bench/bench.h"
 
 #define QUANTA_MAX 100000
 #define STREAM_BYTES ((size_t)256 << 20)
@@ -30,20 +32,6 @@ struct told {
     volatile size_t n;
     float us[QUANTA_MAX];
 };
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "slowdown: %s: %s\n", what, why);
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
 
 static void compute(void)
 {
@@ -75,13 +63,13 @@ static pid_t worker(struct told *told, bool memory)
     sched_setaffinity(0, sizeof(cpu), &cpu);
     data = calloc(1, STREAM_BYTES);
     for (;;) {
-        double began = now_us();
+        double began = 1e6 * clock_s();
 
         if (memory)
             stream(data, &at);
         else
             compute();
-        told->us[told->n % QUANTA_MAX] = (float)(now_us() - began);
+        told->us[told->n % QUANTA_MAX] = (float)(1e6 * clock_s() - began);
         told->n++;
     }
 }
@@ -89,13 +77,6 @@ static pid_t worker(struct told *told, bool memory)
 static int compare_float(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
-
-    return (x > y) - (x < y);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
@@ -108,7 +89,7 @@ static double median_us(const struct told *told, size_t from, size_t to)
     double median;
 
     if (!copy || n == 0)
-        die("worker", "no quantum was done");
+        bench_die("worker", "no quantum was done");
     for (size_t i = 0; i < n; i++)
         copy[i] = told->us[(from + i) % QUANTA_MAX];
     qsort(copy, n, sizeof(*copy), compare_float);
@@ -135,12 +116,12 @@ static void open_bench(struct bench *bench)
     conf_init(&bench->conf);
     if (topo_read(&bench->topo, "", &err) < 0 || rootfs_open(&bench->root, "/", &err) < 0 ||
         enforce_open(&bench->enforce, &bench->root, bench->conf.cgroup_root, "dryrun", &err) < 0)
-        die("node", err.text);
+        bench_die("node", err.text);
     snprintf(bench->enforce.tree, sizeof(bench->enforce.tree), "berth_slowdown");
     node.topo = bench->topo;
     kept = node;
     if (counters_open(&bench->counters, &kept, &err) < 0)
-        die("counters", err.text);
+        bench_die("counters", err.text);
     for (size_t i = 0; counters_about(bench->counters, i, &about); i++)
         if (about.used)
             printf("%s: %s\n", about.name, about.say);
@@ -168,7 +149,7 @@ static void measure(struct bench *bench, bool memory, size_t pairs, double secon
     struct enforce_task task = {.pid = worker(told, memory)};
     struct enforce_step body = {.id = {900001, 0}, .ntasks = 1, .task = &task};
     struct counters_target target = {.body = &body, .name = "worker", .elapsed_s = 10};
-    double *ratio = calloc(pairs, sizeof(*ratio));
+    double *ratio = calloc(pairs, sizeof(*ratio)), median;
     size_t lower = (size_t)fmax(0, floor((double)pairs / 2 - 0.98 * sqrt((double)pairs)));
 
     cpus_add(&target.cpus, 0);
@@ -184,11 +165,11 @@ static void measure(struct bench *bench, bool memory, size_t pairs, double secon
     }
     kill(task.pid, SIGKILL);
     waitpid(task.pid, NULL, 0);
-    qsort(ratio, pairs, sizeof(*ratio), compare);
+    median = array_median(ratio, pairs);
     printf(
         "%s-bound: ratio %.4f of the median quantum, counted over not counted (%zu pairs; 95 %%: "
         "%.4f to %.4f)\n",
-        memory ? "memory" : "cpu", ratio[pairs / 2], pairs, ratio[lower], ratio[pairs - 1 - lower]);
+        memory ? "memory" : "cpu", median, pairs, ratio[lower], ratio[pairs - 1 - lower]);
     munmap(told, sizeof(*told));
     free(ratio);
 }

@@ -26,6 +26,7 @@
 
 #include "packer/profiles/profiles.h"
 #include "tests/fault/trace.h"
+#include "tests/unit/common/folder.h"
 
 #define CPUSET "/sys/fs/cgroup/cpuset"
 #define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
@@ -173,12 +174,6 @@ struct node *node_open(const char *berthd)
     return node;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path) < 0 ? 0 : 0;
-}
-
 static int remove_cgroup(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)ftw;
@@ -198,7 +193,7 @@ void node_close(struct node *node)
     nftw(dir, remove_cgroup, 8, FTW_DEPTH | FTW_PHYS);
     snprintf(dir, sizeof(dir), CPUSET "/berth_%s", node->name);
     nftw(dir, remove_cgroup, 8, FTW_DEPTH | FTW_PHYS);
-    nftw(node->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(node->dir);
     free(node);
 }
 
@@ -292,7 +287,7 @@ void node_reset(struct node *node)
     char path[96];
 
     snprintf(path, sizeof(path), "%s/state", node->dir);
-    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(path);
     snprintf(path, sizeof(path), "%s/log", node->dir);
     unlink(path);
 }

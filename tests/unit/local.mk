@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libtest.la
 libtest_la_SOURCES = \
 	tests/unit/common/bill_box.c tests/unit/common/bill_box.h \
 	tests/unit/common/faulter.c tests/unit/common/faulter.h \
+	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \
 	tests/unit/common/machine.c tests/unit/common/machine.h \

@@ -6,18 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *value, size_t n)
-{
-    qsort(value, n, sizeof(*value), compare);
-    return n % 2 ? value[n / 2] : (value[n / 2 - 1] + value[n / 2]) / 2;
-}
+#include "packer/base/array.h"
 
 struct machine_figure calibrate_figure(double *run, size_t n)
 {
@@ -29,7 +18,7 @@ struct machine_figure calibrate_figure(double *run, size_t n)
             run[known++] = run[i];
     n = known;
     if (n > 0)
-        figure.value = median(run, n);
+        figure.value = array_median(run, n);
     if (n > 1 && figure.value != 0)
         figure.spread = fabs((run[n - 1] - run[0]) / figure.value);
     return figure;

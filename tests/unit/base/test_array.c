@@ -3,6 +3,7 @@
 #include "packer/base/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -45,11 +46,25 @@ static void test_no_memory(void **state)
     free(list);
 }
 
+static void test_median(void **state)
+{
+    double value[] = {5, 1, 4, 2, 3};
+
+    (void)state;
+    assert_true(isnan(array_median(value, 0)));
+    assert_true(array_median(value, 1) == 5);
+    assert_true(array_median(value, 2) == 3);
+    assert_true(array_median(value, 5) == 3);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(value[i] == (double)(i + 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_median),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/common/folder.h"
+
 static const char *const folder[BOX_ZONES] = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1",
                                               "intel-rapl:1:0", "intel-rapl:2"};
 static const char *const name[BOX_ZONES] = {"package-0", "dram", "package-1", "dram", "psys"};
@@ -45,13 +47,8 @@ static void make_zone(const struct bill_box *box, size_t zone)
 
 static void make_folders(const struct bill_box *box)
 {
-    static const char *const part[] = {"sys", "sys/class", "sys/class/powercap", "proc"};
-    char path[256];
-
-    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", box->f->dir, part[i]);
-        assert_int_equal(mkdir(path, 0755), 0);
-    }
+    folder_make(box->f->dir, "sys/class/powercap");
+    folder_make(box->f->dir, "proc");
 }
 
 /* The files say what is true now. */

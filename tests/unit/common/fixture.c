@@ -2,7 +2,6 @@
 /* fixture - see fixture.h */
 #include "tests/unit/common/fixture.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "packer/daemon/open.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "tests/unit/common/folder.h"
 
 #define FIRST_PID 2000000000 /* pid_max is 4194304 at most */
 
@@ -149,16 +149,10 @@ void fixture_restart(struct fixture *f)
         f->packer.enforce.way = &f->way;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 void fixture_close(struct fixture *f)
 {
     packer_close(&f->packer);
-    nftw(f->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(f->dir);
     free(f);
 }
 

@@ -2,7 +2,6 @@
 /* ledger_box - see ledger_box.h */
 #include "tests/unit/common/ledger_box.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "packer/ledger/schema.h"
+#include "tests/unit/common/folder.h"
 
 void ledger_box_open(struct ledger_box *box)
 {
@@ -26,15 +26,9 @@ void ledger_box_open(struct ledger_box *box)
     sprintf(box->conf.ledger_queue, "%s/queue", box->folder);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 void ledger_box_close(struct ledger_box *box)
 {
-    nftw(box->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(box->folder);
 }
 
 /* Something in every field, different in each. */

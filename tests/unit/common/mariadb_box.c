@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "packer/sql/sql.h"
+#include "tests/unit/common/folder.h"
 
 #define WAIT_S 120 /* until it listens, or has stopped; the machine may be slow */
 #define POLL_US 50000
@@ -163,14 +163,8 @@ bool mariadb_box_open(struct mariadb_box *box, char why[256])
     return false;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 void mariadb_box_close(struct mariadb_box *box)
 {
     mariadb_box_stop(box, true);
-    nftw(box->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(box->folder);
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/common/folder.h"
+
 static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void shell(const char *format, ...)
 {
@@ -47,30 +49,18 @@ void meters_close(struct meters *meters)
 {
     rootfs_close(&meters->root);
     topo_free(meters->topo);
-    shell("rm -rf '%s'", meters->dir);
+    folder_remove(meters->dir);
 }
 
 void meters_put(const struct meters *meters, const char *path, const char *format, ...)
 {
-    char full[512];
+    char text[4096];
     va_list args;
-    FILE *file;
 
-    snprintf(full, sizeof(full), "%s%s", meters->dir, path);
-    for (char *slash = strchr(full + strlen(meters->dir) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(full, 0755) < 0 && errno != EEXIST)
-            fail_msg("%s: %s", full, strerror(errno));
-        *slash = '/';
-    }
-    file = fopen(full, "we");
-    assert_non_null(file);
     va_start(args, format);
-    vfprintf(file, format, args);
+    assert_in_range(vsnprintf(text, sizeof(text) - 1, format, args), 0, sizeof(text) - 2);
     va_end(args);
-    fputc('\n', file);
-    assert_int_equal(fclose(file), 0);
+    folder_put(meters->dir, path, strcat(text, "\n"));
 }
 
 void meters_remove(const struct meters *meters, const char *path)

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "tests/unit/common/folder.h"
 
 static void append(const struct numa_box *box, pid_t pid, const char *file, const char *text)
 {
@@ -139,18 +140,13 @@ static void set_distances(const struct numa_box *box, int node)
 
 struct numa_box *numa_box_open(int nodes)
 {
-    static const char *const folder[] = {"proc", "sys", "sys/devices", "sys/devices/system",
-                                         "sys/devices/system/node"};
     struct numa_box *box = calloc(1, sizeof(*box));
     struct berth_error err;
-    char path[128];
 
     strcpy(box->dir, "/tmp/berth-numa.XXXXXX");
     assert_non_null(mkdtemp(box->dir));
-    for (size_t i = 0; i < sizeof(folder) / sizeof(folder[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", box->dir, folder[i]);
-        assert_int_equal(mkdir(path, 0755), 0);
-    }
+    folder_make(box->dir, "proc");
+    folder_make(box->dir, "sys/devices/system/node");
     assert_int_equal(rootfs_open(&box->root, box->dir, &err), 0);
     box->nodes = nodes;
     for (int i = 0; i < nodes; i++) {
@@ -164,15 +160,9 @@ struct numa_box *numa_box_open(int nodes)
     return box;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 void numa_box_close(struct numa_box *box)
 {
-    nftw(box->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(box->dir);
     rootfs_close(&box->root);
     sem_destroy(&box->come);
     sem_destroy(&box->go);
@@ -247,7 +237,7 @@ void numa_box_end(struct numa_box *box, pid_t pid)
     char path[128];
 
     snprintf(path, sizeof(path), "%s/proc/%d", box->dir, (int)pid);
-    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(path);
 }
 
 size_t numa_box_count(const struct numa_box *box, pid_t pid, int node)

@@ -9,13 +9,14 @@
 
 #include <cmocka.h>
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <sqlite3.h>
+
+#include "tests/unit/common/folder.h"
 
 int profile_store_setup(void **state)
 {
@@ -29,18 +30,10 @@ int profile_store_setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 int profile_store_teardown(void **state)
 {
     struct profile_store *files = *state;
-    int rc = nftw(files->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    int rc = folder_remove(files->folder);
 
     free(files);
     return rc;

@@ -20,31 +20,11 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define FORKS_MAX 20000 /* a forking task ends by itself then */
 #define CHAINS 24
 #define LINK_US 300
-
-void file_put(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
-        perror(path);
-        fail();
-    }
-    close(fd);
-}
-
-void file_line(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);
-
-    text[got > 0 ? got : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    if (fd >= 0)
-        close(fd);
-}
 
 /* ---- inside the step; no cmocka here ---- */
 

@@ -45,8 +45,4 @@ bool step_runs_on(pid_t pid, const char *list);
 /* The cpuset (cgroup v1) that the process is in, e.g. "/berth/1.0". */
 void step_cpuset(pid_t pid, char *path, size_t size);
 
-/* Writes a small file; reads the first line of one. */
-void file_put(const char *path, const char *text);
-void file_line(const char *path, char *text, size_t size); /* without its newline */
-
 #endif

@@ -19,6 +19,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define MS 1000000.0
 #define WAITERS 3
 #define HELD_MS 200
@@ -321,28 +323,16 @@ static void test_not_watched(void **state)
     child_end(&child);
 }
 
-static size_t count_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 static void test_nothing_stays_open(void **state)
 {
     struct fixture *f = need(state);
     struct lock_time *second;
-    size_t before = count_files();
+    size_t before = folder_count("/proc/self/fd");
 
     assert_int_equal(lock_time_open(&second, &f->root, NULL), 0); /* two at a time are fine */
-    assert_true(count_files() > before);
+    assert_true(folder_count("/proc/self/fd") > before);
     lock_time_close(second);
-    assert_int_equal(count_files(), before);
+    assert_int_equal(folder_count("/proc/self/fd"), before);
     lock_time_close(NULL);
 }
 

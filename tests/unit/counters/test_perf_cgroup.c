@@ -3,7 +3,6 @@
  * trees; berth's own cgroups hold every process of real steps, and go away. */
 #include "packer/counters/perf_cgroup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -18,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/perf_box.h"
 #include "tests/unit/common/steps.h"
 
@@ -27,14 +27,6 @@ struct tree {
     char folder[64];
     struct rootfs root;
 };
-
-static int remove_tree(const char *path)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", path);
-    return system(command);
-}
 
 static int setup(void **state)
 {
@@ -52,24 +44,9 @@ static int teardown(void **state)
     struct tree *tree = *state;
 
     rootfs_close(&tree->root);
-    assert_int_equal(remove_tree(tree->folder), 0);
+    assert_int_equal(folder_remove(tree->folder), 0);
     free(tree);
     return 0;
-}
-
-/* Make a file of the tree with the folders that lead to it. */
-static void put(const struct tree *tree, const char *path, const char *text)
-{
-    char full[512];
-
-    snprintf(full, sizeof(full), "%s%s", tree->folder, path);
-    for (char *at = strchr(full + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        if (mkdir(full, 0755) < 0)
-            assert_int_equal(errno, EEXIST);
-        *at = '/';
-    }
-    file_put(full, text);
 }
 
 /* ---- the hierarchy ---- */
@@ -112,8 +89,8 @@ static void test_hierarchy(void **state)
         struct berth_error err = {""};
         int rc;
 
-        put(tree, "/proc/self/mounts", hierarchies[i].mounts);
-        put(tree, "/proc/self/cgroup", hierarchies[i].cgroup);
+        folder_put(tree->folder, "/proc/self/mounts", hierarchies[i].mounts);
+        folder_put(tree->folder, "/proc/self/cgroup", hierarchies[i].cgroup);
         rc = perf_hierarchy_find(&found, &tree->root, &err);
         print_message("%s: %s\n", hierarchies[i].what, rc ? err.text : found.mount);
         assert_int_equal(rc, hierarchies[i].mount ? 0 : -1);
@@ -155,8 +132,8 @@ static void test_wake(void **state)
         struct perf_hierarchy hierarchy = {.mount = "/cg", .unified = wakes[i].unified};
         char *left;
 
-        put(tree, "/cg/cgroup.controllers", wakes[i].have);
-        put(tree, "/cg/cgroup.subtree_control", wakes[i].given);
+        folder_put(tree->folder, "/cg/cgroup.controllers", wakes[i].have);
+        folder_put(tree->folder, "/cg/cgroup.subtree_control", wakes[i].given);
         assert_int_equal(perf_hierarchy_wake(&hierarchy, &tree->root), wakes[i].woken);
         left = rootfs_read(&tree->root, "/cg/cgroup.subtree_control");
         assert_string_equal(left, wakes[i].left);
@@ -186,13 +163,14 @@ static void test_slurms(void **state)
     struct enforce_task task[] = {{.pid = 41}, {.pid = 42}}; /* 41 has gone */
     struct enforce_step step = {.id = {4711, 0}, .ntasks = 2, .task = task};
 
-    put(tree, "/cg/system.slice/n1_slurmstepd.scope/job_4711/step_0/user/cgroup.procs", "");
+    folder_put(tree->folder,
+               "/cg/system.slice/n1_slurmstepd.scope/job_4711/step_0/user/cgroup.procs", "");
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct perf_hierarchy hierarchy = {.mount = "/cg", .unified = places[i].unified};
         struct perf_cgroup cgroup;
         struct berth_error err = {""};
 
-        put(tree, "/proc/42/cgroup", places[i].cgroup);
+        folder_put(tree->folder, "/proc/42/cgroup", places[i].cgroup);
         if (perf_cgroup_enter(&cgroup, &hierarchy, &enforce, &step, &err) < 0)
             fail_msg("%s: %s", places[i].what, err.text);
         assert_string_equal(cgroup.dir, places[i].dir);

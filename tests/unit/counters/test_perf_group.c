@@ -3,7 +3,6 @@
  * the set is open, kept when it moves, and all closed when one cannot be opened. */
 #include "packer/counters/perf_group.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/perf_box.h"
 #include "tests/unit/common/steps.h"
 
@@ -59,14 +60,6 @@ static void box_close(struct box *box)
     rootfs_close(&box->root);
 }
 
-static struct cpus list(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
-
 /* Read until an event has counted more than `above`. */
 static double read_above(struct perf_set *set, size_t event, double above)
 {
@@ -93,20 +86,9 @@ static double value_of(const struct perf_set *set, size_t event)
     return estimate.value;
 }
 
-static size_t open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 static void test_count(void **state)
 {
-    struct cpus cpu0 = list("0");
+    struct cpus cpu0 = cpus_of("0");
     struct perf_estimate estimate;
     struct berth_error err = {""};
     struct perf_set set;
@@ -116,17 +98,17 @@ static void test_count(void **state)
     (void)state;
     if (!box_open(&box, true))
         skip();
-    before = open_files();
+    before = folder_count("/proc/self/fd");
     if (perf_set_open(&set, &box.plan, box.fd, &cpu0, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(set.n, 1);
-    assert_int_equal(open_files(), before + PERF_SOFTWARE);
+    assert_int_equal(folder_count("/proc/self/fd"), before + PERF_SOFTWARE);
     read_above(&set, 0, 50e6); /* 50 ms of CPU time */
     perf_set_estimate(&set, 0, &estimate);
     assert_true(perf_estimate_known(&estimate));
     assert_true(estimate.variance == 0);
     perf_set_close(&set);
-    assert_int_equal(open_files(), before);
+    assert_int_equal(folder_count("/proc/self/fd"), before);
     perf_set_close(&set);
     box_close(&box);
 }
@@ -134,7 +116,7 @@ static void test_count(void **state)
 /* What it counted on a CPU is kept when the set leaves it; and it grows on when it is back. */
 static void test_follow(void **state)
 {
-    struct cpus cpu0 = list("0"), none = list("");
+    struct cpus cpu0 = cpus_of("0"), none = cpus_of("");
     struct berth_error err = {""};
     struct perf_set set;
     struct box box;
@@ -164,7 +146,7 @@ static void test_follow(void **state)
 /* A CPU that cannot be: an error, and the others are closed again. */
 static void test_no_cpu(void **state)
 {
-    struct cpus far = list("0,2000");
+    struct cpus far = cpus_of("0,2000");
     struct berth_error err = {""};
     struct perf_set set;
     struct box box;
@@ -173,17 +155,17 @@ static void test_no_cpu(void **state)
     (void)state;
     if (!box_open(&box, false))
         skip();
-    before = open_files();
+    before = folder_count("/proc/self/fd");
     assert_int_equal(perf_set_open(&set, &box.plan, box.fd, &far, &err), -1);
     assert_string_equal(err.text, "perf_event_open on CPU 2000: Invalid argument");
-    assert_int_equal(open_files(), before);
+    assert_int_equal(folder_count("/proc/self/fd"), before);
     box_close(&box);
 }
 
 /* No more files: an error that says so, and none of them stays open. */
 static void test_too_many_files(void **state)
 {
-    struct cpus cpu0 = list("0");
+    struct cpus cpu0 = cpus_of("0");
     struct berth_error err = {""};
     struct rlimit limit, low;
     struct perf_set set;
@@ -194,7 +176,7 @@ static void test_too_many_files(void **state)
     (void)state;
     if (!box_open(&box, false))
         skip();
-    before = open_files();
+    before = folder_count("/proc/self/fd");
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     low = (struct rlimit){(rlim_t)box.fd + 3, limit.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
@@ -203,7 +185,7 @@ static void test_too_many_files(void **state)
     assert_int_equal(rc, -1);
     assert_string_equal(err.text, "perf_event_open on CPU 0: too many open files (LimitNOFILE= of "
                                   "berthd)");
-    assert_int_equal(open_files(), before);
+    assert_int_equal(folder_count("/proc/self/fd"), before);
     assert_int_equal(set.n, 0);
     box_close(&box);
 }
@@ -211,7 +193,7 @@ static void test_too_many_files(void **state)
 /* All of the cgroup has gone: its counts are still read. */
 static void test_vanished(void **state)
 {
-    struct cpus cpu0 = list("0");
+    struct cpus cpu0 = cpus_of("0");
     struct berth_error err = {""};
     struct perf_set set;
     struct box box;

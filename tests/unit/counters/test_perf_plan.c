@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 static long watched[8];
 
 static struct perf_event_attr breakpoint(size_t i)
@@ -69,43 +71,35 @@ static void test_usable(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-static void put(const char *folder, const char *path, const char *text)
-{
-    char command[512];
-
-    snprintf(command, sizeof(command), "mkdir -p %s/$(dirname %s) && printf '%s\\n' >%s/%s", folder,
-             path, text, folder, path);
-    assert_int_equal(system(command), 0);
-}
-
 /* What an Arm PMU has is listed; of others nothing is known. */
 static void test_listed(void **state)
 {
     struct perf_event_attr instructions = {.type = PERF_TYPE_RAW, .config = 0x10008},
                            misses = {.type = PERF_TYPE_RAW, .config = 0x37},
                            cycles = {.type = PERF_TYPE_HARDWARE};
-    char folder[] = "/tmp/test_perf_plan.XXXXXX", command[64];
+    char folder[] = "/tmp/test_perf_plan.XXXXXX";
     struct rootfs root;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_int_equal(rootfs_open(&root, folder, NULL), 0);
     assert_true(perf_plan_listed(&misses, &root));
-    put(folder, "sys/bus/event_source/devices/cpu/events/instructions", "event=0xc0");
+    folder_put(folder, "sys/bus/event_source/devices/cpu/events/instructions", "event=0xc0\n");
     assert_true(perf_plan_listed(&misses, &root));
-    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/sw_incr", "event=0x0000");
-    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/inst_retired", "event=0x0008");
+    folder_put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/sw_incr",
+               "event=0x0000\n");
+    folder_put(folder, "sys/bus/event_source/devices/armv8_pmuv3_0/events/inst_retired",
+               "event=0x0008\n");
     assert_true(perf_plan_listed(&instructions, &root));
     assert_false(perf_plan_listed(&misses, &root));
     assert_false(perf_plan_usable(&misses, &root));
     assert_int_equal(errno, ENOENT);
     assert_true(perf_plan_listed(&cycles, &root));
-    put(folder, "sys/bus/event_source/devices/armv8_pmuv3_1/events/ll_cache_miss_rd",
-        "event=0x0037");
+    folder_put(folder, "sys/bus/event_source/devices/armv8_pmuv3_1/events/ll_cache_miss_rd",
+               "event=0x0037\n");
     assert_true(perf_plan_listed(&misses, &root));
     rootfs_close(&root);
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 static void test_groups(void **state)

@@ -4,7 +4,6 @@
  * there before the step comes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -20,6 +19,7 @@
 #include <cmocka.h>
 
 #include "packer/counters/counters.h"
+#include "tests/unit/common/folder.h"
 
 #define R "sys/fs/resctrl/"
 #define G R "mon_groups/berth-7.0/"
@@ -36,42 +36,9 @@ struct tree {
 
 /* ---- building a tree ---- */
 
-static void tree_dir(const struct tree *tree, const char *name)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/%s", tree->path, name);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0755);
-        *slash = '/';
-    }
-    mkdir(path, 0755);
-}
-
-static void tree_file(const struct tree *tree, const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%.*s", (int)(strrchr(name, '/') - name), name);
-    tree_dir(tree, path);
-    snprintf(path, sizeof(path), "%s/%s", tree->path, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static bool tree_has(const struct tree *tree, const char *name)
 {
     return rootfs_exists(&tree->root, name);
-}
-
-static int drop_one(const char *path, const struct stat *info, int what, struct FTW *where)
-{
-    (void)info, (void)what, (void)where;
-    return remove(path);
 }
 
 /* Remove a folder of the tree and all in it. */
@@ -80,7 +47,7 @@ static void tree_drop(const struct tree *tree, const char *name)
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", tree->path, name);
-    nftw(path, drop_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(path);
 }
 
 /* The processes of a step: its tasks, no more. */
@@ -112,13 +79,13 @@ static int set_up(void **state)
     strcpy(tree->path, "/tmp/berth-resctrl-XXXXXX");
     assert_non_null(mkdtemp(tree->path));
     assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
-    tree_file(tree, R "info/L3_MON/mon_features",
-              "llc_occupancy\nmbm_total_bytes\nmbm_total_bytes_config\nmbm_local_bytes\n");
-    tree_file(tree, R "info/L3_MON/num_rmids", "256\n");
-    tree_dir(tree, R "mon_groups");
-    tree_file(tree, R "tasks", "1\n100\n101\n");
-    tree_dir(tree, "proc/100/task/100");
-    tree_dir(tree, "proc/100/task/101");
+    folder_put(tree->path, R "info/L3_MON/mon_features",
+               "llc_occupancy\nmbm_total_bytes\nmbm_total_bytes_config\nmbm_local_bytes\n");
+    folder_put(tree->path, R "info/L3_MON/num_rmids", "256\n");
+    folder_make(tree->path, R "mon_groups");
+    folder_put(tree->path, R "tasks", "1\n100\n101\n");
+    folder_make(tree->path, "proc/100/task/100");
+    folder_make(tree->path, "proc/100/task/101");
     tree->enforce = (struct enforce){.way = &way, .root = &tree->root, .tree = "berth"};
     tree->node = (struct counters_node){.root = &tree->root, .enforce = &tree->enforce};
     tree->task.pid = 100;
@@ -144,11 +111,11 @@ static void set_domain(const struct tree *tree, const char *group, const char *d
     char path[256];
 
     snprintf(path, sizeof(path), "%smon_data/%s/llc_occupancy", group, domain);
-    tree_file(tree, path, occupancy);
+    folder_put(tree->path, path, occupancy);
     snprintf(path, sizeof(path), "%smon_data/%s/mbm_total_bytes", group, domain);
-    tree_file(tree, path, total);
+    folder_put(tree->path, path, total);
     snprintf(path, sizeof(path), "%smon_data/%s/mbm_local_bytes", group, domain);
-    tree_file(tree, path, local);
+    folder_put(tree->path, path, local);
 }
 
 /* What the kernel makes in a new group. */
@@ -157,7 +124,7 @@ static void new_group(const struct tree *tree, const char *group)
     char path[256];
 
     snprintf(path, sizeof(path), "%stasks", group);
-    tree_file(tree, path, "");
+    folder_put(tree->path, path, "");
     set_domain(tree, group, "mon_L3_00", "0\n", "0\n", "0\n");
     set_domain(tree, group, "mon_L3_01", "0\n", "0\n", "0\n");
 }
@@ -197,7 +164,7 @@ static int read_at(struct tree *tree, void *backend, void *step, double at_s,
 static void detach(struct tree *tree, void *backend, void *step, const char *group)
 {
     tree_drop(tree, group);
-    tree_dir(tree, group);
+    folder_make(tree->path, group);
     counters_resctrl.detach(backend, step);
     assert_false(tree_has(tree, group));
 }
@@ -217,12 +184,12 @@ static void test_says_what_it_counts(void **state)
     assert_non_null(strstr(say, "256 groups"));
     counters_resctrl.close(backend);
 
-    tree_file(tree, R "info/L3_MON/mon_features", "mbm_total_bytes_config\nllc_occupancy\n");
+    folder_put(tree->path, R "info/L3_MON/mon_features", "mbm_total_bytes_config\nllc_occupancy\n");
     assert_int_equal(counters_resctrl.open(&tree->node, &backend, &can, say, NULL), 0);
     assert_int_equal(can, 1u << COUNTER_OCCUPANCY_BYTES);
     counters_resctrl.close(backend);
 
-    tree_file(tree, R "info/L3_MON/mon_features", "mbm_total_bytes_config\n");
+    folder_put(tree->path, R "info/L3_MON/mon_features", "mbm_total_bytes_config\n");
     assert_int_equal(counters_resctrl.open(&tree->node, &backend, &can, say, NULL), -1);
 }
 
@@ -243,7 +210,7 @@ static void test_says_why_not(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct berth_error err = {""};
 
-        tree_file(tree, cases[i].file, cases[i].text);
+        folder_put(tree->path, cases[i].file, cases[i].text);
         assert_int_equal(counters_resctrl.open(&tree->node, &backend, &can, say, &err), -1);
         if (!strstr(err.text, cases[i].why))
             fail_msg("case %zu: %s", i, err.text);
@@ -368,18 +335,18 @@ static void test_goes_into_the_control_group(void **state)
     struct tree *tree = *state;
     void *backend = open_backend(tree), *step;
 
-    tree_file(tree, R "site/tasks", "99\n100\n1000\n");
+    folder_put(tree->path, R "site/tasks", "99\n100\n1000\n");
     new_group(tree, R "site/mon_groups/berth-7.0/");
     step = attach(tree, backend);
     detach(tree, backend, step, R "site/mon_groups/berth-7.0");
 
-    tree_file(tree, R "site/tasks", "99\n1000\n");
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:other\nmon:\n");
+    folder_put(tree->path, R "site/tasks", "99\n1000\n");
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:other\nmon:\n");
     new_group(tree, R "other/mon_groups/berth-7.0/");
     step = attach(tree, backend);
     detach(tree, backend, step, R "other/mon_groups/berth-7.0");
 
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n"); /* adopted */
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n"); /* adopted */
     new_group(tree, G);
     step = attach(tree, backend);
     detach(tree, backend, step, G);
@@ -393,15 +360,15 @@ static void test_leaves_others_monitoring_alone(void **state)
     struct counters_sample sample;
     struct berth_error err = {""};
 
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:theirs\n");
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:/\nmon:theirs\n");
     assert_int_equal(counters_resctrl.attach(backend, &tree->target, &step, &err), -1);
     assert_non_null(strstr(err.text, "'theirs'"));
     assert_false(tree_has(tree, G));
 
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
     new_group(tree, G);
     step = attach(tree, backend);
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:p0\nmon:\n"); /* taken away */
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:p0\nmon:\n"); /* taken away */
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
     assert_int_equal(sample.known, 0);
     assert_non_null(strstr(err.text, "moved away"));
@@ -421,9 +388,9 @@ static void test_group_that_vanished(void **state)
 
     new_group(tree, G);
     step = attach(tree, backend);
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n");
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:/\nmon:berth-7.0\n");
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), 0);
-    tree_file(tree, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
+    folder_put(tree->path, "proc/100/cpu_resctrl_groups", "res:/\nmon:\n");
     tree_drop(tree, G);
     assert_int_equal(read_at(tree, backend, step, 1, &sample, &err), -1);
     assert_int_equal(sample.known, 0);
@@ -486,7 +453,7 @@ static void test_no_rmid_is_free(void **state)
     }
     rootfs_close(&tree->root); /* it was opened in the other mount namespace */
     assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
-    tree_dir(tree, R "mon_groups/full");
+    folder_make(tree->path, R "mon_groups/full");
     backend = open_backend(tree);
     assert_int_equal(counters_resctrl.attach(backend, &tree->target, &step, &err), -1);
     assert_string_equal(err.text, "not counted: all 256 monitoring groups (RMIDs) are in use");
@@ -509,7 +476,7 @@ static void test_sweeps_its_own_only(void **state)
     void *backend = open_backend(tree);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        tree_dir(tree, cases[i].name);
+        folder_make(tree->path, cases[i].name);
     counters_resctrl.sweep(backend, &known, 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (tree_has(tree, cases[i].name) != cases[i].stays)

@@ -3,7 +3,6 @@
  * fall, and a recorded node is read as it was recorded. */
 #include "packer/counters/counters.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "tests/unit/common/folder.h"
 
 /* ---- the backend on a node ---- */
 
@@ -335,25 +336,13 @@ static void test_children(void **state)
     close_node(f);
 }
 
-static size_t count_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 /* A thousand processes: not more descriptors than a quarter of what is allowed, two samples in a
  * row, and none until it is time again. */
 static void test_many(void **state)
 {
     struct fixture *f = open_node("/", "/sys/fs/cgroup", CONF_OFF);
     struct child child = child_start(work_many);
-    size_t before = count_files();
+    size_t before = folder_count("/proc/self/fd");
     struct counters_sample sample;
     struct rlimit files;
     void *step;
@@ -362,7 +351,7 @@ static void test_many(void **state)
     child_do(&child, 1000);
     step = attach(f, child.pid);
     getrlimit(RLIMIT_NOFILE, &files);
-    assert_true(count_files() - before <= files.rlim_cur / 4 + 2);
+    assert_true(folder_count("/proc/self/fd") - before <= files.rlim_cur / 4 + 2);
     sample = sample_of(f, step, 1);
     assert_true(value(&sample, COUNTER_THREADS) == 1001);
     assert_true(value(&sample, COUNTER_SWITCHES) >= 0);
@@ -374,7 +363,7 @@ static void test_many(void **state)
     sample = sample_of(f, step, 1000);
     assert_true(value(&sample, COUNTER_THREADS) == 1001);
     counters_software.detach(f->state, step);
-    assert_int_equal(count_files(), before);
+    assert_int_equal(folder_count("/proc/self/fd"), before);
     child_end(&child);
     close_node(f);
 }
@@ -404,31 +393,6 @@ static void test_lock_time(void **state)
 
 /* ---- recorded nodes ---- */
 
-static void put(const char *root, const char *path, const char *text)
-{
-    char full[512];
-    FILE *file;
-
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    for (char *at = strchr(full + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(full, 0755);
-        *at = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void remove_tree(const char *root)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -r '%s'", root);
-    assert_int_equal(system(command), 0);
-}
-
 /* /proc/PID/stat with what matters here. */
 static void put_stat(const char *root, int pid, int parent, int user, int waited, int faults,
                      int started)
@@ -440,7 +404,7 @@ static void put_stat(const char *root, int pid, int parent, int user, int waited
              "%d (a) b (c)) S %d 1 1 0 -1 4194560 %d 0 0 0 %d 5 %d 0 20 0 2 0 %d 1000000 25 "
              "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
              pid, parent, faults, user, waited, started);
-    put(root, path, text);
+    folder_put(root, path, text);
 }
 
 static void put_thread(const char *root, int pid, int tid, long delay, int voluntary)
@@ -449,15 +413,15 @@ static void put_thread(const char *root, int pid, int tid, long delay, int volun
 
     snprintf(path, sizeof(path), "proc/%d/task/%d/schedstat", pid, tid);
     snprintf(text, sizeof(text), "123456 %ld 17\n", delay);
-    put(root, path, text);
+    folder_put(root, path, text);
     snprintf(path, sizeof(path), "proc/%d/task/%d/status", pid, tid);
     snprintf(
         text, sizeof(text),
         "Name:\tx\nThreads:\t2\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t3\n",
         voluntary);
-    put(root, path, text);
+    folder_put(root, path, text);
     snprintf(path, sizeof(path), "proc/%d/task/%d/children", pid, tid);
-    put(root, path, "");
+    folder_put(root, path, "");
 }
 
 static void new_tree(char folder[64])
@@ -480,10 +444,10 @@ static void test_recorded_proc(void **state)
     put_stat(folder, 100, 50, 10, 0, 7, 5000);
     put_thread(folder, 100, 100, 1000, 20);
     put_thread(folder, 100, 101, 500, 1);
-    put(folder, "proc/self/schedstat", "1 1 1\n");
-    put(folder, "proc/100/numa_maps",
-        "7f00 default anon=4 dirty=4 N0=3 N1=1 kernelpagesize_kB=4\n"
-        "7f10 default file=/dev/hugepages/x huge anon=2 N1=2 kernelpagesize_kB=2048\n");
+    folder_put(folder, "proc/self/schedstat", "1 1 1\n");
+    folder_put(folder, "proc/100/numa_maps",
+               "7f00 default anon=4 dirty=4 N0=3 N1=1 kernelpagesize_kB=4\n"
+               "7f10 default file=/dev/hugepages/x huge anon=2 N1=2 kernelpagesize_kB=2048\n");
     f = open_node(folder, "/sys/fs/cgroup", CONF_ON);
     assert_non_null(strstr(f->say, "/proc of each thread (a recorded tree has none)"));
     assert_true(f->can & 1u << COUNTER_RUN_DELAY_NS);
@@ -506,7 +470,7 @@ static void test_recorded_proc(void **state)
     assert_true(sample.rss_node[0] == 3 * 4096 && sample.rss_node[1] == 4096 + 2 * 2097152.0);
     counters_software.detach(f->state, step);
     close_node(f);
-    remove_tree(folder);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 /* v1 with Slurm's accounting by cgroups: CPU time of all that ever ran, memory by node. */
@@ -523,24 +487,24 @@ static void test_recorded_cgroup1(void **state)
     new_tree(folder);
     put_stat(folder, 100, 50, 10, 0, 7, 5000);
     put_thread(folder, 100, 100, 1000, 20);
-    put(folder, "proc/100/cgroup",
-        "11:memory:/slurm_n1/uid_7/job_4711/step_0/task_0\n"
-        "5:cpu,cpuacct:/slurm_n1/uid_7/job_4711/step_0/task_0\n0::/x\n");
+    folder_put(folder, "proc/100/cgroup",
+               "11:memory:/slurm_n1/uid_7/job_4711/step_0/task_0\n"
+               "5:cpu,cpuacct:/slurm_n1/uid_7/job_4711/step_0/task_0\n0::/x\n");
     snprintf(path, sizeof(path), "%s/cpuacct.usage", cpuacct);
-    put(folder, path, "1000000000\n");
+    folder_put(folder, path, "1000000000\n");
     snprintf(path, sizeof(path), "%s/cpuacct.stat", cpuacct);
-    put(folder, path, "user 90\nsystem 10\n");
+    folder_put(folder, path, "user 90\nsystem 10\n");
     snprintf(path, sizeof(path), "%s/memory.numa_stat", memory);
-    put(folder, path,
-        "total=9 N0=9 N1=0\nhierarchical_total=30 N0=20 N1=10\n"
-        "hierarchical_anon=8 N0=5 N1=3\nhierarchical_unevictable=1 N0=0 N1=1\n");
+    folder_put(folder, path,
+               "total=9 N0=9 N1=0\nhierarchical_total=30 N0=20 N1=10\n"
+               "hierarchical_anon=8 N0=5 N1=3\nhierarchical_unevictable=1 N0=0 N1=1\n");
     f = open_node(folder, "/sys/fs/cgroup", CONF_OFF);
     step = attach(f, 100);
     put_stat(folder, 100, 50, 500, 0, 7, 5000);
     snprintf(path, sizeof(path), "%s/cpuacct.usage", cpuacct);
-    put(folder, path, "3000000005\n");
+    folder_put(folder, path, "3000000005\n");
     snprintf(path, sizeof(path), "%s/cpuacct.stat", cpuacct);
-    put(folder, path, "user 190\nsystem 110\n");
+    folder_put(folder, path, "user 190\nsystem 110\n");
     sample = sample_of(f, step, 1);
     assert_true(value(&sample, COUNTER_CPU_NS) == 2000000005.0);
     assert_true(value(&sample, COUNTER_USER_NS) == 1e9);
@@ -550,7 +514,7 @@ static void test_recorded_cgroup1(void **state)
     assert_true(sample.rss_node[1] == 4.0 * (double)sysconf(_SC_PAGESIZE));
     counters_software.detach(f->state, step);
     close_node(f);
-    remove_tree(folder);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 /* A step that had ended when it was attached, and one whose processes all vanish. */
@@ -571,7 +535,7 @@ static void test_vanished(void **state)
     assert_int_equal(sample.nodes, 0);
     counters_software.detach(f->state, step);
     close_node(f);
-    remove_tree(folder);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 int main(void)

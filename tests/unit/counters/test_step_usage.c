@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 struct fixture {
     char folder[64];
     struct rootfs root;
@@ -38,12 +40,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[128];
 
     step_usage_end(&f->usage, &f->ways);
     assert_int_equal(f->ways.descriptors, 0);
-    snprintf(command, sizeof(command), "rm -r '%s'", f->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(f->folder), 0);
     rootfs_close(&f->root);
     free(f);
     return 0;
@@ -51,19 +51,13 @@ static int teardown(void **state)
 
 static void put(struct fixture *f, int pid, int parent, int user, int waited, int started)
 {
-    char path[256];
-    FILE *file;
+    char path[64], text[256];
 
-    snprintf(path, sizeof(path), "%s/proc", f->folder);
-    mkdir(path, 0755);
-    snprintf(path, sizeof(path), "%s/proc/%d", f->folder, pid);
-    mkdir(path, 0755);
-    snprintf(path, sizeof(path), "%s/proc/%d/stat", f->folder, pid);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%d (x) S %d 1 1 0 -1 0 3 %d 0 0 %d 0 %d 0 20 0 2 0 %d 1000 10 0\n", pid, parent,
-            waited, user, waited, started);
-    fclose(file);
+    snprintf(path, sizeof(path), "proc/%d/stat", pid);
+    snprintf(text, sizeof(text),
+             "%d (x) S %d 1 1 0 -1 0 3 %d 0 0 %d 0 %d 0 20 0 2 0 %d 1000 10 0\n", pid, parent,
+             waited, user, waited, started);
+    folder_put(f->folder, path, text);
 }
 
 static void vanish(struct fixture *f, int pid)

@@ -19,6 +19,8 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
 #define CPUSET "/sys/fs/cgroup/cpuset"
@@ -39,18 +41,10 @@ struct box {
     struct one one[STEPS]; /* of jobs 900001 and 900002 */
 };
 
-static struct cpus list(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
-
 static bool usable(void)
 {
     struct rootfs root = {.fd = -1};
-    struct cpus want = list("0-1"), all;
+    struct cpus want = cpus_of("0-1"), all;
     bool fit = geteuid() == 0 && rootfs_open(&root, "/", NULL) == 0 &&
                enforce_cgroup1.probe(&root, "/sys/fs/cgroup", NULL) == 1 &&
                rootfs_read_cpus(&root, CPUSET "/cpuset.cpus", &all, NULL) == 0 &&
@@ -135,7 +129,7 @@ static void place(struct box *box, size_t i, const char *cpus)
     struct berth_error err = {""};
 
     for (size_t t = 0; t < box->one[i].step.ntasks; t++)
-        box->one[i].task[t].cpus = list(cpus);
+        box->one[i].task[t].cpus = cpus_of(cpus);
     if (enforce_cgroup1.apply(&box->enforce, &box->one[i].step, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -238,7 +232,7 @@ static int teardown(void **state)
 static void test_locate(void **state)
 {
     static const unsigned home[] = {1, 0};
-    struct cpus zero = list("0"), one = list("1"), both = list("0-1");
+    struct cpus zero = cpus_of("0"), one = cpus_of("1"), both = cpus_of("0-1");
     struct box *box = *state;
     struct enforce_step *step = &box->one[0].step;
     char name[600];
@@ -283,8 +277,8 @@ static void test_tasks_swap_inside_the_job(void **state)
     NEED_CPUSETS();
     start(box, 0, "0-1", "0-1", 2, home, STEP_QUIET);
     locate(box, 0);
-    one->task[0].cpus = list("1");
-    one->task[1].cpus = list("0");
+    one->task[0].cpus = cpus_of("1");
+    one->task[1].cpus = cpus_of("0");
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 0);
     expect_task(one, 0, "1", one->leaf);
     expect_task(one, 1, "0", one->leaf);
@@ -469,7 +463,7 @@ static void test_cgroups_below_the_leaf(void **state)
 /* What stands is not touched: a program may bind its own threads. */
 static void test_apply_again_changes_nothing(void **state)
 {
-    struct cpus narrow = list("1");
+    struct cpus narrow = cpus_of("1");
     struct box *box = *state;
     struct one *one = &box->one[0];
 
@@ -515,13 +509,13 @@ static void test_a_refusal_is_reported(void **state)
     locate(box, 0);
     snprintf(job, sizeof(job), "%.200s/..", one->leaf);
     set_cpus(job, "0");
-    one->task[0].cpus = list("1");
+    one->task[0].cpus = cpus_of("1");
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
     assert_non_null(strstr(err.text, "step_0/cpuset.cpus: cannot write '0-1': Permission denied"));
     restore(box, 0);
     expect_task(one, 0, "0", one->leaf);
 
-    one->task[0].cpus = list("");
+    one->task[0].cpus = cpus_of("");
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
     assert_string_equal(err.text, "no CPUs to stand on");
 }
@@ -544,7 +538,7 @@ static void test_a_step_that_ended(void **state)
     restore(box, 0);
     assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
     assert_false(there(one->own));
-    one->task[0].cpus = list("0");
+    one->task[0].cpus = cpus_of("0");
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
     assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
 }
@@ -596,7 +590,7 @@ static void test_clean_after_a_crash(void **state)
 static void test_without_slurms_cpusets(void **state)
 {
     static const unsigned home[] = {0};
-    struct cpus both = list("0-1");
+    struct cpus both = cpus_of("0-1");
     struct box *box = *state;
     struct one *one = &box->one[0];
     struct berth_error err = {""};

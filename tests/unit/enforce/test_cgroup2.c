@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
 #define SCOPE "system.slice/n1_slurmstepd.scope"
@@ -30,14 +32,6 @@ struct box {
     struct enforce_task task[2];
     struct enforce_step step;
 };
-
-static struct cpus list(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
 
 static bool two_cpus(void)
 {
@@ -119,12 +113,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct box *box = *state;
-    char command[128];
 
     step_stop(&box->run);
     rootfs_close(&box->root);
-    snprintf(command, sizeof(command), "rm -rf '%s'", box->dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
 }
@@ -146,8 +138,8 @@ static void start(struct box *box)
 
 static int apply(struct box *box, const char *cpus0, const char *cpus1, struct berth_error *err)
 {
-    box->task[0].cpus = list(cpus0);
-    box->task[1].cpus = list(cpus1);
+    box->task[0].cpus = cpus_of(cpus0);
+    box->task[1].cpus = cpus_of(cpus1);
     return enforce_cgroup2.apply(&box->enforce, &box->step, err);
 }
 
@@ -175,7 +167,7 @@ static void test_it_is_chosen(void **state)
 static void test_locate(void **state)
 {
     struct box *box = *state;
-    struct cpus zero = list("0");
+    struct cpus zero = cpus_of("0");
     struct berth_error err = {""};
 
     NEED_TWO_CPUS();
@@ -266,7 +258,7 @@ static void test_apply_again(void **state)
 static void test_without_slurms_lists(void **state)
 {
     struct box *box = *state;
-    struct cpus zero = list("0");
+    struct cpus zero = cpus_of("0");
     struct berth_error err = {""};
     char path[PATH_MAX];
 

@@ -14,20 +14,14 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
 struct box {
     char dir[64];
     struct rootfs root;
 };
-
-static struct cpus list(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
 
 static void put(const struct box *box, const char *name, const char *text)
 {
@@ -61,11 +55,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct box *box = *state;
-    char command[128];
 
     rootfs_close(&box->root);
-    snprintf(command, sizeof(command), "rm -rf '%s'", box->dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
 }
@@ -121,7 +113,7 @@ static void test_no_way_is_explained(void **state)
 static void test_lists_in_files(void **state)
 {
     struct box *box = *state;
-    struct cpus want = list("1,3"), now;
+    struct cpus want = cpus_of("1,3"), now;
     struct berth_error err;
     char path[PATH_MAX];
 
@@ -187,15 +179,15 @@ static void test_dryrun_takes_steps_that_are_not_there(void **state)
     struct box *box = *state;
     struct enforce_task task[2] = {{.pid = INT_MAX}, {.pid = INT_MAX}};
     struct enforce_step step = {.id = {1, 0}, .ntasks = 2, .task = task};
-    struct cpus both = list("5,7");
+    struct cpus both = cpus_of("5,7");
     struct berth_error err = {""};
     struct enforce enforce;
 
     assert_int_equal(enforce_open(&enforce, &box->root, "/cg", "dryrun", &err), 0);
     assert_int_equal(enforce.way->locate(&enforce, "n1", &step, &err), -1);
     assert_string_equal(err.text, "task 2147483647: cannot read its affinity: No such process");
-    task[0].home = task[0].cpus = list("5");
-    task[1].home = task[1].cpus = list("7");
+    task[0].home = task[0].cpus = cpus_of("5");
+    task[1].home = task[1].cpus = cpus_of("7");
     assert_int_equal(enforce.way->locate(&enforce, "n1", &step, &err), 0);
     assert_true(cpus_equal(&step.job_home, &both));
     assert_int_equal(enforce.way->apply(&enforce, &step, &err), 0);

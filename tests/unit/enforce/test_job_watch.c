@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "packer/enforce/job_watch.h"
+#include "tests/unit/common/folder.h"
 
 struct box {
     char dir[64];
@@ -58,11 +59,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct box *box = *state;
-    char command[128];
 
     job_watch_close(box->watch);
-    snprintf(command, sizeof(command), "rm -rf '%s'", box->dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
 }

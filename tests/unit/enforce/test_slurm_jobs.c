@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_enforce_jobs - the jobs of a node and their CPUs, from trees as Slurm makes them. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "tests/unit/common/folder.h"
 
 /* A tree in a folder of its own; what was visited, as text: "7 0-3; 8 2; ". */
 struct tree {
@@ -34,18 +34,12 @@ static int open_tree(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 static int close_tree(void **state)
 {
     struct tree *tree = *state;
 
     rootfs_close(&tree->root);
-    nftw(tree->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(tree->dir);
     free(tree);
     return 0;
 }
@@ -54,19 +48,9 @@ static int close_tree(void **state)
 static void put(struct tree *tree, const char *cgroup, const char *cpus)
 {
     char path[512];
-    FILE *file;
 
-    snprintf(path, sizeof(path), "%s/cg/%s/cpuset.cpus", tree->dir, cgroup);
-    for (char *slash = strchr(path + strlen(tree->dir) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0755);
-        *slash = '/';
-    }
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%s\n", cpus);
-    fclose(file);
+    snprintf(path, sizeof(path), "cg/%s/cpuset.cpus", cgroup);
+    folder_put(tree->dir, path, cpus);
 }
 
 static void see(uint32_t job, const struct cpus *cpus, void *arg)

@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
 struct box {
@@ -29,14 +31,6 @@ struct box {
 };
 
 static const unsigned homes[] = {0, 1, 0};
-
-static struct cpus list(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
 
 static bool two_cpus(void)
 {
@@ -76,7 +70,7 @@ static int teardown(void **state)
 
 static void test_affinity_of_every_thread(void **state)
 {
-    struct cpus zero = list("0"), one = list("1"), none = list(""), now;
+    struct cpus zero = cpus_of("0"), one = cpus_of("1"), none = cpus_of(""), now;
     struct box *box = *state;
     struct berth_error err = {""};
     pid_t pid;
@@ -100,7 +94,7 @@ static void test_affinity_of_every_thread(void **state)
 
 static void test_a_vanished_process(void **state)
 {
-    struct cpus zero = list("0"), now = list("3");
+    struct cpus zero = cpus_of("0"), now = cpus_of("3");
     struct box *box = *state;
     pid_t pid;
 
@@ -169,11 +163,11 @@ static void test_settle_gives_each_task_its_own(void **state)
         skip();
     }
     start(box, 3, STEP_QUIET);
-    box->task[0].cpus = list("1");
-    box->task[1].cpus = list("0");
-    box->task[2].cpus = list("0-1");
+    box->task[0].cpus = cpus_of("1");
+    box->task[1].cpus = cpus_of("0");
+    box->task[2].cpus = cpus_of("0-1");
     for (size_t i = 0; i < 3; i++)
-        box->task[i].home = list(homes[i] ? "1" : "0");
+        box->task[i].home = cpus_of(homes[i] ? "1" : "0");
     assert_int_equal(enforce_check(&box->enforce, &box->step, &err), -1);
     assert_non_null(strstr(err.text, "may run on 0, not on 1"));
 
@@ -204,7 +198,7 @@ static void test_settle_catches_what_is_born_meanwhile(void **state)
     start(box, 2, STEP_FORKING);
     for (int round = 0; round < 20; round++) {
         want = round % 2 ? "0" : "1";
-        box->task[0].cpus = box->task[1].cpus = list(want);
+        box->task[0].cpus = box->task[1].cpus = cpus_of(want);
         assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, &err), 0);
         assert_true(step_runs_on(box->run.task[0], want));
         assert_true(step_runs_on(box->run.task[1], want));
@@ -215,7 +209,7 @@ static void test_homes(void **state)
 {
     struct box *box = *state;
     struct berth_error err = {""};
-    struct cpus within = list("1");
+    struct cpus within = cpus_of("1");
 
     if (!two_cpus()) {
         print_message("needs CPUs 0 and 1\n");
@@ -225,7 +219,7 @@ static void test_homes(void **state)
     assert_int_equal(enforce_read_homes(&box->step, &within, &err), 0);
     assert_true(cpus_equal(&box->task[0].home, &within)); /* nothing in common: all of it */
     assert_true(cpus_equal(&box->task[1].home, &within));
-    within = list("0-1");
+    within = cpus_of("0-1");
     assert_int_equal(enforce_read_homes(&box->step, &within, &err), 0);
     assert_true(cpus_has(&box->task[0].home, 0) && cpus_count(&box->task[0].home) == 1);
     step_stop(&box->run);
@@ -242,14 +236,12 @@ struct recorded {
 
 static void record(const char *dir, const struct recorded *process)
 {
-    char path[PATH_MAX];
+    char path[64];
 
-    snprintf(path, sizeof(path), "%s/proc/%d", dir, process->pid);
-    assert_int_equal(mkdir(path, 0755), 0);
-    snprintf(path, sizeof(path), "%s/proc/%d/stat", dir, process->pid);
-    file_put(path, process->stat);
-    snprintf(path, sizeof(path), "%s/proc/%d/comm", dir, process->pid);
-    file_put(path, process->comm);
+    snprintf(path, sizeof(path), "proc/%d/stat", process->pid);
+    folder_put(dir, path, process->stat);
+    snprintf(path, sizeof(path), "proc/%d/comm", process->pid);
+    folder_put(dir, path, process->comm);
 }
 
 static const struct recorded processes[] = {
@@ -265,22 +257,14 @@ static void test_recorded_processes(void **state)
     struct enforce_step step = {.ntasks = 1, .task = &task};
     struct enforce_pids pids = {0};
     struct box *box = *state;
-    char dir[] = "/tmp/test_tasks.XXXXXX", path[PATH_MAX], command[64];
+    char dir[] = "/tmp/test_tasks.XXXXXX";
     double user_s = -1, system_s = -1, hz = (double)sysconf(_SC_CLK_TCK);
 
     assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof(path), "%s/proc", dir);
-    assert_int_equal(mkdir(path, 0755), 0);
     for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
         record(dir, &processes[i]);
-    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    file_put(path, "100\n101\n102\n102000\n");
-    snprintf(path, sizeof(path), "%s/proc/101/task", dir);
-    assert_int_equal(mkdir(path, 0755), 0);
-    snprintf(path, sizeof(path), "%s/proc/101/task/101", dir);
-    assert_int_equal(mkdir(path, 0755), 0);
-    snprintf(path, sizeof(path), "%s/proc/101/task/101/children", dir);
-    file_put(path, "102 ");
+    folder_put(dir, "cgroup.procs", "100\n101\n102\n102000\n");
+    folder_put(dir, "proc/101/task/101/children", "102 ");
     rootfs_close(&box->root);
     assert_int_equal(rootfs_open(&box->root, dir, NULL), 0);
 
@@ -308,8 +292,7 @@ static void test_recorded_processes(void **state)
     assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), -1);
     assert_true(user_s * hz > 43.9); /* unchanged */
 
-    snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(dir), 0);
 }
 
 int main(void)

@@ -15,35 +15,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/common/folder.h"
+
 static struct topo_llc llc = {.size_bytes = 33554432, .ways = 16};
 static const struct topo topo = {.llcs = 1, .llc = &llc};
 
 /* The type by this /proc/cpuinfo; NULL: there is none. */
 static void type_of(const char *cpuinfo, char *text, size_t size)
 {
-    char folder[] = "/tmp/test_machine_type.XXXXXX", path[128];
+    char folder[] = "/tmp/test_machine_type.XXXXXX";
     struct berth_error err = {""};
     struct rootfs root;
-    FILE *file;
 
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/proc", folder);
-    assert_int_equal(mkdir(path, 0755), 0);
-    snprintf(path, sizeof(path), "%s/proc/cpuinfo", folder);
-    if (cpuinfo) {
-        file = fopen(path, "w");
-        assert_non_null(file);
-        fputs(cpuinfo, file);
-        fclose(file);
-    }
+    if (cpuinfo)
+        folder_put(folder, "proc/cpuinfo", cpuinfo);
     if (rootfs_open(&root, folder, &err) < 0)
         fail_msg("%s", err.text);
     machine_type(&topo, &root, text, size);
     rootfs_close(&root);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/proc", folder);
-    assert_int_equal(rmdir(path), 0);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 static void test_types(void **state)

@@ -13,25 +13,18 @@
 #include <cmocka.h>
 
 #include "packer/memory/mover.h"
+#include "tests/unit/common/fixture.h"
 #include "tests/unit/common/numa_box.h"
 
 #define PAGE 4096.0
 #define FAST 1e12 /* bytes per second */
 
-static struct cpus nodes_of(const char *text)
-{
-    struct cpus set;
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
-
 static void put(struct memory_mover *mover, uint32_t id, pid_t pid, const char *from,
                 const char *to)
 {
     struct memory_job job = {.id = {id, 0},
-                             .from = nodes_of(from),
-                             .to = nodes_of(to),
+                             .from = cpus_of(from),
+                             .to = cpus_of(to),
                              .n = 1,
                              .process = calloc(1, sizeof(*job.process)),
                              .queued_s = 100};

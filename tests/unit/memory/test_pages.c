@@ -12,19 +12,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/fixture.h"
 #include "tests/unit/common/numa_box.h"
 
 #define PAGE 4096.0
 #define HEAP 0x10000000UL
 #define MORE 0x20000000UL
-
-static struct cpus nodes_of(const char *text)
-{
-    struct cpus set = {{0}};
-
-    assert_int_equal(cpus_parse(&set, text), 0);
-    return set;
-}
 
 /* Where a chunk is begun. */
 struct pacer {
@@ -51,10 +44,10 @@ static bool pace(void *arg, const struct memory_progress *progress, double wait_
 static struct memory_progress go(struct numa_box *box, const char *from, const char *to,
                                  const char *first, const char *second, struct pacer *pacer)
 {
-    struct memory_process process[2] = {{.pid = 10, .nodes = nodes_of(first)},
-                                        {.pid = 11, .nodes = nodes_of(second ? second : "")}};
-    struct memory_job job = {.from = nodes_of(from),
-                             .to = nodes_of(to),
+    struct memory_process process[2] = {{.pid = 10, .nodes = cpus_of(first)},
+                                        {.pid = 11, .nodes = cpus_of(second ? second : "")}};
+    struct memory_job job = {.from = cpus_of(from),
+                             .to = cpus_of(to),
                              .n = second ? 2 : 1,
                              .process = process,
                              .queued_s = 100};
@@ -400,9 +393,9 @@ static void test_real(void **state)
 {
     struct rootfs root;
     struct memory_system system;
-    struct memory_process process = {.pid = getpid(), .nodes = nodes_of("1023")};
+    struct memory_process process = {.pid = getpid(), .nodes = cpus_of("1023")};
     struct memory_job job = {
-        .from = nodes_of("0"), .to = process.nodes, .n = 1, .process = &process};
+        .from = cpus_of("0"), .to = process.nodes, .n = 1, .process = &process};
     struct memory_progress progress;
     struct pacer pacer = {0};
     struct timespec now;
@@ -421,7 +414,7 @@ static void test_real(void **state)
     assert_true(progress.bytes >= (double)size);
     assert_float_equal(progress.moved, 0, 0);
 
-    process.nodes = job.to = nodes_of("0");
+    process.nodes = job.to = cpus_of("0");
     memory_pages_move(&system, &job, pace, &pacer, &progress);
     assert_string_equal(progress.why, "");
     assert_float_equal(progress.bytes, 0, 0);

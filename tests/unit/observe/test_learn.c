@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_learn - samples reach the store while nobody waits for it, and what cannot be stored at
  * first is stored later. */
-#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +15,7 @@
 #include <cmocka.h>
 
 #include "packer/observe/learn.h"
+#include "tests/unit/common/folder.h"
 
 struct folder {
     char path[64], db[96];
@@ -32,17 +32,11 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     struct folder *folder = *state;
 
-    nftw(folder->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(folder->path);
     free(folder);
     return 0;
 }

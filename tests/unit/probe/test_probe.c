@@ -2,7 +2,6 @@
 /* test_probe - when and where a cache is probed: /proc/stat and Slurm's cpusets are trees of plain
  * files, the machine is a synthetic one of two caches with two cores each. The probes themselves
  * are real, on a CPU of the machine that runs the test. */
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -19,6 +18,7 @@
 #include <cmocka.h>
 
 #include "packer/probe/probe.h"
+#include "tests/unit/common/folder.h"
 
 #define V1 "sys/fs/cgroup/cpuset/"
 #define JOB V1 "slurm_n1/uid_1000/job_7"
@@ -37,35 +37,12 @@ struct node {
 
 /* ---- a node ---- */
 
-static void node_file(const struct node *node, const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/%s", node->path, name);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0755);
-        *slash = '/';
-    }
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int drop_one(const char *path, const struct stat *info, int what, struct FTW *where)
-{
-    (void)info, (void)what, (void)where;
-    return remove(path);
-}
-
 static void node_drop(const struct node *node, const char *name)
 {
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", node->path, name);
-    nftw(path, drop_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(path);
 }
 
 /* A text of /proc/stat: the CPUs' busy and idle ticks. */
@@ -83,7 +60,7 @@ static void node_stat(const struct node *node, const unsigned busy[4], const uns
 {
     char text[1024];
 
-    node_file(node, "proc/stat", stat_text(text, 4, busy, idle));
+    folder_put(node->path, "proc/stat", stat_text(text, 4, busy, idle));
 }
 
 static int set_up(void **state)
@@ -103,8 +80,8 @@ static int set_up(void **state)
     node->enforce = (struct enforce){.root = &node->root, .cgroup_root = "/sys/fs/cgroup"};
     node->counters = (struct counters_node){
         .root = &node->root, .topo = node->topo, .enforce = &node->enforce, .conf = &node->conf};
-    node_file(node, V1 "cpuset.cpus", "0-3\n");
-    node_file(node, JOB "/cpuset.cpus", "1\n");
+    folder_put(node->path, V1 "cpuset.cpus", "0-3\n");
+    folder_put(node->path, JOB "/cpuset.cpus", "1\n");
     node_stat(node, (unsigned[4]){0}, (unsigned[4]){100, 100, 100, 100});
     node->now_s = 1000;
     *state = node;
@@ -179,14 +156,14 @@ static void test_held_cpus(void **state)
     struct berth_error err;
     struct cpus held;
 
-    node_file(node, V1 "slurm_n1/uid_1000/job_8/cpuset.cpus", "3\n");
-    node_file(node, V1 "slurm_n1/uid_0/job_9/cpuset.cpus", "8-9\n");
-    node_file(node, V1 "slurm_n2/uid_0/job_9/cpuset.cpus", "64\n"); /* a second slurmd */
-    node_file(node, V1 "berth/7.0/cpuset.cpus", "5\n");
+    folder_put(node->path, V1 "slurm_n1/uid_1000/job_8/cpuset.cpus", "3\n");
+    folder_put(node->path, V1 "slurm_n1/uid_0/job_9/cpuset.cpus", "8-9\n");
+    folder_put(node->path, V1 "slurm_n2/uid_0/job_9/cpuset.cpus", "64\n"); /* a second slurmd */
+    folder_put(node->path, V1 "berth/7.0/cpuset.cpus", "5\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), 0);
     assert_cpus(&held, "1,3,8-9,64");
 
-    node_file(node, V1 "slurm_n1/uid_0/job_9/cpuset.cpus", "\n");
+    folder_put(node->path, V1 "slurm_n1/uid_0/job_9/cpuset.cpus", "\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
     assert_non_null(strstr(err.text, "job_9"));
     node_drop(node, V1 "slurm_n1/uid_0/job_9/cpuset.cpus"); /* a job whose list cannot be read */
@@ -196,7 +173,7 @@ static void test_held_cpus(void **state)
     node_drop(node, V1 "slurm_n2");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
     assert_non_null(strstr(err.text, "ConstrainCores=no"));
-    node_file(node, V1 "slurm/tasks", ""); /* Slurm's, without a job */
+    folder_put(node->path, V1 "slurm/tasks", ""); /* Slurm's, without a job */
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), 0);
     assert_true(cpus_empty(&held));
 }
@@ -208,14 +185,14 @@ static void test_held_cpus_of_cgroup2(void **state)
     struct cpus held;
 
     node_drop(node, V1);
-    node_file(node, V2 "ssh.service/cpuset.cpus", "7\n");
+    folder_put(node->path, V2 "ssh.service/cpuset.cpus", "7\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
-    node_file(node, V2 "n1_slurmstepd.scope/job_7/cpuset.cpus", "0-1\n");
-    node_file(node, V2 "slurmstepd.scope/job_8/cpuset.cpus", "4\n");
-    node_file(node, V2 "slurmstepd.scope/system/cpuset.cpus", "\n");
+    folder_put(node->path, V2 "n1_slurmstepd.scope/job_7/cpuset.cpus", "0-1\n");
+    folder_put(node->path, V2 "slurmstepd.scope/job_8/cpuset.cpus", "4\n");
+    folder_put(node->path, V2 "slurmstepd.scope/system/cpuset.cpus", "\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), 0);
     assert_cpus(&held, "0-1,4");
-    node_file(node, V2 "slurmstepd.scope/job_9/cpuset.cpus", "\n"); /* ConstrainCores=no */
+    folder_put(node->path, V2 "slurmstepd.scope/job_9/cpuset.cpus", "\n"); /* ConstrainCores=no */
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
 }
 
@@ -311,7 +288,7 @@ static void test_where_it_does_not(void **state)
     assert_non_null(strstr(err.text, "somebody else"));
 
     node->now_s += 100;
-    node_file(node, JOB "/cpuset.cpus", "\n");
+    folder_put(node->path, JOB "/cpuset.cpus", "\n");
     assert_int_equal(begin(node, "", half, 2, &err), -1);
     assert_non_null(strstr(err.text, "anywhere"));
 }

@@ -13,16 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static const char *const folders[] = {
-    "sys",
-    "sys/bus",
-    "sys/bus/event_source",
-    "sys/bus/event_source/devices",
-    "sys/bus/event_source/devices/cpu",
-    "sys/bus/event_source/devices/cpu/events",
-    "sys/bus/event_source/devices/ibs_op",
-};
-#define FOLDERS (sizeof(folders) / sizeof(folders[0]))
+#include "tests/unit/common/folder.h"
+
 #define STORES "sys/bus/event_source/devices/cpu/events/mem-stores"
 #define IBS "sys/bus/event_source/devices/ibs_op/type"
 
@@ -31,34 +23,12 @@ struct tree {
     struct rootfs root;
 };
 
-static void path_of(const struct tree *tree, const char *name, char path[256])
-{
-    snprintf(path, 256, "%s/%s", tree->path, name);
-}
-
-static void put(const struct tree *tree, const char *name, const char *text)
-{
-    char path[256];
-    FILE *file;
-
-    path_of(tree, name, path);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static int set_up(void **state)
 {
     struct tree *tree = calloc(1, sizeof(*tree));
-    char path[256];
 
     strcpy(tree->path, "/tmp/berth-source.XXXXXX");
     assert_non_null(mkdtemp(tree->path));
-    for (size_t i = 0; i < FOLDERS; i++) {
-        path_of(tree, folders[i], path);
-        assert_int_equal(mkdir(path, 0755), 0);
-    }
     assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
     *state = tree;
     return 0;
@@ -67,18 +37,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct tree *tree = *state;
-    char path[256];
 
     rootfs_close(&tree->root);
-    path_of(tree, STORES, path);
-    unlink(path);
-    path_of(tree, IBS, path);
-    unlink(path);
-    for (size_t i = FOLDERS; i > 0; i--) {
-        path_of(tree, folders[i - 1], path);
-        rmdir(path);
-    }
-    rmdir(tree->path);
+    folder_remove(tree->path);
     free(tree);
     return 0;
 }
@@ -92,8 +53,8 @@ static void test_none(void **state)
 
     assert_int_equal(address_source_find(&source, &tree->root, &err), -1);
     assert_string_equal(err.text, none);
-    put(tree, STORES, "event=0xcd,umask=0x2\n"); /* Ivy Bridge */
-    put(tree, IBS, "what?\n");
+    folder_put(tree->path, STORES, "event=0xcd,umask=0x2\n"); /* Ivy Bridge */
+    folder_put(tree->path, IBS, "what?\n");
     assert_int_equal(address_source_find(&source, &tree->root, &err), -1);
     assert_string_equal(err.text, none);
 }
@@ -116,7 +77,7 @@ static void test_pebs(void **state)
     struct tree *tree = *state;
     struct address_source source;
 
-    put(tree, STORES, "event=0xd0,umask=0x82\n");
+    folder_put(tree->path, STORES, "event=0xd0,umask=0x82\n");
     find(tree, &source, "PEBS");
     assert_int_equal(source.sample.type, PERF_TYPE_RAW);
     assert_int_equal(source.sample.config, 0x10d1);
@@ -131,7 +92,7 @@ static void test_ibs(void **state)
     struct tree *tree = *state;
     struct address_source source;
 
-    put(tree, IBS, "11\n");
+    folder_put(tree->path, IBS, "11\n");
     find(tree, &source, "IBS");
     assert_int_equal(source.sample.type, 11);
     assert_int_equal(source.sample.config, 1u << 19);

@@ -3,7 +3,6 @@
  * addresses the kernel samples too, and debug registers. Its distances are known exactly. */
 #include "packer/reuse/sampler.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/common/faulter.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/noise.h"
 #include "tests/unit/common/perf_box.h"
 
@@ -223,18 +223,6 @@ static void test_rate(void **state)
     assert_int_equal(sdp.samples, 1);
 }
 
-static size_t descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 /* The child ends while it is watched; after the step nothing is open any more. */
 static void test_end(void **state)
 {
@@ -243,14 +231,14 @@ static void test_end(void **state)
     size_t before;
 
     (void)state;
-    before = descriptors() + 2; /* the sampler, the child's socket */
+    before = folder_count("/proc/self/fd") + 2; /* the sampler, the child's socket */
     start(&means);
     for (unsigned i = 0; i < 100; i++)
         miss(i);
-    assert_true(descriptors() > before + 1);
+    assert_true(folder_count("/proc/self/fd") > before + 1);
     assert_int_equal(faulter_stop(&child), 0);
     reuse_sampler_poll(step);
-    assert_int_equal(descriptors(),
+    assert_int_equal(folder_count("/proc/self/fd"),
                      before); /* all watches have ended, the samples' event is open */
     reuse_sampler_ready(sampler);
     ready = (struct pollfd){.fd = reuse_sampler_fd(sampler), .events = POLLIN};
@@ -259,7 +247,7 @@ static void test_end(void **state)
     assert_true(sdp.samples >= REUSE_WATCHES && sdp.censored == sdp.samples);
     reuse_sampler_detach(step);
     step = NULL;
-    assert_int_equal(descriptors(), before - 1);
+    assert_int_equal(folder_count("/proc/self/fd"), before - 1);
     faulter_start(&child); /* for tear_down */
 }
 

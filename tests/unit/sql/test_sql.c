@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_sql - both databases do the same: values, transactions, uniqueness, order, migrations; and
  * the URLs. */
-#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +15,7 @@
 #include <cmocka.h>
 
 #include "packer/sql/sql.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/mariadb_box.h"
 
 /* One database, empty before each test. */
@@ -26,12 +26,6 @@ struct place {
 static struct place file;
 static struct place server;
 static struct mariadb_box box;
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
 
 static int setup_all(void **state)
 {
@@ -61,7 +55,7 @@ static int setup_file(void **state)
 static int teardown_file(void **state)
 {
     (void)state;
-    return nftw(file.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return folder_remove(file.folder);
 }
 
 static struct sql *open_as(const struct place *place, bool writable)

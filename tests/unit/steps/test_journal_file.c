@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "packer/steps/journal_file.h"
+#include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
 struct box {
@@ -49,11 +50,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct box *box = *state;
-    char command[128];
 
     journal_close(box->journal);
-    snprintf(command, sizeof(command), "rm -rf '%s'", box->dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
 }

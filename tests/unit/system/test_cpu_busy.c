@@ -13,25 +13,12 @@
 #include <cmocka.h>
 
 #include "packer/system/cpu_busy.h"
+#include "tests/unit/common/folder.h"
 
 struct tree {
     char path[64];
     struct rootfs root;
 };
-
-static void write_stat(const struct tree *tree, const char *text)
-{
-    char path[96];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/proc", tree->path);
-    mkdir(path, 0755);
-    strcat(path, "/stat");
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static int setup(void **state)
 {
@@ -47,14 +34,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct tree *tree = *state;
-    char path[96];
 
     rootfs_close(&tree->root);
-    snprintf(path, sizeof(path), "%s/proc/stat", tree->path);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/proc", tree->path);
-    rmdir(path);
-    rmdir(tree->path);
+    folder_remove(tree->path);
     free(tree);
     return 0;
 }
@@ -67,10 +49,11 @@ static void test_read(void **state)
     struct busy busy;
     struct cpus all;
 
-    write_stat(tree, "cpu  9 9 9 9 9 9 9 9 9 9\n"
-                     "cpu0 1 2 3 4 5 6 7 8 9 0\n"
-                     "cpu7 100 0 0 9999 0 0 0 0 0 0\n"
-                     "intr 1 2 3\ncpu8 1 1 1 1 1 1 1 1 1 1\n");
+    folder_put(tree->path, "proc/stat",
+               "cpu  9 9 9 9 9 9 9 9 9 9\n"
+               "cpu0 1 2 3 4 5 6 7 8 9 0\n"
+               "cpu7 100 0 0 9999 0 0 0 0 0 0\n"
+               "intr 1 2 3\ncpu8 1 1 1 1 1 1 1 1 1 1\n");
     assert_int_equal(busy_read(&tree->root, &busy, NULL), 0);
     assert_true(busy.s[0] == 19 * tick_s);
     assert_true(busy.s[7] == 100 * tick_s);
@@ -92,7 +75,7 @@ static void test_bad(void **state)
     assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
     assert_string_equal(err.text, "/proc/stat: No such file or directory");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        write_stat(tree, bad[i]);
+        folder_put(tree->path, "proc/stat", bad[i]);
         assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
         assert_string_equal(err.text, "/proc/stat: no CPU in it");
     }

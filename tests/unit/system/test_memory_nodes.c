@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define KIB 1024.0
 #define MIB (1024 * KIB)
 
@@ -84,26 +86,20 @@ static void test_maps(void **state)
 
 static void test_files(void **state)
 {
-    char folder[] = "/tmp/test_memory_nodes.XXXXXX", path[256];
+    char folder[] = "/tmp/test_memory_nodes.XXXXXX";
     struct memory_nodes nodes = {0};
     struct rootfs root;
-    FILE *file;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/memory.numa_stat", folder);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("anon N0=4096 N1=12288\n", file);
-    fclose(file);
+    folder_put(folder, "memory.numa_stat", "anon N0=4096 N1=12288\n");
     assert_int_equal(rootfs_open(&root, folder, NULL), 0);
     assert_int_equal(memory_nodes_of_cgroup(&nodes, &root, "/"), 0);
     assert_true(nodes.bytes[0] == 4096 && nodes.bytes[1] == 12288);
     assert_int_equal(memory_nodes_of_cgroup(&nodes, &root, "/gone"), -1);
     assert_int_equal(memory_nodes_of_process(&nodes, &root, 1), -1);
     rootfs_close(&root);
-    unlink(path);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 /* What this process has touched is on some node. */

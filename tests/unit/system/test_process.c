@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define REST                                                                                       \
     " 18446744073709551615 4194304 4238788 140727020025920 0 0 0 0 0 65538 1 0 0 17 1 0 0 0 0 0 "  \
     "6340112 6341364 26161152 140727020028567 140727020028591 140727020028591 140727020036067 0\n"
@@ -149,39 +151,22 @@ static void test_gone(void **state)
 
 /* ---- threads ---- */
 
-static void put(const char *folder, const char *path, const char *text)
-{
-    char full[256];
-    FILE *file;
-
-    snprintf(full, sizeof(full), "%s/%s", folder, path);
-    for (char *at = strchr(full + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(full, 0755);
-        *at = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void test_waits(void **state)
 {
-    char folder[] = "/tmp/test_proc_usage.XXXXXX", command[64];
+    char folder[] = "/tmp/test_proc_usage.XXXXXX";
     struct proc_waits waits;
     struct rootfs root;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    put(folder, "proc/5/task/5/schedstat", "1000 200 3\n");
-    put(folder, "proc/5/task/5/status",
-        "Name:\t\\nvoluntary_ctxt_switches:\t9\nvoluntary_ctxt_switches:\t40\n"
-        "nonvoluntary_ctxt_switches:\t2\n");
-    put(folder, "proc/5/task/6/schedstat", "1 30 1\n");
-    put(folder, "proc/5/task/6/status",
-        "voluntary:\t1\nvoluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t3\n");
-    put(folder, "proc/7/task/7/status", "Name:\tx\n"); /* this kernel knows neither */
+    folder_put(folder, "proc/5/task/5/schedstat", "1000 200 3\n");
+    folder_put(folder, "proc/5/task/5/status",
+               "Name:\t\\nvoluntary_ctxt_switches:\t9\nvoluntary_ctxt_switches:\t40\n"
+               "nonvoluntary_ctxt_switches:\t2\n");
+    folder_put(folder, "proc/5/task/6/schedstat", "1 30 1\n");
+    folder_put(folder, "proc/5/task/6/status",
+               "voluntary:\t1\nvoluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t3\n");
+    folder_put(folder, "proc/7/task/7/status", "Name:\tx\n"); /* this kernel knows neither */
     assert_int_equal(rootfs_open(&root, folder, NULL), 0);
     assert_int_equal(proc_waits_read(&root, 5, &waits), 0);
     assert_true(waits.run_delay_known && waits.run_delay_ns == 230);
@@ -190,8 +175,7 @@ static void test_waits(void **state)
     assert_false(waits.run_delay_known || waits.switches_known);
     assert_int_equal(proc_waits_read(&root, 8, &waits), -1);
     rootfs_close(&root);
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 int main(void)

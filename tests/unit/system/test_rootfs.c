@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "packer/system/rootfs.h"
+#include "tests/unit/common/folder.h"
 
 struct box {
     char dir[64];
@@ -53,11 +54,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct box *box = *state;
-    char command[128];
 
     rootfs_close(&box->root);
-    snprintf(command, sizeof(command), "rm -rf '%s'", box->dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define STEP "/slurm_n1/uid_1000/job_47/step_0"
 #define SCOPE "/system.slice/n1_slurmstepd.scope/job_47/step_0"
 
@@ -82,30 +84,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[128];
 
-    snprintf(command, sizeof(command), "rm -r '%s'", f->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(f->folder), 0);
     rootfs_close(&f->root);
     free(f);
     return 0;
-}
-
-static void put(struct fixture *f, const char *path, const char *text)
-{
-    char full[512];
-    FILE *file;
-
-    snprintf(full, sizeof(full), "%s/%s", f->folder, path);
-    for (char *at = strchr(full + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(full, 0755);
-        *at = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 static int open_step(struct fixture *f, struct step_cgroup *cgroup)
@@ -122,19 +105,21 @@ static void test_v1(void **state)
     struct step_cgroup cgroup;
     double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
 
-    put(f, "proc/100/cgroup", "9:memory:" STEP "\n4:cpu,cpuacct:" STEP "/task_0\n0::" SCOPE "\n");
-    put(f, "cg/cpuacct" STEP "/cpuacct.usage", "5000000123\n");
-    put(f, "cg/cpuacct" STEP "/cpuacct.stat", "user 400\nsystem 100\n");
-    put(f, "cg/memory" STEP "/memory.numa_stat", "");
+    folder_put(f->folder, "proc/100/cgroup",
+               "9:memory:" STEP "\n4:cpu,cpuacct:" STEP "/task_0\n0::" SCOPE "\n");
+    folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.usage", "5000000123\n");
+    folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.stat", "user 400\nsystem 100\n");
+    folder_put(f->folder, "cg/memory" STEP "/memory.numa_stat", "");
     assert_int_equal(open_step(f, &cgroup), 0);
     assert_string_equal(cgroup.memory, "/cg/memory" STEP);
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), 0);
     assert_true(cpu.cpu_ns == 5000000123 && cpu.user_ns == 400 * tick &&
                 cpu.system_ns == 100 * tick);
-    put(f, "cg/cpuacct" STEP "/cpuacct.usage", "6000000000\n"); /* read again, not remembered */
+    folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.usage",
+               "6000000000\n"); /* read again, not remembered */
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), 0);
     assert_true(cpu.cpu_ns == 6e9);
-    put(f, "cg/cpuacct" STEP "/cpuacct.stat", "user\n");
+    folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.stat", "user\n");
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), -1);
     step_cgroup_close(&cgroup);
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), -1);
@@ -146,8 +131,9 @@ static void test_v2(void **state)
     struct step_cgroup_cpu cpu;
     struct step_cgroup cgroup;
 
-    put(f, "proc/100/cgroup", "0::" SCOPE "/user/task_0\n");
-    put(f, "cg" SCOPE "/user/cpu.stat",
+    folder_put(f->folder, "proc/100/cgroup", "0::" SCOPE "/user/task_0\n");
+    folder_put(
+        f->folder, "cg" SCOPE "/user/cpu.stat",
         "usage_usec 5000001\nuser_usec 4000000\nsystem_usec 1000001\ncore_sched.force_idle_usec 0\n"
         "nr_periods 0\n");
     assert_int_equal(open_step(f, &cgroup), 0);
@@ -155,7 +141,7 @@ static void test_v2(void **state)
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), 0);
     assert_true(cpu.cpu_ns == 5000001e3 && cpu.user_ns == 4e9 && cpu.system_ns == 1000001e3);
     step_cgroup_close(&cgroup);
-    put(f, "cg" SCOPE "/user/memory.numa_stat", "anon N0=1\n");
+    folder_put(f->folder, "cg" SCOPE "/user/memory.numa_stat", "anon N0=1\n");
     assert_int_equal(open_step(f, &cgroup), 0);
     assert_string_equal(cgroup.memory, "/cg" SCOPE "/user");
     step_cgroup_close(&cgroup);
@@ -169,13 +155,13 @@ static void test_partly(void **state)
     struct step_cgroup cgroup;
 
     assert_int_equal(open_step(f, &cgroup), -1);
-    put(f, "proc/100/cgroup", "9:memory:" STEP "\n4:cpu,cpuacct:/\n0::/\n");
-    put(f, "cg/memory" STEP "/memory.numa_stat", "");
+    folder_put(f->folder, "proc/100/cgroup", "9:memory:" STEP "\n4:cpu,cpuacct:/\n0::/\n");
+    folder_put(f->folder, "cg/memory" STEP "/memory.numa_stat", "");
     assert_int_equal(open_step(f, &cgroup), -1);
     assert_string_equal(cgroup.memory, "/cg/memory" STEP);
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), -1);
-    put(f, "proc/100/cgroup", "4:cpu,cpuacct:" STEP "\n");
-    put(f, "cg/cpuacct" STEP "/cpuacct.usage", "1\n"); /* and no cpuacct.stat */
+    folder_put(f->folder, "proc/100/cgroup", "4:cpu,cpuacct:" STEP "\n");
+    folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.usage", "1\n"); /* and no cpuacct.stat */
     assert_int_equal(open_step(f, &cgroup), -1);
     assert_int_equal(cgroup.usage, -1);
 }

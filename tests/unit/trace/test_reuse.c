@@ -26,6 +26,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/common/folder.h"
+
 #define LINE 64
 #define L1_SETS 64
 #define L1_WAYS 8 /* what is taken where the topology does not tell */
@@ -370,10 +372,8 @@ static int make_store(void **state)
 
 static int remove_store(void **state)
 {
-    char command[96];
 
-    snprintf(command, sizeof(command), "rm -rf '%s'", (const char *)*state);
-    return system(command);
+    return folder_remove((const char *)*state);
 }
 
 int main(void)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bench - see bench.h */
+#include "tests/bench/bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/daemon/pipeline.h"
+#include "tests/unit/common/folder.h"
+
+#define NO_SUCH_PID                                                                                \
+    4194304 /* above the kernel's greatest: the cores are taken from the message                   \
+             */
+
+static const char *made;
+static pid_t owner; /* children that exit do not remove it */
+
+void bench_die(const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, why);
+    exit(1);
+}
+
+double bench_cpu_ms(void)
+{
+    return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e6;
+}
+
+static void remove_folder(void)
+{
+    if (getpid() == owner)
+        folder_remove(made);
+}
+
+void bench_folder(char *path)
+{
+    if (!mkdtemp(path))
+        bench_die(path, strerror(errno));
+    made = path;
+    owner = getpid();
+    atexit(remove_folder);
+}
+
+void bench_conf(struct conf *conf, const char *folder)
+{
+    conf_init(conf);
+    conf->enforcement = CONF_ENFORCE_DRYRUN;
+    conf->learn = CONF_OFF;
+    conf->counters[0] = conf->energy[0] = '\0';
+    strcpy(conf->ledger, "off");
+    strcpy(conf->topology, "package:2 l3:12 core:8 pu:1");
+    snprintf(conf->socket, sizeof(conf->socket), "%s/berthd.sock", folder);
+    snprintf(conf->state_dir, sizeof(conf->state_dir), "%s", folder);
+    snprintf(conf->profile_db, sizeof(conf->profile_db), "%s/profiles.db", folder);
+    snprintf(conf->machine_profile, sizeof(conf->machine_profile), "%s/machine.json", folder);
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+}
+
+void bench_start(struct packer *packer, uint32_t job, const char *tag)
+{
+    struct wire_register request = {.id.job = job, .cpus_per_task = 1, .ntasks = 1};
+    struct wire_answer answer = {0};
+
+    request.task = calloc(1, sizeof(*request.task));
+    if (!request.task)
+        bench_die("start", strerror(errno));
+    request.task->pid = NO_SUCH_PID + (pid_t)job;
+    wire_options_init(&request.options);
+    request.options.mode = WIRE_MODE_AUTO;
+    snprintf(request.options.tag, sizeof(request.options.tag), "%s", tag);
+    snprintf(request.node, sizeof(request.node), "bench");
+    snprintf(request.job_cores, sizeof(request.job_cores), "%u", job % BENCH_CORES);
+    snprintf(request.step_cores, sizeof(request.step_cores), "%u", job % BENCH_CORES);
+    pipeline_start(packer, &request, &answer);
+    if (!answer.ok)
+        bench_die("registration", answer.error);
+    wire_answer_clear(&answer);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bench - what the benchmarks share: an end with a reason, a folder, a clock, a node on paper. */
+#ifndef BERTH_BENCH_BENCH_H
+#define BERTH_BENCH_BENCH_H
+
+#include <stdint.h>
+
+#include "packer/conf/conf.h"
+
+#define BENCH_CORES 192
+
+struct packer;
+
+/* Says what failed and why, and ends the program. */
+void bench_die(const char *what, const char *why) __attribute__((noreturn));
+
+/* Returns the CPU time of this thread in milliseconds. */
+double bench_cpu_ms(void);
+
+/* Makes a folder from a template as of mkdtemp(3), and has exit(3) remove it with all that is in
+ * it. One of a program; path stays where it is. */
+void bench_folder(char *path);
+
+/* Fills in what berthd's pipeline needs in this process, and no more: a node of 192 cores and 24
+ * caches, of which nothing is enforced, learned, counted or metered; its files in the folder. */
+void bench_conf(struct conf *conf, const char *folder);
+
+/* Starts a step of one task on one core; its tag may be "". */
+void bench_start(struct packer *packer, uint32_t job, const char *tag);
+
+#endif
