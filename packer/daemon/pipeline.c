@@ -118,6 +118,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         answer_refuse(answer, err.text);
         return;
     }
+    observe_begin(packer, step);
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
@@ -139,6 +140,12 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
 
 /* ---- a step runs ---- */
 
+/* The sooner of two times; < 0: never. */
+static double sooner(double a_s, double b_s)
+{
+    return a_s < 0 || (b_s >= 0 && b_s < a_s) ? b_s : a_s;
+}
+
 double pipeline_observe(struct packer *packer)
 {
     double in_s = sample_due(packer), bill_s = bill_due(packer);
@@ -149,7 +156,8 @@ double pipeline_observe(struct packer *packer)
         packer->steps_changed = false;
     }
     replace_turn(packer, rates_changed);
-    return in_s < 0 || (bill_s >= 0 && bill_s < in_s) ? bill_s : in_s;
+    memory_turn(packer);
+    return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }
 
 void pipeline_rewritten(struct packer *packer)
@@ -348,6 +356,7 @@ static void adopt(struct packer *packer)
         place_adopt(step);
         care_adopt(packer, step);
         memory_told(step);
+        observe_begin(packer, step);
         sample_attach(packer, step);
     }
 }

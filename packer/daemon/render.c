@@ -83,11 +83,10 @@ static const struct cpus *stands(const struct step *step)
     return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
 }
 
-struct json_object *render_step(struct packer *packer, struct step *step)
+struct json_object *render_step(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
 
-    observe_step(packer, step);
     add_name(object, "id", step->request.id);
     json_add_u64(object, "job", step->request.id.job);
     json_add_u64(object, "step", step->request.id.step);
@@ -199,11 +198,11 @@ static struct json_object *render_size(const struct packer *packer, const struct
 
 /* Live steps that share a last-level cache with this one; whose they are is only for root and their
  * owner. */
-static struct json_object *render_neighbours(struct packer *packer, const struct step *step,
+static struct json_object *render_neighbours(const struct packer *packer, const struct step *step,
                                              uid_t viewer)
 {
     struct json_object *list = json_object_new_array();
-    struct step *other;
+    const struct step *other;
 
     TAILQ_FOREACH(other, &packer->steps.live, link)
     for (size_t i = 0; i < packer->topo->llcs && other != step; i++) {
@@ -261,7 +260,7 @@ static void add_edp(struct json_object *object, const struct step_edp *edp)
     json_add_text(object, "edp_source", edp->source);
 }
 
-static struct json_object *render_place(struct packer *packer, const struct step *step,
+static struct json_object *render_place(const struct packer *packer, const struct step *step,
                                         uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
@@ -330,14 +329,13 @@ static struct json_object *render_replace(const struct packer *packer, const str
 }
 
 /* How its memory follows it; null where it has not left a NUMA node. */
-static struct json_object *render_memory(const struct packer *packer, struct step *step)
+static struct json_object *render_memory(const struct step *step)
 {
     const struct step_memory *memory = &step->memory;
     struct json_object *object;
 
     if (!memory->asked)
         return NULL;
-    memory_progress(packer, step);
     object = json_object_new_object();
     json_add_bool(object, "running", memory->running);
     json_add_measure(object, "bytes", memory->bytes);
@@ -371,11 +369,11 @@ static struct json_object *render_observe(const struct packer *packer, const str
     return object;
 }
 
-struct json_object *render_explanation(struct packer *packer, struct step *step, uid_t viewer)
+struct json_object *render_explanation(const struct packer *packer, const struct step *step,
+                                       uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
 
-    observe_step(packer, step);
     add_name(object, "id", step->request.id);
     json_add_text(object, "state", step_state_name[step->state]);
     json_add_u64(object, "started_at", (uint64_t)step->started_at);
@@ -390,7 +388,7 @@ struct json_object *render_explanation(struct packer *packer, struct step *step,
     json_object_object_add(object, "place", render_place(packer, step, viewer));
     json_object_object_add(object, "enforce", render_enforce(packer, step));
     json_object_object_add(object, "replace", render_replace(packer, step));
-    json_object_object_add(object, "memory", render_memory(packer, step));
+    json_object_object_add(object, "memory", render_memory(step));
     json_object_object_add(object, "observe", render_observe(packer, step));
     json_object_object_add(object, "bill", render_bill(step));
     return object;

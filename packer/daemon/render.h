@@ -7,10 +7,15 @@
 
 #include "packer/steps/packer.h"
 
+/* What is shown was found out before: rendering only reads, whatever is asked. */
+
 struct json_object *render_node(const struct packer *packer);
-struct json_object *render_step(struct packer *packer, struct step *step); /* a line of `status` */
-struct json_object *
-render_explanation(struct packer *packer, struct step *step,
-                   uid_t viewer); /* every stage, in order, as this user may see it */
+
+/* A line of `status`. */
+struct json_object *render_step(const struct packer *packer, const struct step *step);
+
+/* Every stage, in order, as this user may see it. */
+struct json_object *render_explanation(const struct packer *packer, const struct step *step,
+                                       uid_t viewer);
 
 #endif

@@ -8,19 +8,23 @@
 #include "packer/observe/window.h"
 #include "packer/steps/program.h"
 
-struct json_object *render_sample(struct packer *packer, struct step *step)
+struct json_object *render_sample(struct packer *packer, struct step *step, bool now)
 {
     struct json_object *object = json_object_new_object();
     double at_s = observe_elapsed_s(step);
     struct counters_sample sample;
+    bool known;
     char id[WIRE_STEP_NAME_MAX];
     const char *name = program_name(&step->request);
 
+    known = now ? sample_read(packer, step, &sample) == 0 : sample_last(step, &sample);
+    if (known && !now)
+        at_s = sample.at_s - step->started_mono_s;
     wire_step_name(step->request.id, id);
     json_add_text(object, "id", id);
     json_add_text(object, "step", name[0] ? name : id);
     json_add_double(object, "at", at_s);
-    if (sample_read(packer, step, &sample) == 0)
+    if (known)
         samples_add(object, &sample);
     return object;
 }

@@ -208,6 +208,23 @@ static int make_job(struct packer *packer, const struct step *step, const struct
     return job->process ? 0 : -1;
 }
 
+static void take_progress(const struct packer *packer, struct step *step)
+{
+    struct step_memory *memory = &step->memory;
+    struct memory_progress progress;
+
+    if (!memory->running || !packer->mover ||
+        !memory_mover_look(packer->mover, step->request.id, &progress, &memory->running))
+        return;
+    if (!isnan(progress.bytes))
+        memory->bytes = progress.bytes;
+    memory->moved = progress.moved;
+    memory->failed = progress.failed;
+    snprintf(memory->why, sizeof(memory->why), "%s", progress.why);
+    if (!memory->running && !memory->why[0])
+        cpus_zero(&memory->behind);
+}
+
 void memory_follow(struct packer *packer, struct step *step, const struct cpus *from_nodes,
                    const struct cpus *to_nodes)
 {
@@ -216,7 +233,7 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
     struct cpus from = *from_nodes;
     struct memory_job job;
 
-    memory_progress(packer, step);
+    take_progress(packer, step);
     cpus_or(&from, &memory->behind);
     price = memory_price(packer, step, &from, to_nodes);
     if (make_job(packer, step, &from, to_nodes, &job) < 0) {
@@ -249,28 +266,18 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
         memory->running = true;
 }
 
-void memory_progress(const struct packer *packer, struct step *step)
+void memory_turn(struct packer *packer)
 {
-    struct step_memory *memory = &step->memory;
-    struct memory_progress progress;
+    struct step *step;
 
-    if (!memory->running || !packer->mover ||
-        !memory_mover_look(packer->mover, step->request.id, &progress, &memory->running))
-        return;
-    if (!isnan(progress.bytes))
-        memory->bytes = progress.bytes;
-    memory->moved = progress.moved;
-    memory->failed = progress.failed;
-    snprintf(memory->why, sizeof(memory->why), "%s", progress.why);
-    if (!memory->running && !memory->why[0])
-        cpus_zero(&memory->behind);
+    TAILQ_FOREACH(step, &packer->steps.live, link) take_progress(packer, step);
 }
 
 void memory_ended(struct packer *packer, struct step *step)
 {
     struct step_memory *memory = &step->memory;
 
-    memory_progress(packer, step);
+    take_progress(packer, step);
     if (packer->mover)
         memory_mover_drop(packer->mover, step->request.id);
     if (memory->running)

@@ -32,8 +32,8 @@ double memory_bytes(const struct step *step, const struct cpus *from_nodes,
 void memory_follow(struct packer *packer, struct step *step, const struct cpus *from_nodes,
                    const struct cpus *to_nodes);
 
-/* Bring step->memory up to date (before it is shown). */
-void memory_progress(const struct packer *packer, struct step *step);
+/* Brings step->memory of the live steps up to date. */
+void memory_turn(struct packer *packer);
 
 /* The step ends, or leaves berth's care: its pages follow no further. */
 void memory_ended(struct packer *packer, struct step *step);

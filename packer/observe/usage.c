@@ -2,6 +2,14 @@
 /* observe - see observe/usage.h */
 #include "packer/observe/usage.h"
 
+#include <math.h>
+
+#include "packer/base/clock.h"
+#include "packer/steps/step_counts.h"
+
+#define EVERY_S 1.0 /* processes are read that often at most */
+#define COST 100    /* and rest so many times as long as reading them took */
+
 void observe_step(struct packer *packer, struct step *step)
 {
     double user_s, system_s;
@@ -13,14 +21,74 @@ void observe_step(struct packer *packer, struct step *step)
     step->use.system_s = system_s;
 }
 
+void observe_begin(struct packer *packer, struct step *step)
+{
+    step->use.next_s = clock_s() + EVERY_S;
+    if (packer->wake)
+        packer->wake(packer->wake_arg, EVERY_S);
+}
+
+/* Counters say what has been used since they began; what was used before is read once. */
+static void begin_counted(struct packer *packer, struct step *step,
+                          const struct counters_sample *sample)
+{
+    struct step_use *use = &step->use;
+
+    observe_step(packer, step);
+    use->counted = true;
+    use->base_user_s = fmax(use->user_s, 0) - sample->value[COUNTER_USER_NS] * 1e-9;
+    use->base_system_s = fmax(use->system_s, 0) - sample->value[COUNTER_SYSTEM_NS] * 1e-9;
+}
+
+/* Takes a reading of the step's counters that has not been seen yet. Returns false where they do
+ * not know its CPU time. */
+static bool take_counted(struct packer *packer, struct step *step)
+{
+    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
+    struct step_use *use = &step->use;
+    bool knows = last && step->counts->counters && counters_know(last, COUNTER_USER_NS) &&
+                 counters_know(last, COUNTER_SYSTEM_NS);
+
+    if (!knows || last->at_s == use->counted_at_s)
+        return use->counted;
+    if (!use->counted)
+        begin_counted(packer, step, last);
+    use->user_s = use->base_user_s + last->value[COUNTER_USER_NS] * 1e-9;
+    use->system_s = use->base_system_s + last->value[COUNTER_SYSTEM_NS] * 1e-9;
+    use->counted_at_s = last->at_s;
+    return true;
+}
+
+double observe_turn(struct packer *packer)
+{
+    double began_s = clock_s(), next_s = INFINITY;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (take_counted(packer, step))
+            continue;
+        if (began_s >= step->use.next_s) {
+            double now_s = clock_s(), after_s;
+
+            observe_step(packer, step);
+            after_s = clock_s();
+            step->use.next_s = after_s + fmax(EVERY_S, COST * (after_s - now_s));
+        }
+        next_s = fmin(next_s, step->use.next_s);
+    }
+    return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
+}
+
 void observe_end(struct packer *packer, struct step *step, const struct wire_end *end)
 {
     if (!end || end->user_s < 0) {
         observe_step(packer, step);
         return;
     }
-    step->use = (struct step_use){
-        .user_s = end->user_s, .system_s = end->system_s, .maxrss_kib = end->maxrss_kib};
+    step->use.user_s = end->user_s;
+    step->use.system_s = end->system_s;
+    step->use.maxrss_kib = end->maxrss_kib;
 }
 
 double observe_elapsed_s(const struct step *step)

@@ -6,7 +6,16 @@
 
 #include "packer/steps/packer.h"
 
-/* Read the CPU time of a live step's processes now. */
+/* A live step is observed from now on: in a second for the first time. */
+void observe_begin(struct packer *packer, struct step *step);
+
+/* Brings the CPU time of the live steps up to date: by their counters, where these have ended a
+ * window, else by their processes, each step's once in a second at most, and so seldom that this
+ * takes a hundredth of the time. Nobody's question does that. Returns the seconds until a step is
+ * to be read next, or < 0: none is. */
+double observe_turn(struct packer *packer);
+
+/* Reads the CPU time of a live step's processes now. */
 void observe_step(struct packer *packer, struct step *step);
 
 /* The last word: the plugin's figures (end), or, where there are none, what was read last. */

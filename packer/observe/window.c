@@ -190,3 +190,11 @@ int sample_read(struct packer *packer, struct step *step, struct counters_sample
     counters_read(packer->counters, step->counts->counters, &target, sample);
     return 0;
 }
+
+bool sample_last(const struct step *step, struct counters_sample *sample)
+{
+    if (!step->counts || !step->counts->counters)
+        return false;
+    *sample = step->counts->last;
+    return true;
+}

@@ -38,4 +38,7 @@ double sample_due(struct packer *packer);
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
 int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample);
 
+/* Fills in the reading that ended its last window. Returns false: nothing is counted of it yet. */
+bool sample_last(const struct step *step, struct counters_sample *sample);
+
 #endif

@@ -144,6 +144,10 @@ struct step_replace {
 struct step_use {
     double user_s, system_s; /* CPU time; < 0 unknown */
     uint64_t maxrss_kib;     /* 0 unknown */
+    bool counted;            /* by its counters, which began with so much: */
+    double base_user_s, base_system_s;
+    double counted_at_s; /* of the counters' reading that this is from */
+    double next_s;       /* CLOCK_MONOTONIC: when its processes are read next, if not counted */
 };
 
 /* What the step is billed (bill.h). */

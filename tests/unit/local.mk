@@ -62,6 +62,7 @@ unit_programs = \
 	tests/unit/daemon/test_ledger_record \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_pipeline \
+	tests/unit/daemon/test_questions \
 	tests/unit/daemon/test_render \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \

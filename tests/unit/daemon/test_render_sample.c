@@ -48,7 +48,7 @@ static void test_counts(void **state)
 
     sample_due(&f->packer); /* its start-up is over */
     step->started_mono_s -= 5;
-    sample = render_sample(&f->packer, step);
+    sample = render_sample(&f->packer, step, true);
     assert_string_equal(text(sample, "id"), "7.0");
     assert_string_equal(text(sample, "step"), "solver");
     at_s = json_object_get_double(json_object_object_get(sample, "at"));
@@ -68,7 +68,7 @@ static void test_uncounted(void **state)
     struct json_object *sample;
 
     sample_due(&f->packer);
-    sample = render_sample(&f->packer, step);
+    sample = render_sample(&f->packer, step, true);
     assert_int_equal(json_object_object_length(sample), 3);
     json_object_put(sample);
 }
@@ -89,7 +89,7 @@ static void test_names(void **state)
 
         strcpy(step->request.options.tag, cases[i].tag);
         strcpy(step->request.exe, cases[i].exe);
-        sample = render_sample(&f->packer, step);
+        sample = render_sample(&f->packer, step, true);
         assert_string_equal(text(sample, "step"), cases[i].name);
         json_object_put(sample);
     }

@@ -95,7 +95,7 @@ static const struct step_memory *settle(struct bench *b)
 {
     while (b->step->memory.running) {
         usleep(1000);
-        memory_progress(&b->f->packer, b->step);
+        memory_turn(&b->f->packer);
     }
     return &b->step->memory;
 }
