@@ -13,7 +13,7 @@
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT };
 
 struct doctor_row {
-    const char *name;
+    char name[24];
     enum doctor_state state;
     bool essential;      /* berth cannot place steps here unless this is ok */
     char found[320];     /* what was seen */

@@ -89,19 +89,14 @@ static void check_cgroups(struct doctor *doctor)
 
 /* ---- counters ---- */
 
-static void add_backend(struct doctor *doctor, const struct counters_about *about)
+/* A row "counters: perf", of one way to do a thing among several. */
+static void add_way(struct doctor *doctor, const char *kind, const char *name, bool used,
+                    const char *without, const char *say)
 {
-    static const char *const row[][3] = {
-        {"perf", "counters: perf", "miss rates come from the profile store alone"},
-        {"resctrl", "counters: resctrl", "cache occupancy and memory traffic are not known"},
-        {"software", "counters: software", "waiting, switches and memory by node are not known"},
-        {"replay", "counters: replay", NULL},
-    };
+    char row[sizeof(doctor->row[0].name)];
 
-    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || about->used))
-            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT, row[i][2],
-                       "%.300s", about->say);
+    snprintf(row, sizeof(row), "%s: %s", kind, name);
+    doctor_add(doctor, row, used ? DOCTOR_OK : DOCTOR_ABSENT, without, "%.300s", say);
 }
 
 /* Each way to count, as berthd would open it. What is in the way of this user is in berthd's only
@@ -124,29 +119,14 @@ static void check_counters(struct doctor *doctor)
         doctor_add(doctor, "counters", DOCTOR_ABSENT, "berthd does not start", "%.300s", err.text);
     } else {
         for (size_t i = 0; counters_about(counters, i, &about); i++)
-            add_backend(doctor, &about);
+            if (about.used || about.without)
+                add_way(doctor, "counters", about.name, about.used, about.without, about.say);
         counters_close(counters);
     }
     topo_free(topo);
 }
 
 /* ---- meters, cache control, memory, shape ---- */
-
-static void add_meter(struct doctor *doctor, const struct energy_about *about)
-{
-    static const char *const row[][3] = {
-        {"powercap", "meters: powercap", "RAPL is read by perf, where that can be"},
-        {"perf", "meters: perf", "RAPL is what powercap has of it"},
-        {"hwmon", "meters: hwmon", "packages and the node are what RAPL has of them"},
-        {"model", "meters: model", NULL},
-    };
-
-    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-        if (strcmp(row[i][0], about->name) == 0 && (row[i][2] || doctor->conf.energy_model[0]))
-            doctor_add(doctor, row[i][1], about->used ? DOCTOR_OK : DOCTOR_ABSENT,
-                       row[i][2] ? row[i][2] : "what no meter says is not known", "%.300s",
-                       about->say);
-}
 
 /* How many of the zones can be read now. */
 static void add_zones(struct doctor *doctor, struct energy *energy)
@@ -185,7 +165,8 @@ static void check_energy(struct doctor *doctor)
         rootfs_close(&root);
     } else {
         for (size_t i = 0; energy_about(energy, i, &about); i++)
-            add_meter(doctor, &about);
+            if (strcmp(about.name, energy_model.name) != 0 || doctor->conf.energy_model[0])
+                add_way(doctor, "meters", about.name, about.used, about.without, about.say);
         add_zones(doctor, energy);
         energy_close(energy);
         rootfs_close(&root);

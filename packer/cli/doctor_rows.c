@@ -26,7 +26,8 @@ void doctor_add(struct doctor *doctor, const char *name, enum doctor_state state
 
     if (doctor->n == sizeof(doctor->row) / sizeof(doctor->row[0]))
         return;
-    *row = (struct doctor_row){.name = name, .state = state, .without = without};
+    *row = (struct doctor_row){.state = state, .without = without};
+    snprintf(row->name, sizeof(row->name), "%s", name);
     va_start(args, format);
     vsnprintf(row->found, sizeof(row->found), format, args);
     va_end(args);

@@ -110,7 +110,8 @@ bool counters_about(const struct counters *counters, size_t i, struct counters_a
 {
     if (i >= BACKENDS)
         return false;
-    *about = (struct counters_about){backends[i]->name, counters->used[i], counters->say[i]};
+    *about = (struct counters_about){backends[i]->name, counters->used[i], counters->say[i],
+                                     backends[i]->without};
     return true;
 }
 

@@ -72,6 +72,8 @@ struct counters_target {
 
 struct counters_backend {
     const char *name;
+    const char *without; /* what is not known where it is absent, for `berthctl doctor`; NULL: the
+                            doctor tells of it only where it is used */
 
     /* Is this way usable on this node? 0: *state (the backend's own), *can (bit i: counter i is
      * known here as a rule) and say (one line for people: what it counts, and how) are filled. -1:
@@ -128,7 +130,7 @@ const char *counters_source(const struct counters *counters);
 struct counters_about {
     const char *name;
     bool used;
-    const char *say;
+    const char *say, *without;
 };
 bool counters_about(const struct counters *counters, size_t i, struct counters_about *about);
 

@@ -333,6 +333,8 @@ static int perf_cgroup_fd(void *step)
 }
 
 const struct counters_backend counters_perf = {.name = "perf",
+                                               .without =
+                                                   "miss rates come from the profile store alone",
                                                .open = perf_backend_open,
                                                .close = perf_backend_close,
                                                .attach = perf_backend_attach,

@@ -298,10 +298,12 @@ static void resctrl_sweep(void *state, const struct wire_step_id *known, size_t 
     resctrl_group_sweep(((const struct resctrl *)state)->node.enforce, known, n);
 }
 
-const struct counters_backend counters_resctrl = {.name = "resctrl",
-                                                  .open = resctrl_open,
-                                                  .close = resctrl_close,
-                                                  .attach = resctrl_attach,
-                                                  .read = resctrl_read,
-                                                  .detach = resctrl_detach,
-                                                  .sweep = resctrl_sweep};
+const struct counters_backend counters_resctrl = {
+    .name = "resctrl",
+    .without = "cache occupancy and memory traffic are not known",
+    .open = resctrl_open,
+    .close = resctrl_close,
+    .attach = resctrl_attach,
+    .read = resctrl_read,
+    .detach = resctrl_detach,
+    .sweep = resctrl_sweep};

@@ -384,9 +384,11 @@ static int software_read(void *state, void *arg, const struct counters_target *t
     return rc;
 }
 
-const struct counters_backend counters_software = {.name = "software",
-                                                   .open = software_open,
-                                                   .close = software_close,
-                                                   .attach = software_attach,
-                                                   .read = software_read,
-                                                   .detach = software_detach};
+const struct counters_backend counters_software = {
+    .name = "software",
+    .without = "waiting, switches and memory by node are not known",
+    .open = software_open,
+    .close = software_close,
+    .attach = software_attach,
+    .read = software_read,
+    .detach = software_detach};

@@ -175,6 +175,7 @@ bool energy_about(const struct energy *energy, size_t i, struct energy_about *ab
 {
     if (i >= WAYS)
         return false;
-    *about = (struct energy_about){ways[i]->name, energy->used[i], energy->say[i]};
+    *about =
+        (struct energy_about){ways[i]->name, energy->used[i], energy->say[i], ways[i]->without};
     return true;
 }

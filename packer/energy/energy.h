@@ -67,7 +67,7 @@ struct energy_node {
 #define ENERGY_SAY 256
 
 struct energy_way {
-    const char *name;
+    const char *name, *without; /* what is not known where it is absent, for `berthctl doctor` */
 
     /* 0: *state and zone[*zones] (at most ENERGY_ZONES) are filled, say is one line for people. -1:
      * not here, err says why; nothing is left behind. */
@@ -103,7 +103,7 @@ void energy_read(struct energy *energy, double at_s, struct energy_reading *read
 struct energy_about {
     const char *name;
     bool used;
-    const char *say;
+    const char *say, *without;
 };
 bool energy_about(const struct energy *energy, size_t i, struct energy_about *about);
 

@@ -319,5 +319,9 @@ static int hwmon_read(void *state, size_t i, double at_s, double busy_s, uint64_
     return 0;
 }
 
-const struct energy_way energy_hwmon = {
-    .name = "hwmon", .open = hwmon_open, .close = hwmon_close, .read = hwmon_read};
+const struct energy_way energy_hwmon = {.name = "hwmon",
+                                        .without =
+                                            "packages and the node are what RAPL has of them",
+                                        .open = hwmon_open,
+                                        .close = hwmon_close,
+                                        .read = hwmon_read};

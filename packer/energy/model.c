@@ -116,5 +116,8 @@ static int model_read(void *state, size_t i, double at_s, double busy_s, uint64_
     return 0;
 }
 
-const struct energy_way energy_model = {
-    .name = "model", .open = model_open, .close = model_close, .read = model_read};
+const struct energy_way energy_model = {.name = "model",
+                                        .without = "what no meter says is not known",
+                                        .open = model_open,
+                                        .close = model_close,
+                                        .read = model_read};

@@ -220,5 +220,8 @@ static int perf_read(void *state, size_t i, double at_s, double busy_s, uint64_t
     return 0;
 }
 
-const struct energy_way energy_perf = {
-    .name = "perf", .open = perf_open_all, .close = perf_close, .read = perf_read};
+const struct energy_way energy_perf = {.name = "perf",
+                                       .without = "RAPL is what powercap has of it",
+                                       .open = perf_open_all,
+                                       .close = perf_close,
+                                       .read = perf_read};

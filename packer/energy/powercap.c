@@ -224,5 +224,8 @@ static int powercap_read(void *state, size_t i, double at_s, double busy_s, uint
     return rc;
 }
 
-const struct energy_way energy_powercap = {
-    .name = "powercap", .open = powercap_open, .close = powercap_close, .read = powercap_read};
+const struct energy_way energy_powercap = {.name = "powercap",
+                                           .without = "RAPL is read by perf, where that can be",
+                                           .open = powercap_open,
+                                           .close = powercap_close,
+                                           .read = powercap_read};
