@@ -222,30 +222,6 @@ static int solve_many(struct nucore_work *w)
 
 /* ---- the answer ---- */
 
-static void fill_usage(const struct nucore_work *w, const struct flows *f, size_t p,
-                       const double *local, const double *amount, struct numem_usage *usage)
-{
-    size_t n = w->nodes;
-
-    usage->bandwidth = 0;
-    for (size_t i = 0; i < n; i++) {
-        usage->bandwidth += local[p * n + i];
-        if (usage->local)
-            usage->local[i] = local[p * n + i];
-    }
-    for (size_t k = 0; usage->inter && k < n * n; k++)
-        usage->inter[k] = 0;
-    for (size_t k = 0; k < f->flows; k++) {
-        if (f->flow[k].program != p)
-            continue;
-        usage->bandwidth += amount[k];
-        if (usage->inter)
-            usage->inter[f->flow[k].from * n + f->flow[k].to] = amount[k];
-    }
-    if (usage->constraint)
-        constraint_find(f, w->best.allocation, local, amount, p, usage->constraint);
-}
-
 static void fill_result(const struct nucore_work *w, const struct flows *f, const double *local,
                         const double *amount, struct nucore_result *result)
 {
@@ -253,7 +229,7 @@ static void fill_result(const struct nucore_work *w, const struct flows *f, cons
 
     result->objective = 0;
     for (size_t p = 0; p < w->programs; p++) {
-        fill_usage(w, f, p, local, amount, &result->usage[p]);
+        constraint_fill_usage(f, w->best.allocation, local, amount, p, &result->usage[p]);
         result->objective += w->gain[p] * unit * result->usage[p].bandwidth;
         if (result->speed)
             result->speed[p] = w->wanted[p] > 0 ? result->usage[p].bandwidth / w->wanted[p] : 1;

@@ -14,8 +14,8 @@
 #include "models/numa/flows.h"
 #include "models/numa/numem_constraint.h"
 
-const char *const numem_constraint_name[NUMEM_CONSTRAINTS] = {
-    "none", "local bandwidth", "max out", "link", "local/remote contention"};
+const char *const numem_constraint_name[NUMEM_CONSTRAINTS] = {"none", "local bandwidth", "max out",
+                                                              "link", "local/remote contention"};
 
 static int check_allocation(const struct numem_machine *m, const struct numem_program *program,
                             const unsigned *allocation, struct numem_fault *fault)
@@ -35,28 +35,6 @@ static int check_allocation(const struct numem_machine *m, const struct numem_pr
         return -1;
     }
     return 0;
-}
-
-static void fill_usage(const struct flows *f, const unsigned *allocation, const double *local,
-                       const double *amount, struct numem_usage *usage)
-{
-    size_t n = f->machine->nodes;
-
-    usage->bandwidth = 0;
-    for (size_t i = 0; i < n; i++) {
-        usage->bandwidth += local[i];
-        if (usage->local)
-            usage->local[i] = local[i];
-    }
-    for (size_t k = 0; usage->inter && k < n * n; k++)
-        usage->inter[k] = 0;
-    for (size_t k = 0; k < f->flows; k++) {
-        usage->bandwidth += amount[k];
-        if (usage->inter)
-            usage->inter[f->flow[k].from * n + f->flow[k].to] = amount[k];
-    }
-    if (usage->constraint)
-        constraint_find(f, allocation, local, amount, 0, usage->constraint);
 }
 
 int numem_solve(const struct numem_machine *machine, const struct numem_program *program,
@@ -80,7 +58,7 @@ int numem_solve(const struct numem_machine *machine, const struct numem_program 
     if (local && amount)
         rc = flows_solve(flows, allocation, NULL, local, amount);
     if (rc == 0)
-        fill_usage(flows, allocation, local, amount, usage);
+        constraint_fill_usage(flows, allocation, local, amount, 0, usage);
     flows_free(flows);
     free(local);
     free(amount);

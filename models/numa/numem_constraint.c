@@ -112,8 +112,9 @@ static enum numem_constraint flow_limit(const struct scene *l, size_t node)
     return found;
 }
 
-void constraint_find(const struct flows *flows, const unsigned *allocation, const double *local,
-                     const double *amount, size_t program, enum numem_constraint *constraint)
+static void find_constraints(const struct flows *flows, const unsigned *allocation,
+                             const double *local, const double *amount, size_t program,
+                             enum numem_constraint *constraint)
 {
     struct scene l = {
         .f = flows, .allocation = allocation, .local = local, .amount = amount, .program = program};
@@ -126,4 +127,31 @@ void constraint_find(const struct flows *flows, const unsigned *allocation, cons
         if (constraint[i] == NUMEM_NONE && is_local_limit(&l, i))
             constraint[i] = NUMEM_LOCAL_BANDWIDTH;
     }
+}
+
+void constraint_fill_usage(const struct flows *flows, const unsigned *allocation,
+                           const double *local, const double *amount, size_t program,
+                           struct numem_usage *usage)
+{
+    size_t n = flows->machine->nodes;
+
+    usage->bandwidth = 0;
+    for (size_t i = 0; i < n; i++) {
+        usage->bandwidth += local[program * n + i];
+        if (usage->local)
+            usage->local[i] = local[program * n + i];
+    }
+    for (size_t k = 0; usage->inter && k < n * n; k++)
+        usage->inter[k] = 0;
+    for (size_t k = 0; k < flows->flows; k++) {
+        const struct flow *flow = &flows->flow[k];
+
+        if (flow->program != program)
+            continue;
+        usage->bandwidth += amount[k];
+        if (usage->inter)
+            usage->inter[flow->from * n + flow->to] = amount[k];
+    }
+    if (usage->constraint)
+        find_constraints(flows, allocation, local, amount, program, usage->constraint);
 }
