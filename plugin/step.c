@@ -113,7 +113,7 @@ static enum client_result step_register(struct step *step, struct wire_answer *a
     request.reg.task = calloc(step->ntasks, sizeof(*request.reg.task));
     request.reg.ntasks = step->ntasks;
     if (!request.reg.task) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return result;
     }
     for (size_t i = 0; i < step->ntasks; i++)

@@ -20,6 +20,11 @@ int berth_error_set(struct berth_error *err, const char *format, ...)
     return -1;
 }
 
+int berth_no_memory(struct berth_error *err)
+{
+    return berth_error_set(err, "out of memory");
+}
+
 int berth_error_before(struct berth_error *err, const char *format, ...)
 {
     struct berth_error why;

@@ -15,6 +15,9 @@ struct berth_error {
 int berth_error_set(struct berth_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Writes that there is no memory, and keeps errno. Returns -1. */
+int berth_no_memory(struct berth_error *err);
+
 /* Writes where it is (printf style) before the reason that err has, and keeps errno. Returns -1. */
 int berth_error_before(struct berth_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

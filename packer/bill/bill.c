@@ -64,7 +64,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
     }
     if (!bill || !bill->busy || !bill->busy_now) {
         bill_close(bill);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     number_packages(bill, packer->topo);
     if (open_meters(bill, packer, err) < 0) {
@@ -79,7 +79,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
     energy_read(bill->energy, now_s, &bill->reading);
     bill->at_s = bill->saved_s = bill->reading.at_s;
     return bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0
-               ? berth_error_set(err, "out of memory")
+               ? berth_no_memory(err)
                : 0;
 }
 

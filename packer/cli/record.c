@@ -153,7 +153,7 @@ static int put_lines(struct record *record, const char *lines, struct berth_erro
 
     free(header);
     if (length < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     rc = record_file_put(&record->file, text, (size_t)length, err);
     free(text);
     return rc;
@@ -169,7 +169,7 @@ static char *lines_of(struct record *record, struct json_object *answer, int *rc
     size_t length;
     FILE *out = open_memstream(&lines, &length);
 
-    *rc = out ? 0 : berth_error_set(err, "out of memory");
+    *rc = out ? 0 : berth_no_memory(err);
     for (size_t i = 0; i < record->nwanted; i++)
         record->wanted[i].lives = false;
     for (size_t i = 0; *rc >= 0 && i < ctl_length(samples); i++) {
@@ -277,7 +277,7 @@ static int run(struct record *record, struct json_object *answer)
     record->recording = recording_new(is_csv(record), record->before);
     if (!record->recording) {
         json_object_put(answer);
-        berth_error_set(&err, "out of memory");
+        berth_no_memory(&err);
         rc = failed(record, &err);
     } else if (rounds(record, answer, &err) < 0) {
         rc = failed(record, &err);

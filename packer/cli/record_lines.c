@@ -97,7 +97,7 @@ static struct recorded *find_step(struct recording *recording, const char *id, c
     }
     step = calloc(1, sizeof(*step));
     if (!step) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     snprintf(step->id, sizeof(step->id), "%s", id);
@@ -148,7 +148,7 @@ int recording_add(struct recording *recording, struct json_object *sample, char 
     go_on(step, &now);
     *line = recording->csv ? samples_csv(step->name, &now) : samples_json(step->name, &now);
     if (!*line)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     recording->samples++;
     recording->values += samples_values(&now);
     return 1;

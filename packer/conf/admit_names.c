@@ -151,7 +151,7 @@ int admit_names_open(struct admit_names **out, struct berth_error *err)
     struct admit_names *names = calloc(1, sizeof(*names));
 
     if (!names)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     names->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (names->fd < 0) {
         free(names);

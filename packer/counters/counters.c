@@ -68,7 +68,7 @@ int counters_open(struct counters **out, const struct counters_node *node, struc
     struct counters *counters = calloc(1, sizeof(*counters));
 
     if (!counters)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t i = 0; i < BACKENDS; i++)
         open_backend(counters, i, node);
     if (node->conf->counters_replay[0] && !counters->used[0]) {

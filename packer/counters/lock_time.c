@@ -210,7 +210,7 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
     int tracefs, rc = -1;
 
     if (!lock)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (load_all(lock) < 0) {
         berth_error_set(err, "eBPF: %s", strerror(errno));
         lock_time_close(lock);

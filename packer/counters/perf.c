@@ -175,7 +175,7 @@ static int perf_backend_open(const struct counters_node *node, void **out, uint3
     char hardware[COUNTERS_SAY - 128];
 
     if (!state)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     state->node = *node;
     raise_files();
     if (perf_plan_software(&state->plan, err) < 0 ||
@@ -236,7 +236,7 @@ static int perf_backend_attach(void *arg, const struct counters_target *target, 
     struct step *step = calloc(1, sizeof(*step));
 
     if (!step)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     step->id = target->body->id;
     tidy(state, &step->id);
     if (perf_cgroup_enter(&step->cgroup, &state->hierarchy, state->node.enforce, target->body,

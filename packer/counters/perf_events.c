@@ -81,7 +81,7 @@ static int take_value(char **value, const char *text, struct berth_error *err)
     bool good;
 
     if (asprintf(&joined, "%s%s%s", *value ? *value : "", *value ? " " : "", text) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     free(*value);
     *value = joined;
     /* What continues begins with '+' or '|': so each line is whole in itself. */
@@ -102,7 +102,7 @@ static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error 
         return berth_error_set(err, "no such counter (etc/events.conf lists them)");
     into = section_of(arg, pair->section);
     if (!into)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (into->value[counter] && !pair->continued)
         return berth_error_set(err, "set before in this section");
     return take_value(&into->value[counter], pair->value, err);

@@ -119,7 +119,7 @@ int perf_set_follow(struct perf_set *set, const struct cpus *cpus, struct berth_
     leave(set, cpus);
     grown = realloc(set->cpu, (cpus_count(cpus) + set->n + 1) * sizeof(*grown));
     if (!grown)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     set->cpu = grown;
     cpus_foreach(cpu, cpus)
     {

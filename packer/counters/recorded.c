@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* replay - see counters/recorded.h. Samples are kept packed, only what each of them knows: most know a few
- * counters of many. */
+/* replay - see counters/recorded.h. Samples are kept packed, only what each of them knows: most
+ * know a few counters of many. */
 #include "packer/counters/recorded.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ struct replay {
 
 static int no_memory(struct berth_error *err)
 {
-    return berth_error_set(err, "out of memory");
+    return berth_no_memory(err);
 }
 
 /* ---- packing ---- */

@@ -51,7 +51,7 @@ static int replay_attach(void *state, const struct counters_target *target, void
         return berth_error_set(err, "no recording of '%.255s' or %s", target->name, id);
     played = malloc(sizeof(*played));
     if (!played)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     played->recording = (size_t)found;
     *step = played;
     return 0;

@@ -251,7 +251,7 @@ static int resctrl_attach(void *state, const struct counters_target *target, voi
     struct resctrl_step *step = calloc(1, sizeof(*step));
 
     if (!step)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (resctrl_group_make(&step->group, enforce, target->body, err) < 0) {
         free_step(step);
         return -1;

@@ -145,7 +145,7 @@ static long move_process(const struct rootfs *root, pid_t pid, const char *tasks
         if (rootfs_write(root, tasks, thread[i], err) < 0 && errno != ESRCH)
             moved = -1;
         else if (enforce_pids_add(done, (pid_t)tid) < 0)
-            moved = berth_error_set(err, "out of memory");
+            moved = berth_no_memory(err);
         else
             moved++;
     }

@@ -137,7 +137,7 @@ static int software_open(const struct counters_node *node, void **state, uint32_
     struct rlimit files = {.rlim_cur = 1024};
 
     if (!software)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     getrlimit(RLIMIT_NOFILE, &files);
     software->node = *node;
     software->ways = (struct usage_ways){
@@ -189,7 +189,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
     size_t n = 0;
 
     if (!step)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (enforce_step_pids(node->enforce, target->body, &pid, &n) < 0) {
         berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
         free(step);
@@ -205,7 +205,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
         step_cgroup_close(&step->cgroup);
         free(pid);
         free(step);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     free(pid);
     software->steps++;
@@ -290,7 +290,7 @@ static int find_processes(struct software *software, struct software_step *step,
     fresh = step_usage_enter(&step->usage, &software->ways, pid, n);
     free(pid);
     if (fresh < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     step->next_list_s = target->elapsed_s;
     if (!gone && !fresh)
         step->next_list_s += about(step, fmin(2 * (target->elapsed_s - step->list_at_s), most_s));

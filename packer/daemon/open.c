@@ -154,7 +154,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
                      sizeof(packer->machine_type));
         read_machine(packer);
         if (pool_init(&packer->pool, packer->topo->cores) < 0)
-            berth_error_set(err, "out of memory");
+            berth_no_memory(err);
         else if (open_counters(packer, err) == 0) {
             learn_configure(packer);
             probing_open(packer);

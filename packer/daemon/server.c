@@ -315,8 +315,7 @@ int server_open(struct server **out, struct event_base *base, struct packer *pac
                 struct berth_error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
-    int fd = server ? unix_socket_bind(packer->conf.socket, 0666, err)
-                    : berth_error_set(err, "out of memory");
+    int fd = server ? unix_socket_bind(packer->conf.socket, 0666, err) : berth_no_memory(err);
 
     if (fd < 0) {
         free(server);

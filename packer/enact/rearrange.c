@@ -17,9 +17,9 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
     int rc = 0;
 
     if (pool_copy(&next, &packer->pool) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (stand_sync(&scene) < 0)
-        rc = berth_error_set(err, "out of memory");
+        rc = berth_no_memory(err);
     if (rc == 0)
         share_cores(packer, &next);
     if (rc == 0 && decides)

@@ -95,14 +95,14 @@ int energy_open(struct energy **out, const struct energy_node *node, struct bert
     struct energy *energy = calloc(1, sizeof(*energy));
 
     if (!energy)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     energy->node = *node;
     energy->node.have = energy->about;
     for (size_t i = 0; i < WAYS; i++)
         open_way(energy, i);
     if (energy->used[WAYS - 1] && find_cpus(energy, node->topo) < 0) {
         energy_close(energy);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     *out = energy;
     return 0;

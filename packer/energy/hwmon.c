@@ -282,7 +282,7 @@ static int hwmon_open(const struct energy_node *node, void **state, struct energ
     size_t packages = 0;
 
     if (!hwmon)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     hwmon->root = node->root;
     add_devices(hwmon, node, zone);
     drop_nodes(hwmon, zone);

@@ -52,7 +52,7 @@ static int model_open(const struct energy_node *node, void **state, struct energ
         return -1;
     model = calloc(1, sizeof(*model));
     if (!model)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     model->watts = watts;
     for (unsigned i = 0; i < node->topo->packages; i++) {
         add_zone(model, node, zone, ENERGY_PACKAGE, i);

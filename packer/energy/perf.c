@@ -176,7 +176,7 @@ static int perf_open_all(const struct energy_node *node, void **state, struct en
         return -1;
     perf = calloc(1, sizeof(*perf));
     if (!perf)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
         open_event(perf, &plan, k);
     if (perf->events == 0) {

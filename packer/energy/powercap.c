@@ -175,7 +175,7 @@ static int powercap_open(const struct energy_node *node, void **state, struct en
     int length;
 
     if (!powercap)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     powercap->root = node->root;
     add_folders(powercap, node, zone);
     if (powercap->zones == 0)

@@ -75,7 +75,7 @@ int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
     struct energy_sampler *sampler = calloc(1, sizeof(*sampler) + n * sizeof(sampler->sensor[0]));
 
     if (!sampler)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     sampler->every_ms = every_ms;
     sampler->n = n;
     for (size_t i = 0; i < n; i++) {

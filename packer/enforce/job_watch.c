@@ -24,7 +24,7 @@ int job_watch_open(struct job_watch **watch, struct berth_error *err)
 {
     *watch = calloc(1, sizeof(**watch));
     if (!*watch)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     (*watch)->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if ((*watch)->fd >= 0)
         return 0;
@@ -63,7 +63,7 @@ int job_watch_add(struct job_watch *watch, uint32_t job, const char *path, struc
     if (find(watch, job))
         return 0;
     if (array_grow(&watch->job, &watch->room, watch->n + 1, sizeof(*watch->job)) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     wd = inotify_add_watch(watch->fd, path, IN_MODIFY);
     if (wd < 0)
         return berth_error_set(err, "%s: cannot be watched: %s", path, strerror(errno));

@@ -104,7 +104,7 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     memset(query, 0, sizeof(*query));
     query->out = open_memstream(&query->text, &query->size);
     if (!query->out)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     fputs("SELECT ", query->out);
     sql_put_names(query->out, ledger_fields);
     fputs(" FROM ledger_record", query->out);
@@ -118,7 +118,7 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     add_time(query, "\"start\" <= ?", filter->until);
     fputs(" ORDER BY \"start\", job, step, cluster, node, restart", query->out);
     if (fclose(query->out) != 0 || query->failed)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     return 0;
 }
 

@@ -22,7 +22,7 @@ static int prepare_insert(struct ledger_store *store, struct berth_error *err)
     int rc = -1;
 
     if (!out)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     fputs("INSERT INTO ledger_record (", out);
     sql_put_names(out, ledger_fields);
     fputs(") VALUES (", out);
@@ -42,7 +42,7 @@ int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct
     struct ledger_store *store = calloc(1, sizeof(*store));
 
     if (!store)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (sql_open(&store->sql, conf->ledger, &options, err) == 0 &&
         sql_migrate(store->sql, "ledger", ledger_migration, LEDGER_SCHEMA, err) == 0 &&
         prepare_insert(store, err) == 0) {

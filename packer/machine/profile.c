@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_profile - see machine/profile.h. Its JSON is in profile_json.c, its file in profile_file.c. */
+/* machine_profile - see machine/profile.h. Its JSON is in profile_json.c, its file in
+ * profile_file.c. */
 #include "packer/machine/profile.h"
 
 #include <errno.h>
@@ -233,7 +234,7 @@ struct numem_machine *machine_profile_numem(const struct machine_profile *profil
     int rc;
 
     if (!copy) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     rc = copy_nodes(copy, profile, err);

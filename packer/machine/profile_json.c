@@ -133,8 +133,7 @@ static int read_route(struct json_object *links, size_t from, size_t to,
     }
     if (node[n] != to)
         return berth_error_set(err, "%s: ends at node %zu", name, node[n]);
-    return machine_profile_set_route(profile, node, n) < 0 ? berth_error_set(err, "out of memory")
-                                                           : 0;
+    return machine_profile_set_route(profile, node, n) < 0 ? berth_no_memory(err) : 0;
 }
 
 static int read_routes(struct json_object *object, struct machine_profile *profile,
@@ -149,7 +148,7 @@ static int read_routes(struct json_object *object, struct machine_profile *profi
         return 0;
     links = calloc(n * n, sizeof(*links));
     if (!links)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     rc = json_get_matrix(rows, "route", n, n, &item, links, sizeof(*links), err);
     for (size_t k = 0; rc == 0 && k < n * n; k++)
         rc = read_route(links[k], k / n, k % n, profile, err);
@@ -167,7 +166,7 @@ static struct machine_profile *new_profile(struct json_object *nodes, struct ber
         berth_error_set(err, "nodes: 1 to %d expected, not %zu", MACHINE_NODES_MAX, n);
     else if (json_get_list(nodes, "nodes", n, &cores_item, cores, sizeof(cores[0]), err) == 0 &&
              !(profile = machine_profile_new(n, cores)))
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
     return profile;
 }
 

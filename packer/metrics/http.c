@@ -236,7 +236,7 @@ int metrics_http_open(struct metrics_http **out, struct event_base *base, struct
     http = calloc(1, sizeof(*http));
     if (!http) {
         close(fd);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     http->packer = packer;
     http->with_steps = address.where == METRICS_UNIX || readers.everybody;

@@ -134,7 +134,7 @@ int metrics_file_open(struct metrics_file **out, struct event_base *base, struct
         return -1;
     file = file_new(base, packer);
     if (!file)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     file->readers = readers;
     if (!file->timer || worker_open(&file->worker, run, file, &why) < 0) {
         file_free(file);

@@ -58,8 +58,7 @@ static int put_samples(struct profiles *store, const struct entries *entries, si
                        struct berth_error *err)
 {
     struct profile_sample *samples = samples_of(entries, n);
-    int rc = samples ? profiles_put_samples(store, samples, n, err)
-                     : berth_error_set(err, "out of memory");
+    int rc = samples ? profiles_put_samples(store, samples, n, err) : berth_no_memory(err);
 
     free(samples);
     return rc;

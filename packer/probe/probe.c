@@ -200,13 +200,13 @@ int probe_open(struct probe **out, const struct counters_node *node, struct bert
                                node->enforce->cgroup_root);
     probe = calloc(1, sizeof(*probe));
     if (!probe)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     probe->node = *node;
     probe->last_s = malloc(node->topo->llcs * sizeof(*probe->last_s));
     probe->history = probe_history_new();
     if (!probe->last_s || !probe->history) {
         probe_close(probe);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     for (size_t i = 0; i < node->topo->llcs; i++)
         probe->last_s[i] = -INFINITY;

@@ -77,7 +77,7 @@ int reuse_sampler_open_with(struct reuse_sampler **out, const struct reuse_means
     struct reuse_sampler *sampler = calloc(1, sizeof(*sampler));
 
     if (!sampler)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     sampler->means = *means;
     LIST_INIT(&sampler->steps);
     sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -336,7 +336,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
     struct reuse_step *fresh = calloc(1, sizeof(*fresh));
 
     if (!fresh)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     fresh->sampler = sampler;
     fresh->random = clock_ns(CLOCK_MONOTONIC);
     if (reuse_sampler_follow(fresh, target, err) < 0) {
@@ -416,7 +416,7 @@ int reuse_sampler_sdp(struct reuse_step *step, size_t sets, size_t ways, double 
         return berth_error_set(err, "%zu reuse distances were sampled, %d are needed", sdp->samples,
                                REUSE_LEAST);
     if (statstack_profile(sample, sdp->samples, &cache, share) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     scale(sdp, share, access_pmi);
     return 0;
 }

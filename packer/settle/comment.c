@@ -106,7 +106,7 @@ char *comment_merge(const char *old, const char *figures, struct berth_error *er
     merged = merge(old ? old : "", object);
     json_object_put(object);
     if (!merged) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
     } else if (strlen(merged) > COMMENT_MAX) {
         berth_error_set(err, "the comment would be longer than %d bytes", COMMENT_MAX);
         free(merged);

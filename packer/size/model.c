@@ -90,7 +90,7 @@ static int fill_local(const struct packer *packer, const struct step *step,
 
     model->local[node] = calloc(cores + 1, sizeof(**model->local));
     if (!model->local[node])
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (!demand || !demand->cores)
         return derive_local(packer, step, node, model->local[node], cores, err);
     if (demand->cores < cores)
@@ -181,7 +181,7 @@ static struct size_model *allocate(const struct packer *packer, struct berth_err
     size_t n = packer->machine->nodes;
 
     if (!model) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     model->nodes = n;
@@ -193,7 +193,7 @@ static struct size_model *allocate(const struct packer *packer, struct berth_err
     if (model->topology && model->cores && model->local && model->none && model->whole)
         return model;
     if (model->whole)
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
     else
         berth_error_set(err, "the machine profile is incomplete: %.200s", why.text);
     size_model_free(model);
@@ -257,7 +257,7 @@ int size_model_choose(const struct size_model *model, const struct size_bounds *
     if (nucore_check(&nucore, &fault, NULL) < 0)
         return berth_error_set(err, "%s: %s", fault.field, fault.why);
     if (nucore_solve(&nucore, &result) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (judge(result.status, bounds->patience_s, err) < 0)
         return -1;
     *proven = result.status == NUCORE_OPTIMAL;

@@ -127,7 +127,7 @@ static int open_mariadb(struct sql *sql, const struct sql_url *url,
         return -1;
     mysql = mysql_init(NULL);
     if (!mysql)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     sql->state = mysql;
     set_options(mysql, url, options->defaults);
     if (!mysql_real_connect(mysql, given(url->host), given(url->user), NULL, url->name, url->port,
@@ -233,7 +233,7 @@ static int prepare(struct sql_statement *statement, const char *text, struct ber
     struct bound *bound;
 
     if (!stmt)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (mysql_stmt_prepare(stmt, text, strlen(text)) != 0) {
         fail(statement->sql, mysql_stmt_errno(stmt), mysql_stmt_sqlstate(stmt),
              mysql_stmt_error(stmt), err);
@@ -245,7 +245,7 @@ static int prepare(struct sql_statement *statement, const char *text, struct ber
     bound = bound_new(stmt, statement->params, statement->columns);
     if (!bound) {
         mysql_stmt_close(stmt);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     statement->state = bound;
     return 0;
@@ -288,7 +288,7 @@ static int bind_columns(struct sql_statement *statement, struct berth_error *err
                          &statement->column[i]);
     mysql_free_result(fields);
     if (!fields || rc < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     return mysql_stmt_bind_result(bound->stmt, bound->result) ? fail_statement(statement, err) : 0;
 }
 

@@ -119,7 +119,7 @@ static int connect_to(struct sql **out, const struct sql_way *way, const struct 
     struct sql *sql = calloc(1, sizeof(*sql));
 
     if (!sql)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     sql->way = way;
     if (way->open(sql, url, options, err) < 0) {
         free(sql);
@@ -208,7 +208,7 @@ int sql_prepare(struct sql *sql, const char *text, struct sql_statement **out,
     struct sql_statement *statement = calloc(1, sizeof(*statement));
 
     if (!statement)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     statement->sql = sql;
     if (sql->way->prepare(statement, text, err) < 0) {
         free(statement);
@@ -218,7 +218,7 @@ int sql_prepare(struct sql *sql, const char *text, struct sql_statement **out,
     statement->column = calloc(statement->columns + 1, sizeof(*statement->column));
     if (!statement->param || !statement->column) {
         sql_finish(statement);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     *out = statement;
     return 0;
@@ -354,7 +354,7 @@ static int run_format(struct sql *sql, const char *format, struct berth_error *e
     int rc;
 
     if (!text)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (hole)
         snprintf(text, size, "%.*s%s%s", (int)(hole - format), format, options, hole + 2);
     else

@@ -235,7 +235,7 @@ static int open_sqlite(struct sql *sql, const struct sql_url *url,
         protect(url->path, group_id(options->group));
     sql->state = state_new(url, options);
     if (!sql->state)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (open_db(sql, options, err) == 0)
         return 0;
     close_sqlite(sql);

@@ -234,7 +234,7 @@ static int measure_contention(struct session *session, size_t p, struct berth_er
     n = cores + 1 < CONTENTION_POINTS ? cores + 1 : CONTENTION_POINTS;
     out = calloc(n * runs, sizeof(*out));
     if (!out)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t k = 0; k < n; k++) {
         size_t beside = cores * k / (n - 1);
 
@@ -353,7 +353,7 @@ static int work_off(struct session *session, struct berth_error *err)
     session->worker = calloc(cores + 1, sizeof(*session->worker));
     session->run = calloc(session->wish->runs, sizeof(*session->run));
     if (!session->profile || !session->worker || !session->run)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     session->planning = true;
     if (measure_all(session, err) < 0)
         return -1;
@@ -363,7 +363,7 @@ static int work_off(struct session *session, struct berth_error *err)
     if (places_fill(session->place, session->places, err) < 0 || measure_all(session, err) < 0)
         return -1;
     if (find_routes(session) < 0)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     describe(session->profile, session->wish->runs);
     return 0;
 }

@@ -129,7 +129,7 @@ int places_find(const struct calibrate_wish *wish, struct place **out, size_t *n
         }
     }
     if (!place)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (found == 0 || found > MACHINE_NODES_MAX) {
         places_free(place, found);
         return berth_error_set(err, "%zu NUMA nodes to measure: 1 to %d expected", found,

@@ -176,7 +176,7 @@ static int start_thread(struct thread *thread, struct berth_error *err)
 
     if (!set || pthread_attr_init(&attr) != 0) {
         CPU_FREE(set);
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     }
     CPU_ZERO_S(size, set);
     CPU_SET_S(thread->worker->cpu, size, set);
@@ -227,7 +227,7 @@ int calibrate_run(struct calibrate_worker *worker, size_t n, double warm_s, doub
     int rc = 0;
 
     if (!thread)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     memset(thread, 0, n * sizeof(*thread));
     for (; rc == 0 && started < n; started += rc == 0) {
         thread[started].worker = &worker[started];

@@ -26,7 +26,7 @@ static void *take(struct ctl_numa *numa, size_t n, size_t size, struct berth_err
     struct memory *memory = calloc(1, sizeof(*memory) + n * size + 1);
 
     if (!memory) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     memory->next = numa->memory;

@@ -60,7 +60,7 @@ static int read_machine(struct ctl_plan *plan, struct berth_error *err)
     plan->core = calloc(plan->cores, sizeof(*plan->core));
     plan->slowdown = calloc(plan->apps.n, sizeof(*plan->slowdown));
     if (!plan->room || !plan->by_di || !plan->core || !plan->slowdown)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t i = 0; i < plan->tree.level[2].count; i++)
         plan->room[plan->tree.parent[2][i]]++;
     complete_machine(plan);
@@ -117,7 +117,7 @@ static int make_units(struct ctl_plan *plan, struct json_object *workload, struc
     plan->unit_cores = calloc(plan->cores, sizeof(*plan->unit_cores));
     plan->unit_kind = calloc(plan->cores, sizeof(*plan->unit_kind));
     if (!plan->unit || !plan->unit_cores || !plan->unit_kind)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t i = 0; i < plan->apps.n; i++)
         for (size_t j = 0; j < plan->apps.app[i].cores; j++, slot++) {
             if (j == 0 || cache[plan->by_di[slot]] != cache[plan->by_di[slot - 1]])
@@ -186,7 +186,7 @@ static int make_contend(struct ctl_plan *plan, struct berth_error *err)
         return 0;
     app = calloc(plan->units, sizeof(*app));
     if (!app)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     for (size_t i = 0; i < plan->units; i++) {
         app[i] = plan->apps.app[plan->unit[i].app];
         app[i].cores = plan->unit_cores[i];

@@ -23,6 +23,18 @@ static void test_set(void **state)
     assert_int_equal(errno, ENOSPC);
 }
 
+static void test_no_memory(void **state)
+{
+    struct berth_error err;
+
+    (void)state;
+    errno = ENOMEM;
+    assert_int_equal(berth_no_memory(&err), -1);
+    assert_string_equal(err.text, "out of memory");
+    assert_int_equal(berth_no_memory(NULL), -1);
+    assert_int_equal(errno, ENOMEM);
+}
+
 static void test_nobody_listens(void **state)
 {
     (void)state;
@@ -65,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_before),
