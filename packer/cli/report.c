@@ -148,7 +148,7 @@ static const char totals_format[] =
 
 struct writing {
     const struct report_args *args;
-    struct report_put put;
+    struct report_table put;
     size_t written; /* elements of the JSON array */
 };
 
@@ -168,13 +168,13 @@ static int put_element(struct writing *writing, struct json_object *object)
 static int put_job_object(struct writing *writing, const struct report_row *job,
                           const struct report_row *steps, size_t n)
 {
-    struct json_object *object = report_put_object(&writing->put, job), *list;
+    struct json_object *object = report_table_object(&writing->put, job), *list;
 
     if (!object || writing->args->jobs_only)
         return put_element(writing, object);
     list = json_object_new_array();
     for (size_t i = 0; list && i < n; i++)
-        json_object_array_add(list, report_put_object(&writing->put, &steps[i]));
+        json_object_array_add(list, report_table_object(&writing->put, &steps[i]));
     json_object_object_add(object, "steps", list);
     return put_element(writing, object);
 }
@@ -190,9 +190,9 @@ static int put_job(const struct report_row *job, const struct report_row *steps,
     for (size_t i = 0; i < writing->args->jobs; i++)
         whole = whole || writing->args->job[i].id.step == UINT32_MAX;
     if (writing->args->jobs == 0 || whole || writing->args->jobs_only)
-        report_put_row(&writing->put, job);
+        report_table_row(&writing->put, job);
     for (size_t i = 0; i < n && !writing->args->jobs_only; i++)
-        report_put_row(&writing->put, &steps[i]);
+        report_table_row(&writing->put, &steps[i]);
     return 0;
 }
 
@@ -201,8 +201,8 @@ static int put_total(const struct report_row *total, void *arg)
     struct writing *writing = arg;
 
     if (writing->put.shape == REPORT_SHAPE_JSON)
-        return put_element(writing, report_put_object(&writing->put, total));
-    report_put_row(&writing->put, total);
+        return put_element(writing, report_table_object(&writing->put, total));
+    report_table_row(&writing->put, total);
     return 0;
 }
 
@@ -211,7 +211,7 @@ static void put_grand(struct writing *writing, struct report_row *grand)
     grand->group = "total";
     if (writing->args->by_given && writing->put.shape == REPORT_SHAPE_TABLE &&
         writing->put.rows > 1)
-        report_put_row(&writing->put, grand);
+        report_table_row(&writing->put, grand);
 }
 
 /* {"since":..,"until":..,"jobs":[..],"total":{..}} */
@@ -229,7 +229,7 @@ static void begin_json(struct writing *writing)
 
 static int end_json(struct writing *writing, const struct report_row *grand)
 {
-    struct json_object *total = report_put_object(&writing->put, grand);
+    struct json_object *total = report_table_object(&writing->put, grand);
     const char *text = total ? json_object_to_json_string_ext(total, JSON_C_TO_STRING_PLAIN) : NULL;
 
     if (text)
@@ -252,7 +252,7 @@ static int put_rows(struct writing *writing, struct report *report)
     if (json)
         begin_json(writing);
     else
-        report_put_header(&writing->put);
+        report_table_header(&writing->put);
     if (report_walk(report, args->by, args->per_node, &visitor, &grand) != 0)
         return -1;
     if (json)

@@ -16,7 +16,7 @@ struct report_wanted {
     uint32_t task;          /* UINT32_MAX: all */
 };
 
-struct report_words_list {
+struct report_word_list {
     char **word;
     size_t n;
 };
@@ -26,7 +26,7 @@ enum report_state { REPORT_STATE_COMPLETED, REPORT_STATE_FAILED, REPORT_STATE_OT
 struct report_args {
     struct report_wanted *job;
     size_t jobs;
-    struct report_words_list users, accounts, partitions, nodes, placed;
+    struct report_word_list users, accounts, partitions, nodes, placed;
     bool state[REPORT_STATE_OTHER + 1], states; /* of -s; whether it was given */
     bool all_users, jobs_only, per_node, by_given;
     bool since_given, until_given;

@@ -21,7 +21,7 @@ static int no_memory(void)
 /* ---- lists ---- */
 
 /* Append a word. 0, or -1. */
-static int append(struct report_words_list *list, char *word)
+static int append(struct report_word_list *list, char *word)
 {
     char **more = word ? reallocarray(list->word, list->n + 1, sizeof(*more)) : NULL;
 
@@ -36,7 +36,7 @@ static int append(struct report_words_list *list, char *word)
 
 static int add_word(const struct ctl_option *option, const char *word, void *into)
 {
-    struct report_words_list *list = (void *)((char *)into + option->offset);
+    struct report_word_list *list = (void *)((char *)into + option->offset);
 
     return append(list, strdup(word)) < 0 ? no_memory() : -1;
 }
@@ -49,7 +49,7 @@ static int add_nodes(const struct ctl_option *option, const char *list, void *in
     size_t n, i;
 
     (void)option;
-    if (report_nodes_expand(list, &name, &n, &err) < 0)
+    if (node_list_expand(list, &name, &n, &err) < 0)
         return ctl_usage("report", "--nodelist: %s", err.text);
     for (i = 0; i < n && append(&args->nodes, name[i]) == 0; i++)
         ;
@@ -127,7 +127,7 @@ static int take_time(const struct ctl_option *option, const char *text, void *in
     bool since = option->letter == 'S';
     struct berth_error err;
 
-    if (report_time_parse(text, args->now, since ? &args->since : &args->until, &err) < 0)
+    if (sacct_time_parse(text, args->now, since ? &args->since : &args->until, &err) < 0)
         return ctl_usage("report", "--%s: %s", option->name, err.text);
     *(since ? &args->since_given : &args->until_given) = true;
     return -1;
@@ -207,7 +207,7 @@ static const struct ctl_options options = {
 static int conclude_window(struct report_args *args)
 {
     if (!args->since_given && args->jobs == 0)
-        args->since = args->states ? args->now : report_time_midnight(args->now);
+        args->since = args->states ? args->now : sacct_time_midnight(args->now);
     if (!args->until_given)
         args->until = args->states && args->since ? args->since : args->now;
     if (args->since > args->until)
@@ -251,7 +251,7 @@ int ctl_report_args(int argc, char **argv, struct report_args *args)
     return status < 0 ? conclude_users(args) : status;
 }
 
-static void clear_list(struct report_words_list *list)
+static void clear_list(struct report_word_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         free(list->word[i]);

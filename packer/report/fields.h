@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_fields - the columns of a report: which there are, and what a row says in them. */
+/* fields - names the columns of a report, and says what a row has in each of them. */
 #ifndef BERTH_REPORT_FIELDS_H
 #define BERTH_REPORT_FIELDS_H
 
@@ -59,36 +59,39 @@ enum report_unit {
 };
 extern const char *const report_unit_name[REPORT_UNITS + 1]; /* up to a NULL */
 
-/* "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that begins
- * so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */
+/* Reads "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that
+ * begins so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */
 int report_columns_parse(const char *format, struct report_column **columns, size_t *n,
                          struct berth_error *err);
 
-/* Every field but those that say the same again. */
+/* Takes every field but those that say the same again. */
 int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err);
 
-/* The names of all, four in a line, as sacct --helpformat has them. */
+/* Writes the names of all, four in a line, as sacct --helpformat has them. */
 void report_fields_print(FILE *out);
 
 /* ---- what a row says (report/format.c) ---- */
 
 #define REPORT_CELL_MAX 512
+#define REPORT_NUMBER_MAX 64 /* of one that is a number or a time */
 
-/* For a person: "12.34kJ", "00:01:30"; "" where it is not known. A sum of energy that is not
- * complete has a ">=" before it. Returns its length. */
-size_t report_cell(const struct report_row *row, const struct report_field *field,
-                   enum report_unit unit, char text[REPORT_CELL_MAX]);
+/* Writes it for a person: "12.34kJ", "00:01:30"; "" where it is not known. A sum of energy that is
+ * not complete has a ">=" before it. Returns its length. */
+size_t report_format_cell(const struct report_row *row, const struct report_field *field,
+                          enum report_unit unit, char text[REPORT_CELL_MAX]);
 
-/* For a program, in the unit that the key names: "12340.000000"; times as 2026-11-21T08:00:00. */
-size_t report_cell_raw(const struct report_row *row, const struct report_field *field,
-                       char text[REPORT_CELL_MAX]);
+/* Writes it for a program, in the unit that the key names: "12340.000000"; times as
+ * 2026-11-21T08:00:00. Returns its length. */
+size_t report_format_raw(const struct report_row *row, const struct report_field *field,
+                         char text[REPORT_CELL_MAX]);
 
-/* The same as a JSON value, which the caller releases; NULL (null) where it is not known. Times are
- * unix seconds. */
-struct json_object *report_cell_json(const struct report_row *row,
-                                     const struct report_field *field);
+/* Returns the same as a JSON value, which the caller releases; NULL (null) where it is not known.
+ * Times are unix seconds. */
+struct json_object *report_format_json(const struct report_row *row,
+                                       const struct report_field *field);
 
-/* An energy as "12.34kJ" with at most four digits that count; "" where it is NAN. */
-size_t report_energy_text(double joules, enum report_unit unit, char text[32]);
+/* Writes an energy as "12.34kJ" with at most four digits that count; "" where it is NAN. Returns
+ * its length. */
+size_t report_format_energy(double joules, enum report_unit unit, char text[REPORT_NUMBER_MAX]);
 
 #endif

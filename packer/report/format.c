@@ -1,50 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_cell - what a row says in a column, for people and for programs: report/fields.h.
- *
- * A report has a hundred thousand cells and more, hence no printf for what most of them hold. */
+/* format - what a row says in a column, for people and for programs: fields.h. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "packer/report/fields.h"
 
-/* ---- numbers ---- */
-
-static size_t put_u64(uint64_t value, int width, char *text)
+/* Writes a short text as printf(3) does. Returns its length. */
+static size_t put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static size_t put(char *text, const char *format, ...)
 {
-    char digits[24];
-    int n = 0;
-    size_t length = 0;
+    va_list args;
+    int length;
 
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while (value /= 10);
-    for (; width > n; width--)
-        text[length++] = '0';
-    while (n)
-        text[length++] = digits[--n];
-    text[length] = '\0';
-    return length;
+    va_start(args, format);
+    length = vsnprintf(text, REPORT_NUMBER_MAX, format, args);
+    va_end(args);
+    return length < REPORT_NUMBER_MAX ? (size_t)length : REPORT_NUMBER_MAX - 1;
 }
 
-/* value >= 0 with so many digits after the point */
-static size_t put_fixed(double value, int digits, char *text)
+/* ---- numbers ---- */
+
+/* A number with so many digits after the point, or as 1.234e+20 where it is too long. */
+static size_t put_fixed(double value, int digits, const char *unit, char *text)
 {
     static const double power[] = {1, 10, 100, 1000};
-    double scaled = value * power[digits] + 0.5;
-    uint64_t whole;
-    size_t length;
 
-    if (!(scaled < 1e18))
-        return (size_t)snprintf(text, 32, "%.3e", value);
-    whole = (uint64_t)scaled;
-    length = put_u64(whole / (uint64_t)power[digits], 0, text);
-    if (digits == 0)
-        return length;
-    text[length++] = '.';
-    return length + put_u64(whole % (uint64_t)power[digits], digits, text + length);
+    if (fabs(value) >= 1e15)
+        return put(text, "%.3e%s", value, unit);
+    value = round(value * power[digits]) / power[digits] + 0.0; /* 0.5 up, and no "-0" */
+    return put(text, "%.*f%s", digits, value, unit);
 }
 
 /* Four digits that count, and a unit: of scale[i] <= value the greatest. */
@@ -52,76 +40,50 @@ static size_t put_scaled(double value, const double *scale, const char *const *u
                          char *text)
 {
     int i = n - 1;
-    size_t length;
 
     while (i > 0 && value < scale[i] * 0.99995)
         i--;
     value /= scale[i];
-    length = put_fixed(value,
-                       value < 9.9995   ? 3
-                       : value < 99.995 ? 2
-                       : value < 999.95 ? 1
-                                        : 0,
-                       text);
-    strcpy(text + length, unit[i]);
-    return length + strlen(unit[i]);
+    return put_fixed(value,
+                     value < 9.9995   ? 3
+                     : value < 99.995 ? 2
+                     : value < 999.95 ? 1
+                                      : 0,
+                     unit[i], text);
 }
 
 static const double joules_of[REPORT_UNITS] = {0, 1, 1e3, 1e6, 3.6e6, 3.6e9};
 
-size_t report_energy_text(double joules, enum report_unit unit, char text[32])
+size_t report_format_energy(double joules, enum report_unit unit, char text[REPORT_NUMBER_MAX])
 {
-    static const double scale[] = {1, 1e3, 1e6, 3.6e6, 3.6e9};
-
     text[0] = '\0';
     if (!(joules >= 0))
         return 0;
     if (unit == REPORT_UNIT_AUTO)
-        return put_scaled(joules, scale, report_unit_name + 1, 5, text);
+        return put_scaled(joules, joules_of + 1, report_unit_name + 1, REPORT_UNITS - 1, text);
     return put_scaled(joules, &joules_of[unit], &report_unit_name[unit], 1, text);
-}
-
-static size_t put_signed(double value, int digits, const char *unit, char *text)
-{
-    size_t length = 0;
-
-    if (value < 0)
-        text[length++] = '-';
-    length += put_fixed(fabs(value), digits, text + length);
-    strcpy(text + length, unit);
-    return length + strlen(unit);
 }
 
 /* ---- times ---- */
 
-static size_t put_clock(uint64_t seconds, char *text)
+/* [D-]HH:MM:SS */
+static size_t put_clock(uint64_t s, char *text)
 {
-    size_t length = 0;
+    size_t length = s >= 86400 ? put(text, "%" PRIu64 "-", s / 86400) : 0;
 
-    if (seconds >= 86400) {
-        length = put_u64(seconds / 86400, 0, text);
-        text[length++] = '-';
-    }
-    length += put_u64(seconds / 3600 % 24, 2, text + length);
-    text[length++] = ':';
-    length += put_u64(seconds / 60 % 60, 2, text + length);
-    text[length++] = ':';
-    return length + put_u64(seconds % 60, 2, text + length);
+    return length + put(text + length, "%02u:%02u:%02u", (unsigned)(s / 3600 % 24),
+                        (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 }
 
 /* As sacct: milliseconds where it took less than an hour, and where there are some. */
 static size_t put_cpu(double seconds, char *text)
 {
     uint64_t ms = (uint64_t)(seconds * 1e3), whole = ms / 1000;
-    size_t length;
 
     if (whole >= 3600 || ms % 1000 == 0)
         return put_clock(whole, text);
-    length = put_u64(whole / 60, 2, text);
-    text[length++] = ':';
-    length += put_u64(whole % 60, 2, text + length);
-    text[length++] = '.';
-    return length + put_u64(ms % 1000, 3, text + length);
+    return put(text, "%02u:%02u.%03u", (unsigned)(whole / 60), (unsigned)(whole % 60),
+               (unsigned)(ms % 1000));
 }
 
 static size_t put_at(int64_t at, char *text)
@@ -131,7 +93,7 @@ static size_t put_at(int64_t at, char *text)
 
     if (at <= 0 || !localtime_r(&seconds, &tm))
         return 0;
-    return strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+    return strftime(text, REPORT_NUMBER_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
 /* ---- names ---- */
@@ -139,26 +101,18 @@ static size_t put_at(int64_t at, char *text)
 /* "12_3.batch", or the job's own number */
 static size_t put_id(const struct report_row *row, bool raw, char *text)
 {
-    char name[WIRE_STEP_NAME_MAX];
-    const char *step = "";
-    size_t length;
+    char name[WIRE_STEP_NAME_MAX] = "";
+    const char *step = NULL;
 
     if (row->kind == REPORT_TOTAL)
         return 0;
     if (row->kind == REPORT_STEP) {
         wire_step_name(row->id, name);
         step = strchr(name, '.');
-        step = step ? step : "";
     }
-    if (row->array_job && !raw) {
-        length = put_u64(row->array_job, 0, text);
-        text[length++] = '_';
-        length += put_u64(row->array_task, 0, text + length);
-    } else {
-        length = put_u64(row->id.job, 0, text);
-    }
-    strcpy(text + length, step);
-    return length + strlen(step);
+    if (row->array_job && !raw)
+        return put(text, "%u_%u%s", row->array_job, row->array_task, step ? step : "");
+    return put(text, "%u%s", row->id.job, step ? step : "");
 }
 
 static const char *state_of(const struct report_row *row)
@@ -182,13 +136,11 @@ static size_t put_text(const char *from, char *text)
 static size_t put_exit(const struct report_row *row, char *text)
 {
     int status = row->exit_status;
-    size_t length;
 
     if (row->kind == REPORT_TOTAL || status < 0)
         return 0;
-    length = put_u64(WIFSIGNALED(status) ? 0 : (uint64_t)WEXITSTATUS(status), 0, text);
-    text[length++] = ':';
-    return length + put_u64(WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0, 0, text + length);
+    return WIFSIGNALED(status) ? put(text, "0:%d", WTERMSIG(status))
+                               : put(text, "%d:0", WEXITSTATUS(status));
 }
 
 /* ---- energy ---- */
@@ -196,13 +148,7 @@ static size_t put_exit(const struct report_row *row, char *text)
 /* Joules with all six digits: nothing is lost. */
 static size_t put_joules(const struct report_energy *energy, char *text)
 {
-    size_t length;
-
-    if (!energy->metered)
-        return 0;
-    length = put_u64(energy->j, 0, text);
-    text[length++] = '.';
-    return length + put_u64(energy->uj, 6, text + length);
+    return energy->metered ? put(text, "%" PRIu64 ".%06u", energy->j, energy->uj) : 0;
 }
 
 /* A sum that lacks some of its parts is known to be at least that much. */
@@ -219,15 +165,12 @@ static size_t put_energy(const struct report_row *row, const struct report_energ
 {
     size_t length = put_at_least(row, energy->metered, text);
 
-    return length + report_energy_text(report_energy_j(energy), unit, text + length);
+    return length + report_format_energy(report_energy_j(energy), unit, text + length);
 }
 
 static size_t put_metered(const struct report_row *row, char *text)
 {
-    size_t length = put_u64(row->energy[REPORT_ENERGY].metered, 0, text);
-
-    text[length++] = '/';
-    return length + put_u64(row->records, 0, text + length);
+    return put(text, "%u/%u", row->energy[REPORT_ENERGY].metered, row->records);
 }
 
 /* ---- cells ---- */
@@ -243,7 +186,7 @@ static size_t put_kib(double kib, char *text)
 {
     bool mib = kib >= 1024 && fmod(kib, 1024) == 0;
 
-    return put_signed(mib ? kib / 1024 : kib, 0, mib ? "M" : "K", text);
+    return put_fixed(mib ? kib / 1024 : kib, 0, mib ? "M" : "K", text);
 }
 
 static size_t put_human(const struct report_row *row, const struct report_field *field,
@@ -273,11 +216,11 @@ static size_t put_human(const struct report_row *row, const struct report_field 
         length = put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
         return length + put_scaled(value, scale, js, 6, text + length);
     case REPORT_FORM_TINY:
-        return (size_t)snprintf(text, 32, "%.3e", value);
+        return put(text, "%.3e", value);
     case REPORT_FORM_PERCENT:
-        return put_signed(value * 100, 1, "%", text);
+        return put_fixed(value * 100, 1, "%", text);
     default:
-        return put_signed(value, 0, "", text);
+        return put_fixed(value, 0, "", text);
     }
 }
 
@@ -301,7 +244,7 @@ static size_t put_word(const struct report_row *row, const struct report_field *
     case REPORT_FORM_END:
         return put_at(row->end, text);
     case REPORT_FORM_RECORDS:
-        return put_u64(row->records, 0, text);
+        return put(text, "%u", row->records);
     case REPORT_FORM_METERED:
         return put_metered(row, text);
     default:
@@ -309,8 +252,8 @@ static size_t put_word(const struct report_row *row, const struct report_field *
     }
 }
 
-size_t report_cell(const struct report_row *row, const struct report_field *field,
-                   enum report_unit unit, char text[REPORT_CELL_MAX])
+size_t report_format_cell(const struct report_row *row, const struct report_field *field,
+                          enum report_unit unit, char text[REPORT_CELL_MAX])
 {
     size_t length;
 
@@ -331,18 +274,18 @@ static size_t put_raw(double value, char *text)
     if (!isfinite(value))
         return 0;
     if (value == nearbyint(value) && fabs(value) < 1e15)
-        return put_signed(value, 0, "", text);
-    return (size_t)snprintf(text, 32, "%.9g", value);
+        return put_fixed(value, 0, "", text);
+    return put(text, "%.9g", value);
 }
 
-size_t report_cell_raw(const struct report_row *row, const struct report_field *field,
-                       char text[REPORT_CELL_MAX])
+size_t report_format_raw(const struct report_row *row, const struct report_field *field,
+                         char text[REPORT_CELL_MAX])
 {
     size_t length;
 
     text[0] = '\0';
     if (field->form == REPORT_FORM_METERED)
-        return put_u64(row->energy[REPORT_ENERGY].metered, 0, text);
+        return put(text, "%u", row->energy[REPORT_ENERGY].metered);
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length;
@@ -351,7 +294,8 @@ size_t report_cell_raw(const struct report_row *row, const struct report_field *
     return put_raw(number_of(row, field), text);
 }
 
-struct json_object *report_cell_json(const struct report_row *row, const struct report_field *field)
+struct json_object *report_format_json(const struct report_row *row,
+                                       const struct report_field *field)
 {
     char text[REPORT_CELL_MAX];
     size_t length;
@@ -368,7 +312,7 @@ struct json_object *report_cell_json(const struct report_row *row, const struct 
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length ? json_object_new_string_len(text, (int)length) : NULL;
-    if (report_cell_raw(row, field, text) == 0)
+    if (report_format_raw(row, field, text) == 0)
         return NULL;
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return json_object_new_double_s(report_energy_j(&row->energy[field->index]), text);

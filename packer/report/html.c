@@ -109,7 +109,7 @@ static void put_card(struct page *page, const char *name, const char *what)
     if (report_columns_parse(name, &column, &n, &err) < 0)
         return;
     fputs("<li><b>", page->out);
-    if (report_cell(&page->grand, column->field, page->about->unit, text))
+    if (report_format_cell(&page->grand, column->field, page->about->unit, text))
         page_cell(page, &page->grand, column->field);
     else
         fputs("not known", page->out);
@@ -187,7 +187,8 @@ static void put_notes(struct page *page)
     put_source(page, REPORT_COUNTERS_SOURCE, "Instructions, misses and memory traffic",
                "nothing was counted");
     put_source(page, REPORT_SLOWDOWN_SOURCE,
-               "Slowdowns, and the slowdown avoided (predicted where Slurm put them, less predicted where they stood)",
+               "Slowdowns, and the slowdown avoided (predicted where Slurm put them, less "
+               "predicted where they stood)",
                "none was predicted or observed");
     fputs("<li>An empty cell is a figure that nobody measured. The energy-delay product of a job "
           "is its energy times its elapsed time; of a user, the sum of his jobs'.</li>\n"
@@ -210,7 +211,7 @@ static void put_row(struct page *page, const struct report_row *row,
     fputs("<tr>", page->out);
     for (size_t i = 0; i < n; i++) {
         if (is_figure(column[i].field)) {
-            report_cell_raw(row, column[i].field, raw);
+            report_format_raw(row, column[i].field, raw);
             fprintf(page->out, "<td class=\"n\" data-v=\"%s\">", raw);
         } else {
             fputs("<td class=\"w\">", page->out);

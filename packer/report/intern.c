@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_words - see report/intern.h: an open-addressed hash table (FNV-1a) over blocks of text. */
+/* intern - see intern.h: an open-addressed hash table (FNV-1a) over blocks of text. */
 #include "packer/report/intern.h"
 
 #include <stdint.h>
@@ -19,15 +19,15 @@ struct slot {
     uint64_t hash;
 };
 
-struct report_words {
+struct report_intern {
     struct block *block;
     struct slot *slot;
     size_t slots, used; /* slots: a power of two */
 };
 
-struct report_words *report_words_new(void)
+struct report_intern *report_intern_new(void)
 {
-    struct report_words *words = calloc(1, sizeof(*words));
+    struct report_intern *words = calloc(1, sizeof(*words));
 
     if (!words)
         return NULL;
@@ -40,7 +40,7 @@ struct report_words *report_words_new(void)
     return words;
 }
 
-void report_words_free(struct report_words *words)
+void report_intern_free(struct report_intern *words)
 {
     if (!words)
         return;
@@ -63,7 +63,7 @@ static struct slot *find(struct slot *slot, size_t slots, uint64_t hash, const c
     return &slot[i];
 }
 
-static int grow(struct report_words *words)
+static int grow(struct report_intern *words)
 {
     size_t slots = words->slots * 2;
     struct slot *slot = calloc(slots, sizeof(*slot));
@@ -79,7 +79,7 @@ static int grow(struct report_words *words)
     return 0;
 }
 
-static char *copy(struct report_words *words, const char *text, size_t size)
+static char *copy(struct report_intern *words, const char *text, size_t size)
 {
     struct block *block = words->block;
 
@@ -96,7 +96,7 @@ static char *copy(struct report_words *words, const char *text, size_t size)
     return memcpy(block->text + block->used - size, text, size);
 }
 
-const char *report_words_keep(struct report_words *words, const char *text)
+const char *report_intern_keep(struct report_intern *words, const char *text)
 {
     uint64_t hash = 14695981039346656037u;
     struct slot *slot;

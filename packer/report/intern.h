@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_words - texts that are kept once each, however often they come: of a hundred thousand
- * records nearly all names are the same few. Equal texts are equal pointers. */
+/* intern - keeps each text once, however often it comes: of a hundred thousand records nearly all
+ * names are the same few. Equal texts are equal pointers. */
 #ifndef BERTH_REPORT_INTERN_H
 #define BERTH_REPORT_INTERN_H
 
-struct report_words;
+struct report_intern;
 
-struct report_words *report_words_new(void); /* NULL: no memory */
-void report_words_free(struct report_words *words);
+/* Returns one that keeps nothing yet; NULL: no memory. */
+struct report_intern *report_intern_new(void);
 
-/* The kept copy of the text; NULL: no memory. */
-const char *report_words_keep(struct report_words *words, const char *text);
+/* Frees it and all texts that it keeps. NULL is fine. */
+void report_intern_free(struct report_intern *words);
+
+/* Returns the copy of the text that is kept; NULL: no memory. */
+const char *report_intern_keep(struct report_intern *words, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_nodes - see report/node_list.h */
+/* node_list - see node_list.h */
 #include "packer/report/node_list.h"
 
 #include <ctype.h>
@@ -96,7 +96,7 @@ static size_t item_length(const char *list)
     return i;
 }
 
-int report_nodes_expand(const char *list, char ***out, size_t *n, struct berth_error *err)
+int node_list_expand(const char *list, char ***out, size_t *n, struct berth_error *err)
 {
     struct names names = {0};
 
@@ -106,7 +106,7 @@ int report_nodes_expand(const char *list, char ***out, size_t *n, struct berth_e
         if (length == 0 ? (errno = EINVAL, true) : add_item(&names, at, length) < 0) {
             int why = errno;
 
-            report_nodes_free(names.name, names.n);
+            node_list_free(names.name, names.n);
             errno = why;
             if (why == EINVAL)
                 return berth_error_set(err, "nodes such as n1,n[2-4] expected, not '%.100s'", list);
@@ -121,7 +121,7 @@ int report_nodes_expand(const char *list, char ***out, size_t *n, struct berth_e
     return 0;
 }
 
-void report_nodes_free(char **names, size_t n)
+void node_list_free(char **names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         free(names[i]);
@@ -205,7 +205,7 @@ static size_t put_group(FILE *out, const char **names, size_t n, size_t from)
     return end;
 }
 
-char *report_nodes_compress(const char **names, size_t *n)
+char *node_list_compress(const char **names, size_t *n)
 {
     char *text = NULL;
     size_t size, unique = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_nodes - lists of nodes as Slurm writes them: "n[1-4,7],login". */
+/* node_list - reads and writes lists of nodes as Slurm does: "n[1-4,7],login". */
 #ifndef BERTH_REPORT_NODE_LIST_H
 #define BERTH_REPORT_NODE_LIST_H
 
@@ -7,13 +7,13 @@
 
 #include "packer/base/error.h"
 
-/* The names of such a list, in its order; the caller frees each and the array. At most 65536. 0, or
+/* Makes the names of such a list, 65536 at most, in its order; node_list_free() frees them. 0, or
  * -1 and err. */
-int report_nodes_expand(const char *list, char ***names, size_t *n, struct berth_error *err);
-void report_nodes_free(char **names, size_t n);
+int node_list_expand(const char *list, char ***names, size_t *n, struct berth_error *err);
+void node_list_free(char **names, size_t n);
 
-/* The shortest list of n names (sorted and made unique in place); the caller frees it. NULL: no
- * memory. */
-char *report_nodes_compress(const char **names, size_t *n);
+/* Returns the shortest list of n names, which it sorts and makes unique in place; the caller frees
+ * it. NULL: no memory. */
+char *node_list_compress(const char **names, size_t *n);
 
 #endif

@@ -23,7 +23,7 @@ struct report {
     struct report_row **block; /* of BLOCK_ROWS each */
     size_t blocks, n;
     struct report_row **order; /* [n] sorted for the walk */
-    struct report_words *words;
+    struct report_intern *words;
     struct {
         int64_t from, to;
         const char *name;
@@ -36,7 +36,7 @@ struct report *report_new(void)
 
     if (!report)
         return NULL;
-    report->words = report_words_new();
+    report->words = report_intern_new();
     if (!report->words) {
         free(report);
         return NULL;
@@ -52,7 +52,7 @@ void report_free(struct report *report)
         free(report->block[i]);
     free(report->block);
     free(report->order);
-    report_words_free(report->words);
+    report_intern_free(report->words);
     free(report);
 }
 
@@ -70,7 +70,7 @@ static const char *keep(void *arg, const char *text)
 {
     struct report *report = arg;
 
-    return report_words_keep(report->words, text);
+    return report_intern_keep(report->words, text);
 }
 
 /* Room for one more row; NULL: no memory. */
@@ -250,7 +250,7 @@ static int name_nodes(struct walk *walk, size_t from, size_t to, struct report_r
     for (; from < to; from++)
         if (order[from]->text[REPORT_NODES] != name[n - 1])
             name[n++] = order[from]->text[REPORT_NODES];
-    text = report_nodes_compress(name, &n);
+    text = node_list_compress(name, &n);
     free(name);
     if (!text)
         return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_time - see report/sacct_time.h */
+/* sacct_time - see sacct_time.h */
 #include "packer/report/sacct_time.h"
 
 #include <ctype.h>
@@ -152,18 +152,13 @@ static bool take_delta(const char **text, struct said *said)
 
 static bool take_named_hour(const char **text, struct said *said)
 {
-    static const struct {
-        const char *name;
-        int hour;
-    } named[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12}, {"fika", 15}, {"teatime", 16}};
+    bool noon = take_word(text, "noon");
 
-    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-        if (take_word(text, named[i].name)) {
-            said->hour = named[i].hour;
-            said->minute = said->second = 0;
-            return true;
-        }
-    return false;
+    if (!noon && !take_word(text, "midnight"))
+        return false;
+    said->hour = noon ? 12 : 0;
+    said->minute = said->second = 0;
+    return true;
 }
 
 static bool take_tomorrow(struct said *said)
@@ -255,7 +250,7 @@ static bool read_said(const char *text, int64_t now, int64_t *at)
     }
 }
 
-int report_time_parse(const char *text, int64_t now, int64_t *at, struct berth_error *err)
+int sacct_time_parse(const char *text, int64_t now, int64_t *at, struct berth_error *err)
 {
     int64_t result;
 
@@ -268,7 +263,7 @@ int report_time_parse(const char *text, int64_t now, int64_t *at, struct berth_e
     return 0;
 }
 
-int64_t report_time_midnight(int64_t at)
+int64_t sacct_time_midnight(int64_t at)
 {
     time_t seconds = (time_t)at;
     struct tm day;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_put - see report/table.h */
+/* table - see table.h */
 #include "packer/report/table.h"
 
 #include <stdlib.h>
@@ -34,69 +34,70 @@ static void put_padded(FILE *out, const struct report_column *column, const char
     putc_unlocked(' ', out);
 }
 
-static void put_cell(struct report_put *put, size_t i, const char *text, size_t length)
+static void put_cell(struct report_table *table, size_t i, const char *text, size_t length)
 {
-    const char *delimiter = put->shape == REPORT_SHAPE_CSV ? "," : put->delimiter;
+    const char *delimiter = table->shape == REPORT_SHAPE_CSV ? "," : table->delimiter;
 
-    if (put->shape == REPORT_SHAPE_TABLE) {
-        put_padded(put->out, &put->column[i], text, length);
+    if (table->shape == REPORT_SHAPE_TABLE) {
+        put_padded(table->out, &table->column[i], text, length);
         return;
     }
-    if (put->shape == REPORT_SHAPE_CSV)
-        text_put_csv(put->out, text);
+    if (table->shape == REPORT_SHAPE_CSV)
+        text_put_csv(table->out, text);
     else
-        fwrite_unlocked(text, 1, length, put->out);
-    if (put->shape == REPORT_SHAPE_PARSABLE || i + 1 < put->columns)
-        fputs_unlocked(delimiter, put->out);
+        fwrite_unlocked(text, 1, length, table->out);
+    if (table->shape == REPORT_SHAPE_PARSABLE || i + 1 < table->columns)
+        fputs_unlocked(delimiter, table->out);
 }
 
-void report_put_header(struct report_put *put)
+void report_table_header(struct report_table *table)
 {
-    if (!put->header)
+    if (!table->header)
         return;
-    for (size_t i = 0; i < put->columns; i++) {
+    for (size_t i = 0; i < table->columns; i++) {
         const char *title =
-            put->shape == REPORT_SHAPE_CSV ? put->column[i].key : put->column[i].title;
+            table->shape == REPORT_SHAPE_CSV ? table->column[i].key : table->column[i].title;
 
-        put_cell(put, i, title, strlen(title));
+        put_cell(table, i, title, strlen(title));
     }
-    putc_unlocked('\n', put->out);
-    if (put->shape != REPORT_SHAPE_TABLE)
+    putc_unlocked('\n', table->out);
+    if (table->shape != REPORT_SHAPE_TABLE)
         return;
-    for (size_t i = 0; i < put->columns; i++) {
-        for (int k = 0; k < width_of(&put->column[i]); k++)
-            putc_unlocked('-', put->out);
-        putc_unlocked(' ', put->out);
+    for (size_t i = 0; i < table->columns; i++) {
+        for (int k = 0; k < width_of(&table->column[i]); k++)
+            putc_unlocked('-', table->out);
+        putc_unlocked(' ', table->out);
     }
-    putc_unlocked('\n', put->out);
+    putc_unlocked('\n', table->out);
 }
 
-void report_put_row(struct report_put *put, const struct report_row *row)
+void report_table_row(struct report_table *table, const struct report_row *row)
 {
     char text[REPORT_CELL_MAX];
 
-    for (size_t i = 0; i < put->columns; i++) {
-        size_t length = put->shape == REPORT_SHAPE_CSV
-                            ? report_cell_raw(row, put->column[i].field, text)
-                            : report_cell(row, put->column[i].field, put->unit, text);
+    for (size_t i = 0; i < table->columns; i++) {
+        size_t length = table->shape == REPORT_SHAPE_CSV
+                            ? report_format_raw(row, table->column[i].field, text)
+                            : report_format_cell(row, table->column[i].field, table->unit, text);
 
         text_clean(text);
-        put_cell(put, i, text, length);
+        put_cell(table, i, text, length);
     }
-    putc_unlocked('\n', put->out);
-    put->rows++;
+    putc_unlocked('\n', table->out);
+    table->rows++;
 }
 
-struct json_object *report_put_object(const struct report_put *put, const struct report_row *row)
+struct json_object *report_table_object(const struct report_table *table,
+                                        const struct report_row *row)
 {
     struct json_object *object = json_object_new_object();
 
     if (!object)
         return NULL;
-    for (size_t i = 0; i < put->columns; i++) {
-        struct json_object *value = report_cell_json(row, put->column[i].field);
+    for (size_t i = 0; i < table->columns; i++) {
+        struct json_object *value = report_format_json(row, table->column[i].field);
 
-        if (json_object_object_add(object, put->column[i].key, value) < 0) {
+        if (json_object_object_add(object, table->column[i].key, value) < 0) {
             json_object_put(value);
             json_object_put(object);
             return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_put - rows as a table like sacct's, as its parsable lines, as CSV, and as JSON. */
+/* table - writes rows as a table like sacct's, as its parsable lines, as CSV, and as JSON. */
 #ifndef BERTH_REPORT_TABLE_H
 #define BERTH_REPORT_TABLE_H
 
@@ -13,7 +13,7 @@ enum report_shape {
     REPORT_SHAPE_JSON
 };
 
-struct report_put {
+struct report_table {
     FILE *out;
     enum report_shape shape;
     const char *delimiter; /* of the parsable shapes */
@@ -24,13 +24,14 @@ struct report_put {
     size_t rows; /* written so far: 0 at first */
 };
 
-/* The lines above the rows, where there are any; not for JSON. */
-void report_put_header(struct report_put *put);
+/* Writes the lines above the rows, where there are any; not for JSON. */
+void report_table_header(struct report_table *table);
 
-/* A row as a line; not for JSON. Control characters become '?'. */
-void report_put_row(struct report_put *put, const struct report_row *row);
+/* Writes a row as a line, its texts cleaned (base/text.h); not for JSON. */
+void report_table_row(struct report_table *table, const struct report_row *row);
 
-/* A row as a JSON object, which the caller releases; NULL: no memory. */
-struct json_object *report_put_object(const struct report_put *put, const struct report_row *row);
+/* Returns a row as a JSON object, which the caller releases; NULL: no memory. */
+struct json_object *report_table_object(const struct report_table *table,
+                                        const struct report_row *row);
 
 #endif

@@ -84,7 +84,7 @@ static char *next_text(void)
 const char *report_box_cell(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_cell(row, field_of(field), REPORT_UNIT_AUTO, text);
+    size_t length = report_format_cell(row, field_of(field), REPORT_UNIT_AUTO, text);
 
     assert_int_equal(length, strlen(text));
     return text;
@@ -93,7 +93,7 @@ const char *report_box_cell(const struct report_row *row, const char *field)
 const char *report_box_raw(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_cell_raw(row, field_of(field), text);
+    size_t length = report_format_raw(row, field_of(field), text);
 
     assert_int_equal(length, strlen(text));
     return text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_fields, report_cell, report_put: what is said in which column, and how it is laid out. */
+/* test_format - what is said in which column, and how it is laid out. */
 #include "tests/unit/common/report_box.h"
 
 #include <math.h>
@@ -132,7 +132,7 @@ static void test_unknown(void **state)
         assert_string_equal(report_box_cell(&row, blank[i]), "");
         assert_string_equal(report_box_raw(&row, blank[i]), "");
         assert_int_equal(report_columns_parse(blank[i], &column, &n, &err), 0);
-        assert_null(report_cell_json(&row, column->field));
+        assert_null(report_format_json(&row, column->field));
         free(column);
     }
     assert_string_equal(report_box_cell(&row, "Metered"), "0/1");
@@ -196,11 +196,11 @@ static void test_energy(void **state)
         {1.8e6, REPORT_UNIT_KWH, "0.500kWh"},  {NAN, REPORT_UNIT_AUTO, ""},
         {5e23, REPORT_UNIT_J, "5.000e+23J"},
     };
-    char text[32];
+    char text[REPORT_NUMBER_MAX];
 
     (void)state;
     for (size_t i = 0; i < sizeof(energy) / sizeof(energy[0]); i++) {
-        size_t length = report_energy_text(energy[i].joules, energy[i].unit, text);
+        size_t length = report_format_energy(energy[i].joules, energy[i].unit, text);
 
         assert_string_equal(text, energy[i].text);
         assert_int_equal(length, strlen(text));
@@ -214,15 +214,15 @@ static char *put(enum report_shape shape, const char *format, bool header, const
 {
     struct report_column *column;
     struct berth_error err;
-    struct report_put out = {.shape = shape, .delimiter = delimiter, .header = header};
+    struct report_table out = {.shape = shape, .delimiter = delimiter, .header = header};
     char *text;
     size_t size;
 
     assert_int_equal(report_columns_parse(format, &column, &out.columns, &err), 0);
     out.column = column;
     out.out = open_memstream(&text, &size);
-    report_put_header(&out);
-    report_put_row(&out, row);
+    report_table_header(&out);
+    report_table_row(&out, row);
     assert_int_equal(fclose(out.out), 0);
     free(column);
     return text;
@@ -285,7 +285,7 @@ static void test_json(void **state)
     struct report_row row = row_of(&record);
     struct report_column *column;
     struct berth_error err;
-    struct report_put out = {.shape = REPORT_SHAPE_JSON};
+    struct report_table out = {.shape = REPORT_SHAPE_JSON};
     struct json_object *object;
 
     (void)state;
@@ -294,7 +294,7 @@ static void test_json(void **state)
                                           &column, &out.columns, &err),
                      0);
     out.column = column;
-    object = report_put_object(&out, &row);
+    object = report_table_object(&out, &row);
     assert_string_equal(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN),
                         "{\"job_id\":\"12.0\",\"start\":1795248000,\"energy_j\":4000.000001,"
                         "\"edp_per_instruction_js\":4e-06,\"llc_misses\":null,\"alloc_cpus\":4,"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_time: each form that sacct takes, beside what Slurm itself makes of it where its library
- * is there. */
+/* test_sacct_time - each form that sacct takes, beside what Slurm itself makes of it where its
+ * library is there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +64,7 @@ static const struct {
     {"today", "2026-11-21T00:00:00"},
     {"tomorrow", "2026-11-22T00:00:00"},
     {"midnight", "2026-11-21T00:00:00"},
-    {"elevenses", "2026-11-21T11:00:00"},
     {"noon", "2026-11-21T12:00:00"},
-    {"fika", "2026-11-21T15:00:00"},
-    {"teatime", "2026-11-21T16:00:00"},
     {"Noon 11/01", "2026-11-01T12:00:00"},
     {"now", "2026-11-21T12:15:30"},
     {"now-30", "2026-11-21T12:15:00"},
@@ -88,7 +85,7 @@ static void test_good(void **state)
         int64_t at = 0;
         char text[32];
 
-        if (report_time_parse(good[i].text, NOW, &at, &err) < 0)
+        if (sacct_time_parse(good[i].text, NOW, &at, &err) < 0)
             fail_msg("%s: %s", good[i].text, err.text);
         if (strcmp(text_of(at, text), good[i].at) != 0)
             fail_msg("%s: %s expected, not %s", good[i].text, good[i].at, text);
@@ -137,11 +134,22 @@ static void test_bad(void **state)
         struct berth_error err = {""};
         int64_t at = 42;
 
-        if (report_time_parse(bad[i], NOW, &at, &err) == 0)
+        if (sacct_time_parse(bad[i], NOW, &at, &err) == 0)
             fail_msg("'%s' was taken", bad[i]);
         assert_int_equal(at, 42);
         assert_non_null(strstr(err.text, "as sacct takes it"));
     }
+}
+
+/* Slurm's hours of tea are no hours of a report. */
+static void test_no_tea(void **state)
+{
+    static const char *const tea[] = {"elevenses", "fika", "teatime"};
+    int64_t at;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(tea) / sizeof(tea[0]); i++)
+        assert_int_equal(sacct_time_parse(tea[i], NOW, &at, NULL), -1);
 }
 
 /* Local time, and days of 23 and 25 hours. */
@@ -152,13 +160,13 @@ static void test_zone(void **state)
 
     (void)state;
     zone("CET-1CEST,M3.5.0,M10.5.0/3");
-    assert_int_equal(report_time_parse("2026-10-25", NOW, &before, &err), 0);
-    assert_int_equal(report_time_parse("2026-10-26", NOW, &at, &err), 0);
+    assert_int_equal(sacct_time_parse("2026-10-25", NOW, &before, &err), 0);
+    assert_int_equal(sacct_time_parse("2026-10-26", NOW, &at, &err), 0);
     assert_int_equal(at - before, 25 * 3600);
-    assert_int_equal(report_time_midnight(at + 3601), at);
-    assert_int_equal(report_time_midnight(at - 1), before);
-    assert_int_equal(report_time_parse("2026-03-29", NOW, &before, &err), 0);
-    assert_int_equal(report_time_parse("2026-03-30", NOW, &at, &err), 0);
+    assert_int_equal(sacct_time_midnight(at + 3601), at);
+    assert_int_equal(sacct_time_midnight(at - 1), before);
+    assert_int_equal(sacct_time_parse("2026-03-29", NOW, &before, &err), 0);
+    assert_int_equal(sacct_time_parse("2026-03-30", NOW, &at, &err), 0);
     assert_int_equal(at - before, 23 * 3600);
     zone("UTC0");
 }
@@ -193,7 +201,7 @@ static void compare(slurm_parse_time *parse, const char *text, char *differs, si
     do {
         now = time(NULL);
         theirs = parse(text, 1);
-        if (report_time_parse(text, now, &at, &err) < 0)
+        if (sacct_time_parse(text, now, &at, &err) < 0)
             at = 0; /* theirs for what they do not take */
     } while (time(NULL) != now);
     if (at != theirs)
@@ -232,9 +240,8 @@ static void test_beside_slurm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_zone),
+        cmocka_unit_test(test_good),         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_tea),       cmocka_unit_test(test_zone),
         cmocka_unit_test(test_beside_slurm),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report, report_merge, report_nodes, report_words: records into steps, jobs and totals; nothing is
+/* test_totals - records into steps, jobs and totals; nothing is
  * lost, nothing is made up. */
 #include "tests/unit/common/report_box.h"
 
@@ -340,10 +340,10 @@ static void test_lists(void **state)
         size_t n;
 
         if (!list[i].names) {
-            assert_int_equal(report_nodes_expand(list[i].list, &name, &n, &err), -1);
+            assert_int_equal(node_list_expand(list[i].list, &name, &n, &err), -1);
             continue;
         }
-        assert_int_equal(report_nodes_expand(list[i].list, &name, &n, &err), 0);
+        assert_int_equal(node_list_expand(list[i].list, &name, &n, &err), 0);
         for (size_t k = 0; k < n; k++)
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", k ? " " : "",
                      name[k]);
@@ -353,35 +353,35 @@ static void test_lists(void **state)
             size_t count = n;
 
             memcpy(sorted, name, n * sizeof(*name));
-            again = report_nodes_compress(sorted, &count);
+            again = node_list_compress(sorted, &count);
             assert_string_equal(again, list[i].again ? list[i].again : list[i].list);
             free(again);
         }
-        report_nodes_free(name, n);
+        node_list_free(name, n);
     }
 }
 
 static void test_words(void **state)
 {
-    struct report_words *words = report_words_new();
+    struct report_intern *words = report_intern_new();
     const char *kept[5000];
     char text[100000];
 
     (void)state;
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof(text), "word%d", i);
-        kept[i] = report_words_keep(words, text);
+        kept[i] = report_intern_keep(words, text);
     }
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof(text), "word%d", i);
         assert_string_equal(kept[i], text);
-        assert_ptr_equal(report_words_keep(words, text), kept[i]);
+        assert_ptr_equal(report_intern_keep(words, text), kept[i]);
     }
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    assert_string_equal(report_words_keep(words, text), text);
-    assert_ptr_equal(report_words_keep(words, ""), report_words_keep(words, ""));
-    report_words_free(words);
+    assert_string_equal(report_intern_keep(words, text), text);
+    assert_ptr_equal(report_intern_keep(words, ""), report_intern_keep(words, ""));
+    report_intern_free(words);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
