@@ -54,7 +54,7 @@ static enum outcome tell(struct settler *settler, const struct settle_run *run, 
         argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
     argv[n++] = figures;
     argv[n] = NULL;
-    status = settle_program(argv, RUN_LIMIT_S, &settler->worker.stopping, said, size);
+    status = run_program(argv, RUN_LAST_ERROR, RUN_LIMIT_S, &settler->worker.stopping, said, size);
     if (status == 0)
         return DONE;
     return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settle_run - see system/run_program.h */
+/* run_program - see run_program.h */
 #include "packer/system/run_program.h"
 
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "packer/base/clock.h"
@@ -20,7 +19,8 @@
 
 /* ---- its start ---- */
 
-/* Our threads block signals, and the daemon ignores SIGPIPE: not so the program. */
+/* Lets the program have all signals: the threads here block them, and the daemon ignores SIGPIPE.
+ */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t none, fallback;
@@ -34,23 +34,24 @@ static int set_signals(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(char *const *argv, int err_fd, pid_t *pid)
+static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    int rc;
+    int heard = hear == RUN_LAST_ERROR ? STDERR_FILENO : STDOUT_FILENO, rc;
+    int ignored = hear == RUN_LAST_ERROR ? STDOUT_FILENO : STDERR_FILENO;
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     rc = set_signals(&attributes);
     if (!rc)
-        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+        rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!rc)
-        rc = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+        rc = posix_spawn_file_actions_addopen(&files, ignored, "/dev/null", O_WRONLY, 0);
     if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&files, err_fd, 2);
+        rc = posix_spawn_file_actions_adddup2(&files, fd, heard);
     if (!rc)
-        rc = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
+        rc = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return rc;
@@ -61,7 +62,8 @@ static int spawn(char *const *argv, int err_fd, pid_t *pid)
 struct saying {
     char *said;
     size_t size, length;
-    bool over; /* the line has ended: the next letter begins another */
+    bool first; /* only the first line is kept, not the last one */
+    bool over;  /* the line has ended: the next letter begins another */
 };
 
 static void hear(struct saying *saying, const char *text, ssize_t n)
@@ -71,6 +73,8 @@ static void hear(struct saying *saying, const char *text, ssize_t n)
             saying->over = true;
             continue;
         }
+        if (saying->over && saying->first)
+            return;
         if (saying->over)
             saying->length = 0;
         saying->over = false;
@@ -80,7 +84,8 @@ static void hear(struct saying *saying, const char *text, ssize_t n)
     }
 }
 
-/* Until the other end is closed: true. False: it takes too long, or we are to stop. */
+/* Listens until the other end is closed. Returns false when that takes too long, or *stop is set.
+ */
 static bool listen_to(int fd, double limit_s, const atomic_bool *stop, struct saying *saying)
 {
     double end_s = clock_s() + limit_s;
@@ -88,7 +93,7 @@ static bool listen_to(int fd, double limit_s, const atomic_bool *stop, struct sa
     char text[512];
     ssize_t n;
 
-    while (!atomic_load(stop) && clock_s() < end_s) {
+    while (!(stop && atomic_load(stop)) && clock_s() < end_s) {
         if (poll(&poll_fd, 1, LOOK_MS) <= 0)
             continue;
         n = read(fd, text, sizeof(text));
@@ -112,10 +117,10 @@ static int exit_status(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int settle_program(char *const *argv, double limit_s, const atomic_bool *stop, char *said,
-                   size_t size)
+int run_program(char *const *argv, enum run_hear hear, double limit_s, const atomic_bool *stop,
+                char *said, size_t size)
 {
-    struct saying saying = {.said = said, .size = size};
+    struct saying saying = {.said = said, .size = size, .first = hear == RUN_FIRST_OUTPUT};
     int end[2], rc;
     pid_t pid;
 
@@ -124,7 +129,7 @@ int settle_program(char *const *argv, double limit_s, const atomic_bool *stop, c
         snprintf(said, size, "%s", strerror(errno));
         return -1;
     }
-    rc = spawn(argv, end[1], &pid);
+    rc = spawn(argv, hear, end[1], &pid);
     close(end[1]);
     if (rc) {
         snprintf(said, size, "%s: %s", argv[0], strerror(rc));

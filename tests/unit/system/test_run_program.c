@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_settle_run - a program that is run for a moment: how it ended, what it said last, and its
+/* test_run_program - a program that is run for a moment: how it ended, what it said last, and its
  * end when it takes too long or is not wanted any more. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static int run(const char *script, double limit_s, char *said, size_t size)
     char *argv[] = {(char *)"/bin/sh", (char *)"-c",  (char *)script,
                     (char *)"sh",      (char *)"arg", NULL};
 
-    return settle_program(argv, limit_s, &stop, said, size);
+    return run_program(argv, RUN_LAST_ERROR, limit_s, &stop, said, size);
 }
 
 static const struct {
@@ -55,6 +55,22 @@ static void its_end_and_last_words(void **state)
     }
 }
 
+/* A program of PATH, what it says first, and that all it says is taken off its hands. */
+static void its_first_words(void **state)
+{
+    char said[64], *argv[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+
+    (void)state;
+    argv[2] = (char *)"echo err >&2; echo first; seq 100000; exit 3";
+    assert_int_equal(run_program(argv, RUN_FIRST_OUTPUT, 20, NULL, said, sizeof(said)), 3);
+    assert_string_equal(said, "first");
+    argv[2] = (char *)"printf half";
+    assert_int_equal(run_program(argv, RUN_FIRST_OUTPUT, 20, NULL, said, sizeof(said)), 0);
+    assert_string_equal(said, "half");
+    argv[2] = (char *)"exec sleep 100";
+    assert_int_equal(run_program(argv, RUN_FIRST_OUTPUT, 0.2, NULL, said, sizeof(said)), -1);
+}
+
 static void long_words_are_cut(void **state)
 {
     char said[8];
@@ -69,7 +85,7 @@ static void a_program_that_is_not_there(void **state)
     char said[128], *argv[] = {(char *)"/not/there", NULL};
 
     (void)state;
-    assert_int_equal(settle_program(argv, 20, &stop, said, sizeof(said)), -1);
+    assert_int_equal(run_program(argv, RUN_LAST_ERROR, 20, &stop, said, sizeof(said)), -1);
     assert_string_equal(said, "/not/there: No such file or directory");
 }
 
@@ -108,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_end_and_last_words),
+        cmocka_unit_test(its_first_words),
         cmocka_unit_test(long_words_are_cut),
         cmocka_unit_test(a_program_that_is_not_there),
         cmocka_unit_test(one_that_hangs_is_ended),
