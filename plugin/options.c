@@ -113,14 +113,10 @@ static int set_slowdown(struct wire_options *options, const struct word *word, c
 
 static int set_tag(struct wire_options *options, const struct word *word, const char *value)
 {
-    size_t length = strlen(value);
-
     (void)word;
-    if (length == 0 || length >= sizeof(options->tag) ||
-        strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
-            length)
+    if (!wire_tag_valid(value))
         return -1;
-    memcpy(options->tag, value, length + 1);
+    strcpy(options->tag, value);
     return 0;
 }
 

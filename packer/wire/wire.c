@@ -18,6 +18,16 @@ const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
 static const char *const op_name[WIRE_OPS] = {"register", "end",      "job_end", "status",
                                               "explain",  "counters", "release"};
 
+bool wire_tag_valid(const char *tag)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t length = strlen(tag);
+
+    return length > 0 && length < sizeof(((struct wire_options *)NULL)->tag) &&
+           strspn(tag, letters) == length;
+}
+
 void wire_options_init(struct wire_options *options)
 {
     memset(options, 0, sizeof(*options));
@@ -139,10 +149,10 @@ static char *line_of(struct json_object *object)
 static void encode_register(struct json_object *object, const struct wire_register *reg)
 {
     json_write(object, register_fields, reg);
-    json_object_object_add(object, "groups",
-                           reg->ngroups ? json_new_list(reg->ngroups, &group_item, reg->group,
-                                                        sizeof(reg->group[0]))
-                                        : NULL);
+    json_object_object_add(
+        object, "groups",
+        reg->ngroups ? json_new_list(reg->ngroups, &group_item, reg->group, sizeof(reg->group[0]))
+                     : NULL);
     json_object_object_add(object, "tasks",
                            json_new_list(reg->ntasks, &task_item, reg->task, sizeof(reg->task[0])));
 }
@@ -235,7 +245,7 @@ static int check_names(const struct wire_register *reg, struct berth_error *err)
 
     if (node[0] == '.' || strchr(node, '/'))
         return berth_error_set(err, "node: '%s' is no node name", node);
-    if (tag[strspn(tag, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")])
+    if (tag[0] && !wire_tag_valid(tag))
         return berth_error_set(err, "options.tag: letters, digits, '.', '_' and '-' only");
     return 0;
 }

@@ -59,6 +59,9 @@ extern const char *const wire_policy_name[WIRE_POLICIES]; /* "di", "dio-power", 
 extern const char *const wire_mem_name[WIRE_MEMS];
 extern const char *const wire_mode_name[WIRE_MODES];
 
+/* Says whether a text may be a tag: 1 to 63 letters, digits, '.', '_' and '-'. */
+bool wire_tag_valid(const char *tag);
+
 /* Nothing asked: mode off, policy not given, no bounds. */
 void wire_options_init(struct wire_options *options);
 

@@ -29,16 +29,6 @@ static int parse_llc(const char *text, struct profile_args *args)
     return 0;
 }
 
-static bool tag_valid(const char *tag)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t length = strlen(tag);
-
-    return length > 0 && length < sizeof(((struct wire_options *)0)->tag) &&
-           strspn(tag, letters) == length;
-}
-
 static int take_llc(const struct ctl_option *option, const char *value, void *into)
 {
     (void)option;
@@ -55,7 +45,7 @@ static int take_tag(const struct ctl_option *option, const char *value, void *in
 
     (void)option;
     args->tag = value;
-    return tag_valid(value)
+    return wire_tag_valid(value)
                ? -1
                : ctl_usage("profile", "--tag '%s': 1 to 63 letters, digits, '.', '_', '-'", value);
 }
