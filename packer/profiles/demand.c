@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profile_demand - what a program asks of a machine's memory, from and to JSON (profiles.h). */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "models/numa/numem.h"
@@ -17,23 +16,8 @@ void profile_demand_free(struct profile_demand *demand)
     free(demand);
 }
 
-/* n bandwidths of an array into out[n]. 0, or -1 and err. */
-static int read_row(struct json_object *list, const char *name, size_t n, double *out,
-                    struct berth_error *err)
-{
-    if (!json_object_is_type(list, json_type_array) || json_object_array_length(list) != n)
-        return berth_error_set(err, "%s: an array of %zu numbers expected", name, n);
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *value = json_object_array_get_idx(list, i);
-
-        out[i] = json_object_get_double(value);
-        if (!(json_object_is_type(value, json_type_double) ||
-              json_object_is_type(value, json_type_int)) ||
-            !(out[i] >= 0 && out[i] <= NUMEM_GBPS_MAX))
-            return berth_error_set(err, "%s[%zu]: a bandwidth of 0 to 1e12 GB/s expected", name, i);
-    }
-    return 0;
-}
+static const struct json_field gbps_item = {
+    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = NUMEM_GBPS_MAX};
 
 static int read_curve(struct json_object *object, struct profile_demand *demand,
                       struct berth_error *err)
@@ -52,18 +36,17 @@ static int read_curve(struct json_object *object, struct profile_demand *demand,
     if (!demand->curve)
         return berth_error_set(err, "out of memory");
     demand->cores = n - 1;
-    if (read_row(list, "curve_gbps", n, demand->curve, err) < 0)
+    if (json_get_list(list, "curve_gbps", n, &gbps_item, demand->curve, sizeof(double), err) < 0)
         return -1;
     return demand->curve[0] > 0 ? berth_error_set(err, "curve_gbps[0]: no cores ask for nothing")
                                 : 0;
 }
 
-/* One of the matrices: as many rows as the other one has, if that was read. */
+/* Reads one of the matrices: as many rows as the other one has, if that was read. */
 static int read_matrix(struct json_object *object, const char *key, struct profile_demand *demand,
                        double **out, struct berth_error *err)
 {
     struct json_object *rows = NULL;
-    char name[64];
     size_t n;
 
     if (json_get_array(object, key, JSON_OPTIONAL, &rows, err) < 0)
@@ -78,12 +61,7 @@ static int read_matrix(struct json_object *object, const char *key, struct profi
     if (!*out)
         return berth_error_set(err, "out of memory");
     demand->nodes = n;
-    for (size_t i = 0; i < n; i++) {
-        snprintf(name, sizeof(name), "%s[%zu]", key, i);
-        if (read_row(json_object_array_get_idx(rows, i), name, n, *out + i * n, err) < 0)
-            return -1;
-    }
-    return 0;
+    return json_get_matrix(rows, key, n, n, &gbps_item, *out, sizeof(**out), err);
 }
 
 struct profile_demand *profile_demand_parse(struct json_object *object, struct berth_error *err)
@@ -107,33 +85,17 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
     return NULL;
 }
 
-static struct json_object *row_json(const double *value, size_t n)
-{
-    struct json_object *list = json_object_new_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_object_array_add(list, json_object_new_double(value[i]));
-    return list;
-}
-
-static struct json_object *matrix_json(const double *value, size_t n)
-{
-    struct json_object *rows = json_object_new_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_object_array_add(rows, row_json(value + i * n, n));
-    return rows;
-}
-
 struct json_object *profile_demand_json(const struct profile_demand *demand)
 {
     struct json_object *object = json_object_new_object();
-    size_t n = demand->nodes;
+    size_t n = demand->nodes, size = sizeof(double);
 
-    json_object_object_add(object, "curve_gbps",
-                           demand->cores ? row_json(demand->curve, demand->cores + 1) : NULL);
-    json_object_object_add(object, "read_solo_gbps", n ? matrix_json(demand->read_solo, n) : NULL);
+    json_object_object_add(
+        object, "curve_gbps",
+        demand->cores ? json_new_list(demand->cores + 1, &gbps_item, demand->curve, size) : NULL);
+    json_object_object_add(object, "read_solo_gbps",
+                           n ? json_new_matrix(n, n, &gbps_item, demand->read_solo, size) : NULL);
     json_object_object_add(object, "write_solo_gbps",
-                           n ? matrix_json(demand->write_solo, n) : NULL);
+                           n ? json_new_matrix(n, n, &gbps_item, demand->write_solo, size) : NULL);
     return object;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/profiles/db.h"
 
 /* The columns of a profile, as read_row takes them; and those of a sample as if it were one. */
@@ -26,18 +27,12 @@
 /* Read "[h1,h2,...]" of exactly `ways` numbers. */
 static int parse_hits(const char *text, unsigned ways, double *hits)
 {
+    static const struct json_field item = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
     struct json_object *array = text ? json_parse(text, strlen(text), NULL) : NULL;
-    int rc = -1;
+    int rc = ways > PROFILE_WAYS_MAX
+                 ? -1
+                 : json_get_list(array, "hits", ways, &item, hits, sizeof(*hits), NULL);
 
-    if (!array)
-        return -1;
-    if (ways > PROFILE_WAYS_MAX || !json_object_is_type(array, json_type_array) ||
-        json_object_array_length(array) != ways)
-        goto out;
-    for (unsigned i = 0; i < ways; i++)
-        hits[i] = json_object_get_double(json_object_array_get_idx(array, i));
-    rc = 0;
-out:
     json_object_put(array);
     return rc;
 }

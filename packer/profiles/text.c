@@ -20,6 +20,68 @@
 enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_DEMAND, KINDS };
 static const char *const kind_name[KINDS] = {"profile", "sample", "demand"};
 
+/* ---- the fields ---- */
+
+#define PROFILE(member, need) JSON_FIELD(struct profile, #member, member, need)
+#define SAMPLE(member, need) JSON_FIELD(struct profile_sample, #member, member, need)
+#define RATE(type, member, need) JSON_RANGE(struct type, #member, member, need, 0, HUGE_VAL)
+
+static const struct json_field profile_fields[] = {
+    PROFILE(shape, OPTIONAL),
+    PROFILE(geometry, OPTIONAL),
+    PROFILE(machine, OPTIONAL),
+    PROFILE(source, REQUIRED),
+    PROFILE(command, OPTIONAL),
+    JSON_RANGE(struct profile, "measured_at", measured_at, REQUIRED, 0, LATEST),
+    PROFILE(llc_bytes, REQUIRED),
+    JSON_RANGE(struct profile, "llc_ways", llc_ways, REQUIRED, 0, PROFILE_WAYS_MAX),
+    PROFILE(line_bytes, REQUIRED),
+    RATE(profile, misses, REQUIRED),
+    RATE(profile, misses_error, OPTIONAL),
+    RATE(profile, accesses, REQUIRED),
+    RATE(profile, accesses_error, OPTIONAL),
+    PROFILE(instructions, REQUIRED),
+    PROFILE(references, REQUIRED),
+    PROFILE(truncated, OPTIONAL),
+    RATE(profile, instructions_per_s, OPTIONAL),
+    JSON_END,
+};
+static const struct json_field hit_item = {
+    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = HUGE_VAL};
+
+static const struct json_field sample_fields[] = {
+    SAMPLE(shape, OPTIONAL),
+    SAMPLE(geometry, OPTIONAL),
+    SAMPLE(machine, OPTIONAL),
+    SAMPLE(co_run, REQUIRED),
+    SAMPLE(source, REQUIRED),
+    SAMPLE(command, OPTIONAL),
+    JSON_RANGE(struct profile_sample, "measured_at", measured_at, REQUIRED, 0, LATEST),
+    SAMPLE(llc_bytes, OPTIONAL),
+    SAMPLE(line_bytes, OPTIONAL),
+    JSON_RANGE(struct profile_sample, "runs", runs, REQUIRED, 1, HUGE_VAL),
+    RATE(profile_sample, windows, REQUIRED),
+    RATE(profile_sample, seconds, REQUIRED),
+    RATE(profile_sample, instructions, REQUIRED),
+    JSON_END,
+};
+
+static const struct json_field estimate_fields[] = {
+    RATE(profile_estimate, mean, REQUIRED),
+    RATE(profile_estimate, error, OPTIONAL),
+    JSON_END,
+};
+
+/* One of a sample's rates: "misses": [mean, error]. */
+static struct json_field rate_field(enum profile_rate rate)
+{
+    return (struct json_field){.name = profile_rate_name[rate],
+                               .kind = JSON_TUPLE,
+                               .offset = offsetof(struct profile_sample, rate) +
+                                         rate * sizeof(struct profile_estimate),
+                               .fields = estimate_fields};
+}
+
 /* ---- rows to text ---- */
 
 static struct json_object *begin_row(enum kind kind, const char *key)
@@ -43,32 +105,17 @@ static int end_row(struct json_object *object, FILE *out)
     return rc;
 }
 
-static int export_profile(const struct profile *profile, void *out)
+static int export_profile(const struct profile *stored, void *out)
 {
-    struct json_object *object = begin_row(KIND_PROFILE, profile->key);
-    struct json_object *hits = json_object_new_array();
+    struct json_object *object = begin_row(KIND_PROFILE, stored->key);
+    struct profile profile = *stored;
 
-    for (unsigned i = 0; i < profile->llc_ways; i++)
-        json_object_array_add(hits, json_object_new_double(profile->hits[i]));
-    json_add_text(object, "shape", profile->shape);
-    json_add_text(object, "geometry", profile->geometry);
-    json_add_text(object, "machine", profile->machine);
-    json_add_text(object, "source", profile->source);
-    json_add_text(object, "command", profile->command);
-    json_add_u64(object, "measured_at", (uint64_t)profile->measured_at);
-    json_add_u64(object, "llc_bytes", profile->llc_bytes);
-    json_add_u64(object, "llc_ways", profile->llc_ways);
-    json_add_u64(object, "line_bytes", profile->line_bytes);
-    json_object_object_add(object, "hits", hits);
-    json_add_measure(object, "misses", profile->misses);
-    json_add_measure(object, "misses_error", profile->misses_error);
-    json_add_measure(object, "accesses", profile->accesses);
-    json_add_measure(object, "accesses_error", profile->accesses_error);
-    json_add_u64(object, "instructions", profile->instructions);
-    json_add_u64(object, "references", profile->references);
-    json_add_bool(object, "truncated", profile->truncated);
-    json_add_measure(object, "instructions_per_s",
-                     profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
+    if (!(profile.instructions_per_s > 0))
+        profile.instructions_per_s = NAN;
+    json_write(object, profile_fields, &profile);
+    json_object_object_add(
+        object, "hits",
+        json_new_list(profile.llc_ways, &hit_item, profile.hits, sizeof(profile.hits[0])));
     return end_row(object, out);
 }
 
@@ -76,18 +123,10 @@ struct json_object *profile_rates_json(const struct profile_sample *sample)
 {
     struct json_object *rates = json_object_new_object();
 
-    for (int i = 0; i < PROFILE_RATES; i++) {
-        const struct profile_estimate *rate = &sample->rate[i];
-        struct json_object *pair;
-
-        if (isnan(rate->mean))
-            continue;
-        pair = json_object_new_array_ext(2);
-        json_object_array_add(pair, json_object_new_double(rate->mean));
-        json_object_array_add(pair,
-                              isnan(rate->error) ? NULL : json_object_new_double(rate->error));
-        json_object_object_add(rates, profile_rate_name[i], pair);
-    }
+    for (int i = 0; i < PROFILE_RATES; i++)
+        if (!isnan(sample->rate[i].mean))
+            json_write(rates, (struct json_field[]){rate_field((enum profile_rate)i), JSON_END},
+                       sample);
     return rates;
 }
 
@@ -95,19 +134,7 @@ static int export_sample(const struct profile_sample *sample, void *out)
 {
     struct json_object *object = begin_row(KIND_SAMPLE, sample->key);
 
-    json_add_text(object, "shape", sample->shape);
-    json_add_text(object, "geometry", sample->geometry);
-    json_add_text(object, "machine", sample->machine);
-    json_add_bool(object, "co_run", sample->co_run);
-    json_add_text(object, "source", sample->source);
-    json_add_text(object, "command", sample->command);
-    json_add_u64(object, "measured_at", (uint64_t)sample->measured_at);
-    json_add_u64(object, "llc_bytes", sample->llc_bytes);
-    json_add_u64(object, "line_bytes", sample->line_bytes);
-    json_add_u64(object, "runs", sample->runs);
-    json_add_double(object, "windows", sample->windows);
-    json_add_double(object, "seconds", sample->seconds);
-    json_add_double(object, "instructions", sample->instructions);
+    json_write(object, sample_fields, sample);
     json_object_object_add(object, "rates", profile_rates_json(sample));
     return end_row(object, out);
 }
@@ -139,125 +166,33 @@ struct row {
     struct profile_demand *demand;
 };
 
-/* A number of 0 or more; NAN when it is absent and may be. */
-static int read_number(struct json_object *object, const char *name, enum json_need need,
-                       double *value, struct berth_error *err)
+static int read_profile(struct json_object *object, struct profile *profile,
+                        struct berth_error *err)
 {
-    *value = NAN;
-    if (json_get_double(object, name, need, value, err) < 0)
+    profile->misses_error = profile->accesses_error = profile->instructions_per_s = NAN;
+    if (json_read(object, profile_fields, profile, err) < 0)
         return -1;
-    return *value < 0 ? berth_error_set(err, "%s: %g: 0 or more expected", name, *value) : 0;
+    return json_get_list(json_object_object_get(object, "hits"), "hits", profile->llc_ways,
+                         &hit_item, profile->hits, sizeof(profile->hits[0]), err);
 }
 
-static int read_date(struct json_object *object, int64_t *date, struct berth_error *err)
-{
-    if (json_get_i64(object, "measured_at", JSON_REQUIRED, date, err) < 0)
-        return -1;
-    return *date >= 0 && *date <= LATEST
-               ? 0
-               : berth_error_set(err, "measured_at: Unix seconds expected");
-}
-
-static int read_hits(struct json_object *object, struct profile *profile, struct berth_error *err)
-{
-    struct json_object *hits = NULL;
-
-    if (json_get_array(object, "hits", JSON_REQUIRED, &hits, err) < 0)
-        return -1;
-    if (profile->llc_ways > PROFILE_WAYS_MAX)
-        return berth_error_set(err, "llc_ways: at most %d expected", PROFILE_WAYS_MAX);
-    if (json_object_array_length(hits) != profile->llc_ways)
-        return berth_error_set(err, "hits: one for each of the %u ways expected",
-                               profile->llc_ways);
-    for (unsigned i = 0; i < profile->llc_ways; i++) {
-        struct json_object *hit = json_object_array_get_idx(hits, i);
-
-        profile->hits[i] = json_object_get_double(hit);
-        if (!(json_object_is_type(hit, json_type_double) ||
-              json_object_is_type(hit, json_type_int)) ||
-            !(profile->hits[i] >= 0 && isfinite(profile->hits[i])))
-            return berth_error_set(err, "hits[%u]: a number of 0 or more expected", i);
-    }
-    return 0;
-}
-
-static int read_profile(struct json_object *object, struct profile *p, struct berth_error *err)
-{
-    if (json_get_text(object, "shape", JSON_OPTIONAL, p->shape, sizeof(p->shape), err) < 0 ||
-        json_get_text(object, "geometry", JSON_OPTIONAL, p->geometry, sizeof(p->geometry), err) <
-            0 ||
-        json_get_text(object, "machine", JSON_OPTIONAL, p->machine, sizeof(p->machine), err) < 0 ||
-        json_get_text(object, "source", JSON_REQUIRED, p->source, sizeof(p->source), err) < 0 ||
-        json_get_text(object, "command", JSON_OPTIONAL, p->command, sizeof(p->command), err) < 0 ||
-        read_date(object, &p->measured_at, err) < 0 ||
-        json_get_u64(object, "llc_bytes", JSON_REQUIRED, &p->llc_bytes, err) < 0 ||
-        json_get_u32(object, "llc_ways", JSON_REQUIRED, &p->llc_ways, err) < 0 ||
-        json_get_u32(object, "line_bytes", JSON_REQUIRED, &p->line_bytes, err) < 0 ||
-        read_hits(object, p, err) < 0 ||
-        read_number(object, "misses", JSON_REQUIRED, &p->misses, err) < 0 ||
-        read_number(object, "misses_error", JSON_OPTIONAL, &p->misses_error, err) < 0 ||
-        read_number(object, "accesses", JSON_REQUIRED, &p->accesses, err) < 0 ||
-        read_number(object, "accesses_error", JSON_OPTIONAL, &p->accesses_error, err) < 0 ||
-        json_get_u64(object, "instructions", JSON_REQUIRED, &p->instructions, err) < 0 ||
-        json_get_u64(object, "references", JSON_REQUIRED, &p->references, err) < 0 ||
-        json_get_bool(object, "truncated", JSON_OPTIONAL, &p->truncated, err) < 0)
-        return -1;
-    return read_number(object, "instructions_per_s", JSON_OPTIONAL, &p->instructions_per_s, err);
-}
-
-/* Is it a number that is an estimate's? null is NAN. */
-static bool read_part(struct json_object *value, double *part)
-{
-    *part = value ? json_object_get_double(value) : NAN;
-    return !value || ((json_object_is_type(value, json_type_double) ||
-                       json_object_is_type(value, json_type_int)) &&
-                      *part >= 0 && isfinite(*part));
-}
-
-static int read_rates(struct json_object *object, struct profile_sample *sample,
-                      struct berth_error *err)
-{
-    struct json_object *rates = NULL;
-
-    if (json_get_object(object, "rates", JSON_REQUIRED, &rates, err) < 0)
-        return -1;
-    for (int i = 0; i < PROFILE_RATES; i++) {
-        struct json_object *pair = NULL;
-
-        if (json_get_array(rates, profile_rate_name[i], JSON_OPTIONAL, &pair, err) < 0)
-            return -1;
-        if (!pair)
-            continue;
-        if (json_object_array_length(pair) != 2 || !json_object_array_get_idx(pair, 0) ||
-            !read_part(json_object_array_get_idx(pair, 0), &sample->rate[i].mean) ||
-            !read_part(json_object_array_get_idx(pair, 1), &sample->rate[i].error))
-            return berth_error_set(err, "rates: %s: [mean, error] of 0 or more expected",
-                                   profile_rate_name[i]);
-    }
-    return 0;
-}
-
-static int read_sample(struct json_object *object, struct profile_sample *s,
+static int read_sample(struct json_object *object, struct profile_sample *sample,
                        struct berth_error *err)
 {
-    if (json_get_text(object, "shape", JSON_OPTIONAL, s->shape, sizeof(s->shape), err) < 0 ||
-        json_get_text(object, "geometry", JSON_OPTIONAL, s->geometry, sizeof(s->geometry), err) <
-            0 ||
-        json_get_text(object, "machine", JSON_OPTIONAL, s->machine, sizeof(s->machine), err) < 0 ||
-        json_get_bool(object, "co_run", JSON_REQUIRED, &s->co_run, err) < 0 ||
-        json_get_text(object, "source", JSON_REQUIRED, s->source, sizeof(s->source), err) < 0 ||
-        json_get_text(object, "command", JSON_OPTIONAL, s->command, sizeof(s->command), err) < 0 ||
-        read_date(object, &s->measured_at, err) < 0 ||
-        json_get_u64(object, "llc_bytes", JSON_OPTIONAL, &s->llc_bytes, err) < 0 ||
-        json_get_u32(object, "line_bytes", JSON_OPTIONAL, &s->line_bytes, err) < 0 ||
-        json_get_u64(object, "runs", JSON_REQUIRED, &s->runs, err) < 0 ||
-        read_number(object, "windows", JSON_REQUIRED, &s->windows, err) < 0 ||
-        read_number(object, "seconds", JSON_REQUIRED, &s->seconds, err) < 0 ||
-        read_number(object, "instructions", JSON_REQUIRED, &s->instructions, err) < 0)
+    struct json_object *rates;
+
+    if (json_read(object, sample_fields, sample, err) < 0 ||
+        json_get_object(object, "rates", JSON_REQUIRED, &rates, err) < 0)
         return -1;
-    if (s->windows == 0 || s->runs == 0)
-        return berth_error_set(err, "%s: 0: more expected", s->runs ? "windows" : "runs");
-    return read_rates(object, s, err);
+    if (sample->windows == 0)
+        return berth_error_set(err, "windows: 0: more expected");
+    for (int i = 0; i < PROFILE_RATES; i++) {
+        struct json_field field = rate_field((enum profile_rate)i);
+
+        if (json_get(rates, &field, &sample->rate[i], err) < 0)
+            return berth_error_before(err, "rates.");
+    }
+    return 0;
 }
 
 static int read_demand(struct json_object *object, struct row *row, struct berth_error *err)
