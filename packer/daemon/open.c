@@ -8,6 +8,7 @@
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
+#include "packer/machine/type.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
@@ -21,8 +22,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "packer/machine/type.h"
 
 /* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
  * cannot be read is told of, and looked at again by each launch. */
@@ -47,7 +46,7 @@ static int open_journal(struct packer *packer, struct berth_error *err)
     return journal_open(&packer->journal, path, err);
 }
 
-/* Whether each node of the profile is one of this machine, with as many cores. */
+/* Says whether each node of the profile is one of this machine, with as many cores. */
 static bool fits(const struct machine_profile *profile, const struct topo *topo,
                  struct berth_error *err)
 {
@@ -71,7 +70,7 @@ static bool fits(const struct machine_profile *profile, const struct topo *topo,
     return true;
 }
 
-/* The machine's profile is worth having, not worth stopping for. */
+/* Reads the machine's profile, if there is one that fits. */
 static void read_machine(struct packer *packer)
 {
     const char *path = packer->conf.machine_profile;
@@ -105,7 +104,8 @@ static int open_counters(struct packer *packer, struct berth_error *err)
     return 0;
 }
 
-/* Without it Slurm's writing is noticed when the new step is registered. */
+/* Opens the watch over job lists. Without it, what Slurm writes is noticed when the new step is
+ * registered. */
 static void open_watch(struct packer *packer)
 {
     struct berth_error err;
@@ -114,7 +114,7 @@ static void open_watch(struct packer *packer)
         log_warn("%s", err.text);
 }
 
-/* Steps are placed in any case. */
+/* Opens the ledger. */
 static void open_ledger(struct packer *packer)
 {
     struct berth_error err;
@@ -123,7 +123,7 @@ static void open_ledger(struct packer *packer)
         log_error("no records of steps are kept: ledger: %s", err.text);
 }
 
-/* Likewise. */
+/* Opens what tells slurmdbd, where berth.conf wants it. */
 static void open_settler(struct packer *packer)
 {
     struct berth_error err;
@@ -132,6 +132,41 @@ static void open_settler(struct packer *packer)
         return;
     if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
         log_error("no AdminComment is written: %s", err.text);
+}
+
+/* Opens what no step can be placed without; each may need what stands before it. */
+static int open_needed(struct packer *packer, struct berth_error *err)
+{
+    const struct conf *conf = &packer->conf;
+
+    if (topo_read(&packer->topo, conf->topology, err) < 0 ||
+        rootfs_open(&packer->root, "/", err) < 0 ||
+        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
+                     conf_enforcement_name[conf->enforcement], err) < 0)
+        return -1;
+    snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
+    if (pool_init(&packer->pool, packer->topo->cores) < 0)
+        return berth_no_memory(err);
+    if (open_profiles(packer, err) < 0 || open_journal(packer, err) < 0 ||
+        admit_names_open(&packer->names, err) < 0 || open_counters(packer, err) < 0)
+        return -1;
+    return bill_open(&packer->bill, packer, err);
+}
+
+/* Opens what berth can do without: each logs what is in its way. */
+static void open_optional(struct packer *packer)
+{
+    machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
+    read_machine(packer);
+    packer->replace = replace_open();
+    packer->power = node_power_open(packer->topo);
+    learn_configure(packer);
+    probing_open(packer);
+    memory_configure(packer);
+    reuse_open(packer);
+    open_watch(packer);
+    open_ledger(packer);
+    open_settler(packer);
 }
 
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
@@ -143,60 +178,39 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     packer->size_patience_s = 0.01;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);
-    if (admit_names_open(&packer->names, err) == 0 &&
-        topo_read(&packer->topo, conf->topology, err) == 0 &&
-        rootfs_open(&packer->root, "/", err) == 0 &&
-        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
-                     conf_enforcement_name[conf->enforcement], err) == 0 &&
-        open_profiles(packer, err) == 0 && open_journal(packer, err) == 0) {
-        snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
-        machine_type(packer->topo, &packer->root, packer->machine_type,
-                     sizeof(packer->machine_type));
-        read_machine(packer);
-        if (pool_init(&packer->pool, packer->topo->cores) < 0)
-            berth_no_memory(err);
-        else if (open_counters(packer, err) == 0) {
-            learn_configure(packer);
-            probing_open(packer);
-            packer->replace = replace_open();
-            packer->power = node_power_open(packer->topo);
-            memory_configure(packer);
-            reuse_open(packer);
-            open_watch(packer);
-            open_ledger(packer);
-            open_settler(packer);
-            if (bill_open(&packer->bill, packer, err) == 0)
-                return 0;
-        }
+    if (open_needed(packer, err) < 0) {
+        packer_close(packer);
+        return -1;
     }
-    packer_close(packer);
-    return -1;
+    open_optional(packer);
+    return 0;
 }
 
+/* In the reverse order; the steps first, which all the others know. */
 void packer_close(struct packer *packer)
 {
     struct step *step;
 
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) sample_drop(packer, step);
-    memory_close(packer);
-    learn_close(packer->learner);
     settler_close(packer->settler);
     ledger_close(packer->ledger);
+    job_watch_close(packer->watch);
+    memory_close(packer);
     probe_close(packer->probe);
-    replace_close(packer->replace);
+    learn_close(packer->learner);
     node_power_close(packer->power);
+    replace_close(packer->replace);
     bill_close(packer->bill);
     registry_free(&packer->steps);
     reuse_sampler_close(packer->reuse);
-    job_watch_close(packer->watch);
-    admit_names_close(packer->names);
     counters_close(packer->counters);
-    pool_free(&packer->pool);
+    admit_names_close(packer->names);
     if (packer->journal)
         journal_close(packer->journal);
     if (packer->profiles)
         profiles_close(packer->profiles);
+    pool_free(&packer->pool);
     if (packer->root.fd >= 0)
         rootfs_close(&packer->root);
     machine_profile_free(packer->machine);
