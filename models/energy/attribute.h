@@ -22,8 +22,9 @@ struct attribute_claim {
     uint64_t part, rest; /* for attribute_divide itself */
 };
 
-/* Divide total among claim[n]; the shares add up to it. Nobody has a weight (or n is 0): all shares
- * are 0. Returns what is left over: 0, or total in that case, or where n is above ATTRIBUTE_CLAIMS.
+/* Divides total among claim[n]; the shares add up to it. Where nobody has a weight (or n is 0) all
+ * shares are 0. Returns what is left over: 0, or total in that case, or where n is above
+ * ATTRIBUTE_CLAIMS.
  */
 uint64_t attribute_divide(uint64_t total, struct attribute_claim *claim, size_t n);
 

@@ -5,10 +5,10 @@
 #ifndef BERTH_MODELS_ENERGY_EDP_H
 #define BERTH_MODELS_ENERGY_EDP_H
 
-/* The classic one, J s: energy * time. */
+/* Returns the classic one, J s: energy * time. */
 double edp_classic(double energy_j, double seconds);
 
-/* Blagodurov 2010, eq. 9: energy / (instructions per second) = average power * time^2 /
+/* Returns Blagodurov 2010, eq. 9: energy / (instructions per second) = average power * time^2 /
  * instructions; J s per instruction. */
 double edp_per_instruction(double energy_j, double seconds, double instructions);
 

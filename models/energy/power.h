@@ -17,12 +17,14 @@ struct power_package {
     double asleep_w, awake_w, core_w; /* >= 0, asleep_w <= awake_w */
 };
 
-/* One package with so many cores at work; awake: somebody whose cores are not counted is there. */
+/* Returns what a package draws with so many cores at work; awake: somebody whose cores are not
+ * counted is there. */
 double power_watts(const struct power_package *package, double cores, bool awake);
 
-/* The energy-delay product, J s, of what `cores` cores would do alone in a second, on a node that
- * draws `watts` and does `work` cores' worth of it per second: it takes cores / work seconds, so
- * watts * (cores / work)^2 (Blagodurov 2010, eq. 9, average power * time^2, of equal work). */
+/* Returns the energy-delay product, J s, of what `cores` cores would do alone in a second, on a
+ * node that draws `watts` and does `work` cores' worth of it per second: it takes cores / work
+ * seconds, so watts * (cores / work)^2 (Blagodurov 2010, eq. 9, average power * time^2, of equal
+ * work). */
 double power_edp(double watts, double cores, double work);
 
 /* ---- the fit ---- */
@@ -37,12 +39,12 @@ struct power_fit {
     double n, x, y, xx, xy;  /* awake: weight, and weighted sums of cores, power, .. */
 };
 
-/* An interval of `seconds`: mean watts, mean cores at work. What is not finite, or negative, or of
- * no length, is not counted. An interval counts by its length. */
+/* Takes in an interval of `seconds`, its mean watts and its mean cores at work; it counts by its
+ * length. One that has a figure that is not finite, or negative, or no length is left out. */
 void power_fit_add(struct power_fit *fit, double seconds, double watts, double cores);
 
-/* What is known. False: too little was seen asleep, awake, or with different numbers of cores at
- * work. */
+/* Fills in what is known of the package. Returns false where too little was seen asleep, awake, or
+ * with different numbers of cores at work. */
 bool power_fit_known(const struct power_fit *fit, struct power_package *package);
 
 #endif

@@ -15,7 +15,8 @@ enum allot_end {
 struct allot;
 
 /* The problem (whose flows serve to work out allocations) stays the caller's, and must stay; so do
- * the cores that each program has altogether, at least and at most. NULL: errno ENOMEM. */
+ * the cores that each program has altogether, at least and at most. Returns NULL with errno ENOMEM.
+ * Free with allot_free. */
 struct allot *allot_new(const struct relax_problem *problem, struct flows *flows,
                         const unsigned *cores_min, const unsigned *cores_max);
 void allot_free(struct allot *allot);
@@ -27,12 +28,12 @@ struct allot_best {
     unsigned *allocation; /* of each cell; the caller's */
 };
 
-/* The best allocation of all; of those that are as good, the one that has the most cores in the
- * first cell; of those, in the second; and so on. Where the caller stops it while it looks for that
- * one, it is ALLOT_DONE with one of the best. Or (any) the first allocation that is found. */
+/* Finds the best allocation of all; of those that are as good, the one that has the most cores in
+ * the first cell; of those, in the second; and so on. Where the caller stops it while it looks for
+ * that one, it is ALLOT_DONE with one of the best. Or (any) the first allocation that is found. */
 enum allot_end allot_solve(struct allot *allot, bool any, struct allot_best *best);
 
-/* Objectives that are as near as that count as equal. */
+/* Returns how near to this one an objective is that counts as equal. */
 double allot_tie(double objective);
 
 #endif

@@ -39,30 +39,32 @@ static inline unsigned allot_count(const struct allot *a, size_t cell, size_t po
 
 /* ---- allot_count.c ---- */
 
-/* The last point of the box with no more cores than the relaxation gives the cell. */
+/* Returns the last point of the box with no more cores than the relaxation gives the cell. */
 size_t allot_below(const struct allot *a, const struct box *box, size_t cell);
 
 /* ---- allot_box.c ---- */
 
-/* Everything. NULL: errno ENOMEM. */
+/* Returns the box of all allocations; NULL with errno ENOMEM. */
 struct box *box_new(const struct allot *a);
 struct box *box_copy(const struct allot *a, const struct box *box);
 void box_free(struct box *box);
 bool box_is_point(const struct allot *a, const struct box *box);
 
-/* The stack takes the box (NULL: there was no memory for it). 0, or -1: errno ENOMEM. */
+/* Puts the box (NULL: there was no memory for it) on the stack, which owns it from now on. Returns
+ * 0, or -1 with errno ENOMEM. */
 int boxes_push(struct boxes *boxes, struct box *box);
 struct box *boxes_pop(struct boxes *boxes); /* the caller's; NULL: it is empty */
 void boxes_free(struct boxes *boxes);
 
-/* Put the box's two halves on the stack of open ones: cell's points up to split, and the rest. */
+/* Puts the box's two halves on the stack of open ones: cell's points up to split, and the rest. */
 int allot_split(struct allot *a, const struct box *box, size_t cell, size_t split);
 
-/* Split the first cell that is no point: its first point from the rest, or, when it is the one that
- * has risen, in halves. 0, or -1: errno ENOMEM. */
+/* Splits the first cell that is no point: its first point from the rest, or, when it is the one
+ * that has risen, in halves. Returns 0, or -1 with errno ENOMEM. */
 int allot_split_first(struct allot *a, const struct box *box);
 
-/* Split it where the relaxation's optimum is no allocation. 1; 0: nowhere; -1: errno ENOMEM. */
+/* Splits the box where the relaxation's optimum is no allocation. Returns 1; 0: it is one; -1 with
+ * errno ENOMEM. */
 int allot_branch(struct allot *a, const struct box *box);
 
 /* ---- allot_try.c ---- */
@@ -72,10 +74,11 @@ void allot_try_extremes(struct allot *a, const struct box *box);
 void allot_try_rounding(struct allot *a, const struct box *box);
 void allot_try_point(struct allot *a, const struct box *box);
 
-/* What the allocation's objective must be above to be taken. */
+/* Returns what an allocation's objective must be above to be taken. */
 double allot_goal(const struct allot *a);
 
-/* Is the objective above that? Then it is the best when it is above the goal. */
+/* Returns whether the allocation's objective is above that; where it is above the goal, too, the
+ * allocation is the best one now. */
 bool allot_try(struct allot *a, const unsigned *allocation, double above);
 
 /* ---- allot_scan.c ---- */
@@ -86,15 +89,15 @@ enum scan_end {
     SCAN_TOO_MANY /* nothing is known */
 };
 
-/* Look through the box, right after relax_tighten; it may find a better allocation. */
+/* Looks through the box, right after relax_tighten; may find a better allocation. */
 enum scan_end allot_scan(struct allot *a, const struct box *box);
 struct scan *scan_new(const struct allot *a); /* NULL: errno ENOMEM */
 void scan_free(struct scan *scan);
 
 /* ---- allot_settle.c ---- */
 
-/* Make the best the one of its equals, in the boxes of ties, that has the most cores in the first
- * cell, and so on. 0; 1: stopped; -1: errno ENOMEM. */
+/* Makes the best the one of its equals, in the boxes of ties, that has the most cores in the first
+ * cell, and so on. Returns 0; 1: stopped; -1 with errno ENOMEM. */
 int allot_settle(struct allot *a);
 
 #endif

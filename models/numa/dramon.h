@@ -61,15 +61,15 @@ struct dramon_point {
 #define DRAMON_BRDS_RUNTIME 2
 extern const struct dramon_brd dramon_brd_runtime[DRAMON_BRDS_RUNTIME];
 
-/* Fill point[0 .. cores - 1] for 1 .. cores cores (1..DRAMON_CORES_MAX), by eq. 4.5 to 4.26. Ratios
- * and probabilities that sum to 1 within DRAMON_SUM_TOLERANCE are scaled to do so. 0, or -1 with
- * errno EINVAL (a figure out of its range, NAN or infinite) and nothing written. */
+/* Fills point[0 .. cores - 1] for 1 .. cores cores (1..DRAMON_CORES_MAX), by eq. 4.5 to 4.26.
+ * Ratios and probabilities that sum to 1 within DRAMON_SUM_TOLERANCE are scaled to do so. Returns
+ * 0, or -1 with errno EINVAL (a figure out of its range, NAN or infinite) and nothing written. */
 int dramon_curve(const struct dramon_hardware *hardware, const struct dramon_software *software,
                  size_t cores, struct dramon_point *point);
 
-/* The probability that of n co-runners at most `most` are on the channel, and none elsewhere than
- * here or there: sum over k = 0 .. most of C(n, k) here^k there^(n - k), here, there >= 0. In time
- * O(most), without loss for thousands of them. */
+/* Returns the probability that of n co-runners at most `most` are on the channel, and none
+ * elsewhere than here or there: sum over k = 0 .. most of C(n, k) here^k there^(n - k), here, there
+ * >= 0. In time O(most), without loss for thousands of them. */
 double dramon_binomial(size_t n, size_t most, double here, double there);
 
 #endif

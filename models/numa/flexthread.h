@@ -22,28 +22,28 @@ struct flexthread {
                                      suspending system call (T_syscall), >= 0 */
 };
 
-/* The fraction by which t threads on c cores take longer than c threads would, for their uneven
- * load: ceil(t/c) * c / t - 1 (eq. 6.4). t, c >= 1. */
+/* Returns the fraction by which t threads on c cores take longer than c threads would, for their
+ * uneven load: ceil(t/c) * c / t - 1 (eq. 6.4). t, c >= 1. */
 double flexthread_slowdown(size_t threads, size_t cores);
 
-/* The greatest of these for cores_min .. cores_max cores (eq. 6.5), and in *worst (NULL: not asked)
- * the fewest cores that have it. */
+/* Returns the greatest of these for cores_min .. cores_max cores (eq. 6.5), and in *worst (NULL:
+ * not asked) the fewest cores that have it. */
 double flexthread_slowdown_max(size_t threads, size_t cores_min, size_t cores_max, size_t *worst);
 
-/* Seconds that a core of `cores` spends on synchronisation per second (eq. 6.7). */
+/* Returns the seconds that a core of `cores` spends on synchronisation per second (eq. 6.7). */
 double flexthread_overhead(const struct flexthread *wanted, size_t threads, size_t cores);
 
-/* The least count whose slowdown_max is within wanted->imbalance. 0: more than
+/* Returns the least count whose slowdown_max is within wanted->imbalance; 0: more than
  * FLEXTHREAD_THREADS_MAX. (More threads are not always better: 8 threads share 4 cores evenly, 9 do
  * not.) */
 size_t flexthread_min(const struct flexthread *wanted);
 
-/* The greatest count whose overhead is below wanted->overhead on each number of cores (eq. 6.8), at
- * most FLEXTHREAD_THREADS_MAX. 0: not even one thread. */
+/* Returns the greatest count whose overhead is below wanted->overhead on each number of cores
+ * (eq. 6.8), at most FLEXTHREAD_THREADS_MAX. 0: not even one thread. */
 size_t flexthread_max(const struct flexthread *wanted);
 
-/* 0 where the fields are in their ranges, else -1 with errno EINVAL; the functions above expect
- * that they are. */
+/* Returns 0 where the fields are in their ranges, as the functions above expect, else -1 with errno
+ * EINVAL. */
 int flexthread_check(const struct flexthread *wanted);
 
 #endif

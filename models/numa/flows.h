@@ -39,9 +39,9 @@ struct flows {
     struct flows_lp *lp; /* made when it is needed */
 };
 
-/* The flows of the programs; `in` (NULL: all nodes) says which nodes are looked at: none of them
- * has traffic with another one. The arguments stay the caller's, and must stay. NULL: errno
- * ENOMEM. */
+/* Finds the flows of the programs; `in` (NULL: all nodes) says which nodes are looked at: none of
+ * them has traffic with another one. The arguments stay the caller's, and must stay. Returns NULL
+ * with errno ENOMEM. */
 struct flows *flows_new(const struct numem_machine *machine,
                         const struct numem_program *const *program, size_t programs,
                         const bool *in);
@@ -49,7 +49,7 @@ void flows_free(struct flows *flows);
 
 bool flows_in(const struct flows *flows, size_t node);
 
-/* What the flow is at most with that many cores on its two nodes. */
+/* Returns what the flow is at most with that many cores on its two nodes. */
 double flow_cap(const struct flow *flow, double cores_from, double cores_to);
 
 /* What to look for: the greatest sum of gain[program] * bandwidth[program], no program's below
@@ -62,10 +62,10 @@ struct flows_aim {
     void *stop_arg;
 };
 
-/* The best traffic for these cores (allocation: of each cell; nodes that are not looked at are
- * skipped): local of each cell, amount of each flow. Where several are as good, a node's own cores
- * come first. 0; 1: there is none (eq. 5.7, or a floor; it is not wanted; or it was stopped); -1:
- * errno ENOMEM. */
+/* Finds the best traffic for these cores (allocation: of each cell; nodes that are not looked at
+ * are skipped): local of each cell, amount of each flow. Where several are as good, a node's own
+ * cores come first. Returns 0; 1: there is none (eq. 5.7, or a floor; it is not wanted; or it was
+ * stopped); -1: errno ENOMEM. */
 int flows_solve(struct flows *flows, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount);
 

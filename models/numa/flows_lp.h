@@ -11,8 +11,8 @@ struct flows_lp;
 struct flows_lp *flows_lp_new(const struct flows *flows, const struct flows_aim *aim);
 void flows_lp_free(struct flows_lp *lp);
 
-/* As flows_solve, with the aim's `above` of now; of one program, local is taken as it is. -1: the
- * solver failed, too (errno ENOMEM). */
+/* Does what flows_solve does, with the aim's `above` of now; of one program, local is taken as it
+ * is. -1: the solver failed, too (errno ENOMEM). */
 int flows_lp_solve(struct flows_lp *lp, const unsigned *allocation, double above, double *local,
                    double *amount);
 

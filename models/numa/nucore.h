@@ -62,17 +62,17 @@ struct nucore_result {
                      was not computed (one program; fairness 0) */
 };
 
-/* The least fields that are not figures: 0, or -1 with errno EINVAL and *fault (field "programs",
- * "weight", "cores_min", "cores_max", "least", "fairness" or one of numem's), *program the one. */
+/* Returns 0 where all makes sense; else -1 with errno EINVAL, *fault (field "programs", "weight",
+ * "cores_min", "cores_max", "least", "fairness" or one of numem's), and in *program whose it is. */
 int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
 
-/* The optimal allocation. The caller fills in the result's pointers, and gets the rest.
+/* Finds the optimal allocation. The caller fills in the result's pointers, and gets the rest.
  *
  * Of allocations whose objectives do not differ by more than NUCORE_TIE, the one that has more
  * cores on node 0 is taken; of those that agree there, on node 1; and so on, the first program's
  * nodes before the second's.
  *
- * 0, also where status says that nothing was found; -1 with errno EINVAL (nucore_check says
+ * Returns 0, also where status says that nothing was found; -1 with errno EINVAL (nucore_check says
  * why) or ENOMEM, and nothing changed. */
 int nucore_solve(const struct nucore *nucore, struct nucore_result *result);
 

@@ -17,7 +17,7 @@ struct part {
     bool any;                               /* the first allocation found will do */
 };
 
-/* The best allocation; that of other nodes stays as it is. */
+/* Finds the best allocation; that of other nodes stays as it is. */
 enum allot_end part_solve(const struct part *part, struct allot_best *best);
 
 #endif

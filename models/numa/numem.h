@@ -67,9 +67,9 @@ struct numem_fault {
     const char *why;
 };
 
-/* 0, or -1 with errno EINVAL and *fault. */
+/* Returns 0; -1 with errno EINVAL and *fault (NULL: not asked) where the machine makes no sense. */
 int numem_check_machine(const struct numem_machine *machine, struct numem_fault *fault);
-/* The same for a program on a machine that is correct. */
+/* Does the same for a program on a machine that makes sense. */
 int numem_check_program(const struct numem_machine *machine, const struct numem_program *program,
                         struct numem_fault *fault);
 
@@ -81,10 +81,10 @@ struct numem_usage {
     enum numem_constraint *constraint; /* of each node */
 };
 
-/* The greatest bandwidth of the program with allocation[i] <= cores[i] cores on node i, and where
- * it flows. Where several flows give as much, a node's own cores come first. 0, or -1 with *fault
- * and errno EINVAL (an input makes no sense; the cores of a node ask for so much, beta *
- * local_demand > alpha, that no bandwidth satisfies eq. 5.7: field "allocation") or ENOMEM (field
+/* Finds the greatest bandwidth of the program with allocation[i] <= cores[i] cores on node i, and
+ * where it flows. Where several flows give as much, a node's own cores come first. Returns 0, or -1
+ * with *fault and errno EINVAL (an input makes no sense; the cores of a node ask for so much, beta
+ * * local_demand > alpha, that no bandwidth satisfies eq. 5.7: field "allocation") or ENOMEM (field
  * NULL). */
 int numem_solve(const struct numem_machine *machine, const struct numem_program *program,
                 const unsigned *allocation, struct numem_usage *usage, struct numem_fault *fault);

@@ -42,15 +42,16 @@ struct box {
 
 struct relax;
 
-/* The problem stays the caller's, and must stay. NULL: errno ENOMEM. */
+/* Returns a relaxation of the problem, which stays the caller's, and must stay; NULL with errno
+ * ENOMEM. Free with relax_free. */
 struct relax *relax_new(const struct relax_problem *problem);
 void relax_free(struct relax *relax);
 
-/* Solve it in the box, which must not be empty. SIMPLEX_CUTOFF, too, when the optimum is not above
- * the cutoff. The rest is known after SIMPLEX_OPTIMAL. */
+/* Solves it in the box, which must not be empty. Returns SIMPLEX_CUTOFF, too, when the optimum is
+ * not above the cutoff. The rest is known after SIMPLEX_OPTIMAL. */
 enum simplex_end relax_solve(struct relax *relax, const struct box *box, double cutoff);
 
-/* The same, and cuts that make it tighter from now on. */
+/* Does the same, and adds cuts that make it tighter from now on. */
 enum simplex_end relax_strengthen(struct relax *relax, const struct box *box, double cutoff,
                                   unsigned rounds);
 
@@ -60,15 +61,15 @@ bool relax_has_failed(const struct relax *relax);
 double relax_bound(const struct relax *relax);              /* the optimum */
 double relax_cores(const struct relax *relax, size_t cell); /* in the optimum */
 
-/* How much more the relaxation lets the cell ask for than so many cores can; 0: nothing. */
+/* Returns how much more the relaxation lets the cell ask for than its cores can; 0: nothing. */
 double relax_excess(const struct relax *relax, size_t cell);
 
-/* Take from the box the ends of cells' counts with which no allocation is above the cutoff. False
- * where nothing is left. */
+/* Takes from the box the ends of cells' counts with which no allocation is above the cutoff.
+ * Returns false where nothing is left. */
 bool relax_tighten(struct relax *relax, struct box *box, double cutoff);
 
-/* After relax_tighten: how far the bound falls when the cell has point lo, lo + 1, .. hi of the
- * box; for several cells, together. */
+/* Fills in, after relax_tighten, how far the bound falls when the cell has point lo, lo + 1, .. hi
+ * of the box; for several cells, together. */
 void relax_losses(struct relax *relax, const struct box *box, size_t cell, double *loss);
 
 #endif

@@ -48,15 +48,15 @@ struct relax {
 
 /* ---- relax_impl.c ---- */
 
-/* The cell that drives the flow from its own memory. */
+/* Returns the cell that drives the flow from its own memory. */
 size_t relax_sender(const struct relax *relax, const struct flow *flow);
 
-/* Does the flow share its column with others from the same cell? */
+/* Returns whether the flow shares its column with others from the same cell. */
 bool relax_is_merged(const struct relax *relax, size_t flow);
 
 /* ---- relax_facet.c ---- */
 
-/* Append the facet's row. 0, or -1: errno ENOMEM. */
+/* Appends the facet's row. Returns 0, or -1 with errno ENOMEM. */
 int facet_add(struct relax *relax, struct facet facet);
 
 /* ---- relax_flow.c ---- */
@@ -64,20 +64,20 @@ int facet_add(struct relax *relax, struct facet facet);
 void relax_add_flow_columns(struct relax *relax);
 int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
 
-/* Put the columns of all flows from the cell in the scratch row. */
+/* Puts the columns of all flows from the cell in the scratch row. */
 void relax_put_sent(struct relax *relax, size_t cell);
 
 /* ---- relax_hull.c ---- */
 
 double curve_value(const struct relax *relax, const struct curve *curve, size_t point);
 
-/* Cut off the relaxation's optimum where it is above this curve's hull in the box: 1 where it was,
- * 0, -1: errno ENOMEM. */
+/* Cuts off the relaxation's optimum where it is above this curve's hull in the box. Returns 1 where
+ * it was, 0, or -1 with errno ENOMEM. */
 int hull_separate(struct relax *relax, size_t curve, const struct box *box);
 
 /* ---- relax_rounding.c ---- */
 
-/* Cut off the relaxation's optimum by mixed-integer rounding: how many rows were added. */
+/* Cuts off the relaxation's optimum by mixed-integer rounding. Returns how many rows were added. */
 int rounding_separate(struct relax *relax);
 
 #endif

@@ -20,7 +20,8 @@ struct simplex {
     unsigned life; /* of GLPK, in which it was made */
 };
 
-static unsigned lives; /* of GLPK: one ends when there is no memory */
+/* Of GLPK, which is another one in each thread: one ends when there is no memory. */
+static _Thread_local unsigned lives;
 
 /* ---- no memory ---- */
 

@@ -2,10 +2,10 @@
 /* simplex - GLPK's simplex method for linear programs that are to be maximised: silent, with tight
  * tolerances, ready to stop, and alive when there is no memory.
  *
- * GLPK ends the process when it finds no memory. Here it gives up all that it has instead: every
- * linear program there is has failed then, takes no notice of what is asked of it, has no rows and
- * no columns, and all its values are 0. GLPK has one memory for the whole process, so only one
- * thread may use this at a time. */
+ * GLPK ends the process when it finds no memory. Here it gives up all that it has in this thread
+ * instead: every linear program of the thread has failed then, takes no notice of what is asked of
+ * it, has no rows and no columns, and all its values are 0. A linear program stays in the thread
+ * that made it. */
 #ifndef BERTH_MODELS_NUMA_SIMPLEX_H
 #define BERTH_MODELS_NUMA_SIMPLEX_H
 

@@ -28,9 +28,9 @@ struct usage {
     double cpu_util; /* % of elapsed time that a core is used by it */
 };
 
-/* The vector of what happened between two samples, with that many threads (on average) and cores.
- * usr, sys, lat and lock are the mean of the threads, as prstat(1) gives them for a process; what
- * is missing to 100 is sleep. A count that fell is not known. */
+/* Returns the vector of what happened between two samples, with that many threads (on average) and
+ * cores. usr, sys, lat and lock are the mean of the threads, as prstat(1) gives them for a process;
+ * what is missing to 100 is sleep. A count that fell is not known. */
 struct usage usage_between(const struct usage_sample *from, const struct usage_sample *to,
                            double threads, double cores);
 

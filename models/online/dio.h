@@ -57,19 +57,19 @@ struct dio { /* all zero: nothing has happened */
     size_t next_ban;
 };
 
-/* Judge a proposal. For DIO_MOVE the moves are counted: they are taken to be made. */
+/* Returns what is to become of a proposal. For DIO_MOVE its moves are counted as made. */
 enum dio_verdict dio_decide(struct dio *dio, const struct dio_rules *rules, double now_s,
                             const struct dio_proposal *proposal);
 
-/* A decision without any proposal: where everybody stands is where the policy wants them. */
+/* Notes a decision without a proposal: all steps are where the policy wants them. */
 void dio_content(struct dio *dio);
 
-/* The speeds of one step before and after a move, with their 95 % half widths (NAN: not known): is
- * it slower by more than `regret` and by more than both intervals explain? */
+/* Returns whether a step is slower after a move by more than `regret`, and by more than both
+ * intervals explain: its speeds before and after, with their 95 % half widths (NAN: not known). */
 bool dio_slower(const struct dio_rules *rules, double before, double before_error, double after,
                 double after_error);
 
-/* The proposal is not tried again until now_s + ban_s. The oldest ban gives way when there are
+/* Bans the proposal of that id until now_s + ban_s. The oldest ban gives way when there are
  * DIO_BANS. */
 void dio_forbid(struct dio *dio, const struct dio_rules *rules, double now_s, uint64_t id);
 

@@ -39,11 +39,11 @@ struct page_move_price {
     double break_even_s; /* from the begin of the move; INFINITY never, NAN not known */
 };
 
-/* What moving costs and gains. */
+/* Returns what moving costs and gains. */
 struct page_move_price page_move_price(const struct page_move *move);
 
-/* Core-seconds that are won within so many seconds, after what it costs; negative for a loss, NAN
- * where the gain is not known. */
+/* Returns the core-seconds that moving wins within so many seconds, less its cost; negative for a
+ * loss, NAN where the gain is not known. */
 double page_move_worth(const struct page_move_price *price, double horizon_s);
 
 #endif

@@ -45,10 +45,10 @@ struct phase {
 void phase_init(struct phase *phase, size_t rates, uint32_t watched, double change,
                 const double *least);
 
-/* Forget the windows so far; the phase is still the same one. */
+/* Forgets the windows so far; the phase is still the same one. */
 void phase_restart(struct phase *phase);
 
-/* Take in a window. True when a new phase has begun with it and the one before it. */
+/* Takes in a window. Returns whether a new phase has begun with it and the one before it. */
 bool phase_add(struct phase *phase, const struct phase_window *window);
 
 #endif

@@ -16,23 +16,24 @@ struct rate { /* all zero: nothing seen */
     double x, y, xx, xy, yy;
 };
 
-/* Take in a window. Not finite values, x <= 0 and y < 0 are no window: nothing changes. */
+/* Takes in a window. Values that are not finite, x <= 0 and y < 0 are none: nothing changes. */
 void rate_add(struct rate *rate, double x, double y);
 
-/* Let what was seen so far weigh as `most` windows at the most, so that a slow drift is followed.
- */
+/* Lets the windows so far weigh as `most` of them at the most, so that a slow drift is followed. */
 void rate_forget(struct rate *rate, double most);
 
-/* y per x. NAN when no window was seen. */
+/* Returns y per x; NAN when no window was seen. */
 double rate_mean(const struct rate *rate);
 
-/* Standard deviation of the rate of one window of the usual x. NAN below two windows. */
+/* Returns the standard deviation of the rate of one window of the usual x; NAN below two windows.
+ */
 double rate_deviation(const struct rate *rate);
 
-/* Half the width of the mean's 95 % confidence interval (Student's t). NAN below two windows. */
+/* Returns half the width of the mean's 95 % confidence interval (Student's t); NAN below two
+ * windows. */
 double rate_error(const struct rate *rate);
 
-/* Student's t, 97.5 % quantile; freedom >= 1. */
+/* Returns the 97.5 % quantile of Student's t; freedom >= 1. */
 double rate_student(double freedom);
 
 #endif

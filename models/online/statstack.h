@@ -52,18 +52,19 @@ struct statstack_value {
     double error; /* half its 95 % confidence interval, of the sampling alone */
 };
 
-/* Expected stack distance, in lines, of a reuse distance in references. n samples in any order, n >
- * 0. NAN when out of memory. */
+/* Returns the expected stack distance, in lines, of a reuse distance in references, by n > 0
+ * samples in any order; NAN when out of memory. */
 double statstack_distance(const struct statstack_reuse *sample, size_t n, double references);
 
-/* The miss ratio curve: out[i] is the share of references that a fully associative LRU cache of
- * lines[i] lines misses, i < count; lines ascend. 0, or -1: no samples, or out of memory. */
+/* Fills in the miss ratio curve: out[i] is the share of references that a fully associative LRU
+ * cache of lines[i] lines misses, i < count; lines ascend. Returns 0, or -1: no samples, or out of
+ * memory. */
 int statstack_curve(const struct statstack_reuse *sample, size_t n, const double *lines,
                     size_t count, struct statstack_value *out);
 
-/* The stack-distance profile: out[i], i < ways, is the share of references that hit at LRU position
- * i (0 the most recently used), out[ways] of those that miss; what is left to 1 hits in inner
- * caches. 0, or -1: no samples, or out of memory. */
+/* Fills in the stack-distance profile: out[i], i < ways, is the share of references that hit at LRU
+ * position i (0 the most recently used), out[ways] of those that miss; what is left to 1 hits in
+ * inner caches. Returns 0, or -1: no samples, or out of memory. */
 int statstack_profile(const struct statstack_reuse *sample, size_t n,
                       const struct statstack_cache *cache, struct statstack_value *out);
 

@@ -9,8 +9,8 @@
 
 #define AUCTION_NONE ((unsigned)-1)
 
-/* Give each of n vertices (an even number) a dual, such that no edge weighs less than its ends'
- * duals, and match most of them (mate; AUCTION_NONE: with nobody), along edges that weigh just
+/* Gives each of n vertices (an even number) a dual, such that no edge weighs less than its ends'
+ * duals, and matches most of them (mate; AUCTION_NONE: with nobody), along edges that weigh just
  * that. weight[n * n] as blossom_match takes it. All duals are even. */
 void auction_run(size_t n, const blossom_weight *weight, blossom_weight *dual, unsigned *mate);
 

@@ -12,7 +12,7 @@ __extension__ typedef __int128 blossom_weight;
 
 #define BLOSSOM_VERTICES_MAX 65536
 
-/* Match n vertices, n even and at most BLOSSOM_VERTICES_MAX: mate[i] is the vertex that i is
+/* Matches n vertices, n even and at most BLOSSOM_VERTICES_MAX: mate[i] is the vertex that i is
  * matched with; the sum of weight[i * n + mate[i]] is least. weight[n * n] is symmetric (its
  * diagonal is ignored), made of multiples of 4 (halves of halves are exact) of at most 2^94.
  * Returns 0; -1 with errno ENOMEM. */

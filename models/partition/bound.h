@@ -13,15 +13,15 @@ struct bound;
 struct bound *bound_new(const struct costs *costs);
 void bound_free(struct bound *bound);
 
-/* Raise the bound in one more step; `total` is what the best known partition costs. False when no
- * further step would gain much. */
+/* Raises the bound in one more step; `total` is what the best known partition costs. Returns false
+ * when no further step would gain much. */
 bool bound_raise(struct bound *bound, double total);
 
-/* The first steps, where they are cheap: a search may take all the time that is left. */
+/* Takes the first steps, where they are cheap: a search may take all the time that is left. */
 void bound_begin(struct bound *bound, double total);
 
-/* The bound so far, -INFINITY if there is none; may exceed the cost of a partition that is not
- * better than a `total` given. */
+/* Returns the bound so far, -INFINITY if there is none; may exceed the cost of a partition that is
+ * not better than a `total` given. */
 double bound_best(const struct bound *bound);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Put n programs into `pairs` caches of two cores each, 2 * pairs >= n. degradation[i * n + j] is
+/* Puts n programs into `pairs` caches of two cores each, 2 * pairs >= n. degradation[i * n + j] is
  * what i suffers beside j; any finite numbers, the diagonal is ignored. Who is alone suffers
  * nothing, and as many are alone, and as many caches empty, as is best. mate[i] is the program
  * beside i, or i itself. Returns the least sum of what all suffer, in *total; 0, or -1 with errno

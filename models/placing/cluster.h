@@ -16,7 +16,7 @@ struct cluster_unit {
     bool packed; /* it is clustered; the others are spread */
 };
 
-/* Place n units; those that miss `devil_miss_pmi` and more are devils. Caches are the machine's
+/* Places n units; those that miss `devil_miss_pmi` and more are devils. Caches are the machine's
  * last level but one. Units that are not packed are placed first, as di_place places them alone.
  * The packed ones then get as few caches as have cores enough for them, and as many without a devil
  * among the others as they have devils themselves (one that is larger than a cache counts for each
@@ -26,8 +26,8 @@ struct cluster_unit {
  * free cores, then depth first. Among the open caches they are placed as DI places them, by
  * descending miss rate, but a devil goes where no cache holds one while there is room.
  *
- * core[] receives the cores as from di_place. 0; -1 with errno EINVAL (a machine of less than two
- * levels, or what di_place refuses) or ENOMEM. */
+ * core[] receives the cores as from di_place. Returns 0; -1 with errno EINVAL (a machine of less
+ * than two levels, or what di_place refuses) or ENOMEM. */
 int cluster_place(const struct di_machine *machine, double devil_miss_pmi, const bool *awake,
                   size_t n, const struct cluster_unit *unit, size_t *core);
 

@@ -34,7 +34,7 @@ struct di_unit {
     size_t cores;    /* cores it takes, >= 1 */
 };
 
-/* Place the units (n of them, any order; equal miss rates keep their input order) on the machine.
+/* Places the units (n of them, any order; equal miss rates keep their input order) on the machine.
  * core[] receives, for unit 0, then unit 1, ..., the indices of its cores in the last level (sum of
  * units[i].cores entries), ascending within a unit. With one core per unit and a regular machine
  * this is Algorithms 1 and 2 to the letter. A unit of several cores counts as that many threads and

@@ -38,16 +38,16 @@ struct di_ranked *di_rank(size_t n, const void *units, size_t size);
 
 struct di_tree;
 
-/* An empty machine, which must be sound (di_machine_is_sound) and have a core. NULL with errno
+/* Returns the tree of an empty machine, which must be sound (di_machine_is_sound); NULL with errno
  * ENOMEM. Free with di_tree_free. */
 struct di_tree *di_tree_new(const struct di_machine *machine);
 struct di_tree *di_tree_copy(const struct di_tree *tree);
 void di_tree_free(struct di_tree *tree);
 
-/* Free cores where units of that kind may go. */
+/* Returns how many cores are free where units of that kind may go. */
 size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind);
 
-/* Place a unit: core[cores] receives its cores, ascending. Where fewer cores are free than it
+/* Places a unit: core[cores] receives its cores, ascending. Where fewer cores are free than it
  * takes, every core is free once more and counting goes on; where its kind has too little room, it
  * goes anywhere. */
 void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, size_t *core);
@@ -59,8 +59,8 @@ void di_tree_idle(struct di_tree *tree, const bool *open);
 /* Counts a thread on that free core, whoever put it there. */
 void di_tree_take(struct di_tree *tree, size_t core);
 
-/* Make the entities of that level (as in di_machine) above the cores, which ascend, targets, or no
- * more targets; and close them, as shelters or not. */
+/* The one makes the entities of that level (as in di_machine) above the cores, which ascend,
+ * targets, or no more targets; the other closes them, as shelters or not. */
 void di_tree_target(struct di_tree *tree, size_t level, size_t cores, const size_t *core,
                     bool target);
 void di_tree_close(struct di_tree *tree, size_t level, size_t cores, const size_t *core,

@@ -11,7 +11,7 @@
 
 #define DIO_POWER_DEVIL_MISS_PMI 2000.0 /* "loosely", as the paper says */
 
-/* Place n threads of these miss rates (LLC misses per million instructions); those of
+/* Places n threads of these miss rates (LLC misses per million instructions); those of
  * `devil_miss_pmi` and more are devils. Caches are the machine's last level but one. Only the first
  * k caches in depth-first order (of larger packages first, if they differ) are used: as many as
  * there are devils, at least one, at least so many that each thread has a core, at most all. Among

@@ -19,9 +19,9 @@ struct isolate_unit {
     bool sensitive;   /* suffers from contention; devils do, by rule */
 };
 
-/* Place n units; those that miss `devil_miss_pmi` and more are devils. A group whose units are both
- * prioritised and sensitive gets a domain, an entity of level `level` of the machine (as many as it
- * needs), whose other tenants are no devils: peaceful units may still share it, so nothing is
+/* Places n units; those that miss `devil_miss_pmi` and more are devils. A group whose units are
+ * both prioritised and sensitive gets a domain, an entity of level `level` of the machine (as many
+ * as it needs), whose other tenants are no devils: peaceful units may still share it, so nothing is
  * wasted. Isolated groups are placed first, then devils, then the others, each by descending miss
  * rate (of equal ones, in their order) as DI places them; a group that has a domain is spread in it
  * by the same rule. A group is not isolated, and placed as others are, where the devils that are
@@ -34,8 +34,8 @@ struct isolate_unit {
 long isolate_place(const struct di_machine *machine, size_t level, double devil_miss_pmi, size_t n,
                    const struct isolate_unit *unit, size_t *core, bool *isolated);
 
-/* The same at the level where the most groups can be isolated; of equal ones the outermost, which
- * isolates best. *level receives it. */
+/* Does the same at the level where the most groups can be isolated; of equal ones the outermost,
+ * which isolates best. *level receives it. */
 long isolate_place_best(const struct di_machine *machine, double devil_miss_pmi, size_t n,
                         const struct isolate_unit *unit, size_t *core, bool *isolated,
                         size_t *level);

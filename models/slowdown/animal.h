@@ -31,15 +31,15 @@ struct animal_limits {
 #define ANIMAL_TURTLE_ACCESS_PMI 2000.0
 #define ANIMAL_RABBIT_LOSS_PMI 500.0
 
-/* The class of a program with this profile. The devil's limit is asked first, then the turtle's,
- * then the rabbit's. Of an odd number of ways the middle one is lost by half. */
+/* Returns the class of a program with this profile. The devil's limit is asked first, then the
+ * turtle's, then the rabbit's. Of an odd number of ways the middle one is lost by half. */
 enum animal animal_of(const struct app_sdp *sdp, const struct animal_limits *limits);
 
-/* "turtle", "sheep", "rabbit", "devil". */
+/* Returns "turtle", "sheep", "rabbit" or "devil". */
 const char *animal_name(enum animal animal);
 
-/* The symbiosis table, 0 (they do not notice each other) to 8. It tells what both suffer together:
- * each is said to suffer half. */
+/* Returns the score of the symbiosis table, 0 (they do not notice each other) to 8. It tells what
+ * both suffer together: each is said to suffer half. */
 struct app_pair animal_pair(enum animal a, enum animal b);
 
 #endif

@@ -64,25 +64,26 @@ enum contend_assumed {
 
 struct contend;
 
-/* Study the programs for this machine (constants NULL: contend_constants). What is unknown is NAN,
- * has no ways, or is 0 where it is a count; what is known is finite and not negative, and of a
+/* Studies the programs for this machine (constants NULL: contend_constants). What is unknown is
+ * NAN, has no ways, or is 0 where it is a count; what is known is finite and not negative, and of a
  * machine at least CONTEND_LEAST. A profile's ways are the machine's: where it has fewer, nothing
- * hits in the others. The inputs may go away afterwards. NULL: errno EINVAL (no program, one with
- * no core, more than CONTEND_WAYS_MAX ways, a figure out of range) or ENOMEM. */
+ * hits in the others. The inputs may go away afterwards. Returns NULL with errno EINVAL (no
+ * program, one with no core, more than CONTEND_WAYS_MAX ways, a figure out of range) or ENOMEM. */
 struct contend *contend_new(size_t n, const struct app *app, const struct app_machine *machine,
                             const struct contend_constants *constants);
 void contend_free(struct contend *contend);
 
-/* Bits of contend_assumed of program i; of the machine, for i = n. */
+/* Returns the bits of contend_assumed of program i; of the machine, for i = n. */
 unsigned contend_assumed(const struct contend *contend, size_t i);
 
-/* How much each of the n programs member[0..n-1] (a program may be there more than once) slows
- * down beside the others on one cache: slowdown[i] >= 0 is the fraction of its time alone that it
- * takes longer. 0; 1 when the equilibrium did not settle and this is the last step towards it; -1
- * with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index out of range). */
+/* Fills in how much each of the n programs member[0..n-1] (a program may be there more than once)
+ * slows down beside the others on one cache: slowdown[i] >= 0 is the fraction of its time alone
+ * that it takes longer. Returns 0; 1 when the equilibrium did not settle and this is the last step
+ * towards it; -1 with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index out of
+ * range). */
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
 
-/* Two programs beside each other. The indices must be in range. */
+/* Returns the same of two programs, whose indices must be in range. */
 struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b);
 
 #endif

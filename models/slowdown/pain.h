@@ -13,11 +13,11 @@ struct pain {
     double intensity;   /* Z: LLC accesses per million instructions */
 };
 
-/* Of a program with this profile: its ways are those of the cache (the n of eq. 1), its accesses
- * are all hits and misses in it. */
+/* Returns both of a program with this profile: its ways are those of the cache (the n of eq. 1),
+ * its accesses are all hits and misses in it. */
 struct pain pain_of(const struct app_sdp *sdp);
 
-/* a_given_b = S(a) * Z(b) (eq. 2), and their sum (eq. 3). */
+/* Returns a_given_b = S(a) * Z(b) (eq. 2), and their sum (eq. 3). */
 struct app_pair pain_pair(const struct pain *a, const struct pain *b);
 
 #endif

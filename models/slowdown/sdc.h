@@ -8,7 +8,7 @@
 
 #include "models/slowdown/app.h"
 
-/* Merge the profiles of a and b position by position on a cache of `ways`: each position goes to
+/* Merges the profiles of a and b position by position on a cache of `ways`: each position goes to
  * the program whose current counter is larger, which moves on to its next counter. Of equal ones,
  * the program that has won fewer positions wins; then a. Behind the end of a shorter profile the
  * counters are 0. The positions that a program won are its ways; its hits beyond them, as far as it
