@@ -6,7 +6,6 @@ libpacker_la_SOURCES += \
 	packer/report/html_bars.c \
 	packer/report/html_impl.h \
 	packer/report/html_map.c \
-	packer/report/html_style.c \
 	packer/report/html_text.c \
 	packer/report/intern.c packer/report/intern.h \
 	packer/report/merge.c \
@@ -14,3 +13,17 @@ libpacker_la_SOURCES += \
 	packer/report/report.c packer/report/report.h \
 	packer/report/sacct_time.c packer/report/sacct_time.h \
 	packer/report/table.c packer/report/table.h
+
+# The page's looks and its script, as C strings.
+nodist_libpacker_la_SOURCES = packer/report/page.c
+CLEANFILES += packer/report/page.c
+EXTRA_DIST += packer/report/page.css packer/report/page.js
+packer/report/page.c: packer/report/page.css packer/report/page.js packer/report/local.mk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
+		echo '/* SPDX-License-Identifier: GPL-2.0-or-later */'; echo '#include "packer/report/html_impl.h"'; \
+		for part in style:css script:js; do \
+			echo "const char page_$${part%:*}[] ="; \
+			sed '/SPDX/d; s/[\\"]/\\&/g; s/.*/    "&\\n"/' $(srcdir)/packer/report/page.$${part#*:}; \
+			echo '    ;'; \
+		done; \
+	} >$@.tmp && mv $@.tmp $@
