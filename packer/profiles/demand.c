@@ -34,7 +34,7 @@ static int read_curve(struct json_object *object, struct profile_demand *demand,
         return berth_error_set(err, "curve_gbps: the bandwidth of 0, 1, .. cores expected");
     demand->curve = calloc(n, sizeof(*demand->curve));
     if (!demand->curve)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     demand->cores = n - 1;
     if (json_get_list(list, "curve_gbps", n, &gbps_item, demand->curve, sizeof(double), err) < 0)
         return -1;
@@ -59,7 +59,7 @@ static int read_matrix(struct json_object *object, const char *key, struct profi
                                key, NUMEM_NODES_MAX);
     *out = calloc(n * n, sizeof(**out));
     if (!*out)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     demand->nodes = n;
     return json_get_matrix(rows, key, n, n, &gbps_item, *out, sizeof(**out), err);
 }
@@ -69,7 +69,7 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
     struct profile_demand *demand = calloc(1, sizeof(*demand));
 
     if (!demand) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     if (!json_object_is_type(object, json_type_object))

@@ -321,10 +321,10 @@ int report_html_write(struct report *report, const struct report_page *about, co
         return put_report(report, about, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
     out = open_memstream(&text, &length);
     if (!out)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     rc = put_report(report, about, out);
     if (fclose(out) != 0 || rc < 0)
-        rc = berth_error_set(err, "out of memory");
+        rc = berth_no_memory(err);
     else if (put_file(path, text, length) < 0)
         rc = berth_error_set(err, "%s: %s", path,
                              errno == EINVAL ? "not a regular file" : strerror(errno));
