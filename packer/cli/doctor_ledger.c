@@ -6,7 +6,6 @@
 
 #include "packer/cli/doctor.h"
 #include "packer/ledger/ledger.h"
-#include "packer/ledger/queue.h"
 
 static int ignore(const struct ledger_record *record, void *arg)
 {
@@ -17,17 +16,12 @@ static int ignore(const struct ledger_record *record, void *arg)
 /* ", 3 records wait"; "" where nobody may know. */
 static void describe_waiting(const struct doctor *doctor, char *text, size_t size)
 {
-    char spool[PATH_MAX + 16];
-    size_t lines, more;
+    size_t n;
 
     text[0] = '\0';
-    snprintf(spool, sizeof(spool), "%s/" LEDGER_SPOOL, doctor->conf.state_dir);
-    if (ledger_queue_count(doctor->conf.ledger_queue, &lines, NULL) < 0 ||
-        ledger_queue_count(spool, &more, NULL) < 0)
+    if (ledger_count_waiting(&doctor->conf, &n, NULL) < 0)
         return;
-    lines += more;
-    snprintf(text, size, ", %zu record%s wait%s", lines, lines == 1 ? "" : "s",
-             lines == 1 ? "s" : "");
+    snprintf(text, size, ", %zu record%s wait%s", n, n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
 void doctor_ledger(struct doctor *doctor)

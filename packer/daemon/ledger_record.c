@@ -214,24 +214,35 @@ void ledger_record_keep(struct packer *packer, const struct step *step)
 
 /* ---- the job ---- */
 
-static bool is_last(const struct packer *packer, const struct step *step)
+/* Has the job another live step here? */
+static bool has_step(const struct packer *packer, uint32_t job, const struct step *but)
 {
-    const struct step *other;
+    const struct step *step;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
-    if (other != step && other->request.id.job == step->request.id.job)
-        return false;
-    return true;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step != but && step->request.id.job == job)
+        return true;
+    return false;
 }
 
 void ledger_record_settle(struct packer *packer, const struct step *step)
 {
     const struct wire_register *request = &step->request;
-    struct settle_run run = {
+    struct ledger_run run = {
         .job = request->id.job, .restart = request->restart, .at = step->started_at};
 
-    if (!packer->settler || !request->cluster[0] || !is_last(packer, step))
+    if (!packer->settler || !request->cluster[0] || has_step(packer, request->id.job, step))
         return;
     snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
     settler_put(packer->settler, &run);
+}
+
+static bool is_live(uint32_t job, const void *packer)
+{
+    return has_step(packer, job, NULL);
+}
+
+void ledger_record_resume(struct packer *packer)
+{
+    settler_resume(packer->settler, is_live, packer);
 }

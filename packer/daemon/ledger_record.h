@@ -21,4 +21,8 @@ void ledger_record_keep(struct packer *packer, const struct step *step);
  * settler, if there is no other step of the job here. */
 void ledger_record_settle(struct packer *packer, const struct step *step);
 
+/* Does the same for the runs of which berthd died before they were settled, when the steps that
+ * live are known again. */
+void ledger_record_resume(struct packer *packer);
+
 #endif

@@ -378,6 +378,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     pool_marker_update_all(packer);
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);
+    ledger_record_resume(packer);
     if (store_compact(packer, true, err) < 0) /* the old one is whole; the next sweep tries again */
         log_error("%s", err->text);
     return 0;

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ledger_deliver - see ledger/deliver.h
- *
- * A file is delivered in batches, each a transaction, and removed after its last one. Whatever
- * happens in between, it is delivered again from its beginning: the database keeps each record
- * once. */
+/* ledger_deliver - see ledger/deliver.h */
 #include "packer/ledger/deliver.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "packer/base/log.h"
 #include "packer/ledger/line.h"
-#include "packer/ledger/store.h"
 
 #define BATCH 256
 #define NAMES 32
 
-/* One turn. */
-struct turn {
-    struct ledger_queue *queue;
-    struct ledger_store *store;
+struct deliver {
+    const char *folder;
+    size_t lines; /* seen since its beginning */
     size_t n;
     struct ledger_record record[BATCH];
     struct { /* users whose names were looked up in this turn */
@@ -31,8 +22,22 @@ struct turn {
         char name[64];
     } user[NAMES];
     size_t users;
-    bool kept; /* a line could not be set aside: its segment has to stay */
+    bool kept; /* a line could not be set aside */
 };
+
+struct deliver *deliver_new(const char *folder)
+{
+    struct deliver *deliver = calloc(1, sizeof(*deliver));
+
+    if (deliver)
+        deliver->folder = folder;
+    return deliver;
+}
+
+void deliver_free(struct deliver *deliver)
+{
+    free(deliver);
+}
 
 /* ---- users ---- */
 
@@ -47,184 +52,180 @@ static void look_up(uint32_t uid, char name[64])
         strcpy(name, found->pw_name);
 }
 
-/* Whose it was, for people. A name service may take its time. */
-static void name_user(struct turn *turn, struct ledger_record *record)
+/* Adds whose it was, for people. A name service may take its time. */
+static void name_user(struct deliver *deliver, struct ledger_record *record)
 {
     size_t i = 0;
 
     if (record->user[0])
         return;
-    while (i < turn->users && turn->user[i].uid != record->uid)
+    while (i < deliver->users && deliver->user[i].uid != record->uid)
         i++;
-    if (i == turn->users) {
+    if (i == deliver->users) {
         i %= NAMES; /* forgets the oldest ones when there are many */
-        turn->users = i + 1;
-        turn->user[i].uid = record->uid;
-        look_up(record->uid, turn->user[i].name);
+        deliver->users = i + 1;
+        deliver->user[i].uid = record->uid;
+        look_up(record->uid, deliver->user[i].name);
     }
-    memcpy(record->user, turn->user[i].name, sizeof(record->user));
+    memcpy(record->user, deliver->user[i].name, sizeof(record->user));
 }
 
-/* ---- lines ---- */
+/* ---- batches ---- */
 
-static void set_aside(struct turn *turn, const char *line, size_t length, const char *why)
+static void set_aside(struct deliver *deliver, const char *line, size_t length, const char *why)
 {
     struct berth_error err;
 
     log_warn("ledger: a line was set aside: %s", why);
-    if (ledger_queue_aside(turn->queue, line, length, &err) == 0)
+    if (outbox_refuse(deliver->folder, line, length, &err) == 0)
         return;
     log_error("ledger: %s", err.text);
-    turn->kept = true;
+    deliver->kept = true;
 }
 
-/* Each for itself: those that the database refuses are set aside. */
-static int put_singly(struct turn *turn, struct berth_error *err)
+/* Puts each for itself: those that the database refuses are set aside. */
+static int put_singly(struct deliver *deliver, struct ledger_store *store, struct berth_error *err)
 {
     bool refused;
 
-    for (size_t i = 0; i < turn->n; i++) {
+    for (size_t i = 0; i < deliver->n; i++) {
         char *line;
 
-        if (ledger_store_put(turn->store, &turn->record[i], 1, &refused, err) == 0)
+        if (ledger_store_put(store, &deliver->record[i], 1, &refused, err) == 0)
             continue;
         if (!refused)
             return -1;
-        line = ledger_line_encode(&turn->record[i]);
+        line = ledger_line_encode(&deliver->record[i]);
         if (!line)
             return berth_error_set(err, "out of memory");
-        set_aside(turn, line, strlen(line), err->text);
+        set_aside(deliver, line, strlen(line), err->text);
         free(line);
     }
     return 0;
 }
 
-static int flush(struct turn *turn, struct berth_error *err)
+/* Takes the line into the batch. */
+static void take_line(struct deliver *deliver, const char *line, size_t length)
 {
-    bool refused;
-    int rc;
-
-    if (turn->n == 0)
-        return 0;
-    rc = ledger_store_put(turn->store, turn->record, turn->n, &refused, err);
-    if (rc < 0 && refused)
-        rc = put_singly(turn, err);
-    turn->n = 0;
-    return rc;
-}
-
-static int take_line(struct turn *turn, const char *line, size_t length, struct berth_error *err)
-{
-    struct ledger_record *record = &turn->record[turn->n];
+    struct ledger_record *record = &deliver->record[deliver->n];
     struct berth_error why;
 
     if (ledger_line_decode(line, length, record, &why) < 0) {
-        set_aside(turn, line, length, why.text);
-        return 0;
+        set_aside(deliver, line, length, why.text);
+        return;
     }
-    name_user(turn, record);
-    turn->n++;
-    return turn->n == BATCH ? flush(turn, err) : 0;
+    name_user(deliver, record);
+    deliver->n++;
 }
 
-static int deliver_file(struct turn *turn, FILE *file, const char *path, size_t *lines,
-                        struct berth_error *err)
+/* Puts the batch, and begins a new one. */
+static int flush(struct deliver *deliver, struct ledger_store *store, struct berth_error *err)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
+    bool refused;
     int rc = 0;
 
-    *lines = 0;
-    turn->n = 0;
-    turn->kept = false;
-    while (rc == 0 && (length = getline(&line, &room, file)) > 0) {
-        if (line[length - 1] == '\n') {
-            rc = take_line(turn, line, (size_t)length, err);
-            ++*lines;
-        } else {
-            log_warn("ledger: %s: its last line is torn (%zd bytes): skipped", path, length);
-        }
-    }
-    free(line);
-    if (rc == 0 && ferror(file))
-        rc = berth_error_set(err, "%.400s: %s", path, strerror(errno));
-    return rc == 0 ? flush(turn, err) : rc;
+    if (deliver->n && ledger_store_put(store, deliver->record, deliver->n, &refused, err) < 0)
+        rc = refused ? put_singly(deliver, store, err) : -1;
+    deliver->n = 0;
+    return rc;
 }
 
-/* *gone: lines that do not wait any more. */
-static int deliver_segment(struct turn *turn, const char *path, uint64_t number, size_t *gone,
-                           struct berth_error *err)
+/* Takes whole lines into batches, and puts those that are full. */
+static int take_lines(struct deliver *deliver, struct ledger_store *store, const char *text,
+                      struct berth_error *err)
 {
-    FILE *file = fopen(path, "re");
-    size_t lines;
+    const char *newline;
+    int rc = 0;
+
+    for (; rc == 0 && (newline = strchr(text, '\n')); text = newline + 1) {
+        take_line(deliver, text, (size_t)(newline - text));
+        deliver->lines++;
+        if (deliver->n == BATCH)
+            rc = flush(deliver, store, err);
+    }
+    return rc;
+}
+
+static void begin(struct deliver *deliver)
+{
+    deliver->lines = deliver->n = deliver->users = 0;
+    deliver->kept = false;
+}
+
+int deliver_text(struct deliver *deliver, const char *text, struct ledger_store *store,
+                 struct berth_error *err)
+{
+    begin(deliver);
+    if (take_lines(deliver, store, text, err) < 0 || flush(deliver, store, err) < 0)
+        return -1;
+    return deliver->kept ? berth_error_set(err, "lines cannot be set aside") : 0;
+}
+
+/* ---- from the outbox ---- */
+
+struct reading {
+    struct deliver *deliver;
+    struct ledger_store *store;
+    struct berth_error *err;
+    bool failed;
+};
+
+/* Enough is what makes a batch. */
+static int take_row(const char *text, void *arg)
+{
+    struct reading *reading = arg;
+
+    reading->failed = take_lines(reading->deliver, reading->store, text, reading->err) < 0;
+    return reading->failed || reading->deliver->n >= BATCH / 2;
+}
+
+/* Brings what was put after *last; moves *last on. Returns as outbox_read. */
+static int deliver_rows(struct deliver *deliver, struct outbox *outbox, struct ledger_store *store,
+                        int64_t *last, struct berth_error *err)
+{
+    struct reading reading = {deliver, store, err, false};
     int rc;
 
-    if (!file)
-        return berth_error_set(err, "%.400s: %s", path, strerror(errno));
-    rc = deliver_file(turn, file, path, &lines, err);
-    fclose(file);
-    if (rc < 0)
+    begin(deliver);
+    rc = outbox_read(outbox, last, take_row, &reading, err);
+    return rc < 0 || reading.failed || flush(deliver, store, err) < 0 ? -1 : rc;
+}
+
+/* What was delivered from the outbox, and is there still: all after `after` up to `done`. */
+struct delivered {
+    int64_t after, done;
+    size_t lines;
+};
+
+static int forget(struct outbox *outbox, const struct delivered *delivered, size_t *gone,
+                  struct berth_error *err)
+{
+    if (outbox_drop(outbox, delivered->after, delivered->done, err) < 0)
         return -1;
-    if (turn->kept)
-        return berth_error_set(err, "%.400s: has lines that cannot be set aside", path);
-    if (ledger_queue_done(turn->queue, number, err) < 0)
-        return -1;
-    *gone += lines;
+    *gone += delivered->lines;
     return 0;
 }
 
-/* Every segment; one that has to stay does not keep the next ones. */
-static int deliver_queue(struct turn *turn, size_t *gone, struct berth_error *err)
+/* It is forgotten at once, not batch by batch: that is a write to the disk each time. */
+int deliver_outbox(struct deliver *deliver, struct outbox *outbox, struct ledger_store *store,
+                   size_t *gone, struct berth_error *err)
 {
-    char path[PATH_MAX + 64];
-    uint64_t number = 0;
-    int found, failed = 0;
-
-    while ((found = ledger_queue_next(turn->queue, number, &number, path, sizeof(path), err)) > 0)
-        if (deliver_segment(turn, path, number, gone, err) < 0) {
-            failed = -1;
-            if (!turn->kept)
-                break;
-        }
-    return found < 0 ? -1 : failed;
-}
-
-/* The lines from memory, to the database. */
-static int deliver_lines(struct turn *turn, char *const *line, size_t n, struct berth_error *err)
-{
-    int rc = 0;
-
-    turn->n = 0;
-    turn->kept = false;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = take_line(turn, line[i], strlen(line[i]), err);
-    if (rc == 0)
-        rc = flush(turn, err);
-    return rc == 0 && turn->kept ? berth_error_set(err, "lines cannot be set aside") : rc;
-}
-
-int ledger_deliver(struct ledger_queue *queue, const struct conf *conf, char *const *line, size_t n,
-                   size_t *gone, bool *taken, struct berth_error *err)
-{
-    struct turn *turn = calloc(1, sizeof(*turn));
-    int rc = -1;
+    struct delivered delivered = {0};
+    int64_t last = 0;
+    int rc = 0, more;
 
     *gone = 0;
-    *taken = false;
-    if (!turn)
-        return berth_error_set(err, "out of memory");
-    turn->queue = queue;
-    if (ledger_store_open(&turn->store, conf, err) == 0) {
-        rc = deliver_lines(turn, line, n, err);
-        if (rc == 0) {
-            *taken = true;
-            *gone = n;
+    while ((more = deliver_rows(deliver, outbox, store, &last, err)) > 0) {
+        if (deliver->kept) {
+            rc = berth_error_set(err, "lines cannot be set aside");
+            forget(outbox, &delivered, gone, NULL);
+            delivered = (struct delivered){last, last, 0};
+            continue;
         }
-        if (deliver_queue(turn, gone, err) < 0)
-            rc = -1;
-        ledger_store_close(turn->store);
+        delivered.done = last;
+        delivered.lines += deliver->lines;
     }
-    free(turn);
-    return rc;
+    if (forget(outbox, &delivered, gone, more < 0 ? NULL : err) < 0)
+        rc = -1;
+    return more < 0 ? -1 : rc;
 }

@@ -1,118 +1,180 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ledger - see ledger.h: the two sides of the queue.
+/* ledger - see ledger.h: the two sides of what waits.
  *
- * The event loop's thread appends a line to a file in the state folder, and that is all. A thread
- * of its own puts it on the disk at once, and brings what waits to the database soon after; while
- * that is away, less and less often. Records that find no room in the state folder stay in memory,
- * the newest MEMORY of them, and go the same way from there. */
+ * The event loop's thread appends a line to the spool in the state folder, and that is all. A
+ * thread of its own moves the lines to the outbox on the disk at once, and brings what is there to
+ * the database soon after; while that is away, less and less often. Where the disk takes nothing,
+ * lines go from the spool to the database.
+ *
+ * A line is announced (`fresh`) under the same lock that it is appended under, and each turn of the
+ * thread begins by taking the announcement back. What waits is never counted by itself: it is what
+ * spool and outbox have. */
 #include "packer/ledger/ledger.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "packer/base/clock.h"
 #include "packer/base/worker.h"
 #include "packer/conf/conf.h"
 #include "packer/ledger/deliver.h"
 #include "packer/ledger/line.h"
-#include "packer/ledger/queue.h"
+#include "packer/ledger/spool.h"
 #include "packer/sql/sql.h"
 
-#define MEMORY 4096
-#define SETTLE_S 1 /* steps end together */
+#define SPOOL "ledger" /* in the state folder */
+#define SETTLE_S 1     /* steps end together */
 #define RETRY_MIN_S 1
 #define RETRY_MAX_S 300
-
-struct entry {
-    STAILQ_ENTRY(entry) link;
-    char *line;
-};
-STAILQ_HEAD(entries, entry);
+#define BEGIN_WAIT_S 2
 
 struct ledger {
     struct conf conf;
-    struct ledger_queue *queue;
-    double retry_s;       /* the thread's own, and the next one */
+    int lock;                /* the descriptor of the outbox's folder, locked */
+    struct deliver *deliver; /* the thread's own, and the next ones */
+    struct outbox *outbox;   /* NULL: it cannot be opened */
+    double retry_s;
     bool unstored;        /* the disk takes nothing */
     struct worker worker; /* its mutex is for all that follows */
-    struct entries memory;
-    size_t nmemory;
-    uint64_t lost;  /* records that neither disk nor memory had room for */
-    size_t waiting; /* in the queue and in memory */
-    double due_s;   /* when it is brought to the database */
-    bool unsynced, full;
+    struct spool spool;
+    size_t queued;    /* records in the outbox */
+    double due_s;     /* when what waits is brought to the database */
+    bool fresh, full; /* fresh: there are lines that no turn of the thread has seen */
+    bool begun;       /* what an earlier process left in the spool was looked at */
     char why[256];
 };
 
-/* ---- what is in memory ---- */
-
-static void drop_first(struct ledger *ledger)
+/* The mutex is held. */
+static size_t count_waiting(const struct ledger *ledger)
 {
-    struct entry *entry = STAILQ_FIRST(&ledger->memory);
-
-    STAILQ_REMOVE_HEAD(&ledger->memory, link);
-    free(entry->line);
-    free(entry);
-    ledger->nmemory--;
+    return spool_lines(&ledger->spool) + ledger->queued;
 }
 
-static void lose_first(struct ledger *ledger)
+/* ---- the thread: from the spool and from memory ---- */
+
+/* Brings lines to the outbox, or to the store if there is one. */
+static int move_text(struct ledger *ledger, struct spool_text from, struct ledger_store *store,
+                     struct berth_error *err)
 {
-    if (ledger->lost++ % MEMORY == 0)
-        log_error("ledger: records are lost: there is no room for them on the disk, and no ledger");
-    drop_first(ledger);
-    ledger->waiting--;
+    bool runs = ledger->conf.admin_comment == CONF_ON;
+
+    if (store)
+        return deliver_text(ledger->deliver, from.text, store, err);
+    if (outbox_put(ledger->outbox, from.text, from.lines, runs, err) < 0)
+        return -1;
+    worker_lock(&ledger->worker); /* before they are taken from where they were */
+    ledger->queued += from.lines;
+    worker_unlock(&ledger->worker);
+    return 0;
 }
 
-/* Takes the line over. */
-static void keep(struct ledger *ledger, char *line)
+/* Both files, if need be: the one that is not appended to may have had lines since last time. */
+static int move_spool(struct ledger *ledger, struct ledger_store *store, struct berth_error *err)
 {
-    struct entry *entry = malloc(sizeof(*entry));
+    int rc = 0;
 
-    if (!entry) {
-        free(line);
-        ledger->waiting--;
-        return;
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        struct spool_text from;
+        bool ready;
+
+        worker_lock(&ledger->worker);
+        ready = spool_turn(&ledger->spool);
+        worker_unlock(&ledger->worker);
+        if (!ready)
+            return 0;
+        rc = spool_read(&ledger->spool, &from, err);
+        if (rc == 0)
+            rc = move_text(ledger, from, store, err);
+        free(from.text);
+        if (rc == 0)
+            rc = spool_clear(&ledger->spool, err);
     }
-    entry->line = line;
-    STAILQ_INSERT_TAIL(&ledger->memory, entry, link);
-    ledger->nmemory++;
-    if (ledger->nmemory > MEMORY)
-        lose_first(ledger);
+    return rc;
 }
 
-/* Copies of the lines, *n of them. */
-static char **copy_lines(const struct ledger *ledger, size_t *n)
+static int move_memory(struct ledger *ledger, struct ledger_store *store, struct berth_error *err)
 {
-    char **line = ledger->nmemory ? calloc(ledger->nmemory, sizeof(*line)) : NULL;
-    const struct entry *entry;
+    struct spool_text taken;
+    int rc = 0;
 
-    *n = 0;
-    if (line)
-        STAILQ_FOREACH(entry, &ledger->memory, link)
-    if ((line[*n] = strdup(entry->line)))
-        ++*n;
-    return line;
+    worker_lock(&ledger->worker);
+    taken = spool_take_memory(&ledger->spool);
+    worker_unlock(&ledger->worker);
+    if (taken.length)
+        rc = move_text(ledger, taken, store, err);
+    worker_lock(&ledger->worker);
+    spool_return_memory(&ledger->spool, taken, rc == 0);
+    worker_unlock(&ledger->worker);
+    return rc;
 }
 
-/* ---- the thread ---- */
-
-/* Is there anything that the disk has not yet, and that it may take? A record may have been
- * delivered before ledger_add came to set `unsynced`. */
-static bool to_store(const struct ledger *ledger)
+static int move_lines(struct ledger *ledger, struct ledger_store *store, struct berth_error *err)
 {
-    return ledger->unsynced && ledger->waiting > 0 && !ledger->unstored;
+    return move_spool(ledger, store, err) < 0 || move_memory(ledger, store, err) < 0 ? -1 : 0;
 }
 
-/* Wait until there is something to store or to deliver. The mutex is held. */
-static void wait_for_work(struct ledger *ledger)
+/* ---- the thread: a turn ---- */
+
+/* Opens the outbox that is in its folder now, unless it is open. */
+static int have_outbox(struct ledger *ledger, struct berth_error *err)
 {
-    while (!ledger->worker.stopping && !to_store(ledger) &&
-           worker_wait_until(&ledger->worker, ledger->waiting ? ledger->due_s : INFINITY))
-        ;
+    size_t n;
+
+    if (ledger->outbox && outbox_is_current(ledger->outbox))
+        return 0;
+    outbox_close(ledger->outbox);
+    ledger->outbox = NULL;
+    if (outbox_count(ledger->conf.ledger_queue, &n, err) < 0 ||
+        outbox_open(&ledger->outbox, ledger->conf.ledger_queue, err) < 0)
+        return -1;
+    worker_lock(&ledger->worker);
+    ledger->queued = n;
+    worker_unlock(&ledger->worker);
+    return 0;
+}
+
+/* Has all on the disk that no other place has. Tells once that the disk takes nothing, and once
+ * that it does again. */
+static int store_lines(struct ledger *ledger)
+{
+    struct berth_error err;
+    int rc = have_outbox(ledger, &err);
+
+    if (rc == 0)
+        rc = move_lines(ledger, NULL, &err);
+    if (rc < 0 && !ledger->unstored)
+        log_error("ledger: %s: records are not kept on the disk", err.text);
+    if (rc == 0 && ledger->unstored)
+        log_info("ledger: records are kept on the disk again");
+    ledger->unstored = rc < 0;
+    return rc;
+}
+
+/* Brings all that waits to the database; that may take a while. */
+static int deliver_all(struct ledger *ledger, bool stored, struct berth_error *err)
+{
+    struct ledger_store *store;
+    size_t gone = 0;
+    int rc = 0;
+
+    if (ledger_store_open(&store, &ledger->conf, err) < 0)
+        return -1;
+    if (!stored)
+        rc = move_lines(ledger, store, err);
+    if (ledger->outbox && deliver_outbox(ledger->deliver, ledger->outbox, store, &gone, err) < 0)
+        rc = -1;
+    ledger_store_close(store);
+    worker_lock(&ledger->worker);
+    ledger->queued -= gone;
+    worker_unlock(&ledger->worker);
+    return rc;
 }
 
 /* Nodes of a cluster lose their server together: let them not come back together. */
@@ -121,86 +183,125 @@ static double jitter(void)
     return 0.5 + fmod(clock_s() * 1e6, 1000) / 1000;
 }
 
-/* What a turn has come to. The mutex is held. */
-static void conclude(struct ledger *ledger, int rc, size_t gone, const struct berth_error *err)
+/* Notes what a delivery has come to. The mutex is held. */
+static void conclude(struct ledger *ledger, int rc, const struct berth_error *err)
 {
     bool away = ledger->why[0] != '\0';
 
-    ledger->waiting -= gone < ledger->waiting ? gone : ledger->waiting;
     if (rc == 0) {
         if (away)
-            log_info("ledger: records arrive again, %zu wait", ledger->waiting);
+            log_info("ledger: records arrive again, %zu wait", count_waiting(ledger));
         ledger->why[0] = '\0';
         ledger->retry_s = RETRY_MIN_S;
         ledger->due_s = clock_s() + SETTLE_S;
         return;
     }
     log_line(away ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
-             "ledger: %zu records wait, to be tried again: %s", ledger->waiting, err->text);
+             "ledger: %zu records wait, to be tried again: %s", count_waiting(ledger), err->text);
     snprintf(ledger->why, sizeof(ledger->why), "%.255s", err->text);
     ledger->due_s = clock_s() + ledger->retry_s * jitter();
     ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
 }
 
-/* Tell once that the disk takes nothing, and once that it does again. */
-static void note_stored(struct ledger *ledger, int rc, const struct berth_error *err)
-{
-    if (rc < 0 && !ledger->unstored)
-        log_error("ledger: %s: records are in memory only", err->text);
-    if (rc == 0 && ledger->unstored)
-        log_info("ledger: records are kept on the disk again");
-    ledger->unstored = rc < 0;
-}
-
-/* Have all that waits on the disk, and bring it to the database, if that may take a while. The
+/* Has all that waits on the disk, and brings it to the database if there is time for that. The
  * mutex is held, but not meanwhile. */
 static void turn(struct ledger *ledger, bool patient)
 {
     struct berth_error err = {""};
-    uint64_t lost = ledger->lost;
-    size_t n, gone = 0;
-    char **line = copy_lines(ledger, &n);
-    bool taken = false;
-    int stored, rc = 0;
+    bool stored;
+    int rc = 0;
 
-    ledger->unsynced = false;
+    ledger->fresh = false;
     worker_unlock(&ledger->worker);
-    stored = ledger_queue_store(ledger->queue, line, n, &err);
-    note_stored(ledger, stored, &err);
+    stored = store_lines(ledger) == 0;
     if (patient)
-        rc = ledger_deliver(ledger->queue, &ledger->conf, line, stored == 0 ? 0 : n, &gone, &taken,
-                            &err);
+        rc = deliver_all(ledger, stored, &err);
     worker_lock(&ledger->worker);
-    for (size_t i = ledger->lost - lost; (stored == 0 || taken) && i < n; i++)
-        drop_first(ledger);
-    for (size_t i = 0; i < n; i++)
-        free(line[i]);
-    free(line);
     if (patient)
-        conclude(ledger, rc, gone, &err);
+        conclude(ledger, rc, &err);
+}
+
+/* Waits until there is something to store, or it is time to deliver. The mutex is held. */
+static void wait_for_work(struct ledger *ledger)
+{
+    while (!ledger->worker.stopping && (!ledger->fresh || ledger->unstored)) {
+        bool waits = count_waiting(ledger) > 0;
+
+        if (waits && clock_s() >= ledger->due_s)
+            return;
+        worker_wait_until(&ledger->worker, waits ? ledger->due_s : INFINITY);
+    }
 }
 
 static void run(void *arg)
 {
     struct ledger *ledger = arg;
-    bool last;
+    bool last = false;
 
-    do {
+    turn(ledger, false);
+    ledger->begun = true;
+    worker_changed(&ledger->worker);
+    while (!last) {
         wait_for_work(ledger);
         last = ledger->worker.stopping;
-        if (ledger->waiting)
-            turn(ledger, last ? !ledger->why[0] : clock_s() >= ledger->due_s);
-    } while (!last);
+        turn(ledger,
+             count_waiting(ledger) > 0 && (last ? !ledger->why[0] : clock_s() >= ledger->due_s));
+    }
 }
 
 /* ---- the event loop's side ---- */
 
 static void ledger_free(struct ledger *ledger)
 {
-    while (ledger->nmemory)
-        drop_first(ledger);
-    ledger_queue_close(ledger->queue);
+    outbox_close(ledger->outbox);
+    deliver_free(ledger->deliver);
+    spool_close(&ledger->spool);
+    if (ledger->lock >= 0)
+        close(ledger->lock);
     free(ledger);
+}
+
+/* Makes a folder, and the one that it is in. Returns its descriptor, or -1 and err. */
+static int open_folder(const char *path, struct berth_error *err)
+{
+    char parent[PATH_MAX + 16];
+    char *slash;
+    int fd;
+
+    snprintf(parent, sizeof(parent), "%s", path);
+    slash = strrchr(parent, '/');
+    if (slash && slash > parent) {
+        *slash = '\0';
+        mkdir(parent, 0755);
+    }
+    mkdir(path, 0700);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? berth_error_set(err, "%.400s: %s", path, strerror(errno)) : fd;
+}
+
+/* An outbox is one berthd's own. */
+static int lock_outbox(struct ledger *ledger, struct berth_error *err)
+{
+    ledger->lock = open_folder(ledger->conf.ledger_queue, err);
+    if (ledger->lock < 0)
+        return -1;
+    if (flock(ledger->lock, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    return berth_error_set(err, "%.300s: %s", ledger->conf.ledger_queue,
+                           errno == EWOULDBLOCK ? "in use by another process" : strerror(errno));
+}
+
+static int open_spool(struct ledger *ledger, struct berth_error *err)
+{
+    char path[PATH_MAX + 16];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/" SPOOL, ledger->conf.state_dir);
+    fd = open_folder(path, err);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    return spool_open(&ledger->spool, path, err);
 }
 
 static struct ledger *ledger_new(const struct conf *conf)
@@ -210,16 +311,18 @@ static struct ledger *ledger_new(const struct conf *conf)
     if (!ledger)
         return NULL;
     ledger->conf = *conf;
+    ledger->lock = ledger->spool.file[0].fd = ledger->spool.file[1].fd = -1;
     ledger->retry_s = RETRY_MIN_S;
-    STAILQ_INIT(&ledger->memory);
-    return ledger;
+    ledger->deliver = deliver_new(ledger->conf.ledger_queue);
+    if (ledger->deliver)
+        return ledger;
+    free(ledger);
+    return NULL;
 }
 
 int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err)
 {
-    char spool[PATH_MAX + 16];
     struct ledger *ledger;
-    int rc;
 
     *out = NULL;
     if (strcmp(conf->ledger, "off") == 0)
@@ -229,16 +332,15 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
     ledger = ledger_new(conf);
     if (!ledger)
         return berth_error_set(err, "out of memory");
-    snprintf(spool, sizeof(spool), "%s/" LEDGER_SPOOL, conf->state_dir);
-    rc = ledger_queue_open(&ledger->queue, spool, conf->ledger_queue, &ledger->waiting, err);
-    if (rc == 0)
-        rc = worker_open(&ledger->worker, run, ledger, err);
-    if (rc < 0) {
-        ledger_free(ledger);
-        return -1;
+    if (lock_outbox(ledger, err) == 0 && open_spool(ledger, err) == 0) {
+        outbox_count(conf->ledger_queue, &ledger->queued, NULL);
+        if (worker_open(&ledger->worker, run, ledger, err) == 0) {
+            *out = ledger;
+            return 0;
+        }
     }
-    *out = ledger;
-    return 0;
+    ledger_free(ledger);
+    return -1;
 }
 
 void ledger_close(struct ledger *ledger)
@@ -249,29 +351,20 @@ void ledger_close(struct ledger *ledger)
         log_error("ledger: the disk or the server hangs: records in memory are lost");
         return;
     }
-    if (ledger->nmemory)
+    if (ledger->spool.memory.lines)
         log_error("ledger: %zu records are lost: neither disk nor ledger took them",
-                  ledger->nmemory);
+                  ledger->spool.memory.lines);
     ledger_free(ledger);
 }
 
-/* Tell once that the disk is full, and once that it is no more. The mutex is held. */
+/* Tells once that the state folder is full, and once that it is no more. The mutex is held. */
 static void note_room(struct ledger *ledger, int rc, const struct berth_error *err)
 {
     if (rc < 0 && !ledger->full)
-        log_error("ledger: %s: records are kept in memory, %d at most", err->text, MEMORY);
+        log_error("ledger: %s: records are kept in memory, %d at most", err->text, SPOOL_MEMORY);
     if (rc == 0 && ledger->full)
         log_info("ledger: the queue takes records again");
     ledger->full = rc < 0;
-}
-
-/* One more waits: counted before the thread can take it away. */
-static void expect(struct ledger *ledger)
-{
-    worker_lock(&ledger->worker);
-    if (ledger->waiting++ == 0 && !ledger->why[0])
-        ledger->due_s = clock_s() + SETTLE_S;
-    worker_unlock(&ledger->worker);
 }
 
 int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
@@ -282,20 +375,16 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
 
     if (!line)
         return berth_error_set(err, "out of memory");
-    expect(ledger);
-    rc = ledger_queue_append(ledger->queue, line, &why);
     worker_lock(&ledger->worker);
+    if (count_waiting(ledger) == 0 && !ledger->why[0])
+        ledger->due_s = clock_s() + SETTLE_S;
+    rc = spool_append(&ledger->spool, line, &why);
     note_room(ledger, rc, &why);
-    ledger->unsynced = true;
-    if (rc == 0) {
-        free(line);
-    } else {
-        keep(ledger, line);
-        berth_error_set(err, "%s", why.text);
-    }
+    ledger->fresh = true;
     worker_changed(&ledger->worker);
     worker_unlock(&ledger->worker);
-    return rc;
+    free(line);
+    return rc < 0 ? berth_error_set(err, "%s", why.text) : 0;
 }
 
 size_t ledger_waiting(struct ledger *ledger, char why[256])
@@ -303,8 +392,52 @@ size_t ledger_waiting(struct ledger *ledger, char why[256])
     size_t waiting;
 
     worker_lock(&ledger->worker);
-    waiting = ledger->waiting;
+    waiting = count_waiting(ledger);
     memcpy(why, ledger->why, sizeof(ledger->why));
     worker_unlock(&ledger->worker);
     return waiting;
+}
+
+int ledger_count_waiting(const struct conf *conf, size_t *n, struct berth_error *err)
+{
+    char path[PATH_MAX + 16];
+    size_t lines;
+
+    snprintf(path, sizeof(path), "%s/" SPOOL, conf->state_dir);
+    if (outbox_count(conf->ledger_queue, n, err) < 0 || spool_count(path, &lines, err) < 0)
+        return -1;
+    *n += lines;
+    return 0;
+}
+
+/* ---- runs ---- */
+
+int ledger_each_run(struct ledger *ledger, void (*fn)(const struct ledger_run *run, void *arg),
+                    void *arg, struct berth_error *err)
+{
+    double until_s = clock_s() + BEGIN_WAIT_S;
+    struct outbox *outbox;
+    int rc;
+
+    worker_lock(&ledger->worker);
+    while (!ledger->begun && worker_wait_until(&ledger->worker, until_s))
+        ;
+    worker_unlock(&ledger->worker);
+    if (outbox_open(&outbox, ledger->conf.ledger_queue, err) < 0)
+        return -1;
+    rc = outbox_each_run(outbox, fn, arg, err);
+    outbox_close(outbox);
+    return rc;
+}
+
+int ledger_run_settled(struct ledger *ledger, const struct ledger_run *run, struct berth_error *err)
+{
+    struct outbox *outbox;
+    int rc;
+
+    if (outbox_open(&outbox, ledger->conf.ledger_queue, err) < 0)
+        return -1;
+    rc = outbox_drop_run(outbox, run, err);
+    outbox_close(outbox);
+    return rc;
 }

@@ -2,8 +2,9 @@
 /* ledger - the record of each step that has ended, for ever: in SQLite on the node, or in the
  * MariaDB of the cluster, by one SQL layer (sql.h).
  *
- * A record goes into a queue on disk first (one line of JSON, synced), and a thread brings it to
- * the database: a server that is away delays records and loses none. What names a record (cluster,
+ * A record goes to the state folder first, which outlives the process; a thread has it on the disk
+ * at once, and brings it to the database soon after: a server that is away delays records and loses
+ * none. What names a record (cluster,
  * node, job, restart, step, start) is unique: one that is delivered twice is there once. */
 #ifndef BERTH_LEDGER_LEDGER_H
 #define BERTH_LEDGER_LEDGER_H
@@ -49,20 +50,47 @@ struct ledger_record {
     char slowdown_source[32];
 };
 
+/* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
+ * seconds. */
+struct ledger_run {
+    char cluster[64];
+    uint32_t job, restart;
+    int64_t at;
+};
+
 /* ---- to be written by berthd ---- */
 
 struct ledger;
 struct conf;
 
-/* 0, or -1 and err: the queue's folder cannot be used. A database that is away is no failure. */
+/* Opens the ledger that the configuration names; *out is NULL where it is off. Returns 0, or -1 and
+ * err: the folders of what waits cannot be used. A database that is away is no failure, and neither
+ * is a disk that is full. */
 int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err);
-void ledger_close(struct ledger *ledger); /* NULL is fine; what is queued stays queued */
+void ledger_close(struct ledger *ledger); /* NULL is fine; what waits stays where it is */
 
-/* The record is safe when this returns 0 (in the queue); -1 and err: the disk is full, say. */
+/* Takes in a record, without waiting for a disk or a server. It outlives the process when this
+ * returns 0, and the machine soon after. Returns -1 and err when the state folder is full, say: the
+ * record is in memory then, and is brought away from there. */
 int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err);
 
-/* For doctor and metrics: records that wait for the database, and why (""). */
+/* Returns how many records wait for the database, and why (""). */
 size_t ledger_waiting(struct ledger *ledger, char why[256]);
+
+/* Calls fn with each run of a job that has records of this node and was not settled yet: where
+ * admin_comment is on. Reads a disk. Returns 0, or -1 and err. */
+int ledger_each_run(struct ledger *ledger, void (*fn)(const struct ledger_run *run, void *arg),
+                    void *arg, struct berth_error *err);
+
+/* Notes that the run is settled. Writes to a disk; any thread may call it. Returns 0, or -1 and
+ * err.
+ */
+int ledger_run_settled(struct ledger *ledger, const struct ledger_run *run,
+                       struct berth_error *err);
+
+/* Counts the records that wait, as another process than berthd sees them. Returns 0, or -1 and err:
+ * who asks may not know. */
+int ledger_count_waiting(const struct conf *conf, size_t *n, struct berth_error *err);
 
 /* ---- to be read by people ---- */
 

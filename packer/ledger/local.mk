@@ -3,7 +3,8 @@ libpacker_la_SOURCES += \
 	packer/ledger/deliver.c packer/ledger/deliver.h \
 	packer/ledger/ledger.c packer/ledger/ledger.h \
 	packer/ledger/line.c packer/ledger/line.h \
-	packer/ledger/queue.c packer/ledger/queue.h \
+	packer/ledger/outbox.c packer/ledger/outbox.h \
 	packer/ledger/read.c \
 	packer/ledger/schema.c packer/ledger/schema.h \
+	packer/ledger/spool.c packer/ledger/spool.h \
 	packer/ledger/store.c packer/ledger/store.h

@@ -72,7 +72,7 @@ int settle_figures_json(struct report *report, char **json)
 /* ---- the ledger ---- */
 
 struct reading {
-    const struct settle_run *run;
+    const struct ledger_run *run;
     struct report *report;
     int rc; /* of report_add */
 };
@@ -87,7 +87,7 @@ static int take(const struct ledger_record *record, void *arg)
     return reading->rc;
 }
 
-int settle_figures_read(const char *url, const char *defaults_file, const struct settle_run *run,
+int settle_figures_read(const char *url, const char *defaults_file, const struct ledger_run *run,
                         char **json, struct berth_error *err)
 {
     struct wire_step_id id = {run->job, UINT32_MAX};

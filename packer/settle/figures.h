@@ -7,15 +7,8 @@
 #include <stdint.h>
 
 #include "packer/base/error.h"
+#include "packer/ledger/ledger.h"
 #include "packer/report/report.h"
-
-/* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
- * seconds. */
-struct settle_run {
-    char cluster[64];
-    uint32_t job, restart;
-    int64_t at;
-};
 
 /* The figures of a report's only job:
  *
@@ -27,7 +20,7 @@ int settle_figures_json(struct report *report, char **json);
 
 /* Those of a run, as the ledger at that URL has them. 0 likewise; -1 and err when it cannot be
  * read. May take long. */
-int settle_figures_read(const char *url, const char *defaults_file, const struct settle_run *run,
+int settle_figures_read(const char *url, const char *defaults_file, const struct ledger_run *run,
                         char **json, struct berth_error *err);
 
 #endif

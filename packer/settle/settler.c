@@ -38,7 +38,7 @@ static bool of_one_node(const struct settler *settler)
 }
 
 /* Start berth-comment. */
-static enum outcome tell(struct settler *settler, const struct settle_run *run, char *figures,
+static enum outcome tell(struct settler *settler, const struct ledger_run *run, char *figures,
                          char *said, size_t size)
 {
     char job[16], at[32], *argv[16];
@@ -60,7 +60,7 @@ static enum outcome tell(struct settler *settler, const struct settle_run *run, 
     return status == 1 ? NEVER : status == 3 ? NOT_WHOLE : LATER;
 }
 
-static enum outcome settle(struct settler *settler, const struct settle_run *run, char *said,
+static enum outcome settle(struct settler *settler, const struct ledger_run *run, char *said,
                            size_t size)
 {
     struct berth_error err;
@@ -87,7 +87,7 @@ static enum outcome settle(struct settler *settler, const struct settle_run *run
 
 /* ---- the thread ---- */
 
-static void log_outcome(const struct settle_run *run, enum outcome outcome, const char *said)
+static void log_outcome(const struct ledger_run *run, enum outcome outcome, const char *said)
 {
     if (outcome == DONE)
         log_debug("job %u: AdminComment written", run->job);
@@ -97,18 +97,30 @@ static void log_outcome(const struct settle_run *run, enum outcome outcome, cons
                  said);
 }
 
-/* What has become of an entry, unless it was put again meanwhile. The mutex is held. */
-static void book(struct settler *settler, const struct settle_entry *before, enum outcome outcome)
+/* Books what has become of an entry, unless it was put again meanwhile. Returns whether nothing is
+ * left to be done for the run. The mutex is held. */
+static bool book(struct settler *settler, const struct settle_entry *before, enum outcome outcome)
 {
     struct settle_entry *entry = settle_list_find(&settler->list, &before->run);
-    struct berth_error err;
 
     if (!entry || entry->puts != before->puts)
-        return;
-    if (outcome == LATER && time(NULL) - entry->run.at < GIVE_UP_S)
+        return false;
+    if (outcome == LATER && time(NULL) - entry->run.at < GIVE_UP_S) {
         settle_list_delay(entry, clock_s(), RETRY_LIMIT_S);
-    else if (settle_list_drop(&settler->list, entry, &err) < 0)
-        log_warn("%s", err.text);
+        return false;
+    }
+    settle_list_drop(&settler->list, entry);
+    return true;
+}
+
+static void forget(struct settler *settler, const struct ledger_run *run)
+{
+    struct berth_error err;
+
+    worker_unlock(&settler->worker);
+    if (ledger_run_settled(settler->ledger, run, &err) < 0)
+        log_warn("job %u: %s", run->job, err.text);
+    worker_lock(&settler->worker);
 }
 
 /* Wait until an entry is due; NULL: the end. The mutex is held. */
@@ -140,24 +152,17 @@ static void run_settler(void *arg)
         if (settler->worker.stopping && outcome != DONE)
             break;
         log_outcome(&entry.run, outcome, said);
-        book(settler, &entry, outcome);
+        if (book(settler, &entry, outcome))
+            forget(settler, &entry.run);
     }
 }
 
 /* ---- the event loop's side ---- */
 
-static void settler_free(struct settler *settler)
-{
-    settle_list_close(&settler->list);
-    free(settler);
-}
-
 int settler_open(struct settler **out, const struct conf *conf, struct ledger *ledger,
                  struct berth_error *err)
 {
     struct settler *settler = calloc(1, sizeof(*settler));
-    char path[PATH_MAX + 16];
-    int rc;
 
     *out = NULL;
     if (!settler)
@@ -168,34 +173,62 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
     snprintf(settler->program, sizeof(settler->program), "%s",
              conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
     settler->ledger = ledger;
-    snprintf(path, sizeof(path), "%s.comments", conf->ledger_queue);
-    rc = settle_list_open(&settler->list, path, clock_s(), err);
-    if (rc == 0)
-        rc = worker_open(&settler->worker, run_settler, settler, err);
-    if (rc < 0)
-        settler_free(settler);
-    else
-        *out = settler;
-    return rc;
+    TAILQ_INIT(&settler->list);
+    if (worker_open(&settler->worker, run_settler, settler, err) < 0) {
+        free(settler);
+        return -1;
+    }
+    *out = settler;
+    return 0;
 }
 
 void settler_close(struct settler *settler)
 {
-    if (settler && worker_close(&settler->worker))
-        settler_free(settler);
+    if (!settler || !worker_close(&settler->worker))
+        return;
+    settle_list_free(&settler->list);
+    free(settler);
 }
 
-void settler_put(struct settler *settler, const struct settle_run *run)
+static void put(struct settler *settler, const struct ledger_run *run, double due_s)
 {
     struct berth_error err;
 
-    if (!settler)
-        return;
     worker_lock(&settler->worker);
-    if (settle_list_put(&settler->list, run, clock_s() + FIRST_TRY_S, &err) < 0)
+    if (settle_list_put(&settler->list, run, due_s, &err) < 0)
         log_warn("job %u: %s", run->job, err.text);
     worker_changed(&settler->worker);
     worker_unlock(&settler->worker);
+}
+
+void settler_put(struct settler *settler, const struct ledger_run *run)
+{
+    if (settler)
+        put(settler, run, clock_s() + FIRST_TRY_S);
+}
+
+struct resume {
+    struct settler *settler;
+    bool (*has_steps)(uint32_t job, const void *arg);
+    const void *arg;
+};
+
+static void resume_run(const struct ledger_run *run, void *arg)
+{
+    const struct resume *resume = arg;
+
+    if (!resume->has_steps(run->job, resume->arg))
+        put(resume->settler, run, clock_s());
+}
+
+void settler_resume(struct settler *settler, bool (*has_steps)(uint32_t job, const void *arg),
+                    const void *arg)
+{
+    struct resume resume = {settler, has_steps, arg};
+    struct berth_error err;
+
+    if (settler && ledger_each_run(settler->ledger, resume_run, &resume, &err) < 0)
+        log_warn("the AdminComments that are still to be written: %s", err.text);
 }
 
 void settler_job_end(struct settler *settler, uint32_t job)

@@ -22,18 +22,23 @@
 struct settler;
 struct ledger;
 
-/* Start, with what was left to be done. The ledger must live longer. 0; or -1 and err: the list's
- * file cannot be used, or there is no thread to be had. */
+/* Starts the thread. The ledger must live longer. Returns 0, or -1 and err: there is no thread to
+ * be had. */
 int settler_open(struct settler **out, const struct conf *conf, struct ledger *ledger,
                  struct berth_error *err);
 
-/* Stop, at once; the list stays. NULL is fine, here and below. */
+/* Stops, at once; what was not told stays in the ledger's outbox. NULL is fine, here and below. */
 void settler_close(struct settler *settler);
 
-/* The run has no step on this node any more. */
-void settler_put(struct settler *settler, const struct settle_run *run);
+/* Takes up the runs that an earlier berthd has not told, but for those of jobs that has_steps(job,
+ * arg) says to have steps here still: these are put when their last step is over. */
+void settler_resume(struct settler *settler, bool (*has_steps)(uint32_t job, const void *arg),
+                    const void *arg);
 
-/* The job has ended, as far as this node goes. */
+/* Says that the run has no step on this node any more: its record is in the ledger. */
+void settler_put(struct settler *settler, const struct ledger_run *run);
+
+/* Says that the job has ended, as far as this node goes. */
 void settler_job_end(struct settler *settler, uint32_t job);
 
 #endif

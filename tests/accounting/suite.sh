@@ -164,7 +164,7 @@ commented() {
 
 # Jobs whose comments are still to be written.
 waiting() {
-    jq -r .job "$CLUSTER/berth/queue.comments" | sort -u | wc -l
+    sqlite3 -readonly "$CLUSTER/berth/queue/outbox.db" 'select count(distinct job) from ledger_run'
 }
 
 # How often a job was changed at slurmdbd.

@@ -204,7 +204,7 @@ tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c 
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
-tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=ledger_queue_append
+tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
 # What the tests of berthctl run.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_ledger - each record is in the ledger once: whatever dies, is away, is full or is damaged on
  * the way. With a file, and with a server where there is one. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -21,8 +20,9 @@
 
 #include "packer/base/log.h"
 #include "packer/ledger/line.h"
-#include "packer/ledger/queue.h"
+#include "packer/ledger/outbox.h"
 #include "packer/ledger/schema.h"
+#include "packer/ledger/spool.h"
 #include "packer/sql/sql.h"
 #include "tests/unit/common/ledger_box.h"
 #include "tests/unit/common/mariadb_box.h"
@@ -389,14 +389,17 @@ static void test_no_ledger(void **state)
 
 /* ---- garbage ---- */
 
-/* A segment of an earlier life. */
-static void write_segment(const struct ledger_box *box, unsigned number, const char *text)
+/* Text of an earlier life in one of the spool's files. */
+static void write_spool(const struct ledger_box *box, unsigned file, const char *text)
 {
     char path[128];
     FILE *out;
 
-    mkdir(box->conf.ledger_queue, 0700);
-    snprintf(path, sizeof(path), "%s/queue/%020u.jsonl", box->folder, number);
+    snprintf(path, sizeof(path), "%s/state", box->folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof(path), "%s/state/ledger", box->folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof(path), "%s/state/ledger/%u.jsonl", box->folder, file);
     out = fopen(path, "a");
     assert_non_null(out);
     fputs(text, out);
@@ -419,42 +422,61 @@ static size_t refused_lines(const struct ledger_box *box)
     return lines;
 }
 
-static size_t segments(const struct ledger_box *box)
-{
-    DIR *list = opendir(box->conf.ledger_queue);
-    struct dirent *entry;
-    size_t n = 0;
-
-    while ((entry = readdir(list)))
-        n += entry->d_name[0] == '0';
-    closedir(list);
-    return n;
-}
-
+/* What was accepted arrives, garbage is set aside; what was torn by a crash was not accepted. */
 static void test_garbage(void **state)
 {
     struct ledger_box *box = box_of(state);
     struct ledger *ledger;
     char *line;
+    size_t n;
 
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         struct ledger_record record = ledger_box_record(i);
 
         line = ledger_line_encode(&record);
-        write_segment(box, 7 + i, "no record at all\n");
-        write_segment(box, 7 + i, line);
-        write_segment(box, 7 + i, "{\"job\":1}\n");
+        write_spool(box, i, "no record at all\n");
+        write_spool(box, i, line);
+        write_spool(box, i, "{\"job\":1}\n");
         line[strlen(line) / 2] = '\0'; /* torn */
-        write_segment(box, 7 + i, line);
+        write_spool(box, i, line);
         free(line);
     }
     ledger = open_ledger(box);
-    add(ledger, 3);
+    add(ledger, 2);
     assert_true(ledger_box_arrived(ledger));
     ledger_close(ledger);
-    assert_int_equal(ledger_box_stored(box), 4);
-    assert_int_equal(refused_lines(box), 6);
-    assert_int_equal(segments(box), 0);
+    assert_int_equal(ledger_box_stored(box), 3);
+    assert_int_equal(refused_lines(box), 4);
+    assert_int_equal(ledger_count_waiting(&box->conf, &n, NULL), 0);
+    assert_int_equal(n, 0);
+}
+
+/* An outbox that is damaged holds up nobody; what comes goes to the database without it, and when
+ * it was moved away there is a new one. */
+static void test_damaged_outbox(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    char path[128], moved[140], why[256];
+    struct ledger *ledger;
+    FILE *out;
+
+    ledger_close(open_ledger(box)); /* makes the folders */
+    snprintf(path, sizeof(path), "%s/queue/outbox.db", box->folder);
+    snprintf(moved, sizeof(moved), "%s.bad", path);
+    out = fopen(path, "w");
+    for (int i = 0; i < 1000; i++)
+        fputs("no database at all\n", out);
+    fclose(out);
+    ledger = open_ledger(box);
+    add(ledger, 0);
+    assert_true(ledger_box_arrived(ledger));
+    assert_int_equal(rename(path, moved), 0);
+    add(ledger, 1);
+    assert_true(ledger_box_arrived(ledger));
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(ledger_waiting(ledger, why), 0);
+    ledger_close(ledger);
+    assert_int_equal(ledger_box_stored(box), 2);
 }
 
 /* One record of many that the database will not have: the others arrive. */
@@ -498,9 +520,8 @@ static void test_file_away(void **state)
 {
     struct ledger_box *box = box_of(state);
     struct ledger *ledger;
-    struct berth_error err;
     char path[128], why[256];
-    size_t lines;
+    size_t n;
 
     snprintf(path, sizeof(path), "%s/in", box->folder);
     fclose(fopen(path, "w"));
@@ -512,8 +533,8 @@ static void test_file_away(void **state)
         usleep(10000);
     while (ledger_waiting(ledger, why) == 10 && !why[0]);
     assert_non_null(strstr(why, "Not a directory"));
-    assert_int_equal(ledger_queue_count(box->conf.ledger_queue, &lines, &err), 0);
-    assert_int_equal(lines, 10);
+    assert_int_equal(outbox_count(box->conf.ledger_queue, &n, NULL), 0);
+    assert_int_equal(n, 10);
     ledger_close(ledger); /* they stay */
     ledger = open_ledger(box);
     assert_int_equal(ledger_waiting(ledger, why), 10);
@@ -522,8 +543,8 @@ static void test_file_away(void **state)
     assert_true(ledger_box_arrived(ledger));
     ledger_close(ledger);
     assert_int_equal(ledger_box_stored(box), 11);
-    assert_int_equal(ledger_queue_count(box->conf.ledger_queue, &lines, &err), 0);
-    assert_int_equal(lines, 0);
+    assert_int_equal(outbox_count(box->conf.ledger_queue, &n, NULL), 0);
+    assert_int_equal(n, 0);
 }
 
 /* The server crashes again and again while records are added. */
@@ -730,24 +751,19 @@ static void test_killed(void **state)
 
 /* ---- the two threads ---- */
 
-static struct ledger *paused; /* ledger_add waits here once, between its two halves */
+static unsigned pause_us; /* that ledger_add loses its CPU for once, between its two halves */
 
-int __real_ledger_queue_append(struct ledger_queue *queue, const char *line,
-                               struct berth_error *err);
-int __wrap_ledger_queue_append(struct ledger_queue *queue, const char *line,
-                               struct berth_error *err);
+int __real_spool_append(struct spool *spool, const char *line, struct berth_error *err);
+int __wrap_spool_append(struct spool *spool, const char *line, struct berth_error *err);
 
-/* Stands in for ledger_queue_append (the linker's --wrap): the caller loses its CPU after it, for
- * as long as the thread takes to deliver what was appended. */
-int __wrap_ledger_queue_append(struct ledger_queue *queue, const char *line,
-                               struct berth_error *err)
+/* Stands in for spool_append (the linker's --wrap): the caller loses its CPU after it, for longer
+ * than the thread takes to deliver what was appended, if it can. */
+int __wrap_spool_append(struct spool *spool, const char *line, struct berth_error *err)
 {
-    int rc = __real_ledger_queue_append(queue, line, err);
-    char why[256];
+    int rc = __real_spool_append(spool, line, err);
 
-    while (paused && ledger_waiting(paused, why) > 0)
-        usleep(10000);
-    paused = NULL;
+    usleep(pause_us);
+    pause_us = 0;
     return rc;
 }
 
@@ -760,21 +776,19 @@ static void on_hang(int sig)
     _exit(1);
 }
 
-/* A record is delivered before ledger_add has said that there is one: the thread finds nothing to
- * do, and waits as before. */
+/* However long ledger_add takes between appending a record and saying that there is one: the thread
+ * goes on as before. */
 static void test_delivered_before_it_was_announced(void **state)
 {
     struct ledger_box *box = box_of(state);
     struct ledger *ledger = open_ledger(box);
-    char why[256];
 
     signal(SIGALRM, on_hang);
     alarm(30);
     add(ledger, 0); /* the thread is awake for a second */
-    paused = ledger;
+    pause_us = 2500000;
     add(ledger, 1);
-    usleep(100000); /* the thread has seen it */
-    assert_int_equal(ledger_waiting(ledger, why), 0);
+    assert_true(ledger_box_arrived(ledger));
     add(ledger, 2);
     assert_true(ledger_box_arrived(ledger));
     ledger_close(ledger);
@@ -798,6 +812,7 @@ int main(void)
         BOTH(test_asked),
         BOTH(test_no_ledger),
         FILE_TEST(test_garbage),
+        FILE_TEST(test_damaged_outbox),
         BOTH(test_refused),
         FILE_TEST(test_lock),
         FILE_TEST(test_delivered_before_it_was_announced),
