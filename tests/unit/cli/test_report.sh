@@ -20,7 +20,7 @@ named='"account":"phys","partition":"main","job_name":"solver-with-a-long-name",
     record n1 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
     record n2 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
     record n2 14 0 bob 1001 $((morning + 3600)) 60 256 ',"array_job":13,"array_task":3,"account":"chem","partition":"short","job_name":"a\"b,c","state":"left"'
-    record n3 15 0 "" 77 $((morning + 86400)) 60 -1 ",$metered"
+    record n3 15 0 "" 77 $((morning + 86400)) 60 null ",$metered"
 } | "$fill" "$url" || exit 99
 all="-S 2026-11-01 -E 2026-12-01"
 
