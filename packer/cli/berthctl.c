@@ -39,7 +39,8 @@ static int help(void)
     return 0;
 }
 
-/* One line that names what was typed (NULL: nothing) and lists what would be right. */
+/* Prints one line that names what was typed (NULL: nothing) and lists what would be right. Returns
+ * 2. */
 static int no_verb(const char *typed)
 {
     fprintf(stderr, "berthctl: %s: %s; one of:", typed ? typed : "a verb",

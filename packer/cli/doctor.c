@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_doctor - `berthctl doctor`: one screen of what works on this node. Each check is made as
+/* doctor - `berthctl doctor`: one screen of what works on this node. Each check is made as
  * berthd would make it, by the same functions, with the rights of whoever asks. */
 #include <stdlib.h>
 #include <string.h>

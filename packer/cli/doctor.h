@@ -28,14 +28,14 @@ struct doctor {
     struct doctor_row row[32];
 };
 
-/* Append a row. */
+/* Appends a row. */
 void doctor_add(struct doctor *doctor, const char *name, enum doctor_state state,
                 const char *without, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Mark the last row as one that berth cannot do without. */
+/* Marks the last row as one that berth cannot do without. */
 void doctor_essential(struct doctor *doctor);
 
-/* Run a program for 3 s at most, with no input; its output's first line goes to text[size]. 0, or
+/* Runs a program for 3 s at most, with no input; its output's first line goes to text[size]. 0, or
  * -1 when it is not there, fails or does not end. */
 int doctor_run(const char *const *argv, char *text, size_t size);
 

@@ -89,7 +89,7 @@ static void check_cgroups(struct doctor *doctor)
 
 /* ---- counters ---- */
 
-/* A row "counters: perf", of one way to do a thing among several. */
+/* Adds a row such as "counters: perf", of one way among several to do a thing. */
 static void add_way(struct doctor *doctor, const char *kind, const char *name, bool used,
                     const char *without, const char *say)
 {
@@ -99,8 +99,8 @@ static void add_way(struct doctor *doctor, const char *kind, const char *name, b
     doctor_add(doctor, row, used ? DOCTOR_OK : DOCTOR_ABSENT, without, "%.300s", say);
 }
 
-/* Each way to count, as berthd would open it. What is in the way of this user is in berthd's only
- * if it is in root's, too. */
+/* Opens each way to count, as berthd would. What keeps this user from counting keeps berthd from it
+ * only if it keeps root, too. */
 static void check_counters(struct doctor *doctor)
 {
     struct enforce enforce = {.way = &enforce_dryrun, .root = &doctor->root};
@@ -128,7 +128,7 @@ static void check_counters(struct doctor *doctor)
 
 /* ---- meters, cache control, memory, shape ---- */
 
-/* How many of the zones can be read now. */
+/* Says how many of the zones can be read now. */
 static void add_zones(struct doctor *doctor, struct energy *energy)
 {
     struct energy_reading reading;
@@ -144,7 +144,7 @@ static void add_zones(struct doctor *doctor, struct energy *energy)
                "no energy is billed", "%zu zones, %zu readable now", energy_zones(energy), known);
 }
 
-/* Each way to read meters, as berthd would open it. */
+/* Opens each way to read meters, as berthd would. */
 static void check_energy(struct doctor *doctor)
 {
     struct rootfs root;

@@ -13,7 +13,7 @@ static int ignore(const struct ledger_record *record, void *arg)
     return 0;
 }
 
-/* ", 3 records wait"; "" where nobody may know. */
+/* Writes ", 3 records wait"; "" where this user may not look. */
 static void describe_waiting(const struct doctor *doctor, char *text, size_t size)
 {
     size_t n;

@@ -14,7 +14,7 @@
 
 #define INCLUDE_DEPTH 4
 
-/* The value of KEY=VALUE in a Slurm configuration text. Is it there? */
+/* Finds the value of KEY=VALUE in a Slurm configuration text. Returns whether it is there. */
 static bool find_value(const char *text, const char *key, char *value, size_t size)
 {
     for (const char *line = text; line && *line; line = strchr(line, '\n')) {
@@ -33,7 +33,8 @@ static bool find_value(const char *text, const char *key, char *value, size_t si
     return false;
 }
 
-/* slurm.conf: $SLURM_CONF, or one of the usual places. NULL when there is none. */
+/* Returns the path of slurm.conf: $SLURM_CONF, or one of the usual places. NULL when there is none.
+ */
 static const char *conf_path(const struct doctor *doctor)
 {
     static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf",
@@ -50,7 +51,8 @@ static const char *conf_path(const struct doctor *doctor)
 
 static bool lists_plugin(const struct doctor *doctor, const char *path, int depth);
 
-/* "include PATTERN", relative to the including file's folder. */
+/* Says whether a file of "include PATTERN" names the plugin; PATTERN is relative to the including
+ * file's folder. */
 static bool include_lists_plugin(const struct doctor *doctor, const char *path, const char *pattern,
                                  int depth)
 {
@@ -105,7 +107,7 @@ static void check_plugin(struct doctor *doctor, const char *conf, const char *te
                    "%.200s does not load spank_berth", plugstack);
 }
 
-/* Only "no" and "yes" are told apart; Slurm's own default is no. */
+/* Tells ConstrainCores=yes from anything else; Slurm's own default is no. */
 static void check_confinement(struct doctor *doctor, const char *conf)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32], value[64] = "no";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_explain - `berthctl explain JOB[.STEP]`: a step's life as sentences, stage by stage in the
+/* explain - `berthctl explain JOB[.STEP]`: a step's life as sentences, stage by stage in the
  * order of the way of the data. Every figure comes from berthd's answer; what it does not know is
  * said to be unknown. */
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static const struct ctl_options options = {
     .takes = "one JOB or JOB.STEP",
 };
 
-/* A sentence under way, about a stage of a step. */
+/* Holds a sentence under way, about a stage of a step. */
 struct text {
     FILE *out;
     struct json_object *step;
@@ -121,7 +121,7 @@ static void say_profile(struct text *text, struct json_object *profile)
     }
 }
 
-/* " (node 0: 2 of 4, node 1: 1 of 4)" */
+/* Adds " (node 0: 2 of 4, node 1: 1 of 4)". */
 static void add_vector(struct text *text, struct json_object *nodes)
 {
     size_t n = ctl_length(nodes);
@@ -134,7 +134,7 @@ static void add_vector(struct text *text, struct json_object *nodes)
     }
 }
 
-/* What limits it, and what that costs. */
+/* Adds what limits the bandwidth, and what is predicted of it. */
 static void add_prediction(struct text *text, struct json_object *size)
 {
     double with = ctl_number(size, "gbps"), all = ctl_number(size, "gbps_all");
@@ -163,7 +163,7 @@ static void say_size(struct text *text, struct json_object *size)
         fprintf(text->out, "; OMP_NUM_THREADS=%.0f", threads);
 }
 
-/* "cache 0", "caches 0, 1", "no cache". */
+/* Adds "cache 0", "caches 0, 1" or "no cache". */
 static void add_caches(struct text *text, struct json_object *caches)
 {
     size_t n = ctl_length(caches);
@@ -192,7 +192,7 @@ static void add_neighbours(struct text *text, struct json_object *neighbours)
     }
 }
 
-/* What came of `isolate`, where its user asked for it. */
+/* Adds what came of `isolate`, where the step's user asked for it. */
 static void add_isolation(struct text *text, struct json_object *isolate)
 {
     if (!ctl_true(isolate, "asked"))
@@ -218,7 +218,7 @@ static void add_share(struct text *text, struct json_object *share)
         fprintf(text->out, "its part is %.0f core%s", cores, plural(cores));
 }
 
-/* "LABEL N UNIT", or that it is not known. */
+/* Adds "LABEL N UNIT", or that the value is not known. */
 static void add_measure(struct text *text, const char *label, double value, int digits,
                         const char *unit)
 {
@@ -228,7 +228,7 @@ static void add_measure(struct text *text, const char *label, double value, int 
         fprintf(text->out, "; %s %.*f %s", label, digits, value, unit);
 }
 
-/* DIO-POWER's two predictions; nothing by another policy. */
+/* Adds DIO-POWER's two predictions; nothing where another policy placed the step. */
 static void add_edp(struct text *text, struct json_object *place)
 {
     const char *choice = ctl_text(place, "edp_choice"), *source = ctl_text(place, "edp_source");
@@ -245,7 +245,7 @@ static void add_edp(struct text *text, struct json_object *place)
             strcmp(source, "model") == 0 ? "by the site's model" : source);
 }
 
-/* The reason says how the policy ranked it. */
+/* Says where the step is and why; how the policy ranked it stands in the reason. */
 static void say_place(struct text *text, struct json_object *place)
 {
     const char *asked = ctl_text(place, "policy_asked");
@@ -291,7 +291,7 @@ static void say_enforce(struct text *text, struct json_object *enforce)
         fprintf(text->out, "; and %zu more tasks (--json has all)", n - TASKS_SHOWN);
 }
 
-/* The rates of the present phase that people ask for, as far as they are known. */
+/* Adds those rates of the present phase that people ask for, as far as they are known. */
 static void add_rates(struct text *text, struct json_object *rates)
 {
     static const struct {
@@ -327,7 +327,7 @@ static void add_rates(struct text *text, struct json_object *rates)
     }
 }
 
-/* What was counted, in which windows. */
+/* Adds what was counted, and in which windows. */
 static void add_counts(struct text *text, struct json_object *counts)
 {
     double windows = ctl_number(counts, "windows");
@@ -387,7 +387,7 @@ static void say_memory(struct text *text, struct json_object *memory)
         fprintf(text->out, "; %s", ctl_text(memory, "reason"));
 }
 
-/* The same, and nothing where it is not known. */
+/* Adds the same as add_measure, and nothing where the value is not known. */
 static void add_known(struct text *text, const char *label, double value, int digits,
                       const char *unit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_record - `berthctl record`: ask berthd again and again what its steps have counted, and write
+/* record - `berthctl record`: ask berthd again and again what its steps have counted, and write
  * it down as a file of samples (counters/sample_line.h).
  *
  * Whatever ends it, the file has whole lines only. A berthd that is restarted meanwhile is waited
@@ -22,7 +22,7 @@
 
 static const struct wire_request request = {.op = WIRE_OP_COUNTERS};
 
-/* A STEP or JOB of the command line. */
+/* Holds a STEP or JOB of the command line. */
 struct wanted {
     struct wire_step_id id;
     const char *text;
@@ -114,7 +114,7 @@ static bool is_wanted(struct record *record, struct json_object *sample)
     return found;
 }
 
-/* Have all that were named been here, and ended? */
+/* Says whether all steps that were named have been here, and have ended. */
 static bool all_ended(struct record *record)
 {
     bool ended = record->nwanted > 0;
@@ -145,7 +145,7 @@ static void notice_restart(struct record *record, struct json_object *answer)
     record->started_until_s = clock_s() - uptime_s;
 }
 
-/* Put the header of a new CSV file, and then the lines of a round, in one go. */
+/* Writes the header of a new CSV file, and the lines of a round behind it, in one go. */
 static int put_lines(struct record *record, const char *lines, struct berth_error *err)
 {
     char *header = is_csv(record) && record->file.whole == 0 ? samples_csv_header() : NULL, *text;
@@ -159,8 +159,8 @@ static int put_lines(struct record *record, const char *lines, struct berth_erro
     return rc;
 }
 
-/* The lines of an answer, which the caller frees. Those before one that is refused are kept: *rc is
- * -1 then. */
+/* Returns the lines of an answer, which the caller frees. When a sample is refused, *rc is -1 and
+ * the lines are those before it. */
 static char *lines_of(struct record *record, struct json_object *answer, int *rc,
                       struct berth_error *err)
 {
@@ -188,7 +188,7 @@ static char *lines_of(struct record *record, struct json_object *answer, int *rc
     return lines;
 }
 
-/* Write down an answer. 0, or -1 and err. */
+/* Writes down an answer. 0, or -1 and err. */
 static int take(struct record *record, struct json_object *answer, struct berth_error *err)
 {
     struct berth_error why;
@@ -207,7 +207,8 @@ static int take(struct record *record, struct json_object *answer, struct berth_
     return rc < 0 ? berth_error_set(err, "%s: %.400s", record->name, why.text) : 0;
 }
 
-/* Ask again, and say once that there is no answer, and once that there is one again. NULL: none. */
+/* Asks again, and says once that there is no answer, and once that there is one again. Returns NULL
+ * where there is none. */
 static struct json_object *ask_again(struct record *record)
 {
     struct json_object *answer;
@@ -223,7 +224,7 @@ static struct json_object *ask_again(struct record *record)
     return answer;
 }
 
-/* Sleep until then. false: a signal asks to leave. */
+/* Sleeps until that time. Returns false when a signal asks to leave. */
 static bool wait_until(const struct record *record, double until_s)
 {
     struct pollfd fd = {.fd = record->signals, .events = POLLIN};
@@ -260,14 +261,14 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
 
 /* ---- the verb ---- */
 
-/* Say it, as a round or the end of the file went wrong. */
+/* Says why a round, or the end of the file, went wrong. Returns 1. */
 static int failed(const struct record *record, const struct berth_error *err)
 {
     say(record, "%s", err->text);
     return 1;
 }
 
-/* Record into the open file, beginning with that answer, and close it. */
+/* Records into the open file, beginning with that answer, and closes the file. */
 static int run(struct record *record, struct json_object *answer)
 {
     struct berth_error err, why;
@@ -293,7 +294,7 @@ static int run(struct record *record, struct json_object *answer)
     return rc;
 }
 
-/* Ask before a file is made: there may be no berthd, or one that cannot count. */
+/* Asks berthd before a file is made: there may be no berthd, or one that cannot count. */
 static int begin(struct record *record)
 {
     struct json_object *answer;

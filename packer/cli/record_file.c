@@ -81,7 +81,7 @@ int record_file_open(struct record_file *file, const char *path, enum record_mod
     return -1;
 }
 
-/* Of what was written, keep the whole lines. */
+/* Keeps the whole lines of what was written. */
 static void cut(struct record_file *file, const char *lines, size_t written)
 {
     const char *newline = memrchr(lines, '\n', written);

@@ -10,7 +10,7 @@
 #include "packer/base/error.h"
 #include "packer/counters/recorded.h"
 
-/* What to do with a file that is there: refuse it, replace it, go on with it. */
+/* Says what to do with a file that is there: refuse it, replace it, go on with it. */
 enum record_mode { RECORD_NEW, RECORD_FORCE, RECORD_APPEND };
 
 struct record_file {
@@ -20,18 +20,18 @@ struct record_file {
     off_t whole;  /* its length, up to the end of its last line */
 };
 
-/* Open it; "-" is stdout. With RECORD_APPEND *before is what is in it, which the caller frees (NULL
- * where it is empty or was not there), and its format must be the one asked for. 0, or -1 and err,
- * "FILE: why" or "FILE:LINE: why". */
+/* Opens the file; "-" is stdout. With RECORD_APPEND *before is what is in the file, which the
+ * caller frees (NULL where the file is empty or was not there), and the file's format must be the
+ * one asked for. 0, or -1 and err, "FILE: why" or "FILE:LINE: why". */
 int record_file_open(struct record_file *file, const char *path, enum record_mode mode, bool csv,
                      struct replay **before, struct berth_error *err);
 
-/* Write lines, each with its newline. 0, or -1 and err: then the file ends with the last line that
+/* Writes lines, each with its newline. 0, or -1 and err: then the file ends with the last line that
  * could be written whole. */
 int record_file_put(struct record_file *file, const char *lines, size_t length,
                     struct berth_error *err);
 
-/* 0, or -1 and err when not all has come to the disk. */
+/* Closes the file. 0, or -1 and err when not all has come to the disk. */
 int record_file_close(struct record_file *file, struct berth_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* recording - see cli/record_lines.h */
+/* record_lines - see record_lines.h */
 #include "packer/cli/record_lines.h"
 
 #include <math.h>
@@ -80,8 +80,8 @@ static int full(struct berth_error *err, unsigned most, const char *what)
                            what);
 }
 
-/* The step of that id that had not come so far by then: a job that was requeued begins again, as
- * another step. A new one where there is none; NULL and err. */
+/* Returns the step of that id that had not come further by that time: a job that was requeued
+ * begins again, as another step. A new step where there is none; NULL and err. */
 static struct recorded *find_step(struct recording *recording, const char *id, const char *name,
                                   double at_s, struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_release - `berthctl release`: everybody, a job or a step goes home and is left alone. */
+/* release - `berthctl release`: everybody, a job or a step goes home and is left alone. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 
-/* What is asked, and of whom. */
+/* Holds what is asked, and of whom. */
 struct release {
     const char *socket;
     bool json, end;
@@ -32,7 +32,7 @@ static const struct ctl_options options = {
     .takes = "one JOB or JOB.STEP at most",
 };
 
-/* A line for each step. How many are not home yet. */
+/* Prints a line for each step. Returns how many are not home yet. */
 static size_t put_steps(struct json_object *steps)
 {
     size_t away = 0;

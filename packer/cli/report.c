@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_report - `berthctl report`: what steps cost that have ended, out of the ledger, with sacct's
+/* report - `berthctl report`: what steps cost that have ended, out of the ledger, with sacct's
  * habits. */
 #include "packer/cli/report.h"
 
@@ -77,7 +77,8 @@ static int take(const struct ledger_record *record, void *arg)
     return 1;
 }
 
-/* The jobs as the ledger is asked for them; what it cannot tell apart is_wanted_job does. */
+/* Returns the jobs as the ledger is asked for them; is_wanted_job tells apart what the ledger
+ * cannot. */
 static struct wire_step_id *ids_of(const struct report_args *args)
 {
     struct wire_step_id *id = calloc(args->jobs + 1, sizeof(*id));
@@ -121,7 +122,7 @@ static int read_ledger(const struct report_args *args, const char *url, const ch
     return rc;
 }
 
-/* A file that is there and that this user may not read: who could help. */
+/* Says whether the ledger is a file that is there and that this user may not read. */
 static bool is_locked(const char *url, const struct conf *conf)
 {
     const char *path = strncmp(url, "sqlite:", 7) == 0 ? url + 7 : NULL;
@@ -152,7 +153,8 @@ struct writing {
     size_t written; /* elements of the JSON array */
 };
 
-/* {"jobs":[...]}, piece by piece: a hundred thousand jobs need not fit into memory twice. */
+/* Writes an element of {"jobs":[...]} at a time: a hundred thousand jobs need not fit into memory
+ * twice. */
 static int put_element(struct writing *writing, struct json_object *object)
 {
     const char *text = object ? json_object_to_json_string_ext(
@@ -214,7 +216,7 @@ static void put_grand(struct writing *writing, struct report_row *grand)
         report_table_row(&writing->put, grand);
 }
 
-/* {"since":..,"until":..,"jobs":[..],"total":{..}} */
+/* Writes the beginning of {"since":..,"until":..,"jobs":[..],"total":{..}}. */
 static void begin_json(struct writing *writing)
 {
     const struct report_args *args = writing->args;
@@ -261,7 +263,8 @@ static int put_rows(struct writing *writing, struct report *report)
     return 0;
 }
 
-/* What was asked for, or what suits the shape: programs get all there is. */
+/* Chooses the columns that were asked for, or those that suit the shape: programs get all there
+ * are. */
 static int choose_columns(const struct report_args *args, struct report_column **column, size_t *n,
                           struct berth_error *err)
 {

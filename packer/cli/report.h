@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_report - what `berthctl report` was asked for. */
+/* report - what `berthctl report` was asked for. */
 #ifndef BERTH_CLI_REPORT_H
 #define BERTH_CLI_REPORT_H
 
@@ -10,7 +10,8 @@
 #include "packer/ledger/ledger.h"
 #include "packer/report/table.h"
 
-/* "12", "12.batch", "12_3", "12_3.0" of -j: a job, the tasks of an array, or a step of either. */
+/* Holds "12", "12.batch", "12_3" or "12_3.0" of -j: a job, a task of an array, or a step of either.
+ */
 struct report_wanted {
     struct wire_step_id id; /* step UINT32_MAX: all */
     uint32_t task;          /* UINT32_MAX: all */
@@ -39,7 +40,8 @@ struct report_args {
     enum report_unit unit;
 };
 
-/* Read the command line. -1 to go on, else the exit status. The caller clears it in both cases. */
+/* Reads the command line. Returns -1 to go on, else the exit status. The caller clears args in both
+ * cases. */
 int ctl_report_args(int argc, char **argv, struct report_args *args);
 void ctl_report_args_clear(struct report_args *args);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_report_args - the command line of `berthctl report`, which is sacct's as far as it goes. */
+/* report_args - the command line of `berthctl report`, which is sacct's as far as it goes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int no_memory(void)
 
 /* ---- lists ---- */
 
-/* Append a word. 0, or -1. */
+/* Appends a word, which is freed where that fails. 0, or -1. */
 static int append(struct report_word_list *list, char *word)
 {
     char **more = word ? reallocarray(list->word, list->n + 1, sizeof(*more)) : NULL;
@@ -59,7 +59,7 @@ static int add_nodes(const struct ctl_option *option, const char *list, void *in
     return i < n ? no_memory() : -1;
 }
 
-/* "12_3.batch" */
+/* Reads "12_3.batch". 0, or -1. */
 static int parse_job(const char *word, struct report_wanted *wanted)
 {
     const char *under = strchr(word, '_');
@@ -95,7 +95,8 @@ static int add_job(const struct ctl_option *option, const char *word, void *into
     return -1;
 }
 
-/* Slurm's states, of which steps that have ended are in two, and berth's words. */
+/* Takes one of Slurm's states, of which steps that have ended are in two, or one of berth's words.
+ */
 static int add_state(const struct ctl_option *option, const char *word, void *into)
 {
     struct report_args *args = into;
@@ -147,7 +148,7 @@ static int take_helpformat(const struct ctl_option *option, const char *value, v
     return 0;
 }
 
-/* In the order of enum report_by; behind them the job, whose row is its own total. */
+/* Stand in the order of enum report_by; behind them the job, whose row is its own total. */
 static const char *const by_words[] = {"user", "account", "partition", "node", "day", "job", NULL};
 #define BY_JOB 5
 
@@ -203,7 +204,7 @@ static const struct ctl_options options = {
 
 /* ---- what follows from them ---- */
 
-/* sacct's default time window: DEFAULT TIME WINDOW of sacct(1). */
+/* Completes the time window as sacct does: DEFAULT TIME WINDOW of sacct(1). */
 static int conclude_window(struct report_args *args)
 {
     if (!args->since_given && args->jobs == 0)
@@ -217,7 +218,8 @@ static int conclude_window(struct report_args *args)
     return -1;
 }
 
-/* Whose steps: what was asked for, else one's own; of certain jobs or nodes, and for root, all. */
+/* Completes whose steps are meant: those that were asked for, else one's own; of certain jobs or
+ * nodes, and for root, all. */
 static int conclude_users(struct report_args *args)
 {
     char uid[16];

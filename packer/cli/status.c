@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_status - `berthctl status`: the node on one page. berthctl top draws the same page again and
+/* status - `berthctl status`: the node on one page. berthctl top draws the same page again and
  * again. */
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static const struct ctl_options options = {
     CTL_OPTIONS(option_rows),
 };
 
-/* The page so far: lines are counted, and nothing is put beyond the last row. */
+/* Holds the page so far: lines are counted, and nothing is put beyond the last row. */
 struct page {
     FILE *out;
     size_t columns, rows, used; /* rows 0: no limit */
@@ -49,7 +49,7 @@ static void put(struct page *page, const char *format, ...)
     page->used++;
 }
 
-/* "1.2 kJ"; "-" where nothing is metered. */
+/* Returns "1.2 kJ"; "-" where nothing is metered. */
 static const char *energy(double joules, char text[32])
 {
     static const char *const unit[] = {"J", "kJ", "MJ", "GJ"};
@@ -61,7 +61,7 @@ static const char *energy(double joules, char text[32])
     return isnan(joules) ? "-" : text;
 }
 
-/* Of the packages and their memory, or of the node where they have no meters. */
+/* Puts the energy of the packages and their memory, or of the node where they have no meters. */
 static void put_energy(struct page *page, struct json_object *zones)
 {
     static const char *const key[] = {"metered_j", "steps_j", "idle_j", "unmanaged_j"};
@@ -110,7 +110,7 @@ static bool on_cache(struct json_object *step, size_t cache)
     return false;
 }
 
-/* "LLC 0    4711.0 devil 0-1 | 4712.0 turtle 2" for each cache on which a step stands. */
+/* Puts "LLC 0    4711.0 devil 0-1 | 4712.0 turtle 2" for each cache on which a step stands. */
 static void put_caches(struct page *page, struct json_object *node, struct json_object *steps)
 {
     double caches = ctl_number(node, "llcs");
@@ -144,7 +144,7 @@ static void user_name(struct json_object *step, char *text, size_t size)
         snprintf(text, size, "%.0f", uid);
 }
 
-/* A measure with `digits` after the point, "-" where there is none. */
+/* Returns a measure with `digits` after the point, "-" where there is none. */
 static const char *measure(double value, int digits, char text[32])
 {
     snprintf(text, 32, "%.*f", digits, value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_top - `berthctl top`: the status page again and again, with the CPU time that each step used
+/* top - `berthctl top`: the status page again and again, with the CPU time that each step used
  * meanwhile.
  *
  * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM and SIGHUP are blocked and taken
@@ -60,7 +60,7 @@ static void terminal_give_back(struct top *top)
         tcsetattr(STDIN_FILENO, TCSANOW, &top->saved);
 }
 
-/* Sleep until the next page. false: the person wants to leave. */
+/* Sleeps until the next page. Returns false when the person wants to leave. */
 static bool terminal_wait(struct top *top)
 {
     struct pollfd fds[2] = {{.fd = top->signals, .events = POLLIN},
@@ -100,7 +100,8 @@ static struct json_object *find_step(struct json_object *answer, const char *id)
     return NULL;
 }
 
-/* CPU time since the last page, in percent of one CPU; null where one of the two is not known. */
+/* Adds the CPU time since the last page, in percent of one CPU; null where the time then or now is
+ * not known. */
 static void add_shares(struct top *top, struct json_object *answer, double now_s)
 {
     struct json_object *steps = ctl_object(answer, "steps");
@@ -119,7 +120,7 @@ static int compare(double x, double y)
     return (x > y) - (x < y);
 }
 
-/* Busiest first, those without a share last; then by number. */
+/* Orders the busiest first, those without a share last; then by number. */
 static int by_share(const void *a, const void *b)
 {
     struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
@@ -149,7 +150,7 @@ static void draw(struct top *top, struct json_object *answer)
     fflush(stdout);
 }
 
-/* Ask, compare with the last answer, draw. 0, or -1 and err. */
+/* Asks, compares with the last answer, draws. 0, or -1 and err. */
 static int page(struct top *top, struct berth_error *err)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_calibrate - `berthctl calibrate`: measure this machine's memory and write its profile.
+/* calibrate - `berthctl calibrate`: measure this machine's memory and write its profile.
  *
  * Whatever can fail is tried before the machine is measured, and the file appears whole at the end
  * or not at all: Ctrl-C leaves nothing. */
@@ -59,7 +59,7 @@ static const struct ctl_options options = {
 
 /* ---- the file ---- */
 
-/* Whether the profile can be written there later; the folder of the default is made. */
+/* Checks whether the profile can be written there later; the folder of the default is made. */
 static int check_output(const struct args *args, const char *path, struct berth_error *err)
 {
     char folder[PATH_MAX], *parent;
@@ -139,7 +139,7 @@ static void on_note(const char *line, void *arg)
 
 /* ---- the machine ---- */
 
-/* The CPUs and the nodes that this process may use. */
+/* Reads which CPUs and nodes this process may use. */
 static int read_limits(struct calibrate_wish *wish, struct berth_error *err)
 {
     cpu_set_t *set = CPU_ALLOC(CPUS_MAX);

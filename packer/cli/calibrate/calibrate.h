@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_calibrate - between the files of `berthctl calibrate`. */
+/* calibrate - between the files of `berthctl calibrate`. */
 #ifndef BERTH_CLI_CALIBRATE_CALIBRATE_H
 #define BERTH_CLI_CALIBRATE_CALIBRATE_H
 
@@ -7,7 +7,7 @@
 
 #include "packer/machine/profile.h"
 
-/* A machine profile for people. */
+/* Prints a machine profile for people. */
 void calibrate_print(const struct machine_profile *profile, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate_fit - see calibrate/fit.h */
+/* fit - see fit.h */
 #include "packer/cli/calibrate/fit.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ int calibrate_line(size_t n, const double *x, const double *y, struct calibrate_
     return 0;
 }
 
-/* The correlation of all runs' points. */
+/* Computes the correlation of all runs' points. */
 static int correlate(size_t n, size_t runs, const double *demand, const double *out,
                      double *correlation)
 {
@@ -89,7 +89,7 @@ int calibrate_contention(struct machine_node *node, size_t n, size_t runs, const
 
 /* ---- routes ---- */
 
-/* The search for ways from one node: what is known of each other one. */
+/* Holds, in a search for ways from one node, what is known of another node. */
 struct way {
     size_t hops; /* SIZE_MAX: not reached */
     size_t before;
@@ -107,7 +107,7 @@ static bool linked(size_t nodes, const unsigned *distance, size_t i, size_t j)
     return i != j;
 }
 
-/* Which node pairs are linked; the caller frees it. NULL: no memory. */
+/* Returns which node pairs are linked, in memory that the caller frees; NULL: no memory. */
 static bool *find_links(size_t nodes, const unsigned *distance)
 {
     bool *link = calloc(nodes * nodes, sizeof(*link));
@@ -117,7 +117,7 @@ static bool *find_links(size_t nodes, const unsigned *distance)
     return link;
 }
 
-/* One link further: all nodes that are `hops` links away, from those one link nearer. */
+/* Finds all nodes that are `hops` links away, from those one link nearer. */
 static bool extend(const struct machine_profile *profile, const bool *link, size_t hops,
                    struct way *way)
 {
@@ -142,7 +142,7 @@ static bool extend(const struct machine_profile *profile, const bool *link, size
     return found;
 }
 
-/* Write the way down. */
+/* Writes the way into the profile. */
 static int keep(struct machine_profile *profile, const struct way *way, size_t from, size_t to)
 {
     size_t node[MACHINE_NODES_MAX], at = to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate - see calibrate/measure.h.
+/* measure - see measure.h.
  *
  * The list of measurements is gone through twice: first only to add up how long they take, so that
  * the progress that is told is that of the very list that is then worked off. */
@@ -39,7 +39,8 @@ struct session {
 
 /* ---- one measurement, and its repetition ---- */
 
-/* Let the first n workers work; `what` tells people. While planning nothing is done. */
+/* Lets the first n workers work; `what` tells people. Does nothing but add up the time while the
+ * list is planned. */
 static int measure(struct session *session, size_t n, struct berth_error *err, const char *what,
                    ...) __attribute__((format(printf, 4, 5)));
 
@@ -64,8 +65,8 @@ static int measure(struct session *session, size_t n, struct berth_error *err, c
     return calibrate_run(session->worker, n, session->warm_s, session->window_s, err);
 }
 
-/* The cores of `of` read or triad a part of a memory: `part` of `parts`, each core its own piece.
- * They become workers from `first` on; returns the next one. */
+/* Lets the cores of `of` read or triad a part of a memory: `part` of `parts`, each core its own
+ * piece. They become workers from `first` on. Returns the next worker's number. */
 static size_t put_streams(struct session *session, size_t first, const struct place *of,
                           size_t cores, enum calibrate_work work, const struct place *memory,
                           size_t part, size_t parts)
@@ -87,7 +88,7 @@ static size_t put_streams(struct session *session, size_t first, const struct pl
     return first + cores;
 }
 
-/* GB/s of workers first .. last - 1. */
+/* Returns the GB/s of workers first .. last - 1. */
 static double sum_gbps(const struct session *session, size_t first, size_t last)
 {
     double sum = 0;
@@ -97,7 +98,7 @@ static double sum_gbps(const struct session *session, size_t first, size_t last)
     return sum / 1e9;
 }
 
-/* Run the n streams as often as wanted. */
+/* Runs the n streams as often as wanted. */
 static int repeat_streams(struct session *session, size_t n, struct machine_figure *figure,
                           struct berth_error *err, const char *what, unsigned from, unsigned to)
 {
@@ -112,7 +113,7 @@ static int repeat_streams(struct session *session, size_t n, struct machine_figu
 
 /* ---- what is measured ---- */
 
-/* All core counts; if quick, powers of two and all cores. */
+/* Says whether so many cores are measured: all counts; if quick, powers of two and all cores. */
 static bool wanted_count(const struct session *session, const struct place *place, size_t cores)
 {
     return !session->wish->quick || cores == place->cores || (cores & (cores - 1)) == 0;
@@ -156,7 +157,8 @@ static int measure_latency(struct session *session, size_t from, size_t to, stru
     return 0;
 }
 
-/* A cache line between a core of each: the first one of the one, several of the other in turn. */
+/* Measures a cache line between two nodes' cores: the first one of the one, several of the other in
+ * turn. */
 static int measure_cores(struct session *session, size_t from, size_t to, struct berth_error *err)
 {
     const struct place *a = &session->place[from], *b = &session->place[to];
@@ -184,7 +186,7 @@ static int measure_cores(struct session *session, size_t from, size_t to, struct
     return 0;
 }
 
-/* All cores of `to` read what is on `from`; for bi at the same time the other way round. */
+/* Lets all cores of `to` read what is on `from`; for bi at the same time the other way round. */
 static int measure_pair(struct session *session, size_t from, size_t to, struct berth_error *err)
 {
     const struct place *a = &session->place[from], *b = &session->place[to];
@@ -204,7 +206,7 @@ static int measure_pair(struct session *session, size_t from, size_t to, struct 
     return 0;
 }
 
-/* What the others get of a node's memory beside `cores` of its own, in run r of all. */
+/* Measures what the others get of a node's memory beside `cores` of its own, in run r of all. */
 static int measure_outgoing(struct session *session, size_t p, size_t cores, double *out,
                             struct berth_error *err)
 {
@@ -224,7 +226,7 @@ static int measure_outgoing(struct session *session, size_t p, size_t cores, dou
     return 0;
 }
 
-/* The line of Figure 5.4 for one node. */
+/* Measures the line of Figure 5.4 for one node. */
 static int measure_contention(struct session *session, size_t p, struct berth_error *err)
 {
     size_t cores = session->place[p].cores, runs = session->wish->runs, n;
@@ -257,7 +259,7 @@ static int measure_node(struct session *session, size_t p, struct berth_error *e
     return session->places > 1 ? measure_contention(session, p, err) : 0;
 }
 
-/* The whole list. The triad comes last: it overwrites the chains. */
+/* Goes through the whole list. The triad comes last: it overwrites the chains. */
 static int measure_all(struct session *session, struct berth_error *err)
 {
     size_t places = session->places;
@@ -326,7 +328,8 @@ static struct machine_profile *new_profile(const struct place *place, size_t n)
     return profile;
 }
 
-/* By the distances of the firmware; where it has none, each pair has a link of its own. */
+/* Finds routes by the distances of the firmware; where it has none, each pair has a link of its
+ * own. */
 static int find_routes(const struct session *session)
 {
     size_t n = session->places;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate - measure this machine's memory, for a machine profile.
+/* measure - measure this machine's memory, for a machine profile.
  *
  * For each NUMA node: what 1, 2, ... of its cores read from its memory, and STREAM's triad; what
  * the other nodes' cores still get of it beside them, which gives alpha and beta (Wang 2015, Figure
@@ -27,7 +27,7 @@ struct calibrate_wish {
     void *arg;
 };
 
-/* A profile of the nodes that may be used. NULL and err; after progress said to end, err is
+/* Returns a profile of the nodes that may be used. NULL and err; after progress said to end, err is
  * "interrupted". */
 struct machine_profile *calibrate(const struct calibrate_wish *wish, struct berth_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate_places - see calibrate/places.h
+/* places - see places.h
  *
  * A piece of memory that is read again and again has to be so much larger than the caches of those
  * who read it that hardly a line is still there when its turn comes: four times where one node
@@ -27,7 +27,7 @@ static size_t cache_bytes(const struct topo *topo, size_t llc)
 
 /* ---- cores ---- */
 
-/* The CPU of a core that may be used, CPUS_MAX: none. */
+/* Returns the CPU of a core that may be used; CPUS_MAX: none. */
 static size_t usable_cpu(const struct calibrate_wish *wish, const struct topo_node *node,
                          const struct topo_core *core)
 {
@@ -38,7 +38,7 @@ static size_t usable_cpu(const struct calibrate_wish *wish, const struct topo_no
     return cpus_next(&cpus, 0);
 }
 
-/* Take each cache's usable core number `round` (from 0); taken[llc] is all zero. */
+/* Takes each cache's usable core number `round` (from 0); taken[llc] is all zero. */
 static void take_round(const struct calibrate_wish *wish, struct place *place, size_t round,
                        size_t *taken)
 {
@@ -87,7 +87,7 @@ static size_t all_cores(const struct topo *topo, const struct topo_node *node)
     return cores;
 }
 
-/* Whether the place is one to measure; a note, where it is not or not as a whole. */
+/* Says whether the place is one to measure, with a note where it is not, or not as a whole. */
 static bool check_place(const struct calibrate_wish *wish, const struct place *place)
 {
     unsigned number = place->node->os_index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate_places - the NUMA nodes on which berthctl calibrate measures: their cores in the order
+/* places - the NUMA nodes on which berthctl calibrate measures: their cores in the order
  * in which they are taken, and memory on each. */
 #ifndef BERTH_CLI_CALIBRATE_PLACES_H
 #define BERTH_CLI_CALIBRATE_PLACES_H
@@ -16,13 +16,13 @@ struct place {
     char *memory; /* NULL until places_fill */
 };
 
-/* Those nodes of the topology that have a core and memory that may be used; the others are noted.
- * 0 and *place (free with places_free) and *n, at least 1, or -1 and err. */
+/* Finds those nodes of the topology that have a core and memory that may be used; the others are
+ * noted. 0 and *place (free with places_free) and *n, at least 1, or -1 and err. */
 int places_find(const struct calibrate_wish *wish, struct place **place, size_t *n,
                 struct berth_error *err);
 void places_free(struct place *place, size_t n);
 
-/* Give each place its memory, and a chain in it. 0, or -1 and err. */
+/* Gives each place its memory, and a chain in it. 0, or -1 and err. */
 int places_fill(struct place *place, size_t n, struct berth_error *err);
 
 #endif

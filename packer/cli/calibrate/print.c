@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_calibrate_print - a machine profile for people: each node, each pair of nodes, and how far
+/* print - a machine profile for people: each node, each pair of nodes, and how far
  * the runs were apart. */
 #include <math.h>
 
@@ -7,14 +7,14 @@
 
 #define NOISY 0.2
 
-/* "12.3", or "-" where nothing was measured. */
+/* Returns "12.3", or "-" where nothing was measured. */
 static const char *number(double value, char text[32])
 {
     snprintf(text, 32, isnan(value) ? "-" : value < 100 ? "%.1f" : "%.0f", value);
     return text;
 }
 
-/* Core counts 1, 2, 4, ... and all of them, with what they got. */
+/* Prints core counts 1, 2, 4, ... and all of them, with what they got. */
 static void print_curve(const char *title, const struct machine_figure *figure, size_t cores,
                         FILE *out)
 {
@@ -44,7 +44,8 @@ static void print_node(const struct machine_profile *profile, size_t i, FILE *ou
                 number(node->alpha.value, a), node->beta.value, node->correlation);
 }
 
-/* "node 0 to node 3: 2.1 GB/s, both ways 4.0 GB/s, latency 180 ns, core to core 140 ns, over 2" */
+/* Prints "node 0 to node 3: 2.1 GB/s, both ways 4.0 GB/s, latency 180 ns, core to core 140 ns, over
+ * 2" */
 static void print_pair(const struct machine_profile *profile, size_t from, size_t to, FILE *out)
 {
     size_t pair = from * profile->nodes + to;
@@ -68,7 +69,7 @@ static void widen(const struct machine_figure *figure, size_t n, double *widest)
         *widest = fmax(*widest, figure[i].spread); /* NAN: the other */
 }
 
-/* The greatest spread of a bandwidth. */
+/* Returns the greatest spread of a bandwidth. */
 static double widest_spread(const struct machine_profile *profile)
 {
     size_t pairs = profile->nodes * profile->nodes;

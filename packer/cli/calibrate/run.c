@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate_run - see calibrate/run.h.
+/* run - see run.h.
  *
  * A worker adds to its counter after each small portion, and the caller reads all counters at the
  * beginning and at the end of the window: so all of them were at work all the time, and nobody
@@ -54,8 +54,8 @@ static void add(struct thread *thread, uint64_t amount)
 
 /* ---- the kinds of work ---- */
 
-/* A word of each line, in eight streams at once: a single stream leaves the core waiting where
- * prefetchers follow each by itself. */
+/* Reads a word of each line, in eight streams at once: a single stream leaves the core waiting
+ * where prefetchers follow each by itself. */
 static uint64_t read_portion(const uint64_t *word, size_t stream, size_t from, size_t to)
 {
     const uint64_t *a = word, *b = a + stream, *c = b + stream, *d = c + stream, *e = d + stream,
@@ -114,7 +114,8 @@ static void work_chase(struct thread *thread)
     thread->sink = (double)(uintptr_t)at;
 }
 
-/* Wait until the word is `mine`, make it the next number, and so on: ping has the even ones. */
+/* Waits until the word is `mine`, makes it the next number, and so on: ping has the even numbers.
+ */
 static void work_ping_pong(struct thread *thread, unsigned mine)
 {
     atomic_uint *word = thread->worker->memory;
@@ -198,8 +199,8 @@ static bool all_moved(struct thread *thread, size_t n)
     return true;
 }
 
-/* Count for the window; the threads are at work. Where other programs kept one of them from its CPU
- * all the time, the window is longer. */
+/* Counts for the window, while the threads are at work. Where other programs kept one of them from
+ * its CPU all the time, the window is longer. */
 static void count(struct thread *thread, size_t n, double warm_s, double window_s)
 {
     double begin_s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calibrate_run - one measurement of berthctl calibrate: a crew of threads, each on its CPU and
+/* run - one measurement of berthctl calibrate: a crew of threads, each on its CPU and
  * with its own piece of a node's memory, all at work at once, and how much each got done in a
  * window of time. */
 #ifndef BERTH_CLI_CALIBRATE_RUN_H
@@ -12,7 +12,7 @@
 
 #define CALIBRATE_LINE_BYTES 64
 
-/* What a worker does, over and over, and what its rate counts. */
+/* Says what a worker does, over and over, and what its rate counts. */
 enum calibrate_work {
     CALIBRATE_READ,  /* load a word of each line of its memory: bytes */
     CALIBRATE_TRIAD, /* STREAM's a[i] = b[i] + s * c[i], a third of its memory each: bytes as STREAM
@@ -31,18 +31,18 @@ struct calibrate_worker {
     double rate;  /* the result: of the work's unit, per second */
 };
 
-/* Let the n workers begin together, and after warm_s count for window_s what each does. 0 and the
+/* Lets the n workers begin together, and after warm_s counts for window_s what each does. 0 and the
  * rates, or -1 and err: a thread could not be started (on its CPU). A signal may shorten the
  * window, a CPU that others keep busy lengthen it; the rates are per second in any case. */
 int calibrate_run(struct calibrate_worker *worker, size_t n, double warm_s, double window_s,
                   struct berth_error *err);
 
-/* Zeroed memory on that NUMA node only, huge pages where there are any; `bind` false: wherever the
- * kernel puts it (a machine of one node). NULL and err. */
+/* Returns zeroed memory on that NUMA node only, huge pages where there are any; `bind` false:
+ * wherever the kernel puts it (a machine of one node). NULL and err. */
 void *calibrate_memory(size_t bytes, unsigned node, bool bind, struct berth_error *err);
 void calibrate_memory_free(void *memory, size_t bytes);
 
-/* Make one chain of all lines of the memory, in random order. */
+/* Makes one chain of all lines of the memory, in random order. */
 void calibrate_chain(void *memory, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_client - one question to berthd, all its answer lines, one deadline over everything: a hung
+/* client - one question to berthd, all its answer lines, one deadline over everything: a hung
  * berthd must not hang the person who wants to know why. */
 #include <errno.h>
 #include <stdlib.h>

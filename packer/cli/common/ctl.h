@@ -27,18 +27,18 @@ int ctl_profile(int argc, char **argv);
 int ctl_calibrate(int argc, char **argv);
 int ctl_doctor(int argc, char **argv);
 
-/* Print "berthctl: WHAT: WHY" on stderr. Returns 1. */
+/* Prints "berthctl: WHAT: WHY" on stderr. Returns 1. */
 int ctl_fail(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Print "berthctl: VERB: WHY (try 'berthctl VERB --help')" on stderr. Returns 2. */
+/* Prints "berthctl: VERB: WHY (try 'berthctl VERB --help')" on stderr. Returns 2. */
 int ctl_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Print a JSON value for a person or a pipe, with a newline, on stdout, and release it. Returns 0,
- * or 1 after saying so when stdout cannot be written. */
+/* Prints a JSON value for a person or a pipe, with a newline, on stdout, and releases it. Returns
+ * 0, or 1 after saying so when stdout cannot be written. */
 int ctl_print_json(struct json_object *value);
 
-/* The daemon's configuration from `path`; NULL means CONF_DEFAULT_PATH, whose absence means the
- * defaults. 0, or -1 and err. */
+/* Reads the daemon's configuration from `path`; NULL means CONF_DEFAULT_PATH, whose absence means
+ * the defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
 /* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well. Returns a descriptor
@@ -51,7 +51,7 @@ struct ctl_query {
     bool json;
 };
 
-/* Ask the berthd that listens at `socket` (NULL: where the configuration says) and gather its
+/* Asks the berthd that listens at `socket` (NULL: where the configuration says) and gathers its
  * answer lines as {"node":{...},"steps":[...]}; "steps" is always there, "samples":[...] where some
  * came. Waits 2 s at most in all. The caller releases it; NULL and err when there is no berthd or
  * it refuses. */
@@ -60,35 +60,36 @@ struct json_object *ctl_ask(const char *socket, const struct wire_request *reque
 
 /* ---- reading and showing an answer (common/print.c) ---- */
 
-/* A field as text, "-" where it is absent, null or no text; as a number, NAN likewise; as true. */
+/* Return a field as text, "-" where it is absent, null or no text; as a number, NAN likewise; and
+ * whether it is true. */
 const char *ctl_text(struct json_object *object, const char *key);
 double ctl_number(struct json_object *object, const char *key);
 bool ctl_true(struct json_object *object, const char *key);
 
-/* The object under a key (json-c takes NULL for an empty one); the length of an array, 0 for none.
- */
+/* Return the value under a key (NULL where there is none), and the length of an array (0 for what
+ * is none). */
 struct json_object *ctl_object(struct json_object *object, const char *key);
 size_t ctl_length(struct json_object *array);
 
 /* Columns of the terminal on stdout; 0 where it is none: nothing is cut then. */
 size_t ctl_columns(void);
 
-/* One line, cut to `columns` characters (0: not), with control characters replaced: what users
- * named must not drive the reader's terminal. */
+/* Writes one line, cut to `columns` characters (0: not), with control characters replaced: what
+ * users named must not drive the reader's terminal. */
 void ctl_put_line(FILE *out, const char *line, size_t columns);
 
-/* A paragraph beside a title, its words wrapped to `columns` (0: not) and all of them indented by
- * `indent` (1 at least). */
+/* Writes a paragraph beside a title, its words wrapped to `columns` (0: not) and all of them
+ * indented by `indent` (1 at least). */
 void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
                        size_t columns);
 
-/* Seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
+/* Writes seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
 #define CTL_TIME_MAX 32
 void ctl_time(double seconds, char text[CTL_TIME_MAX]);
 
-/* An answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node, its
- * caches with the steps on them, the table of steps (cli/status.c). Steps with a "cpu_pct" show it.
- */
+/* Writes an answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node,
+ * its caches with the steps on them, the table of steps (cli/status.c). Steps with a "cpu_pct" show
+ * it. */
 void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_input - see common/input.h */
+/* input - see input.h */
 #include "packer/cli/common/input.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ const char *ctl_input_name(const char *path)
     return is_stdin(path) ? "stdin" : path;
 }
 
-/* Everything up to the end of the file, in memory that the caller frees. NULL with errno. */
+/* Returns all up to the end of the file, in memory that the caller frees. NULL with errno. */
 static char *read_all(FILE *file, size_t *length)
 {
     char *text = NULL, block[16384];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_input - a verb's input: one JSON object from a file or from stdin, and the lists in it. */
+/* input - a verb's input: one JSON object from a file or from stdin, and the lists in it. */
 #ifndef BERTH_CLI_COMMON_INPUT_H
 #define BERTH_CLI_COMMON_INPUT_H
 
@@ -9,23 +9,24 @@
 
 #include "packer/base/error.h"
 
-/* Read one JSON object from the file, or from stdin where path is NULL or "-". The caller releases
+/* Reads one JSON object from the file, or from stdin where path is NULL or "-". The caller releases
  * it; NULL and err (without the file's name). */
 struct json_object *ctl_input_read(const char *path, struct berth_error *err);
 
-/* Read all of it, of whatever kind. The caller frees it, its end has a NUL; NULL and err. */
+/* Reads all of the file, of whatever kind, or of stdin likewise. Returns text that the caller
+ * frees, with a NUL at its end; NULL and err. */
 char *ctl_input_text(const char *path, size_t *length, struct berth_error *err);
 
-/* How errors about that input call it: the path, or "stdin". */
+/* Returns what errors about that input call it: the path, or "stdin". */
 const char *ctl_input_name(const char *path);
 
-/* The array object[key]: there, and of at least one element, all of them of that type. 0, or -1 and
- * err. */
+/* Finds the array object[key] and checks that it has at least one element, all of them of that
+ * type. 0, or -1 and err. */
 int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
                    struct json_object **out, struct berth_error *err);
 
-/* A number of an object, as `double` at that offset of a struct: between min and max, and whole
- * where that is asked. */
+/* Says how a number of an object is read, as `double` at that offset of a struct: between min and
+ * max, and whole where that is asked. */
 struct ctl_number {
     const char *name;
     size_t offset;
@@ -33,7 +34,7 @@ struct ctl_number {
     bool whole, optional; /* optional: what the struct has stays where it is absent or null */
 };
 
-/* Read n of them. 0, or -1 and err: "NAME: -1: between 0 and 1 expected". */
+/* Reads n of them. 0, or -1 and err: "NAME: -1: between 0 and 1 expected". */
 int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
                       void *into, struct berth_error *err);
 

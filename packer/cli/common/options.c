@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_options - see common/options.h */
+/* options - see options.h */
 #include "packer/cli/common/options.h"
 
 #include <ctype.h>
@@ -172,7 +172,7 @@ static int take(const struct ctl_options *options, const struct ctl_option *opti
 
 /* ---- the command line ---- */
 
-/* A table as getopt_long wants it, with --help. */
+/* Holds a table as getopt_long wants it, with --help. */
 struct getopt_table {
     const struct ctl_option *row[CTL_OPTIONS_MAX + 1];
     struct option option[CTL_OPTIONS_MAX + 2];
@@ -207,7 +207,7 @@ static void make_table(const struct ctl_options *options, struct getopt_table *t
     }
 }
 
-/* The row of what getopt_long returned; NULL where it is none's. */
+/* Returns the row of what getopt_long returned; NULL where it is none's. */
 static const struct ctl_option *find_row(const struct getopt_table *table, int returned)
 {
     if (returned > UINT8_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_options - a verb's command line as one table, from which it is parsed and --help is printed.
+/* options - a verb's command line as one table, from which it is parsed and --help is printed.
  *
  * A row names an option, says what its value is and which field of the verb's own struct takes it.
  * Rows are written with the macros below, which check the field's type. --help, -h is there without

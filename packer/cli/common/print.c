@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_print - reading the fields of an answer, and putting text of unknown origin on a terminal. */
+/* print - reading the fields of an answer, and putting text of unknown origin on a terminal. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_contend - the slowdown model as JSON: all pairs of the programs, and the groups that
+/* contend - the slowdown model as JSON: all pairs of the programs, and the groups that
  * are asked for; and in notes what was not known and so assumed. */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* ---- groups ---- */
 
-/* The programs of groups[g] into member; how many, or 0 and err. */
+/* Reads the programs of groups[g] into member. Returns how many they are; 0 and err. */
 static size_t read_group(const struct ctl_apps *apps, struct json_object *list, size_t g,
                          size_t member[CONTEND_GROUP_MAX], struct berth_error *err)
 {
@@ -59,7 +59,7 @@ static struct json_object *predict_group(const struct contend *contend, struct j
     return group;
 }
 
-/* Answer input.groups, where there are any. 0, or -1 and err. */
+/* Answers input.groups, where there are any. 0, or -1 and err. */
 static int add_groups(struct json_object *output, const struct ctl_apps *apps,
                       const struct contend *contend, struct json_object *input,
                       struct berth_error *err)
@@ -108,7 +108,7 @@ static const struct note machine_notes[] = {
     {CONTEND_BANDWIDTH, "machine.dram_gbps unknown: nothing waits for the channel to memory"},
 };
 
-/* "why (a, b, and 3 more)" of the programs that it is true of; NULL of none. */
+/* Returns "why (a, b, and 3 more)", with the programs of which the note is true; NULL for none. */
 static struct json_object *make_note(const struct note *note, const struct ctl_apps *apps,
                                      const struct contend *contend)
 {

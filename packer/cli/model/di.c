@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_di - the models that place threads on a regular machine: di, dio-power, isolate.
+/* di - the models that place threads on a regular machine: di, dio-power, isolate.
  *
  * All read {"arity":[packages, caches per package, cores per cache],"threads":[...]} and answer
  * with
@@ -20,7 +20,7 @@
 #define NAME_MAX_BYTES 256
 #define CORES_MAX (1u << 20) /* of a machine given by its arity: more is a mistake */
 
-/* The machine of `arity`: packages, caches of a package, cores of a cache. */
+/* Holds the machine of `arity`: packages, caches of a package, cores of a cache. */
 struct regular {
     struct di_machine machine;
     struct di_level level[3];
@@ -84,7 +84,7 @@ struct workload {
     struct json_object *cores; /* "cores": each name with null until the threads are placed */
 };
 
-/* Read threads[i], and its name as a field of `cores` whose value comes later. */
+/* Reads threads[i], and adds its name as a field of `cores` whose value comes later. */
 static int read_thread(struct workload *load, size_t i, struct berth_error *err)
 {
     struct json_object *thread = json_object_array_get_idx(load->list, i);
@@ -105,7 +105,7 @@ static int read_thread(struct workload *load, size_t i, struct berth_error *err)
     return 0;
 }
 
-/* 0, or -1 and err; load is to be freed in any case. */
+/* Reads the threads and their machine. 0, or -1 and err; load is to be freed in both cases. */
 static int workload_read(struct workload *load, struct json_object *input, struct berth_error *err)
 {
     *load = (struct workload){.devil_miss_pmi = DIO_POWER_DEVIL_MISS_PMI};
@@ -133,7 +133,7 @@ static void workload_free(struct workload *load)
     json_object_put(load->cores);
 }
 
-/* {"cores":{...}} once the threads are placed. */
+/* Returns {"cores":{...}} once the threads are placed. */
 static struct json_object *workload_answer(struct workload *load)
 {
     struct json_object *output = json_object_new_object();
@@ -198,7 +198,7 @@ struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_
 
 /* ---- isolate ---- */
 
-/* What a domain is: the names of the levels of `regular` that can be one. */
+/* Name the levels of `regular` that can be a domain. */
 static const char *const domains[] = {"package", "cache"};
 enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
 
@@ -219,9 +219,8 @@ static int read_wishes(const struct workload *load, struct isolate_unit *unit,
     return 0;
 }
 
-/* Place the threads in domains as asked; DOMAINS: in what serves them best, which *domain then
- * tells.
- */
+/* Places the threads in domains as asked; DOMAINS: in those that serve them best, which *domain
+ * then tells. */
 static long place_isolated(struct workload *load, const struct isolate_unit *unit, bool *isolated,
                            int *domain)
 {

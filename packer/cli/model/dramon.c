@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_dramon - the model dramon: the bandwidth that cores of one node draw from its memory.
+/* dramon - the model dramon: the bandwidth that cores of one node draw from its memory.
  */
 #include <errno.h>
 #include <math.h>
@@ -56,7 +56,7 @@ struct input {
 
 /* ---- the input ---- */
 
-/* One field of "brd": a distance is the key, its probability the value. */
+/* Reads one field of "brd": a distance is the key, its probability the value. */
 static int read_brd(const char *key, struct json_object *value, struct dramon_brd *brd,
                     struct berth_error *err)
 {
@@ -76,7 +76,7 @@ static int read_brd(const char *key, struct json_object *value, struct dramon_br
     return 0;
 }
 
-/* "brd", or where it is absent the distances of section 4.5.3. */
+/* Reads "brd", or where it is absent takes the distances of section 4.5.3. */
 static int read_brds(struct json_object *object, struct input *input, struct berth_error *err)
 {
     struct json_object *brds = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_edp - the model edp: what a run cost in energy and time. */
+/* edp - the model edp: what a run cost in energy and time. */
 #include "models/energy/edp.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"

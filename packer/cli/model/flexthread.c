@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_flexthread - the model flexthread: how many threads to create. */
+/* flexthread - the model flexthread: how many threads to create. */
 #include <stdbool.h>
 
 #include "models/numa/flexthread.h"
@@ -24,13 +24,13 @@ static const struct ctl_number numbers[] = {
     {"threads", FIELD(threads), 1, FLEXTHREAD_THREADS_MAX, true, true},
 };
 
-/* A count, or null for 0: there is none. */
+/* Adds a count, or null for 0: there is none. */
 static void add_count(struct json_object *object, const char *key, size_t count)
 {
     json_object_object_add(object, key, count ? json_object_new_uint64(count) : NULL);
 }
 
-/* What becomes of so many threads. */
+/* Adds what becomes of so many threads. */
 static void add_threads(struct json_object *output, const struct flexthread *wanted, size_t threads)
 {
     size_t worst = 0;

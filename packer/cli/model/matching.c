@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_matching - the perfect policy as a filter: who should share a cache with whom, when it
+/* matching - the perfect policy as a filter: who should share a cache with whom, when it
  * is known what each suffers beside each. */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(json_object_get_string(*x), json_object_get_string(*y));
 }
 
-/* All names are there; sorted has room for them. */
+/* Checks that all names differ; sorted has room for them. */
 static int check_distinct(struct json_object *names, struct json_object **sorted,
                           struct berth_error *err)
 {
@@ -115,7 +115,7 @@ static int read_degradation(struct input *input, struct json_object *object,
     return 0;
 }
 
-/* "group", "groups" and "time_limit_s" */
+/* Reads "group", "groups" and "time_limit_s". */
 static int read_caches(struct input *input, struct json_object *object, struct berth_error *err)
 {
     size_t n = input->partition.n, least;
@@ -152,7 +152,7 @@ static int input_read(struct input *input, struct json_object *object, struct be
 
 /* ---- the answer ---- */
 
-/* The names of each group. */
+/* Returns the names of each group. */
 static struct json_object *name_groups(const struct input *input, const size_t *group_of)
 {
     struct json_object *groups = json_object_new_array();
@@ -166,7 +166,7 @@ static struct json_object *name_groups(const struct input *input, const size_t *
     return groups;
 }
 
-/* How far the total may be above the optimum, as a fraction of the total. */
+/* Returns how far the total may be above the optimum, as a fraction of the total. */
 static double gap(const struct partition_found *found)
 {
     if (found->optimal)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model - `berthctl model NAME [FILE]`: one model as a filter, JSON in, JSON out.
+/* model - `berthctl model NAME [FILE]`: one model as a filter, JSON in, JSON out.
  *
  * A model is one line of the table and one function that turns an input object into an output
  * object; it prints nothing. */
@@ -188,7 +188,7 @@ static int help(const struct model *model)
     return 0;
 }
 
-/* The model of that name; NULL where there is none, and `known` lists those that are. */
+/* Returns the model of that name; NULL where there is none, and `known` lists those that are. */
 static const struct model *find_model(const char *name, char *known, size_t size)
 {
     size_t used = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_models - the models of `berthctl model`: a JSON object in, a JSON object out.
+/* models - the models of `berthctl model`: a JSON object in, a JSON object out.
  *
  * Each takes the input object (borrowed) and returns its answer, which the caller releases; or
  * NULL and err, which begins with the field that is wrong. None of them prints. */
@@ -10,12 +10,12 @@
 
 #include "packer/base/error.h"
 
-/* placement on a machine of {"arity":[...]} (model/di.c) */
+/* Place threads on a machine of {"arity":[...]} (model/di.c). */
 struct json_object *ctl_model_di(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_isolate(struct json_object *input, struct berth_error *err);
 
-/* pair scores of {"apps":[...]} (model/pairs.c) */
+/* Score pairs of {"apps":[...]} (model/pairs.c). */
 struct json_object *ctl_model_missrate(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_pain(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_sdc(struct json_object *input, struct berth_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_nucore - `berthctl model numem`: the bandwidth of a given allocation of cores; and
+/* nucore - `berthctl model numem`: the bandwidth of a given allocation of cores; and
  * `nucore`: the best allocation, of one program or of several. */
 #include <errno.h>
 #include <math.h>
@@ -39,7 +39,7 @@ static struct json_object *numbers(const double *number, size_t n)
     return list;
 }
 
-/* "allocation", "bandwidth", "local", "inter", "constraint" */
+/* Adds "allocation", "bandwidth", "local", "inter" and "constraint". */
 static void add_usage(struct json_object *output, const unsigned *allocation,
                       const struct numem_usage *usage, size_t nodes)
 {
@@ -110,7 +110,7 @@ out:
 
 /* ---- nucore ---- */
 
-/* Of one program its fields are the answer's own. */
+/* Adds the programs; the fields of a single one are the answer's own. */
 static void add_programs(struct json_object *output, const struct ctl_numa *numa,
                          const struct nucore_result *result)
 {
@@ -133,7 +133,7 @@ static void add_programs(struct json_object *output, const struct ctl_numa *numa
     json_object_object_add(output, "programs", list);
 }
 
-/* How far the objective may be from the optimum, as a fraction of it. */
+/* Returns how far the objective may be from the optimum, as a fraction of the optimum. */
 static double gap(const struct nucore_result *result)
 {
     if (result->bound <= result->objective)
@@ -156,7 +156,7 @@ static struct json_object *describe(const struct ctl_numa *numa, const struct nu
     return output;
 }
 
-/* Why there is no allocation. */
+/* Says in err why there is no allocation. */
 static void explain(const struct ctl_numa *numa, const struct nucore *nucore,
                     const struct nucore_result *result, struct berth_error *err)
 {
@@ -218,7 +218,7 @@ static int result_init(struct nucore_result *result, size_t programs, size_t nod
     return rc == 0 && result->allocation && result->usage && result->speed && result->solo ? 0 : -1;
 }
 
-/* "fairness" and "time_limit_s" */
+/* Reads "fairness" and "time_limit_s". */
 static int read_search(struct json_object *input, struct nucore *nucore, double *limit_s,
                        struct berth_error *err)
 {

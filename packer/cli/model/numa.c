@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_numa - see model/numa.h
+/* numa - see numa.h
  *
  * Here it is seen to that the numbers are there, and that they are numbers; what they may be, the
  * models know (numem_check_machine and the others). */
@@ -20,7 +20,7 @@ struct memory {
     double room[]; /* aligned for all that is kept here */
 };
 
-/* n elements, all 0, for as long as numa is there. NULL and err. */
+/* Returns n elements, all 0, for as long as numa is there. NULL and err. */
 static void *take(struct ctl_numa *numa, size_t n, size_t size, struct berth_error *err)
 {
     struct memory *memory = calloc(1, sizeof(*memory) + n * size + 1);
@@ -46,7 +46,7 @@ void ctl_numa_free(struct ctl_numa *numa)
 
 /* ---- lists of numbers ---- */
 
-/* An array of n; what names it in errors. */
+/* Checks that there is an array of n; `what` names it in errors. */
 static int check_list(struct json_object *list, const char *what, size_t n, struct berth_error *err)
 {
     if (!json_object_is_type(list, json_type_array))
@@ -123,7 +123,7 @@ static double *read_list(struct ctl_numa *numa, struct json_object *object, cons
     return numbers && read_numbers(list, key, n, numbers, n, err) == 0 ? numbers : NULL;
 }
 
-/* Row by row; the diagonal may be null. */
+/* Reads a matrix row by row; the diagonal may be null. */
 static double *read_matrix(struct ctl_numa *numa, struct json_object *object, const char *key,
                            struct berth_error *err)
 {
@@ -263,7 +263,7 @@ static const double *const *read_demand(struct ctl_numa *numa, struct json_objec
     return demand;
 }
 
-/* "cores_min", "cores_max", "least", "weight" */
+/* Reads "cores_min", "cores_max", "least" and "weight". */
 static int read_limits(struct ctl_numa *numa, struct json_object *object,
                        struct nucore_program *program, struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_model_pairs - the models that score pairs of programs: missrate, pain, sdc, animal.
+/* pairs - the models that score pairs of programs: missrate, pain, sdc, animal.
  *
  * All have the same shape: what a scheme wants to know of each program is found once, then each
  * pair is scored from it. */
@@ -15,7 +15,7 @@
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/pairs.h"
 
-/* What the schemes know of one program, each its part. */
+/* Holds what the schemes know of one program, each its part. */
 struct known {
     const struct app_sdp *sdp;
     size_t cache_ways; /* of the cache that all programs share */
@@ -55,7 +55,7 @@ static size_t shared_ways(const struct ctl_apps *apps)
     return ways;
 }
 
-/* Each program must have a profile. */
+/* Studies the programs, each of which must have a profile. */
 static int study_profiles(struct study *study, struct berth_error *err)
 {
     const struct ctl_apps *apps = &study->apps;
@@ -84,7 +84,7 @@ static int study_rates(struct study *study, struct berth_error *err)
     return 0;
 }
 
-/* {"pairs":[...]}, or NULL and err. */
+/* Returns {"pairs":[...]}, or NULL and err. */
 static struct json_object *study_score(const struct study *study,
                                        struct app_pair (*score)(const struct known *a,
                                                                 const struct known *b),
@@ -184,7 +184,7 @@ static struct app_pair score_animal(const struct known *a, const struct known *b
     return animal_pair(a->animal, b->animal);
 }
 
-/* {"name":"class",...} */
+/* Returns {"name":"class",...}. */
 static struct json_object *list_classes(const struct study *study)
 {
     struct json_object *classes = json_object_new_object();

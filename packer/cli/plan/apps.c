@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_apps - see plan/apps.h */
+/* apps - see apps.h */
 #include "packer/cli/plan/apps.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static int check_figure(const char *name, double value, struct berth_error *err)
     return 0;
 }
 
-/* One figure; NAN where it is absent. */
+/* Reads one figure; NAN where it is absent. */
 static int read_figure(struct json_object *object, const char *key, enum json_need need,
                        double *value, struct berth_error *err)
 {
@@ -72,7 +72,7 @@ static int read_figures(struct json_object *object, const struct figure *figure,
     return 0;
 }
 
-/* A count from 1 to `most`; stays as it is where the field is absent. */
+/* Reads a count from 1 to `most`; *count stays as it is where the field is absent. */
 static int read_count(struct json_object *object, const char *key, uint32_t most, size_t *count,
                       struct berth_error *err)
 {
@@ -110,8 +110,8 @@ static int read_hits(struct json_object *list, double *hits, struct berth_error 
     return 0;
 }
 
-/* One profile, its hits from *hits on, which then points behind them. No ways where it is absent.
- */
+/* Reads one profile, with its hits from *hits on, which then points behind them. The profile has no
+ * ways where it is absent. */
 static int read_profile(struct json_object *app, const char *key, struct app_sdp *sdp,
                         double **hits, struct berth_error *err)
 {
@@ -154,8 +154,8 @@ static int read_app(struct json_object *object, struct app *app, double **hits,
     return 0;
 }
 
-/* The app's name, borrowed; `taken` has the names before it, which it may `repeat` or
- * not. NULL and err. */
+/* Returns the app's name, borrowed; `taken` has the names before it, which it may `repeat` or not.
+ * NULL and err. */
 static const char *read_name(struct json_object *app, struct json_object *taken, bool repeat,
                              struct berth_error *err)
 {

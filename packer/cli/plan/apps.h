@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_apps - {"apps":[...],"machine":{...}}: what a user says about programs and their machine, as
+/* apps - {"apps":[...],"machine":{...}}: what a user says about programs and their machine, as
  * the models take it. */
 #ifndef BERTH_CLI_PLAN_APPS_H
 #define BERTH_CLI_PLAN_APPS_H
@@ -22,19 +22,19 @@ struct ctl_apps {
     double *hits; /* of all profiles */
 };
 
-/* Read and check "apps" (at least one) and "machine" (may be absent: nothing is known of it).
+/* Reads and checks "apps" (at least one) and "machine" (may be absent: nothing is known of it).
  * Every figure is finite, not negative and at most CTL_APPS_NUMBER_MAX; what is absent or null is
  * unknown (app.h), but an app's cores: 1. Fields that are not app.h's are ignored. 0, or -1 and err
  * which names the field: "apps[2].sdp.hits[3]: negative". Free with ctl_apps_free. */
 int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err);
 
-/* The same for a workload, where a program may be there more than once: names need not be distinct.
- */
+/* Reads a workload likewise, where a program may be there more than once: names need not be
+ * distinct. */
 int ctl_apps_read_workload(struct ctl_apps *apps, struct json_object *input,
                            struct berth_error *err);
 void ctl_apps_free(struct ctl_apps *apps);
 
-/* The (first) app of that name; -1 when there is none. */
+/* Returns the (first) app of that name; -1 when there is none. */
 long ctl_apps_index(const struct ctl_apps *apps, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_matrix - see plan/matrix.h */
+/* matrix - see matrix.h */
 #include "packer/cli/plan/matrix.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_matrix - a degradation matrix that somebody measured: {"apps":[names],"degradation":[[...]]},
+/* matrix - a degradation matrix that somebody measured: {"apps":[names],"degradation":[[...]]},
  * where row i tells what application i suffers beside each other one, as a fraction of its speed
  * alone (0.25: a quarter slower). */
 #ifndef BERTH_CLI_PLAN_MATRIX_H
@@ -15,15 +15,15 @@ struct ctl_matrix {
     struct json_object *names, *rows; /* in file */
 };
 
-/* Read and check: distinct names, a square of finite fractions above -1. 0, or -1 and err. Free
- * with ctl_matrix_free. */
+/* Reads a matrix and checks it: distinct names, a square of finite fractions above -1. 0, or -1 and
+ * err. Free with ctl_matrix_free. */
 int ctl_matrix_read(struct ctl_matrix *matrix, const char *path, struct berth_error *err);
 void ctl_matrix_free(struct ctl_matrix *matrix);
 
-/* An application's row and column; -1 when it is not in the matrix. */
+/* Returns an application's row and column; -1 when it is not in the matrix. */
 long ctl_matrix_index(const struct ctl_matrix *matrix, const char *name);
 
-/* What `row` suffers beside `column`. */
+/* Returns what `row` suffers beside `column`. */
 double ctl_matrix_at(const struct ctl_matrix *matrix, size_t row, size_t column);
 
 #endif

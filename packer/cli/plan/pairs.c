@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_pairs - see plan/pairs.h */
+/* pairs - see pairs.h */
 #include "packer/cli/plan/pairs.h"
 
 #include <json-c/printbuf.h>
@@ -18,8 +18,9 @@ struct pairs {
     struct app_pair *pair;
 };
 
-/* A number's 15 significant digits, all that a double is sure to hold, into text; its length.
- * printf takes most of a microsecond for that, and a thousand apps have 1.5 million numbers. */
+/* Writes a number's 15 significant digits, all that a double is sure to hold, into text. Returns
+ * the length. printf takes most of a microsecond for that, and a thousand apps have 1.5 million
+ * numbers. */
 static int put_number(char *text, double value)
 {
     static const double power[DECIMALS_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
@@ -64,7 +65,7 @@ static int put_field(struct printbuf *out, const char *key, double value)
     return put(out, key) | printbuf_memappend(out, text, length);
 }
 
-/* One element. Not negative, or negative when memory is short. */
+/* Writes one element. Returns a negative number when memory is short. */
 static int put_pair(struct printbuf *out, const char *a, const char *b, const struct app_pair *pair)
 {
     return put(out, "{\"a\":") | put(out, a) | put(out, ",\"b\":") | put(out, b) |
@@ -73,7 +74,7 @@ static int put_pair(struct printbuf *out, const char *a, const char *b, const st
            put_field(out, ",\"b_given_a\":", pair->b_given_a) | put(out, "}");
 }
 
-/* json-c's call to print the list. Of the flags only one matters: does a person read it? */
+/* Prints the list when json-c calls. Of the flags only one matters: does a person read the text? */
 static int pairs_print(struct json_object *object, struct printbuf *out, int level, int flags)
 {
     const struct pairs *pairs = json_object_get_userdata(object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan - `berthctl plan`: place a workload on a machine, real or not, as berthd would or
+/* plan - `berthctl plan`: place a workload on a machine, real or not, as berthd would or
  * better; no daemon needed.
  *
  * Read the applications, read the machine, let the policy place them, say what follows from the
@@ -66,7 +66,8 @@ static const struct ctl_options options = {
     .takes = "one FILE only",
 };
 
-/* From FILE or stdin; with samples neither is needed. NULL after saying what is wrong. */
+/* Reads the workload from FILE or stdin; with samples neither is needed. Returns NULL after saying
+ * what is wrong. */
 static struct json_object *read_workload(const struct ctl_plan *plan)
 {
     struct json_object *workload;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan - what the parts of `berthctl plan` share: reading, policies, printing. */
+/* plan - what the parts of `berthctl plan` share: reading, policies, printing. */
 #ifndef BERTH_CLI_PLAN_PLAN_H
 #define BERTH_CLI_PLAN_PLAN_H
 
@@ -16,14 +16,15 @@
 #define CTL_PLAN_NOTES 8
 #define CTL_PLAN_POLICIES 8
 
-/* What policies move about: an app, or its part in one cache where DI had to split it. */
+/* Is what policies move about: an app, or its part in one cache where DI had to split the app. */
 struct ctl_plan_unit {
     size_t app;
     size_t first; /* of its cores in a placement */
     double part;  /* of the app */
 };
 
-/* A placement: cores of the tree for the first app, then for the second, ... */
+/* Holds all of a plan. A placement is an array of the tree's cores: those of the first app, then of
+ * the second, ... */
 struct ctl_plan {
     const char *topology, *policy, *matrix, *samples, *input; /* as asked; NULL: not given */
     double limit_s;
@@ -70,8 +71,8 @@ void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 
 /* ---- plan/samples.c ---- */
 
-/* Add to workload["apps"] what a file of samples says: of each step its means, as an app of its
- * name. Apps of that name which are there get what they lack of it, and keep their own. 0, or -1
+/* Adds to workload["apps"] what a file of samples says: of each step its means, as an app of its
+ * name. Apps of that name which are there get what they lack of it, and keeps their own. 0, or -1
  * and err, "FILE:LINE: why". */
 int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err);
 
@@ -81,14 +82,14 @@ int ctl_plan_add_samples(struct json_object *workload, const char *path, struct 
 bool ctl_plan_policy_known(const char *name);
 #define CTL_PLAN_POLICY_NAMES "contend, di, dio-power, missrate, pain, sdc, animal, perfect"
 
-/* Place by plan->policy (NULL: the best that the input allows, which is then set), judge the
- * placement, and compare it with the other policies' where this one searched for the least
+/* Places by plan->policy (NULL: the best that the input allows, which is then set), judges the
+ * placement, and compares it with the other policies' where this one searched for the least
  * slowdown. 0, or -1 and err. */
 int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err);
 
 /* ---- plan/print.c ---- */
 
-/* The answer on stdout. Returns berthctl's exit status. */
+/* Print the answer on stdout. They return the exit status. */
 int ctl_plan_print_json(const struct ctl_plan *plan);
 int ctl_plan_print_table(const struct ctl_plan *plan);
 

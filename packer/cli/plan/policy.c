@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan_policy - the policies of `berthctl plan`: how each places a workload, and how well.
+/* policy - the policies of `berthctl plan`: how each places a workload, and how well.
  *
  * DI and DIO-POWER place by rule. The others have an opinion of what a group of programs suffers on
  * one cache, and the division of least suffering is searched for (partition.h). All of them are
@@ -116,7 +116,7 @@ static struct app_pair pair_pain(const struct ctl_plan *plan, size_t a, size_t b
     return pain_pair(&first, &second);
 }
 
-/* On the machine's cache, else on one of the ways of the larger profile. */
+/* Scores a pair on the machine's cache, else on one with the ways of the larger profile. */
 static struct app_pair pair_sdc(const struct ctl_plan *plan, size_t a, size_t b)
 {
     const struct app_sdp *first = &plan->apps.app[a].sdp, *second = &plan->apps.app[b].sdp;
@@ -172,14 +172,14 @@ bool ctl_plan_policy_known(const char *name)
 
 /* ---- what a group suffers ---- */
 
-/* A policy's opinion of units. */
+/* Holds a policy's opinion of units. */
 struct opinion {
     const struct ctl_plan *plan;
     double *suffers; /* [units * units] row i: what i suffers beside each; NULL: ask contend */
     double *each;    /* [units] the last answer */
 };
 
-/* What each of n units suffers beside the others, in each[0..n-1]. */
+/* Finds what each of n units suffers beside the others, into each[0..n-1]. */
 static void suffer(const struct opinion *opinion, size_t n, const size_t *member)
 {
     double *each = opinion->each;
@@ -208,8 +208,9 @@ static double cost(const size_t *member, size_t n, void *arg)
     return sum;
 }
 
-/* Two of an app's own parts say nothing of each other. Measured degradation is that beside the
- * whole app; the schemes' scores grow with the other's cores. */
+/* Asks the policy about each pair of units. Two parts of one app suffer nothing from each other.
+ * Measured degradation is that beside the whole app; the schemes' scores grow with the other's
+ * cores. */
 static int opinion_form(struct opinion *opinion, const struct ctl_plan *plan,
                         const struct policy *policy)
 {
@@ -259,8 +260,8 @@ static void divide(const struct ctl_plan *plan, const size_t *core, size_t *cach
         cache[i] = plan->tree.parent[2][core[plan->unit[i].first]];
 }
 
-/* Which groups of a division are on which cache makes no difference to them, where the caches are
- * alike; to the memory behind the caches it does. Spread them as DI spreads threads. */
+/* Spreads the groups of a division over the caches as DI spreads threads. Which cache a group is on
+ * makes no difference to the group where the caches are alike, but to the memory behind them. */
 static int spread(const struct ctl_plan *plan, size_t *cache)
 {
     struct di_machine machine = {.depth = 2, .level = plan->tree.level};
@@ -285,7 +286,7 @@ static int spread(const struct ctl_plan *plan, size_t *cache)
     return rc;
 }
 
-/* Each unit the next free cores of its cache. */
+/* Gives each unit the next free cores of its cache. */
 static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core)
 {
     size_t *next = calloc(caches(plan), sizeof(*next));
@@ -301,7 +302,7 @@ static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core
     return 0;
 }
 
-/* Search for the division that suffers least in the policy's opinion. */
+/* Searches for the division that suffers least in the policy's opinion. */
 static int place_by_search(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
                            size_t *core, struct partition_found *found)
 {
@@ -346,7 +347,7 @@ static int place(const struct ctl_plan *plan, const struct policy *policy, doubl
 
 /* ---- how well ---- */
 
-/* Who judges; NULL: nobody can. */
+/* Returns the policy that judges; NULL: none can. */
 static const struct policy *judge_of(const struct ctl_plan *plan)
 {
     if (plan->measured.file)
@@ -354,7 +355,7 @@ static const struct policy *judge_of(const struct ctl_plan *plan)
     return plan->contend ? find_policy("contend") : NULL;
 }
 
-/* The average slowdown of an app in a placement, and each one's; NAN without a judge. */
+/* Computes the average slowdown of an app in a placement, and each app's; NAN without a judge. */
 static int judge(const struct ctl_plan *plan, const size_t *core, double *each, double *average)
 {
     const struct policy *by = judge_of(plan);
@@ -388,7 +389,8 @@ static int judge(const struct ctl_plan *plan, const size_t *core, double *each, 
     return 0;
 }
 
-/* The miss rate of the cache that misses most, which DI evens out: the sum over its cores. */
+/* Returns the miss rate of the cache that misses most, which DI evens out: the sum over its cores.
+ */
 static double worst_rate(const struct ctl_plan *plan, const size_t *core)
 {
     double *rate = calloc(caches(plan), sizeof(*rate)), worst = rate ? 0 : NAN;
@@ -403,7 +405,7 @@ static double worst_rate(const struct ctl_plan *plan, const size_t *core)
     return worst;
 }
 
-/* The other policies, as far as the input allows. */
+/* Places by the other policies and judges them, as far as the input allows. */
 static int compare(struct ctl_plan *plan, const struct policy *chosen)
 {
     size_t *core = calloc(plan->cores, sizeof(*core));

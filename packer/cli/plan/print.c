@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan_print - the answer of `berthctl plan`, for a program or for a person. */
+/* print - the answer of `berthctl plan`, for a program or for a person. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/plan/plan.h"
 
-/* Where an app is: CPUs, indices of caches, numbers of NUMA nodes. */
+/* Says where an app is: CPUs, indices of caches, numbers of NUMA nodes. */
 struct place {
     struct cpus cpus, llcs, nodes;
 };
@@ -41,7 +41,7 @@ static double least_average(const struct ctl_plan *plan)
 
 /* ---- JSON ---- */
 
-/* The first of the set as `one`, and all of them as `all` where they are several. */
+/* Adds the first of the set as `one`, and all of them as `all` where they are several. */
 static void add_indices(struct json_object *object, const char *one, const char *all,
                         const struct cpus *set)
 {
@@ -58,7 +58,7 @@ static void add_indices(struct json_object *object, const char *one, const char 
     json_object_object_add(object, all, list);
 }
 
-/* A number, or null for NAN. */
+/* Adds a number, or null for NAN. */
 static void add_number(struct json_object *object, const char *key, double value)
 {
     json_object_object_add(object, key, isnan(value) ? NULL : json_object_new_double(value));
@@ -120,14 +120,14 @@ int ctl_plan_print_json(const struct ctl_plan *plan)
 
 /* ---- a page ---- */
 
-/* "3", "0,2"; "-" for none. */
+/* Writes "3" or "0,2"; "-" for none. */
 static void put_set(const struct cpus *set, char *text, size_t size)
 {
     if (cpus_empty(set) || cpus_format(set, text, size) < 0)
         snprintf(text, size, "%s", cpus_empty(set) ? "-" : "...");
 }
 
-/* A measure with `digits` after the point; "-" where there is none. */
+/* Writes a measure with `digits` after the point; "-" where there is none. */
 static void put_measure(double value, int digits, char text[32])
 {
     snprintf(text, 32, "%.*f", digits, value);
@@ -149,7 +149,7 @@ static void print_app(const struct ctl_plan *plan, size_t app, const struct plac
     ctl_put_line(stdout, line, ctl_columns());
 }
 
-/* What the score is of. */
+/* Returns what the score is of. */
 static const char *measure(const char *policy)
 {
     if (strcmp(policy, "contend") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan_read - what `berthctl plan` is to place: the applications, the machine, the parts that
+/* read - what `berthctl plan` is to place: the applications, the machine, the parts that
  * policies move about, and the model of their slowdowns. */
 #include <errno.h>
 #include <math.h>
@@ -27,7 +27,7 @@ void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 
 /* ---- the workload and the machine ---- */
 
-/* What of the cache the input does not say. */
+/* Completes the machine by what of the cache the input does not say. */
 static void complete_machine(struct ctl_plan *plan)
 {
     struct app_machine *machine = &plan->apps.machine;
@@ -91,7 +91,8 @@ static int place_by_di(struct ctl_plan *plan, struct berth_error *err)
 
 /* ---- what is moved about ---- */
 
-/* The same kind as an earlier unit that is the same in all that is known. */
+/* Returns a unit's kind: that of an earlier unit which is the same in all that is known, else its
+ * own index. */
 static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, size_t index)
 {
     const struct ctl_plan_unit *unit = &plan->unit[index];
@@ -106,7 +107,7 @@ static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, siz
     return index;
 }
 
-/* The apps, those that DI split as their parts. */
+/* Makes a unit of each app, or of each of its parts where DI split it. */
 static int make_units(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
 {
     struct json_object *list = json_object_object_get(workload, "apps");
@@ -150,7 +151,7 @@ static bool predictable(struct ctl_plan *plan)
     return true;
 }
 
-/* Say what contend had to assume. */
+/* Notes what contend had to assume. */
 static void note_assumptions(struct ctl_plan *plan)
 {
     size_t profiles = 0, demands = 0;
@@ -176,7 +177,8 @@ static void note_assumptions(struct ctl_plan *plan)
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }
 
-/* The model of the slowdowns: where the input suffices or it is asked for, and not measured. */
+/* Makes the model of the slowdowns where it is asked for, or where the input suffices and nothing
+ * is measured. */
 static int make_contend(struct ctl_plan *plan, struct berth_error *err)
 {
     bool asked = plan->policy && strcmp(plan->policy, "contend") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_plan_samples - applications for `berthctl plan` from a file of samples: what each step did,
+/* samples - applications for `berthctl plan` from a file of samples: what each step did,
  * on average, between its first and its last sample. What was not counted is left out. */
 #include <math.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 #define LINE_BYTES 64
 
-/* So much more than a whole number of cores is the clock's doing. */
+/* Is how much more than a whole number of cores may be the clock's doing. */
 #define CORES_SLACK 0.1
 
 #define BIT(counter) (1u << (counter))
 
-/* What grew between the first and the last sample that know these counters; since the registration,
- * where that is one and the same. False: none knows them. */
+/* Finds what grew between the first and the last sample that know these counters; since the
+ * registration, where that is one and the same sample. Returns false when none knows them. */
 static bool grown(const struct replay *replay, size_t step, uint32_t counters,
                   struct counters_sample *growth)
 {
@@ -42,7 +42,7 @@ static bool grown(const struct replay *replay, size_t step, uint32_t counters,
     return true;
 }
 
-/* Of one counter per another; NAN where that is not known. */
+/* Returns the growth of one counter per another's; NAN where that is not known. */
 static double ratio(const struct replay *replay, size_t step, enum counter of, enum counter per)
 {
     struct counters_sample growth;
@@ -52,7 +52,7 @@ static double ratio(const struct replay *replay, size_t step, enum counter of, e
     return growth.value[of] / growth.value[per];
 }
 
-/* Of these counters together, per second. */
+/* Returns the growth of these counters together, per second. */
 static double per_second(const struct replay *replay, size_t step, uint32_t counters)
 {
     struct counters_sample growth;
@@ -65,7 +65,8 @@ static double per_second(const struct replay *replay, size_t step, uint32_t coun
     return sum / growth.at_s;
 }
 
-/* Memory traffic: its bytes, else the lines that were read, else those that were missed. */
+/* Returns the memory traffic: by its bytes, else by the lines that were read, else by those that
+ * were missed. */
 static double mem_gbps(const struct replay *replay, size_t step)
 {
     double bytes = per_second(replay, step, BIT(COUNTER_BYTES));
@@ -83,7 +84,7 @@ static void add_measured(struct json_object *app, const char *key, double value)
         json_add_double(app, key, value);
 }
 
-/* What the app does not say itself. */
+/* Adds what the app does not say itself. */
 static void complete(struct json_object *app, const struct replay *replay, size_t step)
 {
     double cores = per_second(replay, step, BIT(COUNTER_CPU_NS)) / 1e9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_args - the command line of `berthctl profile -- COMMAND`. */
+/* args - the command line of `berthctl profile -- COMMAND`. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #define SECONDS_MAX 1000000
 #define SAMPLE_MAX 1000000
 
-/* Read BYTES:WAYS:LINE. */
+/* Reads BYTES:WAYS:LINE. */
 static int parse_llc(const char *text, struct profile_args *args)
 {
     uint64_t ways, line;

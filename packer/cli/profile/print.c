@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_print - what is stored of a program, for people and for programs. */
+/* print - what is stored of a program, for people and for programs. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define BAR 40
 
-/* What a rate is per, for people. */
+/* Names what a rate is per, for people. */
 static const char *const rate_unit[PROFILE_RATES] = {
     [PROFILE_MISSES] = " per million instructions",
     [PROFILE_ACCESSES] = " per million instructions",
@@ -34,8 +34,8 @@ static const char *class_name(double misses, double devil_miss_pmi)
     return misses >= devil_miss_pmi ? "devil" : "turtle";
 }
 
-/* One line of the chart: a bar in proportion to the greatest value, one mark for all that is not 0.
- */
+/* Prints one line of the chart: a bar in proportion to the greatest value, one mark for all that is
+ * not 0. */
 static void print_bar(FILE *out, const char *label, double value, double greatest)
 {
     static const char marks[BAR + 1] = "########################################";
@@ -75,7 +75,7 @@ static void print_time(FILE *out, const char *title, int64_t measured_at)
     fprintf(out, "  %-12s  %s", title, when);
 }
 
-/* A line that is there where the text is known. */
+/* Prints a line where the text is known. */
 static void print_text(FILE *out, const char *title, const char *text)
 {
     if (!text[0])
@@ -84,7 +84,7 @@ static void print_text(FILE *out, const char *title, const char *text)
     ctl_put_line(out, text, 0);
 }
 
-/* Who it is. */
+/* Prints what the profile is of. */
 static void print_identity(FILE *out, const char *key, const char *command, const char *shape,
                            const char *geometry)
 {
@@ -94,7 +94,7 @@ static void print_identity(FILE *out, const char *key, const char *command, cons
     print_text(out, "tasks x CPUs", geometry);
 }
 
-/* " +- 12.0" where it is known. */
+/* Prints " +- 12.0" where the error is known. */
 static void print_error(FILE *out, double error)
 {
     if (!isnan(error))
@@ -157,7 +157,7 @@ void profile_list_head(FILE *out)
             "age", "runs", "key, arguments, tasks x CPUs, machine");
 }
 
-/* "5 min", "3 h", "12 d". */
+/* Writes "5 min", "3 h" or "12 d". */
 static void age_text(int64_t measured_at, char text[32])
 {
     double age_s = difftime(time(NULL), (time_t)measured_at);
@@ -170,7 +170,7 @@ static void age_text(int64_t measured_at, char text[32])
         snprintf(text, 32, "%.0f d", age_s / 86400);
 }
 
-/* What a line tells of either kind of row. */
+/* Holds what a line tells of either kind of row. */
 struct line {
     double misses, error, devil_miss_pmi;
     const char *source, *note;
@@ -179,7 +179,7 @@ struct line {
     const char *key, *shape, *geometry, *machine;
 };
 
-/* A number for a column, "-" where it is not known. */
+/* Writes a number for a column, "-" where it is not known. */
 static void column_text(double value, char text[32])
 {
     if (isnan(value))
@@ -244,7 +244,7 @@ void profile_list_sample(const struct profile_sample *sample, double devil_miss_
 
 /* ---- for programs ---- */
 
-/* What both kinds of rows have. */
+/* Makes what both kinds of rows have. */
 static struct json_object *identity_json(const char *key, const char *command, const char *shape,
                                          const char *geometry, const char *class)
 {
@@ -258,7 +258,7 @@ static struct json_object *identity_json(const char *key, const char *command, c
     return object;
 }
 
-/* A number, null where it is 0: not known. */
+/* Adds a number, null where it is 0: not known. */
 static void add_known(struct json_object *object, const char *name, uint64_t value)
 {
     json_object_object_add(object, name, value ? json_object_new_uint64(value) : NULL);

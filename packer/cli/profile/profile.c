@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile - `berthctl profile -- COMMAND`: run a program once under valgrind, simulate what its
+/* profile - `berthctl profile -- COMMAND`: run a program once under valgrind, simulate what its
  * memory references ask of the last-level cache, and store the stack-distance profile under the key
  * by which berthd looks the program up at launch.
  *
@@ -53,7 +53,7 @@ static bool executable(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Find a command as execvp(3) does. 0 and its path, or -1 and err. */
+/* Finds a command as execvp(3) does. 0 and its path, or -1 and err. */
 static int find_program(const char *command, char path[PATH_MAX], struct berth_error *err)
 {
     const char *list = getenv("PATH"), *folder = list ? list : "/usr/bin:/bin";
@@ -77,8 +77,8 @@ static int find_program(const char *command, char path[PATH_MAX], struct berth_e
     }
 }
 
-/* The key under which berthd will look: the tag, else canonical path and content, as the plugin
- * sends them. */
+/* Makes the key under which berthd will look: the tag, else canonical path and content, as the
+ * plugin sends them. */
 static int make_key(const struct profile_args *args, const char *path, char *key,
                     struct berth_error *err)
 {
@@ -144,7 +144,7 @@ struct progress {
     bool tty;
 };
 
-/* How much of the limit that is nearer was used, 0 to 1. */
+/* Returns how much of the limit that is nearer was used, 0 to 1. */
 static double used_of_limit(const struct progress *progress, double references, double elapsed_s)
 {
     double counted = references / (double)progress->limit;
@@ -196,7 +196,7 @@ static double per_million(double count, uint64_t instructions)
     return count * 1e6 / (double)instructions;
 }
 
-/* The command line in one line, cut where it is too long. */
+/* Writes the command line in one line, cut where it is too long. */
 static void join_command(char *const *command, char *text, size_t size)
 {
     size_t used = 0;
@@ -206,8 +206,8 @@ static void join_command(char *const *command, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *command);
 }
 
-/* Standard errors to each side of the 95 % confidence interval (Student's t, 31 degrees of freedom:
- * one less than CACHESIM_GROUPS). */
+/* Is how many standard errors there are to each side of the 95 % confidence interval (Student's t,
+ * 31 degrees of freedom: one less than CACHESIM_GROUPS). */
 #define INTERVAL_95 2.04
 
 static void fill_rates(struct profile *profile, const struct tracer_seen *counted, uint32_t sample)
@@ -224,7 +224,8 @@ static void fill_rates(struct profile *profile, const struct tracer_seen *counte
     profile->accesses_error = 0;
 }
 
-/* What was stopped would have gone on: how far its rates are off is not known. */
+/* Fills the profile. A program that was stopped would have gone on: how far its rates are off is
+ * not known. */
 static void fill_profile(struct profile *profile, const struct tracer_result *result,
                          const struct cachesim_geometry *geometry)
 {
@@ -268,7 +269,7 @@ static int check_result(const struct profile_args *args, const struct tracer_res
                     command, WEXITSTATUS(status));
 }
 
-/* What to know before the rates are believed. */
+/* Says what to know before the rates are believed. */
 static void say_how_it_ended(const struct profile_args *args, const struct tracer_result *result)
 {
     uint64_t warmup = result->seen.counts.references - result->counted.counts.references;
@@ -292,7 +293,7 @@ static void say_how_it_ended(const struct profile_args *args, const struct trace
 
 /* ---- how fast it is ---- */
 
-/* Can standard input be read from `offset` on once more? A pipe cannot. */
+/* Says whether standard input can be read from `offset` on once more, as a pipe cannot. */
 static bool rewind_input(off_t offset)
 {
     struct stat st;
@@ -302,7 +303,7 @@ static bool rewind_input(off_t offset)
     return offset >= 0 && lseek(STDIN_FILENO, offset, SEEK_SET) == offset;
 }
 
-/* Why the timed run says nothing, or NULL. */
+/* Returns why the timed run says nothing, or NULL. */
 static const char *untimed(const struct tracer_time *time, int status)
 {
     if (time->late)
@@ -312,7 +313,7 @@ static const char *untimed(const struct tracer_time *time, int status)
     return time->cpu_s < TIMED_MIN_S ? "it is too short" : NULL;
 }
 
-/* Run the command once more as it is. All its instructions must have been counted: else it is not
+/* Runs the command once more as it is. All its instructions must have been counted: else it is not
  * known what took that time. 0, or 1 after saying that it was interrupted. */
 static int measure_speed(const struct profile_args *args, char *path,
                          const struct tracer_result *result, off_t input, double limit_s,
@@ -342,7 +343,7 @@ static int measure_speed(const struct profile_args *args, char *path,
     return 0;
 }
 
-/* Run the command in the simulated caches and fill the profile. 0, or 1 after saying why not. */
+/* Runs the command in the simulated caches and fills the profile. 0, or 1 after saying why not. */
 static int measure(const struct profile_args *args, char *path,
                    const struct cachesim_geometry *geometry, struct profile *profile,
                    struct tracer_result *result, struct tracer_time *timed)
@@ -377,7 +378,8 @@ static int measure(const struct profile_args *args, char *path,
                          profile, timed);
 }
 
-/* Standard error of the miss rate that comes from sampling, per million instructions. */
+/* Returns the standard error of the miss rate that comes from sampling, per million instructions.
+ */
 static double sampling_error(const struct tracer_result *result, uint32_t sample)
 {
     double error;
@@ -386,7 +388,7 @@ static double sampling_error(const struct tracer_result *result, uint32_t sample
     return per_million(error, result->counted.instructions);
 }
 
-/* What only this run tells: how many sets were sampled, and the standard error of that. */
+/* Adds what only this run tells: how many sets were sampled, and the standard error of that. */
 static void add_run(struct json_object *object, const struct tracer_result *result, uint32_t sample)
 {
     json_add_u64(object, "sampling", sample);
@@ -394,7 +396,7 @@ static void add_run(struct json_object *object, const struct tracer_result *resu
     json_add_u64(object, "processes", result->processes);
 }
 
-/* Which share of the memory was on each NUMA node. */
+/* Adds which share of the memory was on each NUMA node. */
 static void add_nodes(struct json_object *object, const struct memory_nodes *memory)
 {
     struct json_object *shares;
@@ -410,8 +412,8 @@ static void add_nodes(struct json_object *object, const struct memory_nodes *mem
     json_object_object_add(object, "node_share", shares);
 }
 
-/* Store the profile and show it; it is shown even when it cannot be stored, for it took a while to
- * measure. */
+/* Stores the profile and shows it, also when it cannot be stored, for it took a while to measure.
+ */
 static int finish(const struct profile_args *args, const struct conf *conf, struct profiles *store,
                   const struct profile *profile, const struct tracer_result *result,
                   const struct tracer_time *timed)
@@ -433,8 +435,8 @@ static int finish(const struct profile_args *args, const struct conf *conf, stru
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }
 
-/* Everything that can fail is tried before the program runs: a minute is long to wait for
- * "permission denied". */
+/* Measures and stores. All that can fail is tried before the program runs: a minute is long to wait
+ * for "permission denied". */
 static int run(const struct profile_args *args)
 {
     struct profile profile = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile - what the parts of `berthctl profile` share. */
+/* profile - what the parts of `berthctl profile` share. */
 #ifndef BERTH_CLI_PROFILE_PROFILE_H
 #define BERTH_CLI_PROFILE_PROFILE_H
 
@@ -11,7 +11,7 @@
 #include "packer/conf/conf.h"
 #include "packer/profiles/profiles.h"
 
-/* What is to be profiled, and how. */
+/* Says what is to be profiled, and how. */
 struct profile_args {
     const char *tag, *db, *topology; /* NULL: not given */
     uint64_t limit, skip;            /* references; UINT64_MAX: no limit */
@@ -27,12 +27,12 @@ struct profile_args {
  * status: 0 after --help, 2 after saying what is wrong. */
 int profile_args_parse(struct profile_args *args, int argc, char **argv);
 
-/* A profile for people: miss rate, class (a devil has devil_miss_pmi or more), and a bar for each
- * LRU position. */
+/* Prints a profile for people: miss rate, class (a devil has devil_miss_pmi or more), and a bar for
+ * each LRU position. */
 void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *out);
 
-/* A profile as JSON, an `app` of the models: key, sdp, llc_apki, llc_mpki, ..., machine. The caller
- * releases it. */
+/* Returns a profile as JSON, an `app` of the models: key, sdp, llc_apki, llc_mpki, ..., machine.
+ * The caller releases it. */
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi);
 
 /* Runs one of the verbs about stored profiles, "list", "show KEY", ...; argv[0] is that word.

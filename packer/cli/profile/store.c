@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_store - `berthctl profile list|show|export|import|forget|demand`: what the profile
+/* store - `berthctl profile list|show|export|import|forget|demand`: what the profile
  * store holds. */
 #include "packer/cli/profile/store.h"
 
@@ -55,7 +55,7 @@ static int take_sample(const struct profile_sample *sample, void *arg)
     return 0;
 }
 
-/* All rows of the key; NULL: of all keys. 0, or 1 after saying what is wrong. */
+/* Takes all rows of the key; NULL: of all keys. 0, or 1 after saying what is wrong. */
 static int take_rows(struct rows *rows, const char *key)
 {
     struct profiles *store = rows->verb->store;
@@ -83,7 +83,7 @@ static int list(struct profile_verb *verb)
     return rc;
 }
 
-/* The key's demand as JSON, NULL where there is none. 0, or 1 after saying what is wrong. */
+/* Reads the key's demand as JSON, NULL where there is none. 0, or 1 after saying what is wrong. */
 static int demand_json(const struct profile_verb *verb, const char *key,
                        struct json_object **object)
 {
@@ -139,7 +139,7 @@ static int show(struct profile_verb *verb)
 
 /* ---- forget and demand ---- */
 
-/* A count on its way out. */
+/* Says, where JSON is asked for, how many rows were forgotten. */
 static int say_forgotten(const struct profile_verb *verb, int rows)
 {
     struct json_object *object;
@@ -152,7 +152,7 @@ static int say_forgotten(const struct profile_verb *verb, int rows)
     return 0;
 }
 
-/* All keys are looked up before any is forgotten. */
+/* Forgets what is under the keys; all are looked up before any is forgotten. */
 static int forget_keys(struct profile_verb *verb)
 {
     char(*key)[PROFILE_KEY_MAX] = calloc((size_t)verb->nargs, sizeof(*key));
@@ -182,7 +182,7 @@ static int forget(struct profile_verb *verb)
     return rows < 0 ? ctl_fail("profile", "%s", err.text) : say_forgotten(verb, rows);
 }
 
-/* Store what the program asks of memory, measured elsewhere, beside its profile. */
+/* Stores what the program asks of memory, measured elsewhere, beside its profile. */
 static int take_demand(struct profile_verb *verb)
 {
     const char *file = verb->nargs > 1 ? verb->arg[1] : NULL;
@@ -291,7 +291,7 @@ static int parse(struct profile_verb *verb, size_t which, int argc, char **argv)
     return -1;
 }
 
-/* Print what was gathered: 0, or 1 after saying that it could not be. */
+/* Prints what was gathered. 0, or 1 after saying that it could not be printed. */
 static int print(const char *text)
 {
     fputs(text, stdout);

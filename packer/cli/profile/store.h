@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_store - what the verbs about stored profiles share: `berthctl profile
+/* store - what the verbs about stored profiles share: `berthctl profile
  * list|show|export|import|forget|demand`. */
 #ifndef BERTH_CLI_PROFILE_STORE_H
 #define BERTH_CLI_PROFILE_STORE_H
@@ -12,7 +12,7 @@
 #include "packer/conf/conf.h"
 #include "packer/profiles/profiles.h"
 
-/* One of the verbs: what was asked, and where it goes. */
+/* Holds what one of the verbs was asked, and where its output goes. */
 struct profile_verb {
     const char *db, *output; /* NULL: not given */
     bool json, replace, samples, all;
@@ -25,23 +25,23 @@ struct profile_verb {
                   keep writers waiting */
 };
 
-/* The key that a person means; a program's path may lead to it by links. 0, or 1 after saying why
- * there is none. */
+/* Finds the key that a person means; a program's path may lead to it by links. 0, or 1 after saying
+ * why there is none. */
 int profile_verb_key(const struct profile_verb *verb, const char *text, char key[PROFILE_KEY_MAX]);
 
-/* Print a JSON value into verb->out, and release it. */
+/* Prints a JSON value into verb->out, and releases it. */
 void profile_verb_json(const struct profile_verb *verb, struct json_object *value);
 
-/* The verbs export and import. Exit status. */
+/* Are the verbs export and import. They return the exit status. */
 int profile_verb_export(struct profile_verb *verb);
 int profile_verb_import(struct profile_verb *verb);
 
-/* The table of `list`: its head, and a line for a row. */
+/* Write the table of `list`: its head, and a line for a row. */
 void profile_list_head(FILE *out);
 void profile_list_line(const struct profile *profile, double devil_miss_pmi, FILE *out);
 void profile_list_sample(const struct profile_sample *sample, double devil_miss_pmi, FILE *out);
 
-/* A sample for people, and as JSON (the caller releases it). */
+/* Write a sample for people, and return one as JSON (the caller releases it). */
 void profile_sample_print(const struct profile_sample *sample, double devil_miss_pmi, FILE *out);
 struct json_object *profile_sample_json(const struct profile_sample *sample, double devil_miss_pmi);
 

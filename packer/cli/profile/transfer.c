@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_transfer - `berthctl profile export` and `import`: the profile store as JSON lines.
+/* transfer - `berthctl profile export` and `import`: the profile store as JSON lines.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "packer/cli/common/input.h"
 #include "packer/cli/profile/store.h"
 
-/* The rows of the keys that were asked for, or of all, into memory. 0, or 1 after saying why not.
- */
+/* Gathers the rows of the keys that were asked for, or of all, in memory. 0, or 1 after saying why
+ * not. */
 static int gather(const struct profile_verb *verb, FILE *out)
 {
     char key[PROFILE_KEY_MAX];
@@ -30,7 +30,7 @@ static int gather(const struct profile_verb *verb, FILE *out)
     return 0;
 }
 
-/* All of the text, or an error: a file that was begun on a full disk is removed. */
+/* Writes all of the text, or says why not: a file that was begun on a full disk is removed. */
 static int write_file(const char *path, const char *text, size_t length)
 {
     FILE *file = fopen(path, "we");

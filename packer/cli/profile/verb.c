@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_profile_verb - what the verbs about stored profiles share. See profile/store.h. */
+/* verb - what the verbs about stored profiles share. See profile/store.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_recording - from berthd's answers to the lines of a file: names, counts that go on, and the
+/* test_record_lines - from berthd's answers to the lines of a file: names, counts that go on, and the
  * bounds of a file. test_ctl_record.sh has the verb as a whole. */
 #include <setjmp.h>
 #include <stdarg.h>

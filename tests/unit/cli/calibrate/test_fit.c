@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_calibrate_fit - medians, the line of Figure 5.4, and the ways between the nodes of recorded
+/* test_fit - medians, the line of Figure 5.4, and the ways between the nodes of recorded
  * machines. */
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_calibrate - which cores and nodes are measured and in which order, and the whole list on a
+/* test_measure - which cores and nodes are measured and in which order, and the whole list on a
  * machine of two nodes: made of two CPUs of this one, the memory of both on the same node. */
 #include <math.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_calibrate_run - a crew does what it is there for, on the CPUs that it may use, and comes
+/* test_run - a crew does what it is there for, on the CPUs that it may use, and comes
  * back without having got anywhere where it may not. */
 #include <sched.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ctl_options - a table of every kind of option, and command lines that it takes or refuses.
+/* test_options - a table of every kind of option, and command lines that it takes or refuses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

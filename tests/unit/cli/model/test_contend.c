@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ctl_model_contend - the slowdown model's JSON: pairs, groups, notes, and errors that name
+/* test_contend - the slowdown model's JSON: pairs, groups, notes, and errors that name
  * the field. */
 #include <math.h>
 #include <stdarg.h>

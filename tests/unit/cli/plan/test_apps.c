@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ctl_apps - programs and machines as JSON: what is read, what is unknown, and each thing that
+/* test_apps - programs and machines as JSON: what is read, what is unknown, and each thing that
  * can be wrong, with the field's name. */
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ctl_pairs - the printed list of pairs: its order, its names, and every kind of number
+/* test_pairs - the printed list of pairs: its order, its names, and every kind of number
  * against the C library's reading of it. */
 #include <math.h>
 #include <stdarg.h>

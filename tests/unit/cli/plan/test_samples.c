@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ctl_plan_samples - what applications a file of samples makes, and how they join those that
+/* test_samples - what applications a file of samples makes, and how they join those that
  * are there. */
 #include <setjmp.h>
 #include <stdarg.h>
