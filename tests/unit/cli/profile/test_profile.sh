@@ -202,7 +202,7 @@ for signal in INT TERM; do
         sh -c "'$sleep' 1000 & trap '' INT TERM; while :; do :; done" >"$dir/out" 2>"$dir/err" </dev/null &
     pid=$!
     for _ in $(seq 300); do # until the program's own child runs, too: a loaded machine takes its time
-        grep -qP "$dir/own_sleep\x001000" /proc/[0-9]*/cmdline 2>/dev/null && break
+        grep -qaP "$dir/own_sleep\x001000" /proc/[0-9]*/cmdline 2>/dev/null && break
         sleep 0.1
     done
     kill -s $signal $pid
