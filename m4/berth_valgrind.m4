@@ -6,7 +6,7 @@
 AC_DEFUN([BERTH_VALGRIND], [
   AC_ARG_ENABLE([valgrind-tool],
     [AS_HELP_STRING([--disable-valgrind-tool], [do not build what berthctl profile traces with])])
-  VALGRIND_PLATFORM= VALGRIND_TOOL_CFLAGS= VALGRIND_TOOL_LIBS= VALGRIND_PRELOAD=
+  VALGRIND_PLATFORM= VALGRIND_TOOL_CPPFLAGS= VALGRIND_TOOL_CFLAGS= VALGRIND_TOOL_LIBS= VALGRIND_PRELOAD=
   AS_CASE(["$enable_valgrind_tool/$CC $CFLAGS"],
     [no/*|*-fsanitize*|*--coverage*], [],
     [PKG_CHECK_EXISTS([valgrind >= 3.15], [BERTH_VALGRIND_TRY])])
@@ -15,6 +15,7 @@ AC_DEFUN([BERTH_VALGRIND], [
     [AC_MSG_RESULT([no: berthctl profile will not work])])
   AM_CONDITIONAL([VALGRIND_TOOL], [test "x$VALGRIND_PLATFORM" != x])
   AC_SUBST([VALGRIND_PLATFORM])
+  AC_SUBST([VALGRIND_TOOL_CPPFLAGS])
   AC_SUBST([VALGRIND_TOOL_CFLAGS])
   AC_SUBST([VALGRIND_TOOL_LIBS])
   AC_SUBST([VALGRIND_PRELOAD])
@@ -28,8 +29,9 @@ AC_DEFUN([BERTH_VALGRIND_TRY], [
   berth_prefix=`$PKG_CONFIG --variable=prefix valgrind`
   berth_libdir=`$PKG_CONFIG --variable=libdir valgrind`
   VALGRIND_TOOL_CFLAGS="-std=gnu11 -O2 -g -ffreestanding -fno-builtin -fno-stack-protector -fno-pie -fno-strict-aliasing"
-  VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -isystem `$PKG_CONFIG --variable=includedir valgrind`"
-  VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS -DVGA_$berth_arch=1 -DVGO_linux=1 -DVGP_${berth_arch}_linux=1 -DVGPV_${berth_arch}_linux_vanilla=1"
+  VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes"
+  VALGRIND_TOOL_CPPFLAGS="-isystem `$PKG_CONFIG --variable=includedir valgrind` -DVGA_$berth_arch=1 -DVGO_linux=1 -DVGP_${berth_arch}_linux=1 -DVGPV_${berth_arch}_linux_vanilla=1"
+  VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS $VALGRIND_TOOL_CPPFLAGS"
   VALGRIND_TOOL_LIBS="-static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=$berth_load -Wl,--build-id=none `$PKG_CONFIG --libs valgrind`"
   for berth_folder in "$berth_prefix/libexec/valgrind" "$berth_libdir/valgrind" "$berth_prefix/lib/valgrind"; do
     AS_IF([test "x$VALGRIND_PRELOAD" = x && test -r "$berth_folder/vgpreload_core-$berth_platform.so"],
@@ -46,11 +48,14 @@ AC_DEFUN([BERTH_VALGRIND_TRY], [
 #include "libvex_ir.h"
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT, UInt, Int, Off64T);
 extern void VG_(vg_yield)(void);
+extern Bool VG_(is_valid_tid)(ThreadId tid);
+extern Bool VG_(is_exiting)(ThreadId tid);
 char has_counter[offsetof(VexGuestArchState, host_EvC_COUNTER) + 1];
 static void before_options(void)
 {
     VG_(am_shared_mmap_file_float_valgrind)(0, 0, 0, 0);
     VG_(vg_yield)();
+    VG_(is_exiting)(VG_(is_valid_tid)(1));
     VG_(needs_syscall_wrapper)(NULL, NULL);
     VG_(track_start_client_code)(NULL);
 }

@@ -207,6 +207,15 @@ tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
+# A part of the tool of valgrind, with a valgrind that the test plays.
+if VALGRIND_TOOL
+TESTS += tests/unit/trace/tool/test_turns
+check_PROGRAMS += tests/unit/trace/tool/test_turns
+tests_unit_trace_tool_test_turns_SOURCES = tests/unit/trace/tool/test_turns.c packer/trace/tool/turns.c
+tests_unit_trace_tool_test_turns_CPPFLAGS = $(AM_CPPFLAGS) $(VALGRIND_TOOL_CPPFLAGS)
+tests_unit_trace_tool_test_turns_LDADD = $(CMOCKA_LIBS)
+endif
+
 # What the tests of berthctl run.
 check_PROGRAMS += tests/unit/common/fake_berthd tests/unit/common/ledger_fill
 

@@ -77,7 +77,8 @@ static void before_call(ThreadId tid, UInt number, UWord *args, UInt count)
 
 static void after_call(ThreadId tid, UInt number, UWord *args, UInt count, SysRes result)
 {
-    (void)tid, (void)number, (void)args, (void)count, (void)result;
+    (void)number, (void)args, (void)count, (void)result;
+    turns_join(tid);
 }
 
 static void forked(ThreadId tid)

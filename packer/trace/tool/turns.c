@@ -3,11 +3,14 @@
  *
  * Valgrind runs the threads of a process in turn, each for 100,000 blocks. In that time a thread
  * can fill a cache and use it again as if it were alone; so turns are cut to blocks that refer to a
- * small part of the LLC. And which thread
- * has the next turn is up to who asks first: on a busy machine one thread may have many turns
- * before another gets a CPU to ask. So a thread that is ahead of another that could run, in
- * instructions, lets go until that one has come. The other may be ending, which is not always seen:
- * nobody waits for ever. */
+ * small part of the LLC. Which thread has the next turn depends on which thread asks first: on a
+ * busy machine one thread may have many turns before another gets a CPU to ask. So a thread that is
+ * ahead, in instructions, of another that could run yields until the other has come, however long
+ * that takes.
+ *
+ * That is safe because it is known which threads will come: those that neither are in a system call
+ * nor end. A system call is over for this account when valgrind has its result, not when the thread
+ * runs again: after clone(2), say, the thread yields in between. */
 #include "packer/trace/tool/turns.h"
 
 #include "packer/trace/tool/count.h"
@@ -18,22 +21,25 @@
 #define BLOCKS_MIN 50U
 #define LINES_PER_BLOCK 64 /* of the LLC; a block refers to up to some 16 lines */
 #define INSTRUCTIONS 10    /* of a block, about */
-#define YIELDS_MAX 1000000 /* some seconds */
 
-/* Of valgrind's core: lets other threads, and other programs, run. Not in its headers for tools. */
+/* These are valgrind's core's, not in its headers for tools. vg_yield lets other threads run. A
+ * thread is valid until its end; it is exiting when it will run no more of the program. */
 extern void VG_(vg_yield)(void);
+extern Bool VG_(is_valid_tid)(ThreadId tid);
+extern Bool VG_(is_exiting)(ThreadId tid);
 
 static struct {
-    Bool runs;  /* it does, or would if it were its turn */
-    ULong done; /* instructions, and what it was given for the time in which it did not run */
+    Bool runs;  /* the thread runs, or would run if it had the turn */
+    ULong done; /* its instructions, and what it was given for the time in which it did not run */
 } thread[THREADS_MAX];
 
-static ThreadId greatest;   /* that there ever was */
-static ThreadId present;    /* whose turn it is */
+static ThreadId greatest;   /* of all threads that there ever were */
+static ThreadId present;    /* the thread that has the turn */
 static ULong present_began; /* at this many instructions of the process */
 static UInt turn_blocks;
 
-/* Of the threads that run but this one, which has done least? VG_INVALID_THREADID: none runs. */
+/* Returns the thread that has done least of those that run, this one left out, or
+ * VG_INVALID_THREADID when no other runs. */
 static ThreadId last_of_others(ThreadId tid)
 {
     ThreadId last = VG_INVALID_THREADID;
@@ -75,16 +81,20 @@ void turns_join(ThreadId tid)
         thread[tid].done = thread[last].done;
 }
 
-/* As long as there is one thread its turns need not be short. */
+/* Returns how many blocks a turn has. Those of a single thread need not be short. */
 static UInt blocks(void)
 {
     return greatest > 1 ? turn_blocks : ~0U;
 }
 
+static Bool will_come(ThreadId tid)
+{
+    return VG_(is_valid_tid)(tid) && !VG_(is_exiting)(tid);
+}
+
 UInt turns_begin(ThreadId tid)
 {
     ThreadId last;
-    UInt yields = 0;
 
     end_turn();
     turns_join(tid);
@@ -92,12 +102,12 @@ UInt turns_begin(ThreadId tid)
         return blocks();
     while ((last = last_of_others(tid)) != VG_INVALID_THREADID &&
            thread[tid].done > thread[last].done + INSTRUCTIONS * turn_blocks) {
-        if (++yields > YIELDS_MAX)
-            thread[last].runs = False;
-        else
+        if (will_come(last))
             VG_(vg_yield)();
+        else
+            thread[last].runs = False;
     }
-    end_turn(); /* of those that ran meanwhile */
+    end_turn(); /* of the threads that ran meanwhile */
     present = tid;
     return blocks();
 }

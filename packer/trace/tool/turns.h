@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* turns - the threads of a process run in turn, in short turns of equal number. */
+/* turns - lets the threads of a process run in turn, in short turns of equal number. */
 #ifndef BERTH_TRACE_TOOL_TURNS_H
 #define BERTH_TRACE_TOOL_TURNS_H
 
 #include "pub_tool_basics.h"
 
-/* Before anything else: how many lines the LLC has. */
+/* Says how many lines the LLC has; called before anything else. */
 void turns_init(ULong llc_lines);
 
-/* Thread tid was created, or comes back from a system call. It has no turns to make up for. */
+/* Counts thread tid among those that run: it was created, or its system call has a result. The
+ * thread has no turns to make up for. */
 void turns_join(ThreadId tid);
 
-/* Thread tid is about to run. May first let others run. For how many blocks it is to run at most.
- */
+/* Begins a turn of thread tid, and may let others run before. Returns for how many blocks the
+ * thread is to run at most. */
 UInt turns_begin(ThreadId tid);
 
-/* It makes a system call, in which it may wait, or ends. */
+/* Counts thread tid no longer among those that run: it makes a system call, in which it may wait,
+ * or it ends. */
 void turns_leave(ThreadId tid);
 
-/* In a child that was just forked: it is the only thread. */
+/* Leaves tid as the only thread, in a child that was just forked. */
 void turns_forked(ThreadId tid);
 
 #endif
