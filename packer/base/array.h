@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* array - makes room in an array that grows at its end, and finds the middle of numbers. */
-#ifndef BERTH_ARRAY_H
-#define BERTH_ARRAY_H
+#ifndef BERTH_BASE_ARRAY_H
+#define BERTH_BASE_ARRAY_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* error - why something failed, in one line for a person.
+/* error - holds why something failed, in one line for a person.
  *
  * The callee fills it, the caller decides whether to log, print or ignore it: no function of the
  * library prints or exits. Every function that takes a `struct berth_error *` accepts NULL. */

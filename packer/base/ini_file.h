@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ini_file - a file of NAME = VALUE lines, read by inih, with errors that say where: "FILE:LINE:
+/* ini_file - reads a file of NAME = VALUE lines by inih, with errors that say where: "FILE:LINE:
  * what is wrong".
  *
  * inih counts lines but tells its handler nothing about them, and cuts long ones; its reader here

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json - JSON text to a json-c object, and fields that are added to one. What is read from one, and
- * whole structs there and back: base/json_fields.h. */
+/* json - makes a json-c object of JSON text, and adds fields to one. base/json_fields.h reads them,
+ * and whole structs there and back. */
 #ifndef BERTH_BASE_JSON_H
 #define BERTH_BASE_JSON_H
 

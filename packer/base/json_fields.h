@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json_fields - the fields of a struct in one table, by which it is read from a JSON object and
- * written to one.
+/* json_fields - reads a struct from a JSON object and writes it to one, by one table of its fields.
  *
  * What is read is checked against the table, and the error says which field is wrong, how, and what
  * would be right: "nodes[1].beta: 2: between 0 and 1 expected". What is not known is null: where a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log - the daemon's log: one line per event, to stderr (with a time) or to syslog.
+/* log - writes the daemon's log: one line per event, to stderr (with a time) or to syslog.
  *
  * Control characters in a line are replaced before it is written, here and nowhere else, so no text
  * that a user chose can forge a second line. */

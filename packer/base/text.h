@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text - texts of people: UTF-8 of which nothing drives a terminal or forges a line.
+/* text - takes from texts of people what would drive a terminal or forge a line.
  *
  * One rule stands for logs, terminals, pages and files: what is no character of UTF-8 (RFC 3629),
  * and every control character (C0, DEL, and C1, which UTF-8 writes as 0xc2 0x80..0x9f), is not

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* worker - a thread beside the event loop, with a mutex, and an end that does not wait for ever.
+/* worker - runs a thread beside the event loop, with a mutex, and an end that does not wait for
+ * ever.
  *
  * Disks, database servers and firmware take their time, and berthd's event loop must not wait for
  * them. Who has such work puts a struct worker into a structure of its own: the mutex guards that

@@ -48,9 +48,9 @@ static int open_meters(struct bill *bill, struct packer *packer, struct berth_er
 }
 
 /* Now, into busy; NULL where nobody knows. */
-static const struct busy *read_busy(const struct packer *packer, struct busy *busy)
+static const struct cpu_busy *read_busy(const struct packer *packer, struct cpu_busy *busy)
 {
-    return busy_read(&packer->root, busy, NULL) < 0 ? NULL : busy;
+    return cpu_busy_read(&packer->root, busy, NULL) < 0 ? NULL : busy;
 }
 
 int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err)

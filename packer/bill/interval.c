@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bill_interval - what each step, and everybody else, did between two readings of the meters.
  *
- * How long a package's CPUs were busy is what the kernel says of each CPU (system/cpu_busy.h). A step has the
- * busy time of its CPUs, or its part of it where steps share them; where its counters know its CPU
- * time, so much of it as makes the sum right. What no step explains is unmanaged. Instructions and
- * memory traffic follow the busy time: so many of them per second as in the step's last window.
- * So windows and intervals need not fall together, nothing has to be counted when a step begins or
- * moves, and each package has its part. */
+ * How long a package's CPUs were busy is what the kernel says of each CPU (system/cpu_busy.h). A
+ * step has the busy time of its CPUs, or its part of it where steps share them; where its counters
+ * know its CPU time, so much of it as makes the sum right. What no step explains is unmanaged.
+ * Instructions and memory traffic follow the busy time: so many of them per second as in the step's
+ * last window. So windows and intervals need not fall together, nothing has to be counted when a
+ * step begins or moves, and each package has its part. */
 #include "packer/bill/parts.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static double part_of(const struct bill *bill, const struct step *step, size_t c
 struct interval {
     double begin_s, end_s;
     struct cpus online;
-    const struct busy *busy; /* at its end; NULL: not known for this interval */
+    const struct cpu_busy *busy; /* at its end; NULL: not known for this interval */
 };
 
 static double busy_in(const struct bill *bill, const struct interval *in, size_t cpu)
@@ -330,7 +330,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
 }
 
 int bill_interval(struct packer *packer, const struct energy_reading *reading,
-                  const struct busy *busy)
+                  const struct cpu_busy *busy)
 {
     struct bill *bill = packer->bill;
     struct interval in = {.begin_s = bill->at_s,

@@ -88,7 +88,7 @@ struct bill {
     double at_s, due_s, saved_s;
     bool save_failed;
     bool busy_known;
-    struct busy *busy, *busy_now; /* at at_s, and now */
+    struct cpu_busy *busy, *busy_now; /* at at_s, and now */
     size_t saved_n;
     struct bill_saved *saved;
     /* for the length of an interval's end */
@@ -111,7 +111,7 @@ void bill_turn_at(struct packer *packer, double now_s);
 /* The interval that ends with this reading: claims are added up, and zones that are known are
  * divided. busy: of all CPUs until now, or NULL. 0, or -1 out of memory: it goes on. */
 int bill_interval(struct packer *packer, const struct energy_reading *reading,
-                  const struct busy *busy);
+                  const struct cpu_busy *busy);
 
 /* The step is about to go: what it did in zones that are not known now is nobody's (unmanaged). */
 void bill_leave(struct bill *bill, struct step *step);

@@ -13,13 +13,14 @@
 
 /* Its /proc/PID/stat; the descriptor is kept where there is room. 0, or -1: it is gone, or the
  * number is another process's. */
-static int read_stat(struct usage_ways *ways, struct tally_process *process, struct proc_stat *stat)
+static int read_stat(struct usage_ways *ways, struct tally_process *process,
+                     struct process_stat *stat)
 {
     int rc, fd = process->fd;
 
     if (fd < 0)
-        fd = proc_stat_open(ways->root, process->pid);
-    rc = fd < 0 ? -1 : proc_stat_read(fd, stat);
+        fd = process_stat_open(ways->root, process->pid);
+    rc = fd < 0 ? -1 : process_stat_read(fd, stat);
     if (rc == 0 && process->started && process->started != stat->started)
         rc = -1;
     if (fd < 0 || fd == process->fd)
@@ -36,7 +37,7 @@ static int read_stat(struct usage_ways *ways, struct tally_process *process, str
 /* 0, or -1: it is gone. */
 static int see(struct tally *tally, struct usage_ways *ways, struct tally_process *process)
 {
-    struct proc_stat stat;
+    struct process_stat stat;
 
     if (read_stat(ways, process, &stat) < 0)
         return -1;
@@ -152,12 +153,12 @@ static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
 static void see_threads(struct step_usage *usage, struct usage_ways *ways)
 {
     struct tally *tally = &usage->tally;
-    struct proc_waits waits;
+    struct process_waits waits;
 
     for (size_t i = 0; i < tally->n; i++) {
         struct tally_process *process = &tally->process[i];
 
-        if (proc_waits_read(ways->root, process->pid, &waits) < 0)
+        if (process_waits_read(ways->root, process->pid, &waits) < 0)
             continue;
         usage->run_delay_known |= waits.run_delay_known;
         usage->switches_known |= waits.switches_known;

@@ -47,7 +47,7 @@ struct daemon {
     struct event *event[EVENTS];
     struct server *server;
     struct metrics_http *metrics;
-    struct metrics_file *textfile;
+    struct metrics_textfile *textfile;
 };
 
 static void usage(FILE *out)
@@ -200,7 +200,7 @@ static void show_metrics(struct daemon *daemon)
 
     if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0)
         log_error("metrics: %s; going on without", err.text);
-    if (metrics_file_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0)
+    if (metrics_textfile_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0)
         log_error("%s; going on without the text file", err.text);
 }
 
@@ -260,7 +260,7 @@ static void stop(struct daemon *daemon)
     for (size_t i = 0; i < EVENTS; i++)
         if (daemon->event[i])
             event_free(daemon->event[i]);
-    metrics_file_close(daemon->textfile);
+    metrics_textfile_close(daemon->textfile);
     metrics_http_close(daemon->metrics);
     if (daemon->server)
         server_close(daemon->server);

@@ -30,7 +30,7 @@ struct energy {
     char say[WAYS][ENERGY_SAY];
     struct cpus *package; /* [packages] their CPUs; NULL: no model asks for them */
     size_t packages;
-    struct busy *busy;
+    struct cpu_busy *busy;
     size_t n;
     struct energy_zone about[ENERGY_ZONES];
     struct zone zone[ENERGY_ZONES];
@@ -135,7 +135,7 @@ static double busy_of(const struct energy *energy, size_t i, bool known)
 {
     bool wanted = known && ways[energy->zone[i].way] == &energy_model;
 
-    return wanted ? busy_sum(energy->busy, &energy->package[energy->about[i].package]) : NAN;
+    return wanted ? cpu_busy_sum(energy->busy, &energy->package[energy->about[i].package]) : NAN;
 }
 
 static bool read_zone(struct energy *energy, size_t i, double at_s, bool busy)
@@ -159,7 +159,7 @@ static bool read_zone(struct energy *energy, size_t i, double at_s, bool busy)
 
 void energy_read(struct energy *energy, double at_s, struct energy_reading *reading)
 {
-    bool busy = energy->busy && busy_read(energy->node.root, energy->busy, NULL) == 0;
+    bool busy = energy->busy && cpu_busy_read(energy->node.root, energy->busy, NULL) == 0;
 
     memset(reading, 0, sizeof(*reading));
     reading->at_s = at_s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_profile - what a machine's memory can do: bandwidth and latency of each NUMA node, and
- * between the nodes.
+/* machine_profile - holds what a machine's memory can do: bandwidth and latency of each NUMA node,
+ * and between the nodes.
  *
  * `berthctl calibrate` measures and writes one, berthd reads it (machine_profile of berth.conf),
  * and etc/machines has those of published machines. The file is JSON, with the unit in each field's

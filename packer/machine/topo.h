@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo - the node's shape as the models see it: packages, last-level caches, cores, CPUs, NUMA
- * nodes.
+/* topo - reads the node's shape as the models see it: packages, last-level caches, cores, CPUs,
+ * NUMA nodes.
  *
  * Read once by hwloc: from this machine, an XML file or a synthetic string ("package:2 l3:2 core:4
  * pu:1"). */

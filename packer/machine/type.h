@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_type - which machines count alike: processor and last-level cache, as a text. */
+/* machine_type - tells which machines count alike: processor and last-level cache, as a text. */
 #ifndef BERTH_MACHINE_TYPE_H
 #define BERTH_MACHINE_TYPE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_move - see memory/mover.h */
+/* mover - see mover.h */
 #include "packer/memory/mover.h"
 
 #include <math.h>

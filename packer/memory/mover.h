@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_move - a step's pages follow it to another NUMA node, while berthd does something else.
+/* mover - has a step's pages follow it to another NUMA node, while berthd does something else.
  *
  * A thread of its own moves them, one step after another, in small chunks (memory/pages.h) and not
  * faster than memory_rate of berth.conf. A step that ends or moves once more is not followed any

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_pages - see memory/pages.h */
+/* pages - see pages.h */
 #include "packer/memory/pages.h"
 
 #include <errno.h>
@@ -233,8 +233,8 @@ static char *read_proc(const struct work *work, pid_t pid, const char *file)
 static bool is_meant(const struct work *work, pid_t pid)
 {
     char *text = read_proc(work, pid, "stat");
-    struct proc_stat stat;
-    bool meant = text && proc_stat_parse(text, &stat) == 0 &&
+    struct process_stat stat;
+    bool meant = text && process_stat_parse(text, &stat) == 0 &&
                  (double)stat.started <= work->job->queued_s * (double)sysconf(_SC_CLK_TCK);
 
     free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_pages - moving the pages of processes from some NUMA nodes to others, by move_pages(2).
+/* pages - moves the pages of processes from some NUMA nodes to others, by move_pages(2).
  *
  * Which pages: those of writable memory, and of read-only memory that is no file's, on a node of
  * `from` where the process does not stand now. Memory that has a policy of the program's own (by

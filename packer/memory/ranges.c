@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_ranges - see memory/ranges.h */
+/* ranges - see ranges.h */
 #include "packer/memory/ranges.h"
 
 #include <inttypes.h>

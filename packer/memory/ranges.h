@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_ranges - the parts of a process's memory that hold pages to be moved, by the text of
+/* ranges - finds the parts of a process's memory that hold pages to be moved, by the text of
  * /proc/PID/maps and /proc/PID/numa_maps.
  *
  * numa_maps (Linux: fs/proc/task_mmu.c, show_numa_map) tells policy and pages of each mapping, maps

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_caches - the series of the last-level caches: who may run on each, and what is known of
+/* caches - writes the series of the last-level caches: who may run on each, and what is known of
  * what they do there. */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_families - the list of the series: names, units and help, for the page, the manual page
+/* families - has the list of the series: names, units and help, for the page, the manual page
  * and the test of the dashboard. */
 #include "packer/metrics/node.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_http - see metrics/http.h
+/* http - see http.h
  *
  * evhttp knows no limit for its connections. So each one's bufferevent, which evhttp asks for when
  * it has accepted one, is made and held here, too: when evhttp is done with it, it has taken its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_http - the page by HTTP, in berthd's event loop: GET and HEAD of /metrics and /.
+/* http - serves the page by HTTP, in berthd's event loop: GET and HEAD of /metrics and /.
  *
  * Each connection gets one answer and is closed. Whoever is slow, or says nothing, is hung up on
  * after METRICS_HTTP_LIFE_S; at most METRICS_HTTP_CLIENTS are spoken to at a time, and further ones

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_listen - see metrics/listen.h */
+/* listen - see listen.h */
 #include "packer/metrics/listen.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_listen - the socket where metrics are asked for, and who may read them.
+/* listen - opens the socket where metrics are asked for, and knows who may read them.
  *
  * berthd speaks to its own node only: a Unix socket, or a port of the loopback interface. Everybody
  * who is logged in can reach a port, so the series of steps, which are of all users, are not there

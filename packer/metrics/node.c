@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics - see metrics/node.h. The node's series, and the page that all of them make. */
+/* node - see node.h: the node's series, and the page that all of them make. */
 #include "packer/metrics/node.h"
 
 #include <inttypes.h>

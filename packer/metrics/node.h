@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics - the node, its caches and its steps as series for Prometheus.
+/* node - writes the node, its caches and its steps as series for Prometheus.
  *
  * The page is made from what berthd knows already: nothing is read for it but berthd's own use of
  * the machine. The rule for labels, so that nobody's database grows without bound: a cache's series

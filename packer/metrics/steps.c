@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_steps - the series of steps: which steps have some, and what is known of each. */
+/* steps - writes the series of steps: which steps have some, and what is known of each. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_text - see metrics/text.h. The formats: OpenMetrics 1.0 ("Text format" of the
+/* text - see text.h. The formats: OpenMetrics 1.0 ("Text format" of the
  * specification), and Prometheus' "Exposition formats", version 0.0.4. */
 #include "packer/metrics/text.h"
 

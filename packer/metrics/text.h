@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_text - the two text formats that Prometheus reads: OpenMetrics 1.0 and its own 0.0.4.
+/* text - writes the two text formats that Prometheus reads: OpenMetrics 1.0 and its own 0.0.4.
  *
  * The writer keeps what the formats demand: the description of a family once, before its first
  * sample and only if it has one; suffixes by type (_total, _info); escaped text in UTF-8; "# EOF".

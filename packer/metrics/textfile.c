@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_file - see metrics/textfile.h */
+/* textfile - see textfile.h */
 #include "packer/metrics/textfile.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "packer/metrics/listen.h"
 #include "packer/metrics/node.h"
 
-struct metrics_file {
+struct metrics_textfile {
     struct packer *packer; /* of the event loop */
     struct event *timer;
     char path[PATH_MAX];
@@ -28,7 +28,7 @@ struct metrics_file {
 /* ---- the thread ---- */
 
 /* Nobody but root sees it before it has its group. */
-static int write_file(const struct metrics_file *file, const char *text, size_t length,
+static int write_file(const struct metrics_textfile *file, const char *text, size_t length,
                       struct berth_error *err)
 {
     mode_t mode = file->readers.everybody ? 0644 : 0640;
@@ -46,7 +46,7 @@ static int write_file(const struct metrics_file *file, const char *text, size_t 
 
 static void run(void *arg)
 {
-    struct metrics_file *file = arg;
+    struct metrics_textfile *file = arg;
     struct berth_error err;
     bool failing = false;
 
@@ -73,7 +73,7 @@ static void run(void *arg)
 /* ---- the event loop's side ---- */
 
 /* A page that the thread has not come to is replaced. */
-static void hand_over(struct metrics_file *file)
+static void hand_over(struct metrics_textfile *file)
 {
     size_t length;
     char *text = metrics_page(file->packer, METRICS_PLAIN, true, &length);
@@ -90,7 +90,7 @@ static void hand_over(struct metrics_file *file)
 
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
-    struct metrics_file *file = arg;
+    struct metrics_textfile *file = arg;
     uint64_t ms = file->packer->conf.metrics_interval_ms;
     const struct timeval next = {.tv_sec = (time_t)(ms / 1000),
                                  .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
@@ -100,9 +100,9 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     event_add(file->timer, &next);
 }
 
-static struct metrics_file *file_new(struct event_base *base, struct packer *packer)
+static struct metrics_textfile *file_new(struct event_base *base, struct packer *packer)
 {
-    struct metrics_file *file = calloc(1, sizeof(*file));
+    struct metrics_textfile *file = calloc(1, sizeof(*file));
 
     if (!file)
         return NULL;
@@ -112,7 +112,7 @@ static struct metrics_file *file_new(struct event_base *base, struct packer *pac
     return file;
 }
 
-static void file_free(struct metrics_file *file)
+static void file_free(struct metrics_textfile *file)
 {
     if (file->timer)
         event_free(file->timer);
@@ -120,12 +120,12 @@ static void file_free(struct metrics_file *file)
     free(file);
 }
 
-int metrics_file_open(struct metrics_file **out, struct event_base *base, struct packer *packer,
-                      struct berth_error *err)
+int metrics_textfile_open(struct metrics_textfile **out, struct event_base *base,
+                          struct packer *packer, struct berth_error *err)
 {
     struct berth_error why = {"out of memory"};
     struct metrics_readers readers;
-    struct metrics_file *file;
+    struct metrics_textfile *file;
 
     *out = NULL;
     if (!packer->conf.metrics_textfile[0])
@@ -145,7 +145,7 @@ int metrics_file_open(struct metrics_file **out, struct event_base *base, struct
     return 0;
 }
 
-void metrics_file_close(struct metrics_file *file)
+void metrics_textfile_close(struct metrics_textfile *file)
 {
     if (!file)
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_file - the page as a file for node_exporter's textfile collector.
+/* textfile - keeps the page as a file for node_exporter's textfile collector.
  *
  * It is made every metrics_interval in the event loop, out of memory, and written by a thread: to
  * PATH.new, which is then renamed, so that nobody reads half of it. The file goes with berthd: one
@@ -11,12 +11,12 @@
 
 #include "packer/steps/packer.h"
 
-struct metrics_file;
+struct metrics_textfile;
 
 /* *out is NULL where conf.metrics_textfile is empty. The first page is handed to the thread before
  * this returns. 0, or -1 and err. */
-int metrics_file_open(struct metrics_file **out, struct event_base *base, struct packer *packer,
-                      struct berth_error *err);
-void metrics_file_close(struct metrics_file *file); /* NULL is fine; removes the file */
+int metrics_textfile_open(struct metrics_textfile **out, struct event_base *base,
+                          struct packer *packer, struct berth_error *err);
+void metrics_textfile_close(struct metrics_textfile *file); /* NULL is fine; removes the file */
 
 #endif

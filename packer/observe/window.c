@@ -73,7 +73,7 @@ static void take_window(struct step *step, const struct counters_sample *now,
 }
 
 /* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
-static void read_step(struct packer *packer, struct step *step, const struct busy *busy)
+static void read_step(struct packer *packer, struct step *step, const struct cpu_busy *busy)
 {
     struct step_counts *counts = step->counts;
     struct counters_target target = target_of(step);
@@ -86,7 +86,7 @@ static void read_step(struct packer *packer, struct step *step, const struct bus
         return;
     if (busy) {
         foreign_cpus(packer, &target, &foreign);
-        foreign_s = busy_sum(busy, &foreign);
+        foreign_s = cpu_busy_sum(busy, &foreign);
     }
     counters_read(packer->counters, counts->counters, &target, &now);
     if (first)
@@ -157,7 +157,7 @@ void sample_end(struct packer *packer, struct step *step)
 double sample_due(struct packer *packer)
 {
     double now_s = clock_s(), next_s = INFINITY;
-    struct busy *busy = NULL;
+    struct cpu_busy *busy = NULL;
     struct step *step;
     bool read = false;
 
@@ -167,7 +167,7 @@ double sample_due(struct packer *packer)
             continue;
         if (step->counts->due_s <= now_s + 0.001) {
             if (!read && (busy = malloc(sizeof(*busy))) &&
-                busy_read(&packer->root, busy, NULL) < 0) {
+                cpu_busy_read(&packer->root, busy, NULL) < 0) {
                 free(busy);
                 busy = NULL;
             }

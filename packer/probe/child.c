@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reporter - see probe/child.h
+/* child - see child.h
  *
  * The child is forked, not executed: it needs a few pages of berthd and no more, and calls nothing
  * that may not be called after fork(2). It closes what it inherits, so that it holds none of
@@ -38,25 +38,25 @@
 /* What the child writes into the pipe. */
 struct message {
     int error; /* errno of what failed; 0 */
-    struct reporter_result result;
+    struct probe_child_result result;
 };
 
-size_t reporter_bytes(size_t llc_bytes)
+size_t probe_child_bytes(size_t llc_bytes)
 {
     size_t bytes = llc_bytes / 2;
 
-    if (llc_bytes == 0 || bytes > REPORTER_BYTES_MAX)
-        bytes = REPORTER_BYTES_MAX;
-    if (bytes < REPORTER_BYTES_MIN)
-        bytes = REPORTER_BYTES_MIN;
-    return bytes - bytes % REPORTER_BYTES_MIN;
+    if (llc_bytes == 0 || bytes > PROBE_CHILD_BYTES_MAX)
+        bytes = PROBE_CHILD_BYTES_MAX;
+    if (bytes < PROBE_CHILD_BYTES_MIN)
+        bytes = PROBE_CHILD_BYTES_MIN;
+    return bytes - bytes % PROBE_CHILD_BYTES_MIN;
 }
 
 /* ---- in the child ---- */
 
 /* Be on that CPU only, give way to everybody, and end when the time is over. 0, or -1 with errno.
  */
-static int settle(const struct reporter_task *task)
+static int settle(const struct probe_child_task *task)
 {
     const struct itimerval timer = {
         .it_value = {.tv_sec = task->time_ms / 1000, .tv_usec = task->time_ms % 1000 * 1000}};
@@ -113,10 +113,10 @@ static double read_buffer(const char *buffer, size_t bytes)
     const double begin_ns = clock_ns(CLOCK_MONOTONIC);
     const size_t stream = bytes / STREAMS;
 
-    for (size_t i = 0; i < stream; i += REPORTER_LINE_BYTES)
+    for (size_t i = 0; i < stream; i += PROBE_CHILD_LINE_BYTES)
         for (size_t s = 0; s < STREAMS; s++)
             (void)*(const volatile uint64_t *)(buffer + s * stream + i);
-    return (clock_ns(CLOCK_MONOTONIC) - begin_ns) / (double)(bytes / REPORTER_LINE_BYTES);
+    return (clock_ns(CLOCK_MONOTONIC) - begin_ns) / (double)(bytes / PROBE_CHILD_LINE_BYTES);
 }
 
 /* Keep the CPU awake, and leave the cache to the others. */
@@ -129,7 +129,8 @@ static void rest(void)
 }
 
 /* The measurement, until end_ns. 0, or the errno that tells why there is none. */
-static int measure(const char *buffer, size_t bytes, double end_ns, struct reporter_result *result)
+static int measure(const char *buffer, size_t bytes, double end_ns,
+                   struct probe_child_result *result)
 {
     double sample[READINGS_MAX], cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const double begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -150,7 +151,7 @@ static int measure(const char *buffer, size_t bytes, double end_ns, struct repor
     return 0;
 }
 
-static void work(const struct reporter_task *task, double begin_ns, struct message *message)
+static void work(const struct probe_child_task *task, double begin_ns, struct message *message)
 {
     double end_ns = begin_ns + BUSY_SHARE * 1e6 * task->time_ms;
     char *buffer;
@@ -164,8 +165,8 @@ static void work(const struct reporter_task *task, double begin_ns, struct messa
     message->result.cpu_s = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
-static void run_child(const struct reporter_task *task, int out) __attribute__((noreturn));
-static void run_child(const struct reporter_task *task, int out)
+static void run_child(const struct probe_child_task *task, int out) __attribute__((noreturn));
+static void run_child(const struct probe_child_task *task, int out)
 {
     double begin_ns = clock_ns(CLOCK_MONOTONIC);
     struct message message = {0};
@@ -179,25 +180,25 @@ static void run_child(const struct reporter_task *task, int out)
 
 /* ---- in berthd ---- */
 
-int reporter_start(struct reporter *reporter, const struct reporter_task *task,
-                   struct berth_error *err)
+int probe_child_start(struct probe_child *child, const struct probe_child_task *task,
+                      struct berth_error *err)
 {
     int fd[2];
 
-    if (task->cpu >= CPUS_MAX || task->bytes < REPORTER_BYTES_MIN || task->time_ms == 0)
+    if (task->cpu >= CPUS_MAX || task->bytes < PROBE_CHILD_BYTES_MIN || task->time_ms == 0)
         return berth_error_set(err, "reporter: no such CPU, buffer or time");
     if (pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)
         return berth_error_set(err, "reporter: %s", strerror(errno));
-    reporter->pid = fork();
-    if (reporter->pid == 0)
+    child->pid = fork();
+    if (child->pid == 0)
         run_child(task, fd[1]);
     close(fd[1]);
-    if (reporter->pid < 0) {
+    if (child->pid < 0) {
         berth_error_set(err, "reporter: cannot fork: %s", strerror(errno));
         close(fd[0]);
         return -1;
     }
-    reporter->fd = fd[0];
+    child->fd = fd[0];
     return 0;
 }
 
@@ -212,18 +213,18 @@ static void let_end(pid_t pid)
     sched_setscheduler(pid, SCHED_OTHER, &none);
 }
 
-int reporter_finish(struct reporter *reporter, struct reporter_result *result,
-                    struct berth_error *err)
+int probe_child_finish(struct probe_child *child, struct probe_child_result *result,
+                       struct berth_error *err)
 {
     struct message message;
-    bool whole = read(reporter->fd, &message, sizeof(message)) == sizeof(message);
+    bool whole = read(child->fd, &message, sizeof(message)) == sizeof(message);
 
     if (!whole)
-        kill(reporter->pid, SIGKILL);
-    let_end(reporter->pid);
-    close(reporter->fd);
-    reporter->fd = -1;
-    *result = whole ? message.result : (struct reporter_result){0};
+        kill(child->pid, SIGKILL);
+    let_end(child->pid);
+    close(child->fd);
+    child->fd = -1;
+    *result = whole ? message.result : (struct probe_child_result){0};
     if (!whole || message.error == ETIME)
         return berth_error_set(err, "the reporter's time was over before it had read its buffer "
                                     "again; a longer probe_time may help");
@@ -234,9 +235,9 @@ int reporter_finish(struct reporter *reporter, struct reporter_result *result,
     return 0;
 }
 
-bool reporter_gone(struct reporter *reporter)
+bool probe_child_gone(struct probe_child *child)
 {
-    if (reporter->pid > 0 && waitpid(reporter->pid, NULL, WNOHANG) != 0)
-        reporter->pid = 0; /* or nobody's child any more */
-    return reporter->pid <= 0;
+    if (child->pid > 0 && waitpid(child->pid, NULL, WNOHANG) != 0)
+        child->pid = 0; /* or nobody's child any more */
+    return child->pid <= 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reporter - a short-lived child that times memory accesses on one CPU, to see how busy the cache
- * and the memory behind it are.
+/* child - starts the reporter, a short-lived child that times memory accesses on one CPU, to see
+ * how busy the cache and the memory behind it are.
  *
  * It reads a buffer of half a last-level cache, a word of each line in eight streams, lets the
  * others have the cache for 2 ms, and times how long reading it again takes; and so on. Where
@@ -21,17 +21,18 @@
 
 #include "packer/base/error.h"
 
-#define REPORTER_LINE_BYTES 64
-#define REPORTER_BYTES_MIN ((size_t)1 << 20)
-#define REPORTER_BYTES_MAX ((size_t)32 << 20) /* to write more takes too much of a probe's time */
+#define PROBE_CHILD_LINE_BYTES 64
+#define PROBE_CHILD_BYTES_MIN ((size_t)1 << 20)
+#define PROBE_CHILD_BYTES_MAX                                                                      \
+    ((size_t)32 << 20) /* to write more takes too much of a probe's time */
 
-struct reporter_task {
+struct probe_child_task {
     unsigned cpu;     /* the only one that it runs on */
     size_t bytes;     /* of the buffer */
     unsigned time_ms; /* after which it is killed, its start included */
 };
 
-struct reporter_result {
+struct probe_child_result {
     double access_ns;  /* per line: the median of the readings */
     double op_ns;      /* per multiplication */
     double cpu_s;      /* CPU time of the child until then */
@@ -39,27 +40,27 @@ struct reporter_result {
 };
 
 /* A child at work. */
-struct reporter {
+struct probe_child {
     pid_t pid; /* 0: gone */
     int fd;    /* readable when it has a result or has ended; close-on-exec, does not block */
 };
 
-/* The buffer that fits a last-level cache of that size (0: unknown): half of it, within the bounds.
- */
-size_t reporter_bytes(size_t llc_bytes);
+/* Returns the bytes of the buffer for a last-level cache of that size (0: unknown): half of it,
+ * within the bounds. */
+size_t probe_child_bytes(size_t llc_bytes);
 
-/* Start a child. 0, or -1 and err. */
-int reporter_start(struct reporter *reporter, const struct reporter_task *task,
-                   struct berth_error *err);
+/* Starts a child. 0, or -1 and err. */
+int probe_child_start(struct probe_child *child, const struct probe_child_task *task,
+                      struct berth_error *err);
 
-/* Its result, once fd is readable; a child that is still at work is killed. Closes fd in any case,
- * and does not wait for the child to be gone: that may take a while where somebody has come to work
- * on its CPU. 0; or -1 and err: it was killed, could not run on that CPU, or the CPU was not its
- * own. */
-int reporter_finish(struct reporter *reporter, struct reporter_result *result,
-                    struct berth_error *err);
+/* Takes its result, once fd is readable; a child that is still at work is killed. Closes fd in any
+ * case, and does not wait for the child to be gone: that may take a while where somebody has come
+ * to work on its CPU. 0; or -1 and err: it was killed, could not run on that CPU, or the CPU was
+ * not its own. */
+int probe_child_finish(struct probe_child *child, struct probe_child_result *result,
+                       struct berth_error *err);
 
-/* Is the child gone, after reporter_finish? To be asked until it is. */
-bool reporter_gone(struct reporter *reporter);
+/* Says whether the child is gone, after probe_child_finish; to be asked until it is. */
+bool probe_child_gone(struct probe_child *child);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probe_estimate - see probe/estimate.h */
+/* estimate - see estimate.h */
 #include "packer/probe/estimate.h"
 
 #include <math.h>

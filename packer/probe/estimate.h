@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probe_estimate - what many probes in different situations say about one step; see probe.h. No
+/* estimate - tells what many probes in different situations say about one step; see probe.h. No
  * I/O. */
 #ifndef BERTH_PROBE_ESTIMATE_H
 #define BERTH_PROBE_ESTIMATE_H

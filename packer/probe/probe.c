@@ -27,7 +27,7 @@ struct probe {
     char *look;     /* /proc/stat at look_s, or NULL */
     double look_s;
     bool at_work;
-    struct reporter reporter;
+    struct probe_child child;
     size_t llc;           /* that is probed, */
     struct probe_set set; /* with these steps on it, */
     bool spoiled;         /* one of which has ended meanwhile */
@@ -216,13 +216,13 @@ int probe_open(struct probe **out, const struct counters_node *node, struct bert
 
 void probe_close(struct probe *probe)
 {
-    struct reporter_result result;
+    struct probe_child_result result;
 
     if (!probe)
         return;
     if (probe->at_work)
-        reporter_finish(&probe->reporter, &result, NULL);
-    while (!reporter_gone(&probe->reporter))
+        probe_child_finish(&probe->child, &result, NULL);
+    while (!probe_child_gone(&probe->child))
         usleep(1000);
     probe_history_free(probe->history);
     free(probe->last_s);
@@ -320,7 +320,7 @@ static int start(struct probe *probe, const struct moment *moment, struct berth_
 {
     const struct conf *conf = probe->node.conf;
     const struct topo *topo = probe->node.topo;
-    struct reporter_task task = {.time_ms = (unsigned)conf->probe_time_ms};
+    struct probe_child_task task = {.time_ms = (unsigned)conf->probe_time_ms};
     double oldest_s = INFINITY;
     struct probe_set set;
     long cpu = -1, found;
@@ -336,13 +336,13 @@ static int start(struct probe *probe, const struct moment *moment, struct berth_
     if (cpu < 0)
         return -1;
     task.cpu = (unsigned)cpu;
-    task.bytes = reporter_bytes(topo->llc[probe->llc].size_bytes);
-    if (reporter_start(&probe->reporter, &task, err) < 0)
+    task.bytes = probe_child_bytes(topo->llc[probe->llc].size_bytes);
+    if (probe_child_start(&probe->child, &task, err) < 0)
         return -1;
     probe->at_work = true;
     probe->spoiled = false;
     probe->last_s[probe->llc] = moment->now_s;
-    return probe->reporter.fd;
+    return probe->child.fd;
 }
 
 int probe_begin(struct probe *probe, double now_s, const struct probe_step *step, size_t n,
@@ -353,7 +353,7 @@ int probe_begin(struct probe *probe, double now_s, const struct probe_step *step
     int fd;
 
     berth_error_set(err, "%s", "");
-    if (probe->at_work || now_s < probe->next_s || !reporter_gone(&probe->reporter))
+    if (probe->at_work || now_s < probe->next_s || !probe_child_gone(&probe->child))
         return -1;
     if (probe->look && now_s - probe->look_s > LOOK_STALE_S) {
         free(probe->look);
@@ -375,12 +375,12 @@ int probe_begin(struct probe *probe, double now_s, const struct probe_step *step
 
 int probe_end(struct probe *probe, struct probe_result *result, struct berth_error *err)
 {
-    struct reporter_result report;
+    struct probe_child_result report;
     int rc;
 
     if (!probe->at_work)
         return berth_error_set(err, "no probe is at work");
-    rc = reporter_finish(&probe->reporter, &report, err);
+    rc = probe_child_finish(&probe->child, &report, err);
     probe->at_work = false;
     *result =
         (struct probe_result){.llc = probe->llc, .steps = probe->set.steps, .cpu_s = report.cpu_s};

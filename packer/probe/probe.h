@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probe - how much a step disturbs its last-level cache, on nodes without cache counters: by the
- * reporter (probe/child.h), now and then, on an idle core of that cache.
+/* probe - measures how much a step disturbs its last-level cache, on nodes without cache counters:
+ * by the reporter (probe/child.h), now and then, on an idle core of that cache.
  *
  * When and where
  *   Off unless berth.conf says `probe = on`. At most one probe at a time on the node, one every

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_fields - see report/fields.h; names and widths as sacct has them where it has the field */
+/* fields - see fields.h; names and widths as sacct has them where it has the field */
 #include "packer/report/fields.h"
 
 #include <ctype.h>

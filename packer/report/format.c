@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* format - what a row says in a column, for people and for programs: fields.h. */
+/* format - writes what a row says in a column, for people and for programs: fields.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html - see report/html.h */
+/* html - see html.h */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

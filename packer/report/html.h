@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html - a report as one page for a browser: figures, charts, the nodes over time, tables.
+/* html - writes a report as one page for a browser: figures, charts, the nodes over time, tables.
  *
  * The page needs nothing but itself: no script, style, font or picture of anywhere else, and the
  * browser is told to load none. All figures are there without its script, which only sorts tables.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html_bars - who used how much: a line each, with a bar of energy and one of EDP. */
+/* html_bars - draws who used how much: a line each, with a bar of energy and one of EDP. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

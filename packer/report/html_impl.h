@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html_impl - what the parts of the page share: report/html.h. */
+/* html_impl - has what the parts of the page share: html.h. */
 #ifndef BERTH_REPORT_HTML_IMPL_H
 #define BERTH_REPORT_HTML_IMPL_H
 

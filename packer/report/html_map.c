@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html_map - each node over time: a line for each of its CPUs, a bar for each step, where it
+/* html_map - draws each node over time: a line for each of its CPUs, a bar for each step, where it
  * stood at its end, in its user's colour. */
 #include <errno.h>
 #include <math.h>

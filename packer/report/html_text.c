@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_html_text - text of people as text of a page: escaped, valid UTF-8, no control characters.
+/* html_text - writes text of people as text of a page: escaped, valid UTF-8, no control characters.
  */
 #include <ctype.h>
 #include <string.h>

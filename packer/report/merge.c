@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_merge - how the figures of a whole come from those of its parts: report.h. */
+/* merge - makes the figures of a whole from those of its parts: report.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

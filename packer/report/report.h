@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report - what steps cost: the ledger's records (ledger.h), gathered into rows of steps, of jobs
- * and of whatever else is added up.
+/* report - adds up what steps cost: the ledger's records (ledger.h), gathered into rows of steps,
+ * of jobs and of whatever else is added up.
  *
  * A step has a record for each of its nodes. Records are merged into steps, these into jobs, and
  * jobs into totals; merge[] in report/merge.c says for each figure how. What is not known of a part

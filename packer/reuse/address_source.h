@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* address_source - the event of this processor that samples the addresses of accesses to the
+/* address_source - finds the event of this processor that samples the addresses of accesses to the
  * last-level cache, and the one that counts them.
  *
  *   PEBS  (Intel, Haswell and later) loads that missed the second-level cache, sampled and counted

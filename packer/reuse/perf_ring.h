@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_ring - the records that the kernel writes about an event: its ring buffer, read in order.
+/* perf_ring - reads the records that the kernel writes about an event, in the order of its ring
+ * buffer.
  *
  * A record may lie across the end of the buffer; the kernel drops new records while the buffer is
  * full and says later how many. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reuse_sampler - see reuse/sampler.h */
+/* sampler - see sampler.h */
 #include "packer/reuse/sampler.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reuse_sampler - the stack-distance profile of a step's last-level cache while it runs, from a few
+/* sampler - makes the stack-distance profile of a step's last-level cache while it runs, from a few
  * of its accesses (after RDX: Wang, Liu and Chabbi, HPCA 2019).
  *
  * The processor samples addresses that missed the second-level cache (address_source.h). A debug

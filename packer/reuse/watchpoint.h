@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watchpoint - when does a thread touch an address again? A debug register tells, armed by
+/* watchpoint - tells when a thread touches an address again. A debug register does that, armed by
  * perf_event_open: the thread gets no signal and is not traced; the kernel writes a record, with
  * the thread's clock, and takes the register back after so many traps.
  *

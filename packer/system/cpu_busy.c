@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* busy - see system/cpu_busy.h */
+/* cpu_busy - see cpu_busy.h */
 #include "packer/system/cpu_busy.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* One line "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ .."; guests are in user. */
-static void take_line(struct busy *busy, const char *line, double tick_s)
+static void take_line(struct cpu_busy *busy, const char *line, double tick_s)
 {
     unsigned long long user, nice, system, irq, softirq;
     unsigned cpu;
@@ -23,7 +23,7 @@ static void take_line(struct busy *busy, const char *line, double tick_s)
     cpus_add(&busy->known, cpu);
 }
 
-int busy_read(const struct rootfs *root, struct busy *busy, struct berth_error *err)
+int cpu_busy_read(const struct rootfs *root, struct cpu_busy *busy, struct berth_error *err)
 {
     char *text = rootfs_read(root, "/proc/stat"), *line, *save;
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
@@ -40,7 +40,7 @@ int busy_read(const struct rootfs *root, struct busy *busy, struct berth_error *
     return cpus_empty(&busy->known) ? berth_error_set(err, "/proc/stat: no CPU in it") : 0;
 }
 
-double busy_sum(const struct busy *busy, const struct cpus *cpus)
+double cpu_busy_sum(const struct cpu_busy *busy, const struct cpus *cpus)
 {
     double sum = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* busy - how long each CPU has been at work, whoever it worked for (/proc/stat): tells whether a
- * step had its cache to itself, also from programs that berth knows nothing of. */
+/* cpu_busy - tells how long each CPU has been at work, for whomever (/proc/stat): whether a step
+ * had its cache to itself, also from programs that berth knows nothing of. */
 #ifndef BERTH_SYSTEM_CPU_BUSY_H
 #define BERTH_SYSTEM_CPU_BUSY_H
 
@@ -8,16 +8,16 @@
 #include "packer/base/error.h"
 #include "packer/system/rootfs.h"
 
-struct busy {
+struct cpu_busy {
     double s[CPUS_MAX]; /* seconds since boot, but those idle or waiting for I/O; in ticks of 10 ms
                            as a rule */
     struct cpus known;  /* CPUs that are on line */
 };
 
-/* 0, or -1 with errno and err. */
-int busy_read(const struct rootfs *root, struct busy *busy, struct berth_error *err);
+/* Reads them all. 0, or -1 with errno and err. */
+int cpu_busy_read(const struct rootfs *root, struct cpu_busy *busy, struct berth_error *err);
 
-/* Of these CPUs together. */
-double busy_sum(const struct busy *busy, const struct cpus *cpus);
+/* Returns the seconds of these CPUs together. */
+double cpu_busy_sum(const struct cpu_busy *busy, const struct cpus *cpus);
 
 #endif

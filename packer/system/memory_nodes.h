@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_nodes - on which NUMA nodes memory lies: of a memory cgroup (memory.numa_stat of v1 and
- * v2, cheap) or of a process (/proc/PID/numa_maps, for which the kernel walks all its page tables).
+/* memory_nodes - tells on which NUMA nodes memory lies: of a memory cgroup (memory.numa_stat of v1
+ * and v2, cheap) or of a process (/proc/PID/numa_maps, for which the kernel walks all its page
+ * tables).
  *
  * A cgroup's figure is memory that the step uses as anonymous or mapped, shared pages once; v1
  * knows no mapped files apart from other page cache and gives anonymous, shared (shmem) and locked

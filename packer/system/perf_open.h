@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_open - perf_event_open(2), which the C library does not wrap. */
+/* perf_open - calls perf_event_open(2), which the C library does not wrap. */
 #ifndef BERTH_SYSTEM_PERF_OPEN_H
 #define BERTH_SYSTEM_PERF_OPEN_H
 

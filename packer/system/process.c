@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_usage - see system/process.h */
+/* process - see process.h */
 #include "packer/system/process.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int parse_fields(const char *text, long long *field)
     return 0;
 }
 
-int proc_stat_parse(const char *text, struct proc_stat *stat)
+int process_stat_parse(const char *text, struct process_stat *stat)
 {
     const char *rest = strrchr(text, ')'); /* the command's name may hold anything */
     double tick = NS_PER_S / (double)sysconf(_SC_CLK_TCK);
@@ -53,7 +53,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     if (!rest || rest[1] != ' ' || !rest[2] || parse_fields(rest + 3, field) < 0)
         return -1;
     zombie = strchr("ZXx", rest[2]) != NULL;
-    *stat = (struct proc_stat){
+    *stat = (struct process_stat){
         .zombie = zombie,
         .parent = (pid_t)field[PARENT],
         .started = (uint64_t)field[STARTED],
@@ -70,7 +70,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     return 0;
 }
 
-int proc_stat_open(const struct rootfs *root, pid_t pid)
+int process_stat_open(const struct rootfs *root, pid_t pid)
 {
     char path[64];
 
@@ -78,7 +78,7 @@ int proc_stat_open(const struct rootfs *root, pid_t pid)
     return rootfs_openat(root, path, O_RDONLY);
 }
 
-int proc_stat_read(int fd, struct proc_stat *stat)
+int process_stat_read(int fd, struct process_stat *stat)
 {
     char text[STAT_MAX];
     ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
@@ -86,7 +86,7 @@ int proc_stat_read(int fd, struct proc_stat *stat)
     if (got <= 0)
         return -1;
     text[got] = '\0';
-    return proc_stat_parse(text, stat);
+    return process_stat_parse(text, stat);
 }
 
 /* The number after name in text. 0, or -1. */
@@ -103,7 +103,7 @@ static int find_number(const char *text, const char *name, double *value)
 }
 
 /* Add the second number of a thread's schedstat: ns on a CPU, ns waiting for one, time slices. */
-static void add_schedstat(const char *text, struct proc_waits *waits)
+static void add_schedstat(const char *text, struct process_waits *waits)
 {
     char *end, *second;
     unsigned long long delay;
@@ -118,7 +118,7 @@ static void add_schedstat(const char *text, struct proc_waits *waits)
 
 /* Add a thread's status. The lines are the last ones; a thread's name stands before, with every
  * newline in it escaped. */
-static void add_status(const char *text, struct proc_waits *waits)
+static void add_status(const char *text, struct process_waits *waits)
 {
     double voluntary, involuntary;
 
@@ -139,11 +139,11 @@ static char *read_thread(const struct rootfs *root, pid_t pid, const char *threa
     return rootfs_read(root, path);
 }
 
-int proc_waits_read(const struct rootfs *root, pid_t pid, struct proc_waits *waits)
+int process_waits_read(const struct rootfs *root, pid_t pid, struct process_waits *waits)
 {
     char path[64], **thread, *text;
 
-    *waits = (struct proc_waits){0};
+    *waits = (struct process_waits){0};
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(root, path);
     if (!thread)

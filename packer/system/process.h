@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_usage - what /proc says of one process.
+/* process - reads what /proc says of one process.
  *
  * /proc/PID/stat is kept open: the kernel ties the descriptor to the process, so that it never
  * answers for another one that got the same number, and a read of it costs half of what opening it
@@ -15,7 +15,7 @@
 
 /* A process, all its threads together, those that have ended too. Times have the resolution of the
  * kernel's clock ticks (10 ms as a rule). */
-struct proc_stat {
+struct process_stat {
     bool zombie; /* it has ended; its parent has not waited for it yet */
     pid_t parent;
     uint64_t started;                  /* ticks since boot: with the pid, who it is */
@@ -24,23 +24,23 @@ struct proc_stat {
     double threads, rss_bytes;
 };
 
-/* The text of /proc/PID/stat. 0, or -1: it is not one. */
-int proc_stat_parse(const char *text, struct proc_stat *stat);
+/* Reads the text of /proc/PID/stat. 0, or -1: it is none. */
+int process_stat_parse(const char *text, struct process_stat *stat);
 
-/* /proc/PID/stat, to be read as often as wanted. The descriptor, or -1 with errno. */
-int proc_stat_open(const struct rootfs *root, pid_t pid);
+/* Opens /proc/PID/stat, to be read as often as wanted. Returns the descriptor, or -1 with errno. */
+int process_stat_open(const struct rootfs *root, pid_t pid);
 
-/* 0, or -1: the process is gone. */
-int proc_stat_read(int fd, struct proc_stat *stat);
+/* Reads it anew. 0, or -1: the process is gone. */
+int process_stat_read(int fd, struct process_stat *stat);
 
 /* What the threads waited, summed over those that live now. */
-struct proc_waits {
+struct process_waits {
     bool run_delay_known, switches_known;
     double run_delay_ns;           /* schedstat (CONFIG_SCHED_INFO) */
     double voluntary, involuntary; /* status */
 };
 
-/* Read /proc/PID/task/TID/{schedstat,status} of every thread. 0, or -1: the process is gone. */
-int proc_waits_read(const struct rootfs *root, pid_t pid, struct proc_waits *waits);
+/* Reads /proc/PID/task/TID/{schedstat,status} of every thread. 0, or -1: the process is gone. */
+int process_waits_read(const struct rootfs *root, pid_t pid, struct process_waits *waits);
 
 #endif

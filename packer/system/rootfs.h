@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rootfs - every file of /sys, /proc and cgroupfs, opened below one root directory.
+/* rootfs - opens every file of /sys, /proc and cgroupfs below one root directory.
  *
  * The root is "/" in the daemon and a recorded tree in a test: then a machine is a directory. Paths
  * are given with or without a leading slash and always stay below the root they are resolved from.

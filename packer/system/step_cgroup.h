@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* step_cgroup - the cgroups, other than cpusets, that Slurm has made for a step, and the CPU time
- * that the kernel counts in them.
+/* step_cgroup - finds the cgroups, other than cpusets, that Slurm has made for a step, and reads
+ * the CPU time that the kernel counts in them.
  *
  * They are there where Slurm tracks or accounts by them (v1:
  * JobAcctGatherType=jobacct_gather/cgroup for cpuacct, that or ConstrainRAMSpace for memory; v2:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* taskstats - what the kernel counts of a whole process, by netlink: one request for each process
- * instead of two files for each of its threads (linux/taskstats.h, TASKSTATS_CMD_ATTR_TGID).
+/* taskstats - asks the kernel by netlink what it counts of a whole process: one request for each
+ * process instead of two files for each of its threads (linux/taskstats.h,
+ * TASKSTATS_CMD_ATTR_TGID).
  *
  * The kernel needs CONFIG_TASKSTATS, CONFIG_TASK_DELAY_ACCT and CAP_NET_ADMIN in its first network
  * namespace. Waiting for a CPU comes from sched_info, which counts without kernel.task_delayacct

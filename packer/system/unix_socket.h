@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unix_socket - a Unix socket at a path, for the daemon's listeners. */
+/* unix_socket - binds a Unix socket at a path, for the daemon's listeners. */
 #ifndef BERTH_SYSTEM_UNIX_SOCKET_H
 #define BERTH_SYSTEM_UNIX_SOCKET_H
 

@@ -72,21 +72,21 @@ static void stop(pid_t pid)
 }
 
 /* One good report; *cpu_s grows by what all tries took. */
-static double report(const struct reporter_task *task, double *cpu_s, unsigned *tries)
+static double report(const struct probe_child_task *task, double *cpu_s, unsigned *tries)
 {
-    struct reporter_result result;
-    struct reporter reporter;
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
     struct pollfd ended = {.events = POLLIN};
     int rc;
 
     for (int i = 0; i < TRIES; i++) {
-        if (reporter_start(&reporter, task, &err) < 0)
+        if (probe_child_start(&reporter, task, &err) < 0)
             bench_die("start", err.text);
         ended.fd = reporter.fd;
         poll(&ended, 1, (int)(2 * task->time_ms));
-        rc = reporter_finish(&reporter, &result, &err);
-        while (!reporter_gone(&reporter))
+        rc = probe_child_finish(&reporter, &result, &err);
+        while (!probe_child_gone(&reporter))
             usleep(1000);
         if (rc == 0) {
             *cpu_s += result.cpu_s;
@@ -124,7 +124,7 @@ static double spearman(const double *value, size_t n)
     return 1 - 6 * sum / ((double)n * ((double)n * (double)n - 1));
 }
 
-static void print(const struct probe_history *history, const struct reporter_task *task,
+static void print(const struct probe_history *history, const struct probe_child_task *task,
                   double cpu_s, unsigned reports)
 {
     double value[PROGRAMS];
@@ -151,8 +151,8 @@ static unsigned argument(int argc, char **argv, int which, unsigned by_default)
 int main(int argc, char **argv)
 {
     unsigned rounds = argument(argc, argv, 1, 20), cpu = argument(argc, argv, 2, 0), reports = 0;
-    struct reporter_task task = {.cpu = argument(argc, argv, 3, 1),
-                                 .time_ms = argument(argc, argv, 4, 20)};
+    struct probe_child_task task = {.cpu = argument(argc, argv, 3, 1),
+                                    .time_ms = argument(argc, argv, 4, 20)};
     struct probe_history *history = probe_history_new();
     struct berth_error err;
     struct topo *topo;
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 
     if (!history || topo_read(&topo, NULL, &err) < 0)
         bench_die("topology", history ? err.text : strerror(ENOMEM));
-    task.bytes = reporter_bytes(topo->llc[0].size_bytes);
+    task.bytes = probe_child_bytes(topo->llc[0].size_bytes);
     for (unsigned round = 0; round < rounds; round++)
         for (size_t i = 0; i < PROGRAMS; i++) {
             struct probe_set set = set_of(i);

@@ -17,7 +17,7 @@
 struct stand {
     struct fixture *f;
     struct event_base *base;
-    struct metrics_file *file;
+    struct metrics_textfile *file;
     const char *path;
 };
 
@@ -41,7 +41,7 @@ static int tear_down(void **state)
 {
     struct stand *stand = *state;
 
-    metrics_file_close(stand->file);
+    metrics_textfile_close(stand->file);
     event_base_free(stand->base);
     fixture_close(stand->f);
     free(stand);
@@ -52,7 +52,7 @@ static void open_file(struct stand *stand)
 {
     struct berth_error err = {""};
 
-    if (metrics_file_open(&stand->file, stand->base, &stand->f->packer, &err) < 0)
+    if (metrics_textfile_open(&stand->file, stand->base, &stand->f->packer, &err) < 0)
         fail_msg("%s", err.text);
     assert_non_null(stand->file);
 }
@@ -91,7 +91,7 @@ static void test_written_and_removed(void **state)
     assert_non_null(page_find(page, "berth_cores", ""));
     assert_non_null(page_find(page, "berth_step_cores", "jobid=1,step=0"));
     page_free(page);
-    metrics_file_close(stand->file);
+    metrics_textfile_close(stand->file);
     stand->file = NULL;
     assert_int_equal(access(stand->path, F_OK), -1);
 }
@@ -111,7 +111,7 @@ static void test_mode(void **state)
         page_free(read_file(stand->path));
         assert_int_equal(stat(stand->path, &st), 0);
         assert_int_equal(st.st_mode & 0777, cases[i].mode);
-        metrics_file_close(stand->file);
+        metrics_textfile_close(stand->file);
         stand->file = NULL;
     }
 }
@@ -195,11 +195,11 @@ static void test_none(void **state)
     struct berth_error err = {""};
 
     stand->f->packer.conf.metrics_textfile[0] = '\0';
-    assert_int_equal(metrics_file_open(&stand->file, stand->base, &stand->f->packer, &err), 0);
+    assert_int_equal(metrics_textfile_open(&stand->file, stand->base, &stand->f->packer, &err), 0);
     assert_null(stand->file);
     strcpy(stand->f->packer.conf.metrics_textfile, "/tmp/x");
     strcpy(stand->f->packer.conf.metrics_group, "no such group");
-    assert_int_equal(metrics_file_open(&stand->file, stand->base, &stand->f->packer, &err), -1);
+    assert_int_equal(metrics_textfile_open(&stand->file, stand->base, &stand->f->packer, &err), -1);
     assert_null(stand->file);
 }
 

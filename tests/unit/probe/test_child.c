@@ -29,18 +29,18 @@ static unsigned a_cpu(void)
     return (unsigned)cpus_next(&cpus, 0);
 }
 
-static void wait_for(const struct reporter *reporter, int ms)
+static void wait_for(const struct probe_child *reporter, int ms)
 {
     struct pollfd ended = {.fd = reporter->fd, .events = POLLIN};
 
     poll(&ended, 1, ms);
 }
 
-static void wait_gone(struct reporter *reporter)
+static void wait_gone(struct probe_child *reporter)
 {
-    while (!reporter_gone(reporter))
+    while (!probe_child_gone(reporter))
         usleep(1000);
-    assert_true(reporter_gone(reporter)); /* and stays so */
+    assert_true(probe_child_gone(reporter)); /* and stays so */
 }
 
 static void test_bytes(void **state)
@@ -55,23 +55,23 @@ static void test_bytes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_int_equal(reporter_bytes(cases[i].llc), cases[i].bytes);
+        assert_int_equal(probe_child_bytes(cases[i].llc), cases[i].bytes);
 }
 
 /* The CPU of a test may be anybody's: tried until the reporter had it for itself. */
 static void test_reports(void **state)
 {
-    const struct reporter_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = 8};
-    struct reporter_result result;
-    struct reporter reporter;
+    const struct probe_child_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = 8};
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
     int rc = -1;
 
     (void)state;
     for (int i = 0; rc < 0 && i < 100; i++) {
-        assert_int_equal(reporter_start(&reporter, &task, &err), 0);
+        assert_int_equal(probe_child_start(&reporter, &task, &err), 0);
         wait_for(&reporter, 10000);
-        rc = reporter_finish(&reporter, &result, &err);
+        rc = probe_child_finish(&reporter, &result, &err);
         wait_gone(&reporter);
         if (rc < 0)
             usleep(20000); /* whoever was there may have gone then */
@@ -89,32 +89,32 @@ static void test_reports(void **state)
 
 static void test_ends_in_time(void **state)
 {
-    const struct reporter_task task = {
-        .cpu = a_cpu(), .bytes = REPORTER_BYTES_MAX, .time_ms = 1}; /* too little for so much */
-    struct reporter_result result;
-    struct reporter reporter;
+    const struct probe_child_task task = {
+        .cpu = a_cpu(), .bytes = PROBE_CHILD_BYTES_MAX, .time_ms = 1}; /* too little for so much */
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
 
     (void)state;
-    assert_int_equal(reporter_start(&reporter, &task, &err), 0);
+    assert_int_equal(probe_child_start(&reporter, &task, &err), 0);
     wait_for(&reporter, 10000);
-    assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
+    assert_int_equal(probe_child_finish(&reporter, &result, &err), -1);
     assert_non_null(strstr(err.text, "probe_time"));
     wait_gone(&reporter);
 }
 
 static void test_is_killed(void **state)
 {
-    const struct reporter_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = LONG_MS};
-    struct reporter_result result;
-    struct reporter reporter;
+    const struct probe_child_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = LONG_MS};
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
     pid_t pid;
 
     (void)state;
-    assert_int_equal(reporter_start(&reporter, &task, &err), 0);
+    assert_int_equal(probe_child_start(&reporter, &task, &err), 0);
     pid = reporter.pid;
-    assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
+    assert_int_equal(probe_child_finish(&reporter, &result, &err), -1);
     wait_gone(&reporter);
     assert_int_equal(kill(pid, 0), -1);
     assert_int_equal(errno, ESRCH);
@@ -122,26 +122,28 @@ static void test_is_killed(void **state)
 
 static void test_wrong_tasks(void **state)
 {
-    static const struct reporter_task tasks[] = {{.cpu = CPUS_MAX, .bytes = 1 << 20, .time_ms = 1},
-                                                 {.cpu = 0, .bytes = 4096, .time_ms = 1},
-                                                 {.cpu = 0, .bytes = 1 << 20, .time_ms = 0}};
-    const struct reporter_task absent = {.cpu = CPUS_MAX - 1, .bytes = 1 << 20, .time_ms = LONG_MS};
-    struct reporter_result result;
-    struct reporter reporter;
+    static const struct probe_child_task tasks[] = {
+        {.cpu = CPUS_MAX, .bytes = 1 << 20, .time_ms = 1},
+        {.cpu = 0, .bytes = 4096, .time_ms = 1},
+        {.cpu = 0, .bytes = 1 << 20, .time_ms = 0}};
+    const struct probe_child_task absent = {
+        .cpu = CPUS_MAX - 1, .bytes = 1 << 20, .time_ms = LONG_MS};
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
 
     (void)state;
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
-        assert_int_equal(reporter_start(&reporter, &tasks[i], &err), -1);
-    assert_int_equal(reporter_start(&reporter, &absent, &err), 0);
+        assert_int_equal(probe_child_start(&reporter, &tasks[i], &err), -1);
+    assert_int_equal(probe_child_start(&reporter, &absent, &err), 0);
     wait_for(&reporter, 10000);
-    assert_int_equal(reporter_finish(&reporter, &result, &err), -1);
+    assert_int_equal(probe_child_finish(&reporter, &result, &err), -1);
     assert_non_null(strstr(err.text, strerror(EINVAL)));
     wait_gone(&reporter);
 }
 
 /* Try until it is so, or the reporter has ended. */
-static bool while_at_work(const struct reporter *reporter, bool (*is_so)(pid_t, int), int fd)
+static bool while_at_work(const struct probe_child *reporter, bool (*is_so)(pid_t, int), int fd)
 {
     struct pollfd ended = {.fd = reporter->fd, .events = POLLIN};
 
@@ -172,19 +174,19 @@ static bool is_humble(pid_t pid, int fd)
 
 static void test_holds_nothing_and_gives_way(void **state)
 {
-    const struct reporter_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = LONG_MS};
-    struct reporter_result result;
-    struct reporter reporter;
+    const struct probe_child_task task = {.cpu = a_cpu(), .bytes = 1 << 20, .time_ms = LONG_MS};
+    struct probe_child_result result;
+    struct probe_child reporter;
     struct berth_error err = {""};
     int fd[2];
 
     (void)state;
     assert_int_equal(pipe2(fd, O_NONBLOCK), 0);
-    assert_int_equal(reporter_start(&reporter, &task, &err), 0);
+    assert_int_equal(probe_child_start(&reporter, &task, &err), 0);
     close(fd[1]);
     assert_true(while_at_work(&reporter, is_at_end, fd[0])); /* it has closed what it inherited */
     assert_true(while_at_work(&reporter, is_humble, -1));
-    reporter_finish(&reporter, &result, &err);
+    probe_child_finish(&reporter, &result, &err);
     wait_gone(&reporter);
     close(fd[0]);
 }

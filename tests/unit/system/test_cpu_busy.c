@@ -46,7 +46,7 @@ static void test_read(void **state)
 {
     struct tree *tree = *state;
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    struct busy busy;
+    struct cpu_busy busy;
     struct cpus all;
 
     folder_put(tree->path, "proc/stat",
@@ -54,14 +54,14 @@ static void test_read(void **state)
                "cpu0 1 2 3 4 5 6 7 8 9 0\n"
                "cpu7 100 0 0 9999 0 0 0 0 0 0\n"
                "intr 1 2 3\ncpu8 1 1 1 1 1 1 1 1 1 1\n");
-    assert_int_equal(busy_read(&tree->root, &busy, NULL), 0);
+    assert_int_equal(cpu_busy_read(&tree->root, &busy, NULL), 0);
     assert_true(busy.s[0] == 19 * tick_s);
     assert_true(busy.s[7] == 100 * tick_s);
     assert_int_equal(cpus_count(&busy.known), 2);
     cpus_parse(&all, "0-15");
-    assert_true(busy_sum(&busy, &all) == busy.s[0] + busy.s[7]);
+    assert_true(cpu_busy_sum(&busy, &all) == busy.s[0] + busy.s[7]);
     cpus_zero(&all);
-    assert_true(busy_sum(&busy, &all) == 0);
+    assert_true(cpu_busy_sum(&busy, &all) == 0);
 }
 
 static void test_bad(void **state)
@@ -69,14 +69,14 @@ static void test_bad(void **state)
     static const char *const bad[] = {"", "cpu  1 2 3 4 5 6 7 8\n", "cpu0 1 2 3\n", "cpux 1\n",
                                       "cpu99999 1 2 3 4 5 6 7 8\n"};
     struct tree *tree = *state;
-    struct busy busy;
+    struct cpu_busy busy;
     struct berth_error err;
 
-    assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
+    assert_int_equal(cpu_busy_read(&tree->root, &busy, &err), -1);
     assert_string_equal(err.text, "/proc/stat: No such file or directory");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         folder_put(tree->path, "proc/stat", bad[i]);
-        assert_int_equal(busy_read(&tree->root, &busy, &err), -1);
+        assert_int_equal(cpu_busy_read(&tree->root, &busy, &err), -1);
         assert_string_equal(err.text, "/proc/stat: no CPU in it");
     }
 }
@@ -85,16 +85,16 @@ static void test_bad(void **state)
 static void test_this_machine(void **state)
 {
     struct rootfs root;
-    struct busy before, after;
+    struct cpu_busy before, after;
 
     (void)state;
     assert_int_equal(rootfs_open(&root, "/", NULL), 0);
-    if (busy_read(&root, &before, NULL) < 0)
+    if (cpu_busy_read(&root, &before, NULL) < 0)
         skip();
     for (clock_t until = clock() + CLOCKS_PER_SEC / 10; clock() < until;)
         ;
-    assert_int_equal(busy_read(&root, &after, NULL), 0);
-    assert_true(busy_sum(&after, &after.known) - busy_sum(&before, &before.known) > 0.05);
+    assert_int_equal(cpu_busy_read(&root, &after, NULL), 0);
+    assert_true(cpu_busy_sum(&after, &after.known) - cpu_busy_sum(&before, &before.known) > 0.05);
     rootfs_close(&root);
 }
 

@@ -30,11 +30,11 @@ static double tick(void)
 
 static void test_parse(void **state)
 {
-    struct proc_stat stat;
+    struct process_stat stat;
 
     (void)state;
     assert_int_equal(
-        proc_stat_parse(
+        process_stat_parse(
             "4711 (solver) R 42 4711 42 34816 4711 4194304 1200 33 7 4 150 20 31 9 20 0 "
             "8 0 123456 2322432 555" REST,
             &stat),
@@ -53,13 +53,13 @@ static void test_names(void **state)
 {
     static const char *const names[] = {"a b", "x) R 1 2 3", ") Z 9", "", "(()", "\xff\n)"};
     char text[512];
-    struct proc_stat stat;
+    struct process_stat stat;
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(text, sizeof(text),
                  "9 (%s) S 77 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 99 1000 10" REST, names[i]);
-        assert_int_equal(proc_stat_parse(text, &stat), 0);
+        assert_int_equal(process_stat_parse(text, &stat), 0);
         assert_int_equal(stat.parent, 77);
         assert_int_equal(stat.started, 99);
         assert_true(stat.threads == 3);
@@ -68,12 +68,12 @@ static void test_names(void **state)
 
 static void test_zombie(void **state)
 {
-    struct proc_stat stat;
+    struct process_stat stat;
 
     (void)state;
-    assert_int_equal(
-        proc_stat_parse("9 (x) Z 77 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 0 0" REST, &stat),
-        0);
+    assert_int_equal(process_stat_parse(
+                         "9 (x) Z 77 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 0 0" REST, &stat),
+                     0);
     assert_true(stat.zombie && stat.threads == 0 && stat.user_ns == 5 * tick());
 }
 
@@ -89,27 +89,27 @@ static void test_refused(void **state)
         "1 (x) S 1 2 3 4 5 6 7 8 9",
         "1 (x) S a 9 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 99 1000 10",
     };
-    struct proc_stat stat;
+    struct process_stat stat;
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        assert_int_equal(proc_stat_parse(texts[i], &stat), -1);
+        assert_int_equal(process_stat_parse(texts[i], &stat), -1);
 }
 
 static void test_self(void **state)
 {
     struct rusage before, after;
-    struct proc_stat stat;
+    struct process_stat stat;
     struct rootfs root;
     int fd;
 
     (void)state;
     assert_int_equal(rootfs_open(&root, "/", NULL), 0);
-    fd = proc_stat_open(&root, getpid());
+    fd = process_stat_open(&root, getpid());
     assert_true(fd >= 0);
     for (int i = 0; i < 2; i++) { /* the same descriptor, again and again */
         getrusage(RUSAGE_SELF, &before);
-        assert_int_equal(proc_stat_read(fd, &stat), 0);
+        assert_int_equal(process_stat_read(fd, &stat), 0);
         getrusage(RUSAGE_SELF, &after);
         assert_int_equal(stat.parent, getppid());
         assert_true(stat.threads == 1);
@@ -125,7 +125,7 @@ static void test_self(void **state)
 /* A descriptor outlives its process, and says so. */
 static void test_gone(void **state)
 {
-    struct proc_stat stat;
+    struct process_stat stat;
     struct rootfs root;
     pid_t pid = fork();
     int fd;
@@ -135,16 +135,16 @@ static void test_gone(void **state)
         for (;;)
             pause();
     assert_int_equal(rootfs_open(&root, "/", NULL), 0);
-    fd = proc_stat_open(&root, pid);
-    assert_int_equal(proc_stat_read(fd, &stat), 0);
+    fd = process_stat_open(&root, pid);
+    assert_int_equal(process_stat_read(fd, &stat), 0);
     assert_int_equal(stat.parent, getpid());
     kill(pid, SIGKILL);
-    while (proc_stat_read(fd, &stat) == 0 && !stat.zombie)
+    while (process_stat_read(fd, &stat) == 0 && !stat.zombie)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_int_equal(proc_stat_read(fd, &stat), 0); /* until somebody has waited for it */
+    assert_int_equal(process_stat_read(fd, &stat), 0); /* until somebody has waited for it */
     waitpid(pid, NULL, 0);
-    assert_int_equal(proc_stat_read(fd, &stat), -1);
-    assert_int_equal(proc_stat_open(&root, pid), -1);
+    assert_int_equal(process_stat_read(fd, &stat), -1);
+    assert_int_equal(process_stat_open(&root, pid), -1);
     close(fd);
     rootfs_close(&root);
 }
@@ -154,7 +154,7 @@ static void test_gone(void **state)
 static void test_waits(void **state)
 {
     char folder[] = "/tmp/test_proc_usage.XXXXXX";
-    struct proc_waits waits;
+    struct process_waits waits;
     struct rootfs root;
 
     (void)state;
@@ -168,12 +168,12 @@ static void test_waits(void **state)
                "voluntary:\t1\nvoluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t3\n");
     folder_put(folder, "proc/7/task/7/status", "Name:\tx\n"); /* this kernel knows neither */
     assert_int_equal(rootfs_open(&root, folder, NULL), 0);
-    assert_int_equal(proc_waits_read(&root, 5, &waits), 0);
+    assert_int_equal(process_waits_read(&root, 5, &waits), 0);
     assert_true(waits.run_delay_known && waits.run_delay_ns == 230);
     assert_true(waits.switches_known && waits.voluntary == 41 && waits.involuntary == 5);
-    assert_int_equal(proc_waits_read(&root, 7, &waits), 0);
+    assert_int_equal(process_waits_read(&root, 7, &waits), 0);
     assert_false(waits.run_delay_known || waits.switches_known);
-    assert_int_equal(proc_waits_read(&root, 8, &waits), -1);
+    assert_int_equal(process_waits_read(&root, 8, &waits), -1);
     rootfs_close(&root);
     assert_int_equal(folder_remove(folder), 0);
 }
