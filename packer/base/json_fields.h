@@ -18,20 +18,20 @@
 
 enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 
-enum json_kind {                /* what the struct has, and what JSON has for it */
-                 JSON_TEXT,     /* char[size]: a string of min to size - 1 bytes, no NUL in it */
-                 JSON_UNSIGNED, /* uint32_t or uint64_t: a whole number */
-                 JSON_SIGNED,   /* int32_t or int64_t */
-                 JSON_NUMBER,   /* double: a finite number */
-                 JSON_BOOL,     /* bool */
-                 JSON_WORD,     /* an enum: one of words; null for a value that has none */
-                 JSON_CPUS,     /* struct cpus: a list such as "0-3,8" */
-                 JSON_STRUCT,   /* a struct: an object of fields */
-                 JSON_TUPLE,    /* a struct: an array of the values of its fields, in their order */
-                 JSON_LIST, /* n values, item after item in `size` bytes: an array of n; fields: the
-                               item */
-                 JSON_ANY_ARRAY, /* struct json_object *, borrowed of what was read: an array */
-                 JSON_ANY_OBJECT /* likewise an object */
+/* What the struct has, and what JSON has for it. */
+enum json_kind {
+    JSON_TEXT,      /* char[size]: a string of min to size - 1 bytes, no NUL in it */
+    JSON_UNSIGNED,  /* uint32_t or uint64_t: a whole number */
+    JSON_SIGNED,    /* int32_t or int64_t */
+    JSON_NUMBER,    /* double: a finite number */
+    JSON_BOOL,      /* bool */
+    JSON_WORD,      /* an enum: one of words; null for a value that has none */
+    JSON_CPUS,      /* struct cpus: a list such as "0-3,8" */
+    JSON_STRUCT,    /* a struct: an object of fields */
+    JSON_TUPLE,     /* a struct: an array of the values of its fields, in their order */
+    JSON_LIST,      /* n values in `size` bytes: an array of n; fields: one for each of them */
+    JSON_ANY_ARRAY, /* struct json_object *, borrowed of what was read: an array */
+    JSON_ANY_OBJECT /* likewise an object */
 };
 
 struct json_field {
@@ -46,7 +46,6 @@ struct json_field {
     size_t n;                        /* how many words; how many elements of a JSON_LIST */
     const struct json_field *fields; /* of a struct; of a JSON_LIST one, for each of its elements */
     size_t given;                    /* 1 + offset of a bool: is there one? 0: always */
-    const char *unit;                /* for people: "s", "uJ", ..; NULL or "" none */
 };
 
 /* One field of a table: member of `type`, called `key` in JSON, OPTIONAL or REQUIRED. JSON_FIELD
@@ -64,6 +63,9 @@ struct json_field {
 #define JSON_RANGE(type, key, member, needed, least, most)                                         \
     {JSON_AT(type, key, member, needed), .kind = JSON_KIND(((type *)NULL)->member),                \
      .min = (least), .max = (most)}
+#define JSON_WHOLE(type, key, member, needed, least, most)                                         \
+    {JSON_AT(type, key, member, needed), .kind = JSON_NUMBER, .whole = true, .min = (least),       \
+     .max = (most)}
 #define JSON_CHOICE(type, key, member, needed, names)                                              \
     {JSON_AT(type, key, member, needed), .kind = JSON_WORD, .words = (names),                      \
      .n = sizeof(names) / sizeof((names)[0])}

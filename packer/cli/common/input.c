@@ -91,47 +91,16 @@ int ctl_input_list(struct json_object *object, const char *key, enum json_type t
     return 0;
 }
 
-static int read_number(struct json_object *object, const struct ctl_number *number, double *value,
-                       struct berth_error *err)
-{
-    enum json_need need = number->optional ? JSON_OPTIONAL : JSON_REQUIRED;
-
-    if (number->optional && !json_object_object_get(object, number->name))
-        return 0;
-    if (json_get_double(object, number->name, need, value, err) < 0)
-        return -1;
-    if (*value < number->min || *value > number->max)
-        return berth_error_set(err, "%s: %.12g: between %g and %g expected", number->name, *value,
-                               number->min, number->max);
-    if (number->whole && floor(*value) != *value)
-        return berth_error_set(err, "%s: %.12g: a whole number expected", number->name, *value);
-    return 0;
-}
-
-int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
-                      void *into, struct berth_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (read_number(object, &number[i], (double *)((char *)into + number[i].offset), err) < 0)
-            return -1;
-    return 0;
-}
-
 int ctl_input_threshold(struct json_object *input, const char *key, double *value,
                         struct berth_error *err)
 {
+    struct json_field field = {.name = key, .kind = JSON_NUMBER, .max = HUGE_VAL};
     struct json_object *thresholds = NULL;
-    double given = *value;
-    struct berth_error why;
 
     if (json_get_object(input, "thresholds", JSON_OPTIONAL, &thresholds, err) < 0)
         return -1;
-    if (thresholds && json_get_double(thresholds, key, JSON_OPTIONAL, &given, &why) < 0)
-        return berth_error_set(err, "thresholds.%.400s", why.text);
-    if (given < 0)
-        return berth_error_set(err, "thresholds.%s: negative", key);
-    *value = given;
-    return 0;
+    return json_get(thresholds, &field, value, err) < 0 ? berth_error_before(err, "thresholds.")
+                                                        : 0;
 }
 
 int ctl_input_time_limit(struct json_object *input, double *limit_s, struct berth_error *err)

@@ -25,19 +25,6 @@ const char *ctl_input_name(const char *path);
 int ctl_input_list(struct json_object *object, const char *key, enum json_type type,
                    struct json_object **out, struct berth_error *err);
 
-/* Says how a number of an object is read, as `double` at that offset of a struct: between min and
- * max, and whole where that is asked. */
-struct ctl_number {
-    const char *name;
-    size_t offset;
-    double min, max;
-    bool whole, optional; /* optional: what the struct has stays where it is absent or null */
-};
-
-/* Reads n of them. 0, or -1 and err: "NAME: -1: between 0 and 1 expected". */
-int ctl_input_numbers(struct json_object *object, const struct ctl_number *number, size_t n,
-                      void *into, struct berth_error *err);
-
 /* Reads the number input.thresholds[key], in events per million instructions; *value stays as it is
  * where there is none. 0, or -1 and err when it is negative or no number. */
 int ctl_input_threshold(struct json_object *input, const char *key, double *value,

@@ -5,6 +5,7 @@
  * with
  * {"cores":{name:index}}; they differ in what places the threads. */
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,25 +30,25 @@ struct regular {
 
 static int read_arity(struct json_object *input, uint64_t count[3], struct berth_error *err)
 {
+    static const struct json_field item = {.kind = JSON_UNSIGNED,
+                                           .need = JSON_REQUIRED,
+                                           .size = sizeof(uint64_t),
+                                           .min = 1,
+                                           .max = CORES_MAX};
     struct json_object *list;
-    uint64_t product = 1;
 
-    if (ctl_input_list(input, "arity", json_type_int, &list, err) < 0)
+    if (json_get_array(input, "arity", JSON_REQUIRED, &list, err) < 0)
         return -1;
     if (json_object_array_length(list) != 3)
         return berth_error_set(err,
                                "arity: three numbers expected (packages, caches per package, cores "
                                "per cache), not %zu",
                                json_object_array_length(list));
-    for (size_t i = 0; i < 3; i++) {
-        int64_t n = json_object_get_int64(json_object_array_get_idx(list, i));
-
-        if (n < 1)
-            return berth_error_set(err, "arity[%zu]: at least 1 expected", i);
-        if ((uint64_t)n > CORES_MAX || (product *= (uint64_t)n) > CORES_MAX)
+    if (json_get_list(list, "arity", 3, &item, count, sizeof(count[0]), err) < 0)
+        return -1;
+    for (size_t i = 1; i < 3; i++)
+        if ((count[i] *= count[i - 1]) > CORES_MAX)
             return berth_error_set(err, "arity: more than %u cores", CORES_MAX);
-        count[i] = product;
-    }
     return 0;
 }
 
@@ -89,15 +90,14 @@ static int read_thread(struct workload *load, size_t i, struct berth_error *err)
 {
     struct json_object *thread = json_object_array_get_idx(load->list, i);
     char name[NAME_MAX_BYTES];
-    struct berth_error why;
+    struct json_field name_field = {
+        .name = "name", .need = JSON_REQUIRED, .kind = JSON_TEXT, .size = sizeof(name), .min = 1};
+    struct json_field rate_field = {
+        .name = "miss_pmi", .need = JSON_REQUIRED, .kind = JSON_NUMBER, .max = HUGE_VAL};
 
-    if (json_get_text(thread, "name", JSON_REQUIRED, name, sizeof(name), &why) < 0 ||
-        json_get_double(thread, "miss_pmi", JSON_REQUIRED, &load->miss_pmi[i], &why) < 0)
-        return berth_error_set(err, "threads[%zu].%.400s", i, why.text);
-    if (!name[0])
-        return berth_error_set(err, "threads[%zu].name: empty", i);
-    if (load->miss_pmi[i] < 0)
-        return berth_error_set(err, "threads[%zu].miss_pmi: negative", i);
+    if (json_get(thread, &name_field, name, err) < 0 ||
+        json_get(thread, &rate_field, &load->miss_pmi[i], err) < 0)
+        return berth_error_before(err, "threads[%zu].", i);
     if (json_object_object_get_ex(load->cores, name, NULL))
         return berth_error_set(err, "threads[%zu].name: %s is there twice", i,
                                json_object_to_json_string(json_object_object_get(thread, "name")));
@@ -207,14 +207,13 @@ static int read_wishes(const struct workload *load, struct isolate_unit *unit,
 {
     for (size_t i = 0; i < load->n; i++) {
         struct json_object *object = json_object_array_get_idx(load->list, i);
-        struct berth_error why;
 
         unit[i].unit = (struct di_unit){.miss_pmi = load->miss_pmi[i], .cores = 1};
         unit[i].group = i;
         unit[i].sensitive = load->miss_pmi[i] >= load->devil_miss_pmi;
-        if (json_get_bool(object, "prioritised", JSON_OPTIONAL, &unit[i].prioritised, &why) < 0 ||
-            json_get_bool(object, "sensitive", JSON_OPTIONAL, &unit[i].sensitive, &why) < 0)
-            return berth_error_set(err, "threads[%zu].%.400s", i, why.text);
+        if (json_get_bool(object, "prioritised", JSON_OPTIONAL, &unit[i].prioritised, err) < 0 ||
+            json_get_bool(object, "sensitive", JSON_OPTIONAL, &unit[i].sensitive, err) < 0)
+            return berth_error_before(err, "threads[%zu].", i);
     }
     return 0;
 }

@@ -15,37 +15,41 @@
 #define MOST_NS 1e9 /* a second */
 #define LEAST 1e-9  /* of what must be more than 0 */
 
-#define HARDWARE(field) offsetof(struct dramon_hardware, field)
-static const struct ctl_number hardware_numbers[] = {
-    {"channels", HARDWARE(channels), 1, 1e6, true, false},
-    {"banks", HARDWARE(banks), 1, 1e6, true, false},
-    {"tRCD_ns", HARDWARE(trcd_ns), 0, MOST_NS, false, false},
-    {"tCAS_ns", HARDWARE(tcas_ns), 0, MOST_NS, false, false},
-    {"tRP_ns", HARDWARE(trp_ns), 0, MOST_NS, false, false},
-    {"tBurst_ns", HARDWARE(tburst_ns), LEAST, MOST_NS, false, false},
-    {"tWR_ns", HARDWARE(twr_ns), 0, MOST_NS, false, false},
-    {"tRTRS_ns", HARDWARE(trtrs_ns), 0, MOST_NS, false, false},
-    {"tWTR_ns", HARDWARE(twtr_ns), 0, MOST_NS, false, false},
-    {"tCK_ns", HARDWARE(tck_ns), 0, MOST_NS, false, false},
-    {"request_bytes", HARDWARE(request_bytes), LEAST, 1e12, false, false},
-    {"auto_close", HARDWARE(auto_close), 0, 1e12, false, false},
+#define HARDWARE(key, member, min, max)                                                            \
+    JSON_RANGE(struct dramon_hardware, key, member, REQUIRED, min, max)
+#define SOFTWARE(member, need, min, max)                                                           \
+    JSON_RANGE(struct dramon_software, #member, member, need, min, max)
+
+static const struct json_field hardware_fields[] = {
+    JSON_WHOLE(struct dramon_hardware, "channels", channels, REQUIRED, 1, 1e6),
+    JSON_WHOLE(struct dramon_hardware, "banks", banks, REQUIRED, 1, 1e6),
+    HARDWARE("tRCD_ns", trcd_ns, 0, MOST_NS),
+    HARDWARE("tCAS_ns", tcas_ns, 0, MOST_NS),
+    HARDWARE("tRP_ns", trp_ns, 0, MOST_NS),
+    HARDWARE("tBurst_ns", tburst_ns, LEAST, MOST_NS),
+    HARDWARE("tWR_ns", twr_ns, 0, MOST_NS),
+    HARDWARE("tRTRS_ns", trtrs_ns, 0, MOST_NS),
+    HARDWARE("tWTR_ns", twtr_ns, 0, MOST_NS),
+    HARDWARE("tCK_ns", tck_ns, 0, MOST_NS),
+    HARDWARE("request_bytes", request_bytes, LEAST, 1e12),
+    HARDWARE("auto_close", auto_close, 0, 1e12),
+    JSON_END,
 };
 
-#define SOFTWARE(field) offsetof(struct dramon_software, field)
-static const struct ctl_number software_numbers[] = {
-    {"issue_rate_single", SOFTWARE(issue_rate_single), 0, 1e12, false, false},
-    {"hit", SOFTWARE(hit), 0, 1, false, false},
-    {"miss", SOFTWARE(miss), 0, 1, false, false},
-    {"conflict", SOFTWARE(conflict), 0, 1, false, false},
-    {"read_ratio", SOFTWARE(read_ratio), 0, 1, false, false},
-    {"wtr", SOFTWARE(wtr), 0, 1, false, false},
-    {"rtr", SOFTWARE(rtr), 0, 1, false, false},
-    {"ranks", SOFTWARE(ranks), 1, 1e6, true, false},
-    {"same_row", SOFTWARE(same_row), 0, 1, false, true},
-    {"same_bank", SOFTWARE(same_bank), 0, 1, false, true},
-    {"other_channel", SOFTWARE(other_channel), 0, 1, false, true},
+static const struct json_field software_fields[] = {
+    SOFTWARE(issue_rate_single, REQUIRED, 0, 1e12),
+    SOFTWARE(hit, REQUIRED, 0, 1),
+    SOFTWARE(miss, REQUIRED, 0, 1),
+    SOFTWARE(conflict, REQUIRED, 0, 1),
+    SOFTWARE(read_ratio, REQUIRED, 0, 1),
+    SOFTWARE(wtr, REQUIRED, 0, 1),
+    SOFTWARE(rtr, REQUIRED, 0, 1),
+    JSON_WHOLE(struct dramon_software, "ranks", ranks, REQUIRED, 1, 1e6),
+    SOFTWARE(same_row, OPTIONAL, 0, 1),
+    SOFTWARE(same_bank, OPTIONAL, 0, 1),
+    SOFTWARE(other_channel, OPTIONAL, 0, 1),
+    JSON_END,
 };
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 struct input {
     struct dramon_hardware hardware;
@@ -54,26 +58,39 @@ struct input {
     double cores;
 };
 
+static const struct json_field input_fields[] = {
+    JSON_NESTED(struct input, "hardware", hardware, REQUIRED, hardware_fields),
+    JSON_NESTED(struct input, "software", software, REQUIRED, software_fields),
+    JSON_WHOLE(struct input, "cores", cores, REQUIRED, 1, DRAMON_CORES_MAX),
+    JSON_END,
+};
+
+static const struct json_field point_fields[] = {
+    JSON_FIELD(struct dramon_point, "cores", cores, REQUIRED),
+    JSON_FIELD(struct dramon_point, "gbps", gbps, REQUIRED),
+    JSON_FIELD(struct dramon_point, "hit", hit, REQUIRED),
+    JSON_FIELD(struct dramon_point, "miss", miss, REQUIRED),
+    JSON_FIELD(struct dramon_point, "conflict", conflict, REQUIRED),
+    JSON_FIELD(struct dramon_point, "latency_ns", latency_ns, REQUIRED),
+    JSON_END,
+};
+static const struct json_field point_item = {.kind = JSON_STRUCT, .fields = point_fields};
+
 /* ---- the input ---- */
 
 /* Reads one field of "brd": a distance is the key, its probability the value. */
-static int read_brd(const char *key, struct json_object *value, struct dramon_brd *brd,
+static int read_brd(struct json_object *brds, const char *key, struct dramon_brd *brd,
                     struct berth_error *err)
 {
+    struct json_field field = {
+        .name = key, .kind = JSON_NUMBER, .need = JSON_REQUIRED, .min = 0, .max = 1};
     char *end;
 
     brd->distance = strtod(key, &end);
     if (end == key || *end || !(brd->distance > 0 && brd->distance <= 1e12))
         return berth_error_set(err, "brd: \"%.64s\": a distance in requests, above 0, expected",
                                key);
-    if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int))
-        return berth_error_set(err, "brd.%.64s: a number expected, not %s", key,
-                               json_type_to_name(json_object_get_type(value)));
-    brd->probability = json_object_get_double(value);
-    if (!(brd->probability >= 0 && brd->probability <= 1))
-        return berth_error_set(err, "brd.%.64s: %.12g: between 0 and 1 expected", key,
-                               brd->probability);
-    return 0;
+    return json_get(brds, &field, &brd->probability, err) < 0 ? berth_error_before(err, "brd.") : 0;
 }
 
 /* Reads "brd", or where it is absent takes the distances of section 4.5.3. */
@@ -93,7 +110,8 @@ static int read_brds(struct json_object *object, struct input *input, struct ber
         return berth_error_set(err, "brd: at most %d distances expected", DRAMON_BRD_MAX);
     json_object_object_foreach(brds, key, value)
     {
-        if (read_brd(key, value, &input->brd[n], err) < 0)
+        (void)value;
+        if (read_brd(brds, key, &input->brd[n], err) < 0)
             return -1;
         sum += input->brd[n++].probability;
     }
@@ -104,55 +122,30 @@ static int read_brds(struct json_object *object, struct input *input, struct ber
     return 0;
 }
 
-static int read_software(struct json_object *object, struct input *input, struct berth_error *err)
+static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
 {
     struct dramon_software *sw = &input->software;
     double sum;
 
     *sw = (struct dramon_software){.same_row = NAN, .same_bank = NAN, .other_channel = NAN};
-    if (ctl_input_numbers(object, software_numbers, COUNT(software_numbers), sw, err) < 0)
+    if (json_read(object, input_fields, input, err) < 0)
         return -1;
     sum = sw->hit + sw->miss + sw->conflict;
     if (fabs(sum - 1) > DRAMON_SUM_TOLERANCE)
-        return berth_error_set(err, "hit, miss and conflict: a sum of 1 expected, not %g", sum);
-    return read_brds(object, input, err);
-}
-
-static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
-{
-    static const struct ctl_number cores = {"cores", 0, 1, DRAMON_CORES_MAX, true, false};
-    struct json_object *hardware, *software;
-    struct berth_error why;
-
-    if (json_get_object(object, "hardware", JSON_REQUIRED, &hardware, err) < 0 ||
-        json_get_object(object, "software", JSON_REQUIRED, &software, err) < 0)
-        return -1;
-    if (ctl_input_numbers(hardware, hardware_numbers, COUNT(hardware_numbers), &input->hardware,
-                          &why) < 0)
-        return berth_error_set(err, "hardware.%.400s", why.text);
-    if (read_software(software, input, &why) < 0)
-        return berth_error_set(err, "software.%.400s", why.text);
-    return ctl_input_numbers(object, &cores, 1, &input->cores, err);
+        return berth_error_set(err, "software.hit, miss and conflict: a sum of 1 expected, not %g",
+                               sum);
+    return read_brds(json_object_object_get(object, "software"), input, err) < 0
+               ? berth_error_before(err, "software.")
+               : 0;
 }
 
 /* ---- the answer ---- */
 
 static struct json_object *answer(const struct dramon_point *point, size_t n)
 {
-    struct json_object *output = json_object_new_object(), *curve = json_object_new_array();
+    struct json_object *output = json_object_new_object();
 
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *one = json_object_new_object();
-
-        json_add_u64(one, "cores", point[i].cores);
-        json_add_double(one, "gbps", point[i].gbps);
-        json_add_double(one, "hit", point[i].hit);
-        json_add_double(one, "miss", point[i].miss);
-        json_add_double(one, "conflict", point[i].conflict);
-        json_add_double(one, "latency_ns", point[i].latency_ns);
-        json_object_array_add(curve, one);
-    }
-    json_object_object_add(output, "curve", curve);
+    json_object_object_add(output, "curve", json_new_list(n, &point_item, point, sizeof(*point)));
     return output;
 }
 

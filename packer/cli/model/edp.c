@@ -7,27 +7,27 @@
 
 #define MOST 1e24 /* no run takes more joules, seconds or instructions */
 
-static int read_between(struct json_object *input, const char *key, double least, double *value,
-                        struct berth_error *err)
-{
-    if (json_get_double(input, key, JSON_REQUIRED, value, err) < 0)
-        return -1;
-    if (*value < least || *value > MOST)
-        return berth_error_set(err, "%s: between %g and %g expected", key, least, MOST);
-    return 0;
-}
+struct run {
+    double energy_j, seconds, instructions;
+};
+
+static const struct json_field run_fields[] = {
+    JSON_RANGE(struct run, "energy_j", energy_j, REQUIRED, 0, MOST),
+    JSON_RANGE(struct run, "seconds", seconds, REQUIRED, 0, MOST),
+    JSON_RANGE(struct run, "instructions", instructions, REQUIRED, 1, MOST),
+    JSON_END,
+};
 
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err)
 {
-    double energy_j, seconds, instructions;
     struct json_object *output;
+    struct run run;
 
-    if (read_between(input, "energy_j", 0, &energy_j, err) < 0 ||
-        read_between(input, "seconds", 0, &seconds, err) < 0 ||
-        read_between(input, "instructions", 1, &instructions, err) < 0)
+    if (json_read(input, run_fields, &run, err) < 0)
         return NULL;
     output = json_object_new_object();
-    json_add_double(output, "edp", edp_classic(energy_j, seconds));
-    json_add_double(output, "edp_paper", edp_per_instruction(energy_j, seconds, instructions));
+    json_add_double(output, "edp", edp_classic(run.energy_j, run.seconds));
+    json_add_double(output, "edp_paper",
+                    edp_per_instruction(run.energy_j, run.seconds, run.instructions));
     return output;
 }

@@ -4,7 +4,7 @@
 
 #include "models/numa/flexthread.h"
 #include "packer/base/json.h"
-#include "packer/cli/common/input.h"
+#include "packer/base/json_fields.h"
 #include "packer/cli/model/models.h"
 
 struct input {
@@ -12,16 +12,19 @@ struct input {
     double threads; /* 0: not given */
 };
 
-#define FIELD(field) offsetof(struct input, field)
-static const struct ctl_number numbers[] = {
-    {"cores", FIELD(cores), 1, FLEXTHREAD_CORES_MAX, true, false},
-    {"cores_min", FIELD(cores_min), 1, FLEXTHREAD_CORES_MAX, true, true},
-    {"imbalance", FIELD(imbalance), 0, 1e12, false, true},
-    {"overhead", FIELD(overhead), 1e-9, 1, false, true},
-    {"sync_hz", FIELD(sync_hz), 0, 1e12, false, true},
-    {"memory_ns", FIELD(memory_ns), 0, 1e12, false, true},
-    {"syscall_ns", FIELD(syscall_ns), 0, 1e12, false, true},
-    {"threads", FIELD(threads), 1, FLEXTHREAD_THREADS_MAX, true, true},
+#define NUMBER(member, min, max) JSON_RANGE(struct input, #member, member, OPTIONAL, min, max)
+#define COUNT(member, need, max) JSON_WHOLE(struct input, #member, member, need, 1, max)
+
+static const struct json_field input_fields[] = {
+    COUNT(cores, REQUIRED, FLEXTHREAD_CORES_MAX),
+    COUNT(cores_min, OPTIONAL, FLEXTHREAD_CORES_MAX),
+    NUMBER(imbalance, 0, 1e12),
+    NUMBER(overhead, 1e-9, 1),
+    NUMBER(sync_hz, 0, 1e12),
+    NUMBER(memory_ns, 0, 1e12),
+    NUMBER(syscall_ns, 0, 1e12),
+    COUNT(threads, OPTIONAL, FLEXTHREAD_THREADS_MAX),
+    JSON_END,
 };
 
 /* Adds a count, or null for 0: there is none. */
@@ -52,7 +55,7 @@ struct json_object *ctl_model_flexthread(struct json_object *input, struct berth
     struct flexthread wanted;
     size_t least, most;
 
-    if (ctl_input_numbers(input, numbers, sizeof(numbers) / sizeof(numbers[0]), &in, err) < 0)
+    if (json_read(input, input_fields, &in, err) < 0)
         return NULL;
     if (in.cores_min > in.cores) {
         berth_error_set(err, "cores_min: %g: at most cores (%g) expected", in.cores_min, in.cores);

@@ -75,44 +75,20 @@ static int check_names(struct json_object *names, struct berth_error *err)
     return rc;
 }
 
-static int read_row(struct json_object *row, size_t i, size_t n, double *degradation,
-                    struct berth_error *err)
-{
-    if (json_object_array_length(row) != n)
-        return berth_error_set(err, "degradation[%zu]: %zu numbers expected, not %zu", i, n,
-                               json_object_array_length(row));
-    for (size_t j = 0; j < n; j++) {
-        struct json_object *number = json_object_array_get_idx(row, j);
-
-        if (!json_object_is_type(number, json_type_double) &&
-            !json_object_is_type(number, json_type_int))
-            return berth_error_set(err, "degradation[%zu][%zu]: a number expected", i, j);
-        degradation[j] = json_object_get_double(number);
-        if (!(fabs(degradation[j]) <= CTL_APPS_NUMBER_MAX))
-            return berth_error_set(err, "degradation[%zu][%zu]: not a number of at most %g", i, j,
-                                   CTL_APPS_NUMBER_MAX);
-    }
-    return 0;
-}
-
 static int read_degradation(struct input *input, struct json_object *object,
                             struct berth_error *err)
 {
+    static const struct json_field item = {.kind = JSON_NUMBER,
+                                           .need = JSON_REQUIRED,
+                                           .min = -CTL_APPS_NUMBER_MAX,
+                                           .max = CTL_APPS_NUMBER_MAX};
     size_t n = input->partition.n;
-    struct json_object *rows;
 
-    if (ctl_input_list(object, "degradation", json_type_array, &rows, err) < 0)
-        return -1;
-    if (json_object_array_length(rows) != n)
-        return berth_error_set(err, "degradation: %zu rows expected, one for each of apps, not %zu",
-                               n, json_object_array_length(rows));
     input->degradation = calloc(n * n, sizeof(*input->degradation));
     if (!input->degradation)
         return berth_error_set(err, "degradation: out of memory");
-    for (size_t i = 0; i < n; i++)
-        if (read_row(json_object_array_get_idx(rows, i), i, n, &input->degradation[i * n], err) < 0)
-            return -1;
-    return 0;
+    return json_get_matrix(json_object_object_get(object, "degradation"), "degradation", n, n,
+                           &item, input->degradation, sizeof(*input->degradation), err);
 }
 
 /* Reads "group", "groups" and "time_limit_s". */

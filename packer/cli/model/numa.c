@@ -46,141 +46,74 @@ void ctl_numa_free(struct ctl_numa *numa)
 
 /* ---- lists of numbers ---- */
 
-/* Checks that there is an array of n; `what` names it in errors. */
-static int check_list(struct json_object *list, const char *what, size_t n, struct berth_error *err)
-{
-    if (!json_object_is_type(list, json_type_array))
-        return berth_error_set(err, "%s: array expected", what);
-    if (json_object_array_length(list) != n)
-        return berth_error_set(err, "%s: %zu elements expected, not %zu", what, n,
-                               json_object_array_length(list));
-    return 0;
-}
-
-/* Is it so, or is it null where nothing need be? */
-static int read_number(struct json_object *value, bool null, double *out)
-{
-    if (!value && null)
-        return 0;
-    if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int))
-        return -1;
-    *out = json_object_get_double(value);
-    return 0;
-}
-
-static int read_numbers(struct json_object *list, const char *what, size_t n, double *out,
-                        size_t null, struct berth_error *err)
-{
-    if (check_list(list, what, n, err) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (read_number(json_object_array_get_idx(list, i), i == null, &out[i]) < 0)
-            return berth_error_set(err, "%s[%zu]: a number expected", what, i);
-    return 0;
-}
-
-static int read_counts(struct json_object *list, const char *what, size_t n, unsigned *out,
-                       struct berth_error *err)
-{
-    if (check_list(list, what, n, err) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *value = json_object_array_get_idx(list, i);
-        int64_t count = json_object_get_int64(value);
-
-        if (!json_object_is_type(value, json_type_int) || count < 0 || count > NUMEM_CORES_MAX)
-            return berth_error_set(err, "%s[%zu]: a whole number of 0 to %d expected", what, i,
-                                   NUMEM_CORES_MAX);
-        out[i] = (unsigned)count;
-    }
-    return 0;
-}
-
-static struct json_object *field(struct json_object *object, const char *key,
-                                 struct berth_error *err)
-{
-    struct json_object *value;
-
-    return json_get_array(object, key, JSON_REQUIRED, &value, err) < 0 ? NULL : value;
-}
+static const struct json_field count_item = {
+    .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(unsigned), .max = NUMEM_CORES_MAX};
+static const struct json_field number_item = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
+static const struct json_field null_item = {.kind = JSON_NUMBER}; /* may be null */
+static const struct json_field array_item = {.kind = JSON_ANY_ARRAY};
 
 unsigned *ctl_numa_counts(struct ctl_numa *numa, struct json_object *object, const char *key,
                           size_t n, struct berth_error *err)
 {
-    struct json_object *list = field(object, key, err);
-    unsigned *counts = list ? take(numa, n, sizeof(*counts), err) : NULL;
+    struct json_object *list = json_object_object_get(object, key);
+    unsigned *counts = take(numa, n, sizeof(*counts), err);
 
-    return counts && read_counts(list, key, n, counts, err) == 0 ? counts : NULL;
+    return counts && json_get_list(list, key, n, &count_item, counts, sizeof(*counts), err) == 0
+               ? counts
+               : NULL;
 }
 
 static double *read_list(struct ctl_numa *numa, struct json_object *object, const char *key,
                          struct berth_error *err)
 {
+    struct json_object *list = json_object_object_get(object, key);
     size_t n = numa->machine.nodes;
-    struct json_object *list = field(object, key, err);
-    double *numbers = list ? take(numa, n, sizeof(*numbers), err) : NULL;
+    double *number = take(numa, n, sizeof(*number), err);
 
-    return numbers && read_numbers(list, key, n, numbers, n, err) == 0 ? numbers : NULL;
+    return number && json_get_list(list, key, n, &number_item, number, sizeof(*number), err) == 0
+               ? number
+               : NULL;
 }
 
-/* Reads a matrix row by row; the diagonal may be null. */
+/* Reads it row by row; the diagonal may be null, elsewhere the models say that NAN is no number. */
 static double *read_matrix(struct ctl_numa *numa, struct json_object *object, const char *key,
                            struct berth_error *err)
 {
+    struct json_object *rows = json_object_object_get(object, key);
     size_t n = numa->machine.nodes;
-    struct json_object *rows = field(object, key, err);
-    double *matrix;
-    char what[64];
+    double *matrix = take(numa, n * n, sizeof(*matrix), err);
 
-    if (!rows || check_list(rows, key, n, err) < 0)
-        return NULL;
-    matrix = take(numa, n * n, sizeof(*matrix), err);
-    for (size_t i = 0; matrix && i < n; i++) {
-        snprintf(what, sizeof(what), "%s[%zu]", key, i);
-        if (read_numbers(json_object_array_get_idx(rows, i), what, n, &matrix[i * n], i, err) < 0)
-            return NULL;
-    }
-    return matrix;
+    for (size_t i = 0; matrix && i < n * n; i++)
+        matrix[i] = i / n == i % n ? 0 : NAN;
+    return matrix && json_get_matrix(rows, key, n, n, &null_item, matrix, sizeof(*matrix), err) == 0
+               ? matrix
+               : NULL;
 }
 
 /* ---- the machine ---- */
 
-static int read_hop(struct json_object *hop, const char *what, size_t nodes, size_t *ends,
-                    struct berth_error *err)
-{
-    unsigned ids[2];
-
-    if (read_counts(hop, what, 2, ids, err) < 0)
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        if (ids[i] >= nodes)
-            return berth_error_set(err, "%s: %u: there is no such node", what, ids[i]);
-        ends[i] = ids[i];
-    }
-    return 0;
-}
-
-static int read_route(struct ctl_numa *numa, struct json_object *hops, const char *what,
+static int read_route(struct ctl_numa *numa, struct json_object *hops, const char *name,
                       struct numem_route *route, struct berth_error *err)
 {
-    size_t n =
-        hops && json_object_is_type(hops, json_type_array) ? json_object_array_length(hops) : 0;
+    static const struct json_field end = {
+        .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(size_t)};
+    static const struct json_field item = {.kind = JSON_LIST,
+                                           .need = JSON_REQUIRED,
+                                           .size = 2 * sizeof(size_t),
+                                           .n = 2,
+                                           .fields = &end};
+    size_t n = hops ? json_object_array_length(hops) : 0;
     size_t(*hop)[2];
-    char name[96];
 
-    if (hops && !json_object_is_type(hops, json_type_array))
-        return berth_error_set(err, "%s: a list of hops expected", what);
     if (n > NUMEM_HOPS_MAX)
-        return berth_error_set(err, "%s: at most %d hops expected", what, NUMEM_HOPS_MAX);
+        return berth_error_set(err, "%s: at most %d hops expected", name, NUMEM_HOPS_MAX);
     hop = take(numa, n, sizeof(*hop), err);
-    if (!hop)
+    if (!hop || (hops && json_get_list(hops, name, n, &item, hop, sizeof(*hop), err) < 0))
         return -1;
-    for (size_t h = 0; h < n; h++) {
-        snprintf(name, sizeof(name), "%s[%zu]", what, h);
-        if (read_hop(json_object_array_get_idx(hops, h), name, numa->machine.nodes, hop[h], err) <
-            0)
-            return -1;
-    }
+    for (size_t h = 0; h < 2 * n; h++)
+        if (hop[h / 2][h % 2] >= numa->machine.nodes)
+            return berth_error_set(err, "%s[%zu]: %zu: there is no such node", name, h / 2,
+                                   hop[h / 2][h % 2]);
     route->hops = n;
     route->hop = (const size_t(*)[2])hop;
     return 0;
@@ -188,25 +121,21 @@ static int read_route(struct ctl_numa *numa, struct json_object *hops, const cha
 
 static int read_routes(struct ctl_numa *numa, struct json_object *input, struct berth_error *err)
 {
+    struct json_object *rows = json_object_object_get(input, "route"), **hops;
     size_t n = numa->machine.nodes;
-    struct json_object *rows = NULL, *row;
     struct numem_route *route;
-    char what[64];
+    char name[64];
 
-    if (json_get_array(input, "route", JSON_OPTIONAL, &rows, err) < 0)
-        return -1;
     if (!rows)
         return 0;
     route = take(numa, n * n, sizeof(*route), err);
-    if (!route || check_list(rows, "route", n, err) < 0)
+    hops = take(numa, n * n, sizeof(*hops), err);
+    if (!route || !hops ||
+        json_get_matrix(rows, "route", n, n, &array_item, hops, sizeof(*hops), err) < 0)
         return -1;
     for (size_t k = 0; k < n * n; k++) {
-        row = json_object_array_get_idx(rows, k / n);
-        snprintf(what, sizeof(what), "route[%zu]", k / n);
-        if (check_list(row, what, n, err) < 0)
-            return -1;
-        snprintf(what, sizeof(what), "route[%zu][%zu]", k / n, k % n);
-        if (read_route(numa, json_object_array_get_idx(row, k % n), what, &route[k], err) < 0)
+        snprintf(name, sizeof(name), "route[%zu][%zu]", k / n, k % n);
+        if (read_route(numa, hops[k], name, &route[k], err) < 0)
             return -1;
     }
     numa->machine.route = route;
@@ -241,43 +170,43 @@ int ctl_numa_machine(struct ctl_numa *numa, struct json_object *input, struct be
 static const double *const *read_demand(struct ctl_numa *numa, struct json_object *object,
                                         struct berth_error *err)
 {
+    struct json_object *tables = json_object_object_get(object, "local_demand");
     size_t n = numa->machine.nodes;
-    struct json_object *tables = field(object, "local_demand", err);
-    const double **demand;
-    double *table;
-    char what[64];
+    struct json_object **list = take(numa, n, sizeof(*list), err);
+    const double **demand = take(numa, n, sizeof(*demand), err);
+    char name[64];
 
-    if (!tables || check_list(tables, "local_demand", n, err) < 0)
+    if (!list || !demand ||
+        json_get_list(tables, "local_demand", n, &array_item, list, sizeof(*list), err) < 0)
         return NULL;
-    demand = take(numa, n, sizeof(*demand), err);
-    for (size_t i = 0; demand && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t counts = numa->machine.cores[i] + 1;
+        double *table = take(numa, counts, sizeof(*table), err);
 
-        snprintf(what, sizeof(what), "local_demand[%zu]", i);
-        table = take(numa, counts, sizeof(*table), err);
-        if (!table || read_numbers(json_object_array_get_idx(tables, i), what, counts, table,
-                                   counts, err) < 0)
+        snprintf(name, sizeof(name), "local_demand[%zu]", i);
+        if (!table ||
+            json_get_list(list[i], name, counts, &number_item, table, sizeof(*table), err) < 0)
             return NULL;
         demand[i] = table;
     }
     return demand;
 }
 
+static const struct json_field limit_fields[] = {
+    JSON_FIELD(struct nucore_program, "cores_min", cores_min, OPTIONAL),
+    JSON_RANGE(struct nucore_program, "cores_max", cores_max, OPTIONAL, 1, UINT32_MAX),
+    JSON_FIELD(struct nucore_program, "weight", weight, OPTIONAL),
+    JSON_END,
+};
+
 /* Reads "cores_min", "cores_max", "least" and "weight". */
 static int read_limits(struct ctl_numa *numa, struct json_object *object,
                        struct nucore_program *program, struct berth_error *err)
 {
-    struct json_object *least = NULL;
-
     program->weight = 1;
-    if (json_get_u32(object, "cores_min", JSON_OPTIONAL, &program->cores_min, err) < 0 ||
-        json_get_u32(object, "cores_max", JSON_OPTIONAL, &program->cores_max, err) < 0 ||
-        json_get_double(object, "weight", JSON_OPTIONAL, &program->weight, err) < 0 ||
-        json_get_array(object, "least", JSON_OPTIONAL, &least, err) < 0)
+    if (json_read(object, limit_fields, program, err) < 0)
         return -1;
-    if (program->cores_max == 0 && json_object_object_get_ex(object, "cores_max", NULL))
-        return berth_error_set(err, "cores_max: at least 1 expected");
-    if (!least)
+    if (!json_object_object_get(object, "least"))
         return 0;
     program->least = ctl_numa_counts(numa, object, "least", numa->machine.nodes, err);
     return program->least ? 0 : -1;
@@ -298,12 +227,11 @@ static int read_program(struct ctl_numa *numa, struct json_object *object,
 static int read_name(struct ctl_numa *numa, struct json_object *object, size_t p,
                      struct berth_error *err)
 {
-    struct json_object *value;
-    const char *name;
+    struct json_object *value = json_object_object_get(object, "name");
+    const char *name = json_text(value);
 
-    if (!json_object_object_get_ex(object, "name", &value))
+    if (!value)
         return berth_error_set(err, "name: missing");
-    name = json_text(value);
     if (!name || !name[0] || strlen(name) > CTL_APPS_NAME_MAX)
         return berth_error_set(err, "name: a name of 1 to %d bytes expected", CTL_APPS_NAME_MAX);
     for (size_t k = 0; k < p; k++)
@@ -315,14 +243,12 @@ static int read_name(struct ctl_numa *numa, struct json_object *object, size_t p
 
 static int read_programs(struct ctl_numa *numa, struct json_object *list, struct berth_error *err)
 {
-    struct berth_error why;
-
     for (size_t p = 0; p < numa->programs; p++) {
         struct json_object *object = json_object_array_get_idx(list, p);
 
-        if (read_name(numa, object, p, &why) < 0 ||
-            read_program(numa, object, &numa->program[p], &why) < 0)
-            return berth_error_set(err, "programs[%zu].%.400s", p, why.text);
+        if (read_name(numa, object, p, err) < 0 ||
+            read_program(numa, object, &numa->program[p], err) < 0)
+            return berth_error_before(err, "programs[%zu].", p);
     }
     return 0;
 }

@@ -12,7 +12,8 @@
 
 struct ctl_matrix {
     struct json_object *file;
-    struct json_object *names, *rows; /* in file */
+    struct json_object *names; /* in file */
+    double *value;             /* row by row */
 };
 
 /* Reads a matrix and checks it: distinct names, a square of finite fractions above -1. 0, or -1 and

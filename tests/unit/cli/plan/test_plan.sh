@@ -171,12 +171,12 @@ matrix '{}' 'apps: missing'
 matrix '{"apps":[1],"degradation":[[0]]}' 'apps[0]: string expected'
 matrix '{"apps":["a"]}' 'degradation: missing'
 matrix '{"apps":["a","a"],"degradation":[[0,0],[0,0]]}' 'apps[1]: "a" is there twice'
-matrix '{"apps":["a"],"degradation":[[0],[0]]}' 'degradation: 1 rows expected'
-matrix '{"apps":["a","b"],"degradation":[[0,0],[0]]}' 'degradation[1]: 2 numbers expected, not 1'
+matrix '{"apps":["a"],"degradation":[[0],[0]]}' 'degradation: 1 elements expected, not 2'
+matrix '{"apps":["a","b"],"degradation":[[0,0],[0]]}' 'degradation[1]: 2 elements expected, not 1'
 matrix '{"apps":["a"],"degradation":[0]}' 'degradation[0]: array expected'
-matrix '{"apps":["a"],"degradation":[["0"]]}' 'degradation[0][0]: a number expected'
-matrix '{"apps":["a"],"degradation":[[NaN]]}' 'degradation[0][0]: a finite fraction'
-matrix '{"apps":["a"],"degradation":[[-1]]}' 'degradation[0][0]: a finite fraction'
+matrix '{"apps":["a"],"degradation":[["0"]]}' 'degradation[0][0]: number expected, not string'
+matrix '{"apps":["a"],"degradation":[[NaN]]}' 'degradation[0][0]: not a finite number'
+matrix '{"apps":["a"],"degradation":[[-1]]}' 'degradation[0][0]: -1: a fraction above -1 expected'
 matrix '{"apps":["b"],"degradation":[[0]]}' "apps: the workload's apps[0] is not among them"
 refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --matrix "$dir/none"
 
