@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* berthctl - the person's side of berth: a table of verbs, each in its own ctl_VERB.c.
+/* berthctl - the person's side of berth: a table of verbs, each in a file or a room of its own.
  *
  * Of the whole tool only this file and the verbs print; the library below them fills a berth_error.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "packer/cli/common/ctl.h"
+#include "packer/cli/calibrate/calibrate.h"
+#include "packer/cli/model/models.h"
+#include "packer/cli/plan/plan.h"
+#include "packer/cli/profile/profile.h"
+#include "packer/cli/verbs.h"
 
 struct verb {
     const char *name;

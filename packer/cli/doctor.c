@@ -9,6 +9,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/doctor.h"
+#include "packer/cli/verbs.h"
 #include "packer/enforce/enforce.h"
 #include "packer/profiles/profiles.h"
 #include "packer/trace/tool.h"

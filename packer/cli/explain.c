@@ -12,6 +12,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/verbs.h"
 
 #define TASKS_SHOWN 8
 #define INDENT 9 /* of what is said of a stage */

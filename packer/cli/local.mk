@@ -60,7 +60,8 @@ libctl_la_SOURCES += \
 	packer/cli/report.c packer/cli/report.h \
 	packer/cli/report_args.c \
 	packer/cli/status.c \
-	packer/cli/top.c
+	packer/cli/top.c \
+	packer/cli/verbs.h
 
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/cli/berthctl.c

@@ -18,6 +18,7 @@
 #include "packer/cli/common/options.h"
 #include "packer/cli/record_file.h"
 #include "packer/cli/record_lines.h"
+#include "packer/cli/verbs.h"
 #include "packer/counters/sample_line.h"
 
 static const struct wire_request request = {.op = WIRE_OP_COUNTERS};

@@ -6,6 +6,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/verbs.h"
 
 /* Holds what is asked, and of whom. */
 struct release {

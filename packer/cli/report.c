@@ -10,6 +10,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/verbs.h"
 #include "packer/report/html.h"
 
 #define PATIENCE_S 2 /* from then on a terminal is told how far it is */

@@ -11,6 +11,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/verbs.h"
 
 static const struct ctl_option option_rows[] = {
     {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct ctl_query, json)},

@@ -18,6 +18,7 @@
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/verbs.h"
 
 struct top {
     const char *socket;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl - what the verbs of berthctl share: how they end, the configuration, and one question to
- * berthd.
- *
- * Every verb is `int ctl_VERB(int argc, char **argv)` with argv[0] the verb; it returns berthctl's
- * exit status: 0 done, 1 not, 2 usage. */
+ * berthd. */
 #ifndef BERTH_CLI_COMMON_CTL_H
 #define BERTH_CLI_COMMON_CTL_H
 
@@ -14,18 +11,6 @@
 #include "packer/base/error.h"
 #include "packer/conf/conf.h"
 #include "packer/wire/wire.h"
-
-int ctl_status(int argc, char **argv);
-int ctl_top(int argc, char **argv);
-int ctl_explain(int argc, char **argv);
-int ctl_record(int argc, char **argv);
-int ctl_release(int argc, char **argv);
-int ctl_report(int argc, char **argv);
-int ctl_plan(int argc, char **argv);
-int ctl_model(int argc, char **argv);
-int ctl_profile(int argc, char **argv);
-int ctl_calibrate(int argc, char **argv);
-int ctl_doctor(int argc, char **argv);
 
 /* Prints "berthctl: WHAT: WHY" on stderr. Returns 1. */
 int ctl_fail(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -86,10 +71,5 @@ void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *
 /* Writes seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
 #define CTL_TIME_MAX 32
 void ctl_time(double seconds, char text[CTL_TIME_MAX]);
-
-/* Writes an answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node,
- * its caches with the steps on them, the table of steps (cli/status.c). Steps with a "cpu_pct" show
- * it. */
-void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
 
 #endif

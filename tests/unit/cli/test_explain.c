@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/verbs.h"
 
 static int streams_left;
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* verbs - those verbs of berthctl that have no room of their own.
+ *
+ * Every verb is `int ctl_VERB(int argc, char **argv)` with argv[0] the verb; it returns berthctl's
+ * exit status: 0 done, 1 not, 2 usage. */
+#ifndef BERTH_CLI_VERBS_H
+#define BERTH_CLI_VERBS_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+#include <stdio.h>
+
+int ctl_status(int argc, char **argv);
+int ctl_top(int argc, char **argv);
+int ctl_explain(int argc, char **argv);
+int ctl_record(int argc, char **argv);
+int ctl_release(int argc, char **argv);
+int ctl_report(int argc, char **argv);
+int ctl_doctor(int argc, char **argv);
+
+/* Writes an answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node,
+ * its caches with the steps on them, the table of steps. Steps with a "cpu_pct" show
+ * it. */
+void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
+
+#endif
