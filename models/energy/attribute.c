@@ -9,7 +9,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The greatest weight that counts; 0: none does. */
+/* Returns the greatest weight that counts; 0: none does. */
 static double greatest(const struct attribute_claim *claim, size_t n)
 {
     double most = 0;
@@ -20,7 +20,7 @@ static double greatest(const struct attribute_claim *claim, size_t n)
     return most;
 }
 
-/* Weights as integers, the greatest being 2^PART_BITS; returns their sum. */
+/* Makes the weights integers, the greatest being 2^PART_BITS; returns their sum. */
 static uint64_t take_parts(struct attribute_claim *claim, size_t n, double most)
 {
     uint64_t sum = 0;
@@ -47,7 +47,7 @@ static size_t count_rests(const struct attribute_claim *claim, size_t n, uint64_
     return count;
 }
 
-/* The greatest bound that `left` remainders reach. */
+/* Returns the greatest bound that `left` remainders reach. */
 static uint64_t find_bound(const struct attribute_claim *claim, size_t n, uint64_t sum, size_t left)
 {
     uint64_t low = 0, high = sum; /* everybody reaches 0, nobody sum */
@@ -63,8 +63,8 @@ static uint64_t find_bound(const struct attribute_claim *claim, size_t n, uint64
     return low;
 }
 
-/* One unit each to the largest remainders. A remainder of 0 is never among them: they add up to
- * left * sum, and each is below sum. */
+/* Gives one unit each to the largest remainders. A remainder of 0 is never among them: they add up
+ * to left * sum, and each is below sum. */
 static void give_rest(struct attribute_claim *claim, size_t n, uint64_t sum, size_t left)
 {
     uint64_t bound = find_bound(claim, n, sum, left);

@@ -16,7 +16,7 @@ struct set {
     size_t n, of[NNLS_MAX];
 };
 
-/* Cholesky's factor of G on the set. False: not positive definite. */
+/* Finds Cholesky's factor of G on the set. Returns false where G is not positive definite. */
 static bool factor(const double g[][NNLS_MAX], const struct set *set, double l[][NNLS_MAX])
 {
     for (size_t i = 0; i < set->n; i++)
@@ -35,7 +35,7 @@ static bool factor(const double g[][NNLS_MAX], const struct set *set, double l[]
     return true;
 }
 
-/* L L' z = r. */
+/* Solves L L' z = r. */
 static void substitute(const double l[][NNLS_MAX], size_t n, const double *r, double *z)
 {
     for (size_t i = 0; i < n; i++) {
@@ -51,7 +51,8 @@ static void substitute(const double l[][NNLS_MAX], size_t n, const double *r, do
     }
 }
 
-/* Unconstrained on the set, into z by column. False: its columns depend on each other. */
+/* Solves it unconstrained on the set, into z by column. Returns false where its columns depend on
+ * each other. */
 static bool solve_set(const double g[][NNLS_MAX], const double *h, const struct set *set, double *z)
 {
     double l[NNLS_MAX][NNLS_MAX], r[NNLS_MAX], y[NNLS_MAX];
@@ -69,8 +70,8 @@ static bool solve_set(const double g[][NNLS_MAX], const double *h, const struct 
 
 /* ---- Lawson and Hanson ---- */
 
-/* Step 5: the column outside the set (and not tried in vain) whose weight would help most when it
- * grew; n: none. */
+/* Step 5: returns the column outside the set (and not tried in vain) whose weight would help most
+ * when it grew; n: none. */
 static size_t best_outside(size_t n, const double g[][NNLS_MAX], const double *h, const double *x,
                            const bool *out)
 {
@@ -213,7 +214,7 @@ void nnls_fit_init(struct nnls_fit *fit, size_t n, double memory)
     fit->keep = 1 - 1 / memory;
 }
 
-/* The sum of squares that no weights explain. */
+/* Returns the sum of squares that no weights explain. */
 static double unexplained(const struct nnls_fit *fit, const double *w)
 {
     double sum = fit->yy;
@@ -278,7 +279,7 @@ void nnls_fit_add(struct nnls_fit *fit, const double *x, double y)
     fit->samples++;
 }
 
-/* The i-th diagonal element of the inverse of G on the set. */
+/* Returns the i-th diagonal element of the inverse of G on the set. */
 static double inverse_at(const double l[][NNLS_MAX], size_t n, size_t i)
 {
     double unit[NNLS_MAX] = {0}, z[NNLS_MAX];
@@ -293,7 +294,7 @@ double nnls_fit_size(const struct nnls_fit *fit, size_t i)
     return i < fit->n && fit->g[0][0] > 0 ? sqrt(fmax(fit->g[i][i], 0) / fit->g[0][0]) : 0;
 }
 
-/* Is the weight of each column of the set known well enough? */
+/* Returns whether the weight of each column of the set is known well enough. */
 static bool determined(const struct nnls_fit *fit, const struct set *set, double noise,
                        double within)
 {

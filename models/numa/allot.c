@@ -11,7 +11,8 @@
 
 #define CUT_ROUNDS 10 /* at the root */
 
-/* What is known before anything is solved: memories deliver no more than alpha. */
+/* Returns the bound that is known before anything is solved: memories deliver no more than alpha.
+ */
 static double plain_bound(const struct allot *a, const struct box *box)
 {
     double sum = 0, gain = 0, most[NUMEM_NODES_MAX] = {0};
@@ -33,7 +34,7 @@ static double plain_bound(const struct allot *a, const struct box *box)
     return sum;
 }
 
-/* Has the box nothing better than the best? */
+/* Returns whether the box has nothing better than the best. */
 static bool is_beaten(const struct allot *a, const struct box *box)
 {
     return a->best->found && box->bound <= a->best->objective + allot_tie(a->best->objective);
@@ -48,7 +49,7 @@ static size_t width(const struct allot *a, const struct box *box)
     return sum;
 }
 
-/* The relaxation, and again where its prices narrowed the box a good deal. */
+/* Solves the relaxation, and again where its prices narrowed the box a good deal. */
 static enum simplex_end narrow(struct allot *a, struct box *box)
 {
     for (;;) {
@@ -110,7 +111,7 @@ static enum visit_end visit(struct allot *a, struct box *box)
     return rc < 0 ? VISIT_FAILED : VISIT_DONE;
 }
 
-/* Until there is no open box, or (any) an allocation. */
+/* Visits boxes until none is open, or (any) there is an allocation. */
 static enum visit_end search(struct allot *a, bool any)
 {
     enum visit_end end = VISIT_DONE;
@@ -132,7 +133,7 @@ static enum visit_end search(struct allot *a, bool any)
     return VISIT_DONE;
 }
 
-/* Nothing that has not been looked at has more. */
+/* Returns what no allocation that has not been looked at exceeds. */
 static double open_bound(const struct allot *a)
 {
     double bound = a->best->found ? a->best->objective : -INFINITY;

@@ -134,7 +134,7 @@ int allot_split_first(struct allot *a, const struct box *box)
     return allot_split(a, box, cell, cell == a->risen ? lo + (hi - lo - 1) / 2 : lo);
 }
 
-/* 1: there were two children, 0: the sums are whole numbers, -1. */
+/* Returns 1: there were two children, 0: the sums are whole numbers, -1: errno ENOMEM. */
 static int branch_sum(struct allot *a, const struct box *box)
 {
     for (size_t p = 0; p < a->programs; p++) {
@@ -154,7 +154,7 @@ static int branch_sum(struct allot *a, const struct box *box)
     return 0;
 }
 
-/* GB/s that one core more or less of the cell moves. */
+/* Returns the GB/s that one core more or less of the cell moves. */
 static double weight(const struct allot *a, size_t cell, size_t point)
 {
     const struct points *points = &a->problem->points[cell];
@@ -166,8 +166,8 @@ static double weight(const struct allot *a, size_t cell, size_t point)
     return moved;
 }
 
-/* How badly the relaxation's optimum misses the cell's counts: cores from the next one, times what
- * they move; or what it has more than a count of its own gives. */
+/* Returns how badly the relaxation's optimum misses the cell's counts: cores from the next one,
+ * times what they move; or what it has more than a count of its own gives. */
 static double miss(const struct allot *a, const struct box *box, size_t cell)
 {
     double cores = relax_cores(a->relax, cell), rest;

@@ -92,7 +92,7 @@ static double choose(const struct allot *a, size_t depth, size_t point)
     return sum;
 }
 
-/* Settling: can what is chosen up to the cell still come before the best? */
+/* Settling: returns whether what is chosen up to the cell can still come before the best. */
 static bool may_rise(const struct allot *a, size_t cell)
 {
     const unsigned *best = a->best->allocation, *cores = a->scan->cores;

@@ -8,7 +8,7 @@
  * cores for it at all? And when that was so, how many, by bisection. */
 #include "models/numa/allot_impl.h"
 
-/* Take from the box what comes after the best. False where nothing is left. */
+/* Takes from the box what comes after the best. Returns false where nothing is left. */
 static bool keep_rises(const struct allot *a, struct box *box)
 {
     for (size_t cell = 0; cell < a->cells; cell++) {
@@ -26,7 +26,7 @@ static bool keep_rises(const struct allot *a, struct box *box)
     return false;
 }
 
-/* Look at one box. 0, 1: stopped, -1: no memory. */
+/* Looks at one box. Returns 0, 1: stopped, -1: no memory. */
 static int visit(struct allot *a, struct box *box)
 {
     enum simplex_end end;

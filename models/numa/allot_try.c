@@ -14,7 +14,8 @@ double allot_goal(const struct allot *a)
     return a->best->objective + allot_tie(a->best->objective);
 }
 
-/* The objective; NAN where eq. 5.7 or a floor has no solution, or where it is not above that. */
+/* Returns the objective; NAN where eq. 5.7 or a floor has no solution, or where it is not above
+ * that. */
 static double objective_of(struct allot *a, const unsigned *allocation, double above)
 {
     struct flows_aim aim = {.gain = a->problem->gain,
@@ -91,7 +92,7 @@ bool allot_try(struct allot *a, const unsigned *allocation, double above)
     return true;
 }
 
-/* Take the trial if it is the best so far. */
+/* Takes the trial if it is the best so far. */
 static bool try_trial(struct allot *a)
 {
     return allot_try(a, a->trial, allot_goal(a));
@@ -106,7 +107,8 @@ void allot_try_point(struct allot *a, const struct box *box)
 
 /* ---- near the relaxation's optimum ---- */
 
-/* The relaxation's optimum, rounded: to the next count above from that part of a core on. */
+/* Makes the trial the relaxation's optimum, rounded: to the next count above from that part of a
+ * core on. */
 static void round_cores(struct allot *a, const struct box *box, double from)
 {
     for (size_t cell = 0; cell < a->cells; cell++) {
@@ -119,7 +121,7 @@ static void round_cores(struct allot *a, const struct box *box, double from)
     }
 }
 
-/* Is it better with another point of the cell? */
+/* Returns whether the trial is better with another point of the cell; it has that one then. */
 static bool move(struct allot *a, const struct box *box, size_t cell, int step)
 {
     unsigned before = a->trial[cell];
@@ -142,7 +144,7 @@ static bool is_stopped(const struct allot *a)
     return a->problem->stop && a->problem->stop(a->problem->stop_arg);
 }
 
-/* Single steps from the best allocation, as long as they lead to a better one. */
+/* Takes single steps from the best allocation, as long as they lead to a better one. */
 static void climb(struct allot *a, const struct box *box)
 {
     bool better = true;
@@ -170,7 +172,7 @@ void allot_try_rounding(struct allot *a, const struct box *box)
 
 /* ---- the extremes ---- */
 
-/* Give the cell its next count, if the node and the program have the cores. */
+/* Gives the cell its next count, if the node and the program have the cores. */
 static bool give(struct allot *a, const struct box *box, size_t cell, double *node, double *program)
 {
     size_t point = box->lo[cell];

@@ -107,14 +107,14 @@ double dramon_binomial(size_t n, size_t most, double here, double there)
     return exp(log(sum) + log_scale);
 }
 
-/* How many co-runners may be on the channel, `distance` requests of each, before these reach the
- * auto-close distance (eq. 4.7, 4.12, 4.14); -1: not even none. */
+/* Returns how many co-runners may be on the channel, `distance` requests of each, before these
+ * reach the auto-close distance (eq. 4.7, 4.12, 4.14); -1: not even none. */
 static double most_open(double auto_close, double distance)
 {
     return ceil(auto_close / distance) - 1;
 }
 
-/* The ratios of one of `others` + 1 threads for requests of one bank reuse distance. */
+/* Returns the ratios of one of `others` + 1 threads for requests of one bank reuse distance. */
 static struct ratios at_distance(const struct dramon_hardware *hw, struct ratios single,
                                  const struct share *share, size_t others, double distance)
 {
@@ -159,14 +159,15 @@ static struct ratios find_ratios(const struct dramon_hardware *hw, const struct 
 
 /* ---- latencies (section 4.4.3) ---- */
 
-/* How many hits overlap with each of what is that rare (eq. 4.21). */
+/* Returns how many hits overlap with each of what is that rare (eq. 4.21). */
 static double overlapping_hits(double max_banks, double hit, double rare)
 {
     return rare > 0 ? fmin(max_banks - 1, hit / rare) : 0;
 }
 
-/* Average latency of reads or of writes: column is tCAS or tWR, transfer the time on the data bus.
- * A write's transfer is one cycle longer wherever the paper has tBurst (its last paragraph). */
+/* Returns the average latency of reads or of writes: column is tCAS or tWR, transfer the time on
+ * the data bus. A write's transfer is one cycle longer wherever the paper has tBurst (its last
+ * paragraph). */
 static double average_latency(const struct dramon_hardware *hw, struct ratios ratio, double ranks,
                               size_t threads, double column, double transfer)
 {

@@ -50,7 +50,7 @@ double flexthread_slowdown_max(size_t threads, size_t cores_min, size_t cores_ma
     return max;
 }
 
-/* Seconds per second that each thread of a core adds. */
+/* Returns the seconds per second that each thread of a core adds. */
 static double overhead_each(const struct flexthread *wanted)
 {
     return wanted->sync_hz * (wanted->memory_ns + wanted->syscall_ns) * 1e-9;
@@ -61,8 +61,8 @@ double flexthread_overhead(const struct flexthread *wanted, size_t threads, size
     return (double)threads_of_core(threads, cores) * overhead_each(wanted);
 }
 
-/* Is some number of cores too uneven for the threads? *cores is tried first, and is the one found:
- * what was bad for t threads is mostly bad for t + 1. */
+/* Returns whether some number of cores is too uneven for the threads. *cores is tried first, and is
+ * the one found: what was bad for t threads is mostly bad for t + 1. */
 static bool uneven(const struct flexthread *wanted, size_t threads, size_t *cores)
 {
     if (flexthread_slowdown(threads, *cores) > wanted->imbalance)

@@ -27,7 +27,7 @@ static double route_max(const struct numem_machine *m, size_t from, size_t to)
     return max;
 }
 
-/* Append the flow, if there is any. */
+/* Appends the flow, if there is any. */
 static void add_flow(struct flows *f, size_t p, size_t from, size_t to)
 {
     const struct numem_machine *m = f->machine;
@@ -60,7 +60,7 @@ struct loads {
     size_t *flow;
 };
 
-/* Call the pairs that a flow loads: its own, and each hop where there are several. */
+/* Fills in the pairs that a flow loads: its own, and each hop where there are several. */
 static size_t flow_pairs(const struct flows *f, const struct flow *flow, size_t *pair)
 {
     const struct numem_machine *m = f->machine;
@@ -206,7 +206,7 @@ static bool serve_locals(const struct flows *f, const unsigned *allocation, doub
 }
 
 /* Each flow gets what its cores ask for, in equal parts where a memory has less: the most that each
- * node can send. False where a link has not as much. */
+ * node can send. Returns false where a link has not as much. */
 static bool share_out(const struct flows *f, const unsigned *allocation, const double *local,
                       double *amount)
 {
@@ -237,7 +237,7 @@ static bool share_out(const struct flows *f, const unsigned *allocation, const d
     return true;
 }
 
-/* One program: is the most that each node can send wanted? */
+/* One program: returns whether the most that each node can send is wanted. */
 static bool is_wanted(const struct flows *f, const struct flows_aim *aim, const double *local,
                       const double *amount)
 {

@@ -106,7 +106,7 @@ void flows_lp_free(struct flows_lp *l)
     free(l);
 }
 
-/* The bounds that these cores set: local_demand, and eq. 5.1 and 5.2 of each flow. False where eq.
+/* Sets the bounds of these cores: local_demand, and eq. 5.1 and 5.2 of each flow. False where eq.
  * 5.7 has no solution. */
 static bool set_bounds(struct flows_lp *l, const unsigned *allocation, const double *local)
 {

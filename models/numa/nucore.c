@@ -71,7 +71,7 @@ static int find_parts(const struct nucore_work *w, size_t *up)
     return 0;
 }
 
-/* A node alone: look at every count. */
+/* A node alone: looks at every count. */
 static void solve_node(struct nucore_work *w, size_t i)
 {
     const struct numem_machine *m = w->machine;
@@ -178,8 +178,8 @@ static void solve_together(struct nucore_work *w, const double *floor, bool any)
     w->end = part_solve(&part, &w->best);
 }
 
-/* Who cannot have what fairness asks for: the first one whose bound cannot be met together with
- * those of the programs before it; where there is no solution without any bound, nobody. */
+/* Finds who cannot have what fairness asks for: the first one whose bound cannot be met together
+ * with those of the programs before it; where there is no solution without any bound, nobody. */
 static void find_culprit(struct nucore_work *w)
 {
     double floor[NUCORE_PROGRAMS_MAX] = {0};
@@ -243,7 +243,7 @@ static void fill_result(const struct nucore_work *w, const struct flows *f, cons
                         : fmax(w->best.bound * unit, result->objective);
 }
 
-/* Work out the traffic of the best allocation. */
+/* Works out the traffic of the best allocation. */
 static int describe(const struct nucore_work *w, struct nucore_result *result)
 {
     struct flows *f = flows_new(w->machine, w->use, w->programs, NULL);
@@ -285,7 +285,7 @@ static void work_free(struct nucore_work *w)
     free(w->best.allocation);
 }
 
-/* What all cores of the machine would ask for. */
+/* Returns what all cores of the machine would ask for. */
 static double bandwidth_wanted(const struct numem_machine *m, const struct numem_program *program)
 {
     double sum = 0;

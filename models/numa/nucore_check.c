@@ -24,7 +24,7 @@ static int check_least(const struct numem_machine *m, const struct nucore_progra
     return 0;
 }
 
-/* Eq. 5.7 has a solution for some count of each node's cores. */
+/* Checks that eq. 5.7 has a solution for some count of each node's cores. */
 static int check_counts(const struct numem_machine *m, const struct nucore_program *program,
                         struct numem_fault *fault)
 {

@@ -19,8 +19,8 @@ static unsigned least_of(const struct part *part, size_t program, size_t node)
     return least ? least[node] : 0;
 }
 
-/* The counts that a cell can have. One program: what its cores ask for beyond alpha is of no use
- * to them. */
+/* Fills in the counts that a cell can have. One program: what its cores ask for beyond alpha is of
+ * no use to them. */
 static int points_fill(const struct part *part, size_t program, size_t node, struct points *points)
 {
     const struct numem_machine *m = part->nucore->machine;

@@ -13,7 +13,7 @@ static int fault_set(struct numem_fault *fault, struct numem_fault what)
     return -1;
 }
 
-/* NULL, or what is wrong with a bandwidth. */
+/* Returns NULL, or what is wrong with a bandwidth. */
 static const char *bandwidth_fault(double gbps)
 {
     if (isnan(gbps))
@@ -63,13 +63,13 @@ static int check_matrix(size_t nodes, const char *field, const double *matrix,
     return 0;
 }
 
-/* Is there a link from x to y, that is no route over others? */
+/* Returns whether there is a link from x to y, that is no route over others. */
 static bool is_link(const struct numem_machine *m, size_t x, size_t y)
 {
     return m->uni_max[x * m->nodes + y] > 0 && m->route[x * m->nodes + y].hops <= 1;
 }
 
-/* NULL, or what is wrong with hop h of the route. */
+/* Returns NULL, or what is wrong with hop h of the route. */
 static const char *hop_fault(const struct numem_machine *m, size_t from, size_t to, size_t h)
 {
     const struct numem_route *route = &m->route[from * m->nodes + to];

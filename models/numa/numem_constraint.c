@@ -81,7 +81,7 @@ static bool is_local_limit(const struct scene *l, size_t node)
     return cores < l->f->machine->cores[node] && demand[cores] > 0;
 }
 
-/* Is the flow at what its links allow, and would its cores ask for more? */
+/* Returns whether the flow is at what its links allow, and its cores would ask for more. */
 static bool is_link_limit(const struct scene *l, size_t k)
 {
     const struct flow *flow = &l->f->flow[k];
@@ -93,7 +93,7 @@ static bool is_link_limit(const struct scene *l, size_t k)
     return l->amount[k] < fmin(wanted, flow->max) * (1 - FULL) && !l->full[flow->from];
 }
 
-/* What limits the node's reading from others, and others' reading from it. */
+/* Returns what limits the node's reading from others, and others' reading from it. */
 static enum numem_constraint flow_limit(const struct scene *l, size_t node)
 {
     bool spare = cores_of(l, l->program, node) < l->f->machine->cores[node];

@@ -107,8 +107,8 @@ static void add_demand_curves(struct relax *r)
 
 /* ---- a box ---- */
 
-/* The columns of a cell that is looked at or not: of its cores, and of what is below its curves
- * where the box is a point. */
+/* Bounds the columns of a cell that is looked at or not: of its cores, and of what is below its
+ * curves where the box is a point. */
 static void bound_cell(struct relax *r, size_t cell, size_t lo, size_t hi)
 {
     const struct points *points = &r->problem->points[cell];
@@ -203,7 +203,7 @@ double relax_bound(const struct relax *r)
 
 /* ---- making one ---- */
 
-/* Scratch memory, and the box that no column is bounded to yet. */
+/* Makes the scratch memory, and the box that no column is bounded to yet. */
 static int allocate(struct relax *r)
 {
     size_t columns = 3 * r->cells + r->flows->flows, points = 1;

@@ -11,7 +11,7 @@
 
 #define ROUNDING 1e-12 /* relative */
 
-/* amount[]: 1 for the flows that a link may limit, or 0. */
+/* Sets amount[]: 1 for the flows that a link may limit, or 0. */
 static void find_limited(struct relax *r)
 {
     const struct flows *f = r->flows;
@@ -29,7 +29,7 @@ static void find_limited(struct relax *r)
     }
 }
 
-/* Flows are sorted by their senders. */
+/* Finds the flows of each sender, by which they are sorted. */
 static void index_senders(struct relax *r)
 {
     for (size_t k = 0; k < r->flows->flows; k++)

@@ -16,7 +16,7 @@ double curve_value(const struct relax *r, const struct curve *curve, size_t poin
     return points->demand[point];
 }
 
-/* The same, so that it is always the upper hull that counts. */
+/* Returns the same, so that it is always the upper hull that counts. */
 static double curve_height(const struct relax *r, const struct curve *curve, size_t point)
 {
     double value = curve_value(r, curve, point);
@@ -36,7 +36,7 @@ static double at(const struct relax *r, const struct curve *curve, size_t left, 
                    ((double)count[right] - count[left]);
 }
 
-/* The points left and right of a number of cores, between lo < hi. */
+/* Returns the point left of a number of cores, between lo < hi; the next one is right of it. */
 static size_t left_of(const struct points *points, size_t lo, size_t hi, double cores)
 {
     while (hi - lo > 1) {
@@ -50,7 +50,7 @@ static size_t left_of(const struct points *points, size_t lo, size_t hi, double 
     return lo;
 }
 
-/* The segment of the upper hull of points lo .. hi over a number of cores. */
+/* Finds the segment of the upper hull of points lo .. hi over a number of cores. */
 static void hull_segment(struct relax *r, const struct curve *curve, double cores, size_t *left,
                          size_t *right)
 {
@@ -81,7 +81,7 @@ static bool is_below(const struct relax *r, const struct facet *facet, size_t po
     return curve->kind == CURVE_LOWER ? y >= line - rounding : y <= line + rounding;
 }
 
-/* As far as it holds beyond the box. */
+/* Extends the facet as far as it holds beyond the box. */
 static void widen(const struct relax *r, struct facet *facet)
 {
     const struct points *points = &r->problem->points[r->curve[facet->curve].cell];

@@ -7,7 +7,7 @@
 
 #include "models/numa/relax_impl.h"
 
-/* What each column is worth when the rows other than facets are paid for at their prices. */
+/* Finds what each column is worth when the rows other than facets are paid for at their prices. */
 static void find_prices(struct relax *r)
 {
     for (int col = 1; col <= simplex_cols(r->lp); col++)
@@ -22,7 +22,7 @@ static void find_prices(struct relax *r)
     }
 }
 
-/* value[k] is what point k of each cell is worth at these prices; the cell's own is the best. */
+/* Sets value[k] to what point k of the cell is worth at these prices. Returns the best one. */
 static double value_points(struct relax *r, size_t cell, const struct box *box)
 {
     const struct points *points = &r->problem->points[cell];

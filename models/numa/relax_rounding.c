@@ -50,7 +50,7 @@ static double line_at(const struct cover *c, const struct line *line)
     return y;
 }
 
-/* Of lines that meet at the optimum, the flattest one: it has least to do with its cells. */
+/* Keeps, of lines that meet at the optimum, the flattest one: it has least to do with its cells. */
 static void lower(const struct cover *c, int col, struct line line)
 {
     const struct line *old = &c->line[col];
@@ -70,7 +70,7 @@ static struct line flow_line(const struct relax *r, size_t k)
         .terms = 2, .cell = {cell + flow->to, cell + flow->from}, .g = {flow->read, flow->write}};
 }
 
-/* The lowest lines at the relaxation's optimum, of those that hold for all points. */
+/* Finds the lowest lines at the relaxation's optimum, of those that hold for all points. */
 static void find_lines(struct cover *c)
 {
     struct relax *r = c->relax;
@@ -135,7 +135,7 @@ static void add_lines(struct cover *c, double coefficient, const struct line *li
     }
 }
 
-/* sum g * a + s >= d, from a row sum coefficient * y + s = cap. */
+/* Makes sum g * a + s >= d from a row sum coefficient * y + s = cap. */
 static void make_cover(struct cover *c)
 {
     for (size_t k = 0; k < c->cells; k++)
@@ -152,7 +152,8 @@ static void make_cover(struct cover *c)
     c->slack = fmax(0, c->slack);
 }
 
-/* Cells near their most cores are counted from there: x = most - a, else x = a - least. */
+/* Returns whether the cell is near its most cores, and counted from there, x = most - a; else it is
+ * x = a - least. */
 static bool is_from_above(const struct cover *c, size_t cell)
 {
     const struct points *points = &c->relax->problem->points[cell];
@@ -167,7 +168,7 @@ static double end_of(const struct cover *c, size_t cell)
     return is_from_above(c, cell) ? points->count[points->n - 1] : points->count[0];
 }
 
-/* d when each cell is counted from its end. */
+/* Returns d when each cell is counted from its end. */
 static double rest_of(const struct cover *c)
 {
     double d = c->d;
@@ -184,7 +185,8 @@ static double rounded(double g, double delta, double f)
     return delta * (f * whole + fmin(rest, f));
 }
 
-/* How far the relaxation's optimum is beyond the cut, in terms of its length; delta times it. */
+/* Returns how far the relaxation's optimum is beyond the cut, in terms of its length; delta times
+ * it. */
 static double efficacy(const struct cover *c, double rest, double delta)
 {
     double f = rest / delta - floor(rest / delta), left = c->slack, square = c->terms;
@@ -202,7 +204,7 @@ static double efficacy(const struct cover *c, double rest, double delta)
     return (delta * f * ceil(rest / delta) - left) / sqrt(square);
 }
 
-/* The best divisor: one of the coefficients of cells that have a part of a core. */
+/* Chooses the best divisor: one of the coefficients of cells that have a part of a core. */
 static void choose(struct cover *c, double rest)
 {
     unsigned tried = 0;

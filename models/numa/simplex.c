@@ -215,7 +215,7 @@ struct go {
     int rc; /* GLPK's */
 };
 
-/* One go, of so many iterations at most. */
+/* Goes on for so many iterations at most. */
 static void go(struct simplex *s, void *arg)
 {
     struct go *go = arg;
@@ -245,7 +245,7 @@ static enum simplex_end ended(glp_prob *lp, int rc)
                : SIMPLEX_FAILED;
 }
 
-/* As many goes as it takes. */
+/* Goes on as often as it takes. */
 static enum simplex_end solve(struct simplex *s, const struct simplex_call *call, bool primal)
 {
     struct go arg = {.call = call, .primal = primal};

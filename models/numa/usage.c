@@ -13,7 +13,7 @@ static double grown(double from, double to)
     return to >= from ? to - from : NAN;
 }
 
-/* a / b; NAN where b is not positive. */
+/* Returns a / b; NAN where b is not positive. */
 static double ratio(double a, double b)
 {
     return b > 0 ? a / b : NAN;

@@ -14,7 +14,7 @@ static bool banned(const struct dio *dio, uint64_t id, double now_s)
     return false;
 }
 
-/* Steps that moved in the last minute. */
+/* Returns how many steps moved in the last minute. */
 static size_t recent(const struct dio *dio, double now_s)
 {
     size_t n = 0;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The share of its time that the program waits for near memory; NAN not known. What was not
+/* Returns the share of its time that the program waits for near memory; NAN not known. What was not
  * measured is taken as the share that its traffic has of what its cores could read. */
 static double waiting(const struct page_move *move)
 {
@@ -14,7 +14,8 @@ static double waiting(const struct page_move *move)
     return share > 1 ? 1 : share;
 }
 
-/* How much longer the program takes with far pages than with near ones, >= 1; NAN not known. */
+/* Returns how much longer the program takes with far pages than with near ones, >= 1; NAN not
+ * known. */
 static double slower(const struct page_move *move)
 {
     double waits = 1 + waiting(move) * (move->ratio - 1);
@@ -24,7 +25,7 @@ static double slower(const struct page_move *move)
     return fmax(waits, move->traffic / move->link_bytes_s);
 }
 
-/* Core-seconds saved until then. */
+/* Returns the core-seconds saved until then. */
 static double saved(const struct page_move_price *price, double seconds)
 {
     if (seconds < price->moving_s)

@@ -22,7 +22,7 @@ void phase_restart(struct phase *phase)
     phase->holds = false;
 }
 
-/* To which side is the window off the i-th average? 0: it is not. */
+/* Returns to which side the window is off the i-th average; 0: it is not. */
 static signed char side_of(const struct phase *phase, const struct phase_window *window, size_t i)
 {
     const struct rate *rate = &phase->rate[i];

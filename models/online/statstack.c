@@ -115,7 +115,7 @@ static double miss_ratio(const struct fit *fit, double lines)
     return hits > 0 ? fit->place[hits - 1].survival : 1;
 }
 
-/* Spread a reuse over the positions of its set. */
+/* Spreads a reuse over the positions of its set. */
 static void spread(const struct statstack_cache *cache, const struct place *place, double *out)
 {
     double s = place->distance, p = 1 / (double)cache->sets, left = place->mass, here;
@@ -153,7 +153,7 @@ static void answer(const struct fit *fit, const struct query *query, double *out
         out[i] = miss_ratio(fit, query->lines[i]);
 }
 
-/* How many lines the i-th answer is about. */
+/* Returns how many lines the i-th answer is about. */
 static double lines_of(const struct query *query, size_t i)
 {
     if (query->lines)

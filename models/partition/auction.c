@@ -75,9 +75,9 @@ static struct nearest find_two(const struct auction *a, unsigned u)
     return two;
 }
 
-/* Match u with its nearest, which its mate loses; u's dual rises until a second edge is tight, and
- * the nearest one's falls as much, so that the next to want it has to pay more; by `step` more than
- * leaves their own edge tight. Returns the mate that was, or AUCTION_NONE. */
+/* Matches u with its nearest, which its mate loses; u's dual rises until a second edge is tight,
+ * and the nearest one's falls as much, so that the next to want it has to pay more; by `step` more
+ * than leaves their own edge tight. Returns the mate that was, or AUCTION_NONE. */
 static unsigned bid(const struct auction *a, unsigned u, blossom_weight step)
 {
     struct nearest two = find_two(a, u);

@@ -72,7 +72,7 @@ static blossom_weight slack(const struct graph *g, unsigned u, unsigned v)
     return g->weight[u * g->n + v] - g->dual[u] - g->dual[v];
 }
 
-/* The vertex of an outer node that has least slack to v, which is outside. */
+/* Returns the vertex of an outer node that has least slack to v, which is outside. */
 static unsigned nearest_vertex(const struct graph *g, unsigned b, unsigned v)
 {
     return b < g->n ? b : g->node[b].nearest[v];
@@ -129,7 +129,7 @@ static void grow(struct graph *g, unsigned v)
 
 /* ---- two S nodes of one tree: a blossom is shrunk ---- */
 
-/* The edge of the tree from outer node b towards the root; from is NONE at the root. */
+/* Returns the edge of the tree from outer node b towards the root; from is NONE at the root. */
 static struct edge upwards(const struct graph *g, unsigned b)
 {
     const struct node *node = &g->node[b];
@@ -141,7 +141,7 @@ static struct edge upwards(const struct graph *g, unsigned b)
     return (struct edge){node->base, g->mate[node->base]};
 }
 
-/* The first outer node that is on the ways of both a and b to their root. */
+/* Returns the first outer node that is on the ways of both a and b to their root. */
 static unsigned meeting(struct graph *g, unsigned a, unsigned b)
 {
     size_t depth = 0;
@@ -162,7 +162,7 @@ static unsigned meeting(struct graph *g, unsigned a, unsigned b)
     return b;
 }
 
-/* Write the nodes from b up to, and without, `end`, and the edges towards the root, into the
+/* Writes the nodes from b up to, and without, `end`, and the edges towards the root, into the
  * scratch path from `at`. Returns where it ends. */
 static size_t climb(struct graph *g, unsigned b, unsigned end, size_t at)
 {
@@ -174,8 +174,8 @@ static size_t climb(struct graph *g, unsigned b, unsigned end, size_t at)
     return at;
 }
 
-/* The circle that the edge u to v closes: from the node where their ways meet down to u's, and from
- * v's up again; into the scratch path. Returns its length. */
+/* Writes the circle that the edge u to v closes: from the node where their ways meet down to u's,
+ * and from v's up again; into the scratch path. Returns its length. */
 static size_t find_circle(struct graph *g, unsigned u, unsigned v)
 {
     unsigned top = meeting(g, g->outer[u], g->outer[v]);
@@ -198,7 +198,7 @@ static size_t find_circle(struct graph *g, unsigned u, unsigned v)
     return climb(g, g->outer[v], top, down);
 }
 
-/* A blossom with room for that many children; NULL with errno. */
+/* Returns a blossom with room for that many children; NULL with errno. */
 static struct node *new_blossom(struct graph *g, size_t children)
 {
     unsigned b = (unsigned)g->n;
@@ -349,7 +349,7 @@ static void rotate(struct node *node, unsigned first, unsigned *child, struct ed
     memcpy(node->link, link, n * sizeof(*link));
 }
 
-/* Make v the vertex of node b that is matched outside. */
+/* Makes v the vertex of node b that is matched outside. */
 static void rebase(struct graph *g, unsigned b, unsigned v)
 {
     struct node *node = &g->node[b];
@@ -415,7 +415,7 @@ static bool is_in_s(const struct graph *g, unsigned v)
     return v != NONE && g->label[g->outer[v]] == S;
 }
 
-/* The S vertex of least slack to v, among the S nodes of that list. */
+/* Returns the S vertex of least slack to v, among the S nodes of that list. */
 static void find_again(struct graph *g, unsigned v, size_t nodes, const unsigned *node)
 {
     g->nearest[v] = NONE;

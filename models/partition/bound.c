@@ -53,7 +53,7 @@ struct bound {
 
 /* ---- all groups ---- */
 
-/* The least number of members: as many as do not fit into the other caches. */
+/* Returns the least number of members: as many as do not fit into the other caches. */
 static size_t least_size(const struct partition *p)
 {
     size_t others = (p->groups - 1) * p->group;
@@ -61,7 +61,7 @@ static size_t least_size(const struct partition *p)
     return p->n > others ? p->n - others : 0;
 }
 
-/* How many groups there are; a number above `limit` if there are more than that. */
+/* Returns how many groups there are; a number above `limit` if there are more than that. */
 static double count_groups(const struct partition *p, size_t limit)
 {
     double count = 0;
@@ -87,7 +87,7 @@ static void add_group(struct bound *b, size_t size)
     b->groups++;
 }
 
-/* All groups of that size, in lexical order. False when it was stopped. */
+/* Adds all groups of that size, in lexical order. Returns false when it was stopped. */
 static bool add_groups(struct bound *b, size_t size)
 {
     size_t n = b->p->n, last, *index = b->index;
@@ -121,7 +121,7 @@ static int alloc_groups(struct bound *b, size_t count)
     return b->index && b->cost && b->size && b->member && b->least && b->choice ? 0 : -1;
 }
 
-/* Once. False when it was stopped. */
+/* Lists the groups, once. Returns false when it was stopped. */
 static bool list_groups(struct bound *b)
 {
     b->listed = true;
@@ -149,7 +149,7 @@ static void offer(struct bound *b, size_t item, size_t group, double rest)
     }
 }
 
-/* False when it was stopped. */
+/* Lets each item choose its group. Returns false when it was stopped. */
 static bool choose_groups(struct bound *b)
 {
     const struct partition *p = b->p;
@@ -172,7 +172,7 @@ static bool choose_groups(struct bound *b)
     return true;
 }
 
-/* The bound with these prices, and where it rises. -INFINITY when it was stopped. */
+/* Returns the bound with these prices, and finds where it rises; -INFINITY when it was stopped. */
 static double bound_of_groups(struct bound *b)
 {
     const struct partition *p = b->p;
@@ -200,7 +200,7 @@ static double bound_of_groups(struct bound *b)
     return bound;
 }
 
-/* Drop the groups that no partition better than `total` has: with one of them, its items would
+/* Drops the groups that no partition better than `total` has: with one of them, its items would
  * raise the bound above that. */
 static void drop_groups(struct bound *b, double bound, double total)
 {
@@ -226,7 +226,7 @@ static void drop_groups(struct bound *b, double bound, double total)
 
 /* ---- neighbours ---- */
 
-/* Keep the k - 1 least, in ascending order. */
+/* Keeps the k - 1 least, in ascending order. */
 static void keep(struct bound *b, size_t *kept, size_t item, double rest)
 {
     size_t most = b->p->group - 1, at = *kept;
@@ -242,7 +242,8 @@ static void keep(struct bound *b, size_t *kept, size_t item, double rest)
     b->neighbour[at] = (struct neighbour){rest, item};
 }
 
-/* The k - 1 neighbours with the least rests of an item, into b->neighbour; returns their sum. */
+/* Puts the k - 1 neighbours with the least rests of an item into b->neighbour; returns their sum.
+ */
 static double choose_neighbours(struct bound *b, size_t item)
 {
     size_t n = b->p->n, most = b->p->group - 1, kept = 0;
@@ -259,7 +260,7 @@ static double choose_neighbours(struct bound *b, size_t item)
     return sum;
 }
 
-/* The same where the items choose neighbours. */
+/* Does the same where the items choose neighbours. */
 static double bound_of_neighbours(struct bound *b)
 {
     size_t n = b->p->n, degree = b->p->group - 1;
@@ -283,7 +284,7 @@ static double bound_of_neighbours(struct bound *b)
 
 /* ---- the ascent ---- */
 
-/* Choose the way, and make room for what the items can choose from. */
+/* Chooses the way, and makes room for what the items can choose from. */
 static int alloc_choices(struct bound *b)
 {
     const struct partition *p = b->p;
@@ -338,7 +339,8 @@ void bound_free(struct bound *b)
     free(b);
 }
 
-/* One step along the gradient, as long as the bound would rise to `total` if it rose evenly. */
+/* Takes one step along the gradient, as long as the bound would rise to `total` if it rose evenly.
+ */
 static void move_prices(struct bound *b, double bound, double total)
 {
     double square = 0;

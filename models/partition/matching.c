@@ -21,7 +21,7 @@ static double mutual(size_t n, const double *degradation, size_t i, size_t j)
     return degradation[i * n + j] + degradation[j * n + i];
 }
 
-/* The largest weight of a pair, by magnitude; not finite when one is not. */
+/* Returns the largest weight of a pair, by magnitude; not finite when one is not. */
 static double largest_weight(size_t n, const double *degradation)
 {
     double largest = 0;
@@ -38,8 +38,8 @@ static double largest_weight(size_t n, const double *degradation)
     return largest;
 }
 
-/* The symmetric matrix of n programs and idle cores, [vertices * vertices]; the caller frees it.
- * NULL with errno. */
+/* Returns the symmetric matrix of n programs and idle cores, [vertices * vertices]; the caller
+ * frees it. NULL with errno. */
 static blossom_weight *make_weights(size_t n, const double *degradation, double largest,
                                     size_t vertices)
 {

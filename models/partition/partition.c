@@ -113,7 +113,8 @@ static size_t *complete(struct partition *p)
 
 /* ---- two cores per cache ---- */
 
-/* What each of a pair suffers more than alone: half of it, as a matching takes the sum of both. */
+/* Fills in what each of a pair suffers more than alone: half of it, as a matching takes the sum of
+ * both. */
 static void fill_pairs(struct costs *costs, double *alone, double *degradation)
 {
     size_t n = costs->partition->n;
@@ -155,8 +156,8 @@ static bool is_closed(double total, const struct bound *bound)
     return bound && bound_best(bound) >= total - CLOSED * fabs(total);
 }
 
-/* Search and bound (NULL: none) in turns, until they meet, or it is time to stop, or neither gains
- * anything. */
+/* Lets search and bound (NULL: none) go on in turns, until they meet, or it is time to stop, or
+ * neither gains anything. */
 static void approach(const struct costs *costs, struct search *search, struct bound *bound)
 {
     const struct partition *p = costs->partition;

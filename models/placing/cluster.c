@@ -44,7 +44,7 @@ static bool is_devil(const struct clustering *c, size_t unit)
 
 /* ---- the caches ---- */
 
-/* The entity of level 0 that the cache is in. */
+/* Returns the entity of level 0 that the cache is in. */
 static size_t package_of(const struct di_machine *machine, size_t cache)
 {
     for (size_t level = machine->depth - 2; level > 0; level--)
@@ -101,13 +101,13 @@ static void order_caches(struct clustering *c)
     qsort(c->cache, c->caches, sizeof(*c->cache), compare_cache);
 }
 
-/* The least number of caches that the unit is in. */
+/* Returns the least number of caches that the unit is in. */
 static size_t caches_for(const struct clustering *c, size_t unit)
 {
     return (c->unit[unit].unit.cores + c->largest - 1) / c->largest;
 }
 
-/* Algorithm 3, line 8: how many caches to open at least. */
+/* Algorithm 3, line 8: returns how many caches to open at least. */
 static size_t count_open(const struct clustering *c)
 {
     size_t cores = 0, devils = 0, room = 0, clean = 0, open = 0;
@@ -147,7 +147,7 @@ static int spread_others(struct clustering *c)
     return 0;
 }
 
-/* What the others have of the open caches. */
+/* Takes from the tree what the others have of the open caches. */
 static void take_others(const struct clustering *c, struct di_tree *tree)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -165,7 +165,7 @@ static void take_others(const struct clustering *c, struct di_tree *tree)
     }
 }
 
-/* Algorithm 4, with the first `open` caches. */
+/* Does Algorithm 4, with the first `open` caches. */
 static int pack(struct clustering *c, size_t open)
 {
     struct di_tree *tree = di_tree_new(c->machine);
@@ -192,7 +192,7 @@ static int pack(struct clustering *c, size_t open)
     return 0;
 }
 
-/* How many caches the packed units are in, each for itself. */
+/* Returns how many caches the packed units are in, each for itself. */
 static size_t count_parts(const struct clustering *c)
 {
     size_t parts = 0;
@@ -208,7 +208,7 @@ static size_t count_parts(const struct clustering *c)
     return parts;
 }
 
-/* As few caches as do, but none is split for want of them. */
+/* Packs into as few caches as do, but splits no unit for want of them. */
 static int pack_tight(struct clustering *c)
 {
     size_t open = count_open(c), least = 0;

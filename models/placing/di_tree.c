@@ -109,7 +109,7 @@ static void restrict_room(struct entity *entity)
         }
 }
 
-/* The room of an entity of level `depth`, above the cores, from its children's. */
+/* Counts the room of an entity of level `depth`, above the cores, from its children's. */
 static void sum_up(struct di_tree *tree, size_t depth, struct entity *entity)
 {
     const struct entity *child = tree->level[depth + 1].entity;
@@ -139,7 +139,7 @@ static void sum_up_all(struct di_tree *tree)
             sum_up(tree, i, &tree->level[i].entity[j]);
 }
 
-/* Every core is free (again). */
+/* Makes every core free (again). */
 static void begin_round(struct di_tree *tree)
 {
     struct level *cores = &tree->level[tree->depth - 1];
@@ -156,7 +156,7 @@ size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind)
 
 /* ---- the hierarchy ---- */
 
-/* Number the children of each entity and count the cores below it, from the cores up. */
+/* Numbers the children of each entity and counts the cores below it, from the cores up. */
 static void link_levels(struct di_tree *tree, const struct di_machine *machine)
 {
     struct level *cores = &tree->level[tree->depth - 1];
@@ -230,7 +230,8 @@ struct di_tree *di_tree_new(const struct di_machine *machine)
 
 /* ---- placing ---- */
 
-/* Is a better than b for `cores` threads that stay together? b comes first in Order. */
+/* Returns whether a is better than b for `cores` threads that stay together; b comes first in
+ * Order. */
 static bool better(const struct entity *a, const struct entity *b, size_t cores, int kind)
 {
     size_t room_a = a->room[kind] < cores ? a->room[kind] : cores;
@@ -243,7 +244,7 @@ static bool better(const struct entity *a, const struct entity *b, size_t cores,
     return a->threads < b->threads;
 }
 
-/* Algorithm 2, line 3: the child of `parent` for the next `cores` threads of a unit. */
+/* Algorithm 2, line 3: returns the child of `parent` for the next `cores` threads of a unit. */
 static struct entity *choose(const struct level *level, const struct entity *parent, size_t cores,
                              int kind)
 {
@@ -260,7 +261,7 @@ static struct entity *choose(const struct level *level, const struct entity *par
     return best;
 }
 
-/* Algorithm 2, lines 8 and 12 to 15: count the threads; reverse the order when all entities hold
+/* Algorithm 2, lines 8 and 12 to 15: counts the threads; reverses the order when all entities hold
  * the same number. */
 static void count_threads(struct level *level, struct entity *entity, size_t threads)
 {
@@ -284,8 +285,8 @@ static int kind_below(const struct entity *entity, int kind)
     return arrived ? DI_TREE_ANYWHERE : kind;
 }
 
-/* Algorithm 2 for `cores` threads that stay together, below a container of level `depth` that has
- * room for them. Returns where the next core goes. */
+/* Does Algorithm 2 for `cores` threads that stay together, below a container of level `depth` that
+ * has room for them. Returns where the next core goes. */
 static size_t *assign(struct di_tree *tree, size_t depth, struct entity *container, size_t cores,
                       int kind, size_t *core)
 {
@@ -336,7 +337,7 @@ void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, s
 
 /* ---- one core ---- */
 
-/* The entity of level i of the tree above the core. */
+/* Returns the entity of level i of the tree above the core. */
 static struct entity *above(const struct di_tree *tree, size_t i, size_t core)
 {
     struct entity *entity = &tree->level[tree->depth - 1].entity[core];

@@ -49,7 +49,7 @@ static struct group group_of(const struct placing *p, size_t number)
     return group;
 }
 
-/* The units of the group, spread over the domains above the spot that was found for all of them. */
+/* Spreads the units of the group over the domains above the spot that was found for all of them. */
 static void settle(struct placing *p, struct di_tree *tree, const struct group *group)
 {
     di_tree_target(tree, p->level, group->cores, p->spot, true);
@@ -65,8 +65,8 @@ static void settle(struct placing *p, struct di_tree *tree, const struct group *
     p->devils -= group->devils;
 }
 
-/* Find the group domains of that kind and place it there, if the devils that are left still have
- * room. 1 done, 0 no room, -1 out of memory. */
+/* Finds the group domains of that kind and places it there, if the devils that are left still have
+ * room. Returns 1 done, 0 no room, -1 out of memory. */
 static int try_kind(struct placing *p, const struct group *group, enum di_tree_kind kind)
 {
     struct di_tree *probe, *next;
@@ -98,7 +98,7 @@ static int try_kind(struct placing *p, const struct group *group, enum di_tree_k
     return 1;
 }
 
-/* Place those of the chosen that can be isolated, each group once. Returns how many, or -1. */
+/* Places those of the chosen that can be isolated, each group once. Returns how many, or -1. */
 static long place_chosen(struct placing *p, bool *tried)
 {
     long count = 0;

@@ -25,7 +25,7 @@ static double accesses(const struct app_sdp *sdp)
     return sum;
 }
 
-/* Hits that are lost with half of the ways. */
+/* Returns the hits that are lost with half of the ways. */
 static double loss(const struct app_sdp *sdp)
 {
     double sum = sdp->ways % 2 ? sdp->hits[sdp->ways / 2] / 2 : 0;

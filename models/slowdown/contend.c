@@ -42,7 +42,7 @@ struct group {
     double time; /* log2(ns) in which they fill the cache */
 };
 
-/* A curve at `x` points, x within it; *slope may be NULL. */
+/* Returns a curve at `x` points, x within it; *slope may be NULL. */
 static double at(const double *curve, double x, size_t last, double *slope)
 {
     size_t i = (size_t)x;
@@ -54,7 +54,8 @@ static double at(const double *curve, double x, size_t last, double *slope)
     return curve[i] + (curve[i + 1] - curve[i]) * (x - (double)i);
 }
 
-/* Ways of a program after 2^time ns of the group; a program that is slowed down is behind. */
+/* Returns the ways of a program after 2^time ns of the group; a program that is slowed down is
+ * behind. */
 static double footprint(const struct tenant *tenant, double time, double *slope)
 {
     double x = (time - tenant->slower) * CONTEND_STEPS;
@@ -64,7 +65,8 @@ static double footprint(const struct tenant *tenant, double time, double *slope)
     return at(tenant->study->footprint, x, CONTEND_POINTS - 1, slope);
 }
 
-/* Ways by which their footprints are more than the cache has, and how fast that rises. */
+/* Returns the ways by which their footprints are more than the cache has, and how fast that rises.
+ */
 static double overflow(const struct group *group, double time, double *rise)
 {
     double ways = -(double)group->contend->ways, slope;
@@ -77,8 +79,8 @@ static double overflow(const struct group *group, double time, double *rise)
     return ways;
 }
 
-/* The time at which together they fill the cache: the root of a rising function, by Newton's steps
- * inside a bracket. At the end of all time where they never do. */
+/* Returns the time at which together they fill the cache: the root of a rising function, by
+ * Newton's steps inside a bracket. At the end of all time where they never do. */
 static double fill_time(const struct group *group)
 {
     double low = 0, high = TIME_MAX, time = group->time, rise;
@@ -98,7 +100,8 @@ static double fill_time(const struct group *group)
     return time;
 }
 
-/* What it waits for with that share of the cache, and what its lines take of the channel. */
+/* Finds what a program waits for with that share of the cache, and what its lines take of the
+ * channel. */
 static void take_share(const struct group *group, struct tenant *tenant, double share)
 {
     const struct study *study = tenant->study;
@@ -113,8 +116,8 @@ static void take_share(const struct group *group, struct tenant *tenant, double 
     tenant->load = group->contend->line_ns / tenant->ns * at(study->lines, share, ways, NULL);
 }
 
-/* Time per instruction when the others take that part of the channel's time: never less than
- * alone. */
+/* Returns the time per instruction when the others take that part of the channel's time: never less
+ * than alone. */
 static double slowed(const struct group *group, const struct tenant *tenant, double others)
 {
     const struct study *study = tenant->study;

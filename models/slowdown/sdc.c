@@ -7,7 +7,7 @@ static double counter(const struct app_sdp *sdp, size_t position)
     return position < sdp->ways ? sdp->hits[position] : 0;
 }
 
-/* Hits that a program has with `ways`, but not with the `kept` first of them. */
+/* Returns the hits that a program has with `ways`, but not with the `kept` first of them. */
 static double lost(const struct app_sdp *sdp, size_t kept, size_t ways)
 {
     double hits = 0;
