@@ -32,16 +32,16 @@ void cpus_or(struct cpus *set, const struct cpus *other);     /* set |= other */
 void cpus_and(struct cpus *set, const struct cpus *other);    /* set &= other */
 void cpus_andnot(struct cpus *set, const struct cpus *other); /* set &= ~other */
 
-/* The first CPU of the set at or after `from`; CPUS_MAX when there is none. */
+/* Returns the first CPU of the set at or after `from`; CPUS_MAX when there is none. */
 size_t cpus_next(const struct cpus *set, size_t from);
 #define cpus_foreach(cpu, set)                                                                     \
     for (size_t cpu = cpus_next((set), 0); cpu < CPUS_MAX; cpu = cpus_next((set), cpu + 1))
 
-/* Read "0-3,8" (blanks and one final newline allowed, "" is the empty set). 0, or -1 with errno
+/* Reads "0-3,8" (blanks and one final newline allowed, "" is the empty set). 0, or -1 with errno
  * EINVAL for other text or ERANGE for a CPU number of CPUS_MAX or more; set is unchanged then. */
 int cpus_parse(struct cpus *set, const char *text);
 
-/* Write the set as "0-3,8" into text[size]. 0, or -1 with errno ENOSPC. */
+/* Writes the set as "0-3,8" into text[size]. 0, or -1 with errno ENOSPC. */
 int cpus_format(const struct cpus *set, char *text, size_t size);
 
 #endif

@@ -10,8 +10,8 @@ struct berth_error {
     char text[512];
 };
 
-/* Write the reason (printf style) into err, cut to its size, and keep errno. Returns -1 always, so
- * that a failing function can end in `return berth_error_set(err, "...")`. */
+/* Writes the reason (printf style) into err, cut to its size, and keeps errno. Returns -1 always,
+ * so that a failing function can end in `return berth_error_set(err, "...")`. */
 int berth_error_set(struct berth_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -17,11 +17,11 @@ struct ini_pair {
     bool continued; /* the line began with a blank: more of the pair before */
 };
 
-/* Open a regular file, without waiting where it is a FIFO; `trusted`: owned by root or the caller
+/* Opens a regular file, without waiting where it is a FIFO; `trusted`: owned by root or the caller
  * and not writable by group or others. The descriptor, or -1 and err. */
 int ini_file_open(const char *path, bool trusted, struct berth_error *err);
 
-/* Read all of it (fd is closed in any case); take returns 0, or -1 and err with what is wrong and
+/* Reads all of it (fd is closed in any case); take returns 0, or -1 and err with what is wrong and
  * what would be right. `expected` is what a line is that inih cannot read: "KEY = VALUE". 0, or -1
  * and the first error. */
 int ini_file_read(int fd, const char *path, const char *expected,

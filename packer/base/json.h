@@ -12,14 +12,14 @@
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
 
-/* Parse one whole JSON value from text[length] (blanks may follow). NULL and err, with the offset,
+/* Parses one whole JSON value from text[length] (blanks may follow). NULL and err, with the offset,
  * when it is not JSON. Free with json_object_put. */
 struct json_object *json_parse(const char *text, size_t length, struct berth_error *err);
 
-/* The text of a JSON string, borrowed; NULL when the value is none, or has a NUL inside. */
+/* Returns the text of a JSON string, borrowed; NULL when the value is none, or has a NUL inside. */
 const char *json_text(struct json_object *value);
 
-/* Add fields; the object owns them. A NULL text and a negative or non-finite number
+/* Adds fields; the object owns them. A NULL text and a negative or non-finite number
  * (json_add_measure) become null: measured or nothing. */
 void json_add_text(struct json_object *object, const char *key, const char *text);
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);

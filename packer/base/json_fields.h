@@ -104,7 +104,7 @@ int json_get_matrix(struct json_object *list, const char *name, size_t rows, siz
                     const struct json_field *item, void *first, size_t stride,
                     struct berth_error *err);
 
-/* The reverse: an array that the caller releases. */
+/* Do the reverse: return an array that the caller releases. */
 struct json_object *json_new_list(size_t n, const struct json_field *item, const void *first,
                                   size_t stride);
 struct json_object *json_new_matrix(size_t rows, size_t n, const struct json_field *item,
@@ -130,7 +130,7 @@ int json_get_array(struct json_object *object, const char *key, enum json_need n
                    struct json_object **out, struct berth_error *err); /* borrowed */
 int json_get_object(struct json_object *object, const char *key, enum json_need need,
                     struct json_object **out, struct berth_error *err); /* borrowed */
-/* One of the n names; *out is its index. The error lists the names. */
+/* Reads one of the n names; *out is its index. The error lists the names. */
 int json_get_word(struct json_object *object, const char *key, enum json_need need,
                   const char *const *names, size_t n, int *out, struct berth_error *err);
 

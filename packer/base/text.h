@@ -15,7 +15,7 @@
  * character and before a byte that begins no character. */
 size_t text_character(const char *text);
 
-/* Replaces in place. */
+/* Replaces in place what is not passed on. */
 void text_clean(char *text);
 
 /* Writes the first `length` bytes, cleaned; a character is not cut by them. */

@@ -60,41 +60,42 @@ struct machine_profile {
     struct machine_route *route;         /* [nodes * nodes] */
 };
 
-/* A profile of that many nodes (at most MACHINE_NODES_MAX) with cores[i] cores (at most
+/* Makes a profile of that many nodes (at most MACHINE_NODES_MAX) with cores[i] cores (at most
  * MACHINE_CORES_MAX) on node i, its figures all NAN but local[0], and no routes. Free with
  * machine_profile_free (NULL is fine). NULL: errno EINVAL or ENOMEM. */
 struct machine_profile *machine_profile_new(size_t nodes, const size_t *cores);
 void machine_profile_free(struct machine_profile *profile);
 
-/* Give data from one node's memory to another node the way node[0] = from .. node[hops] = to.
+/* Gives data from one node's memory to another node the way node[0] = from .. node[hops] = to.
  * 0, or -1 with ENOMEM. */
 int machine_profile_set_route(struct machine_profile *profile, const size_t *node, size_t hops);
 
-/* The way from one node's memory to another node. */
+/* Returns the way from one node's memory to another node. */
 const struct machine_route *machine_profile_route(const struct machine_profile *profile,
                                                   size_t from, size_t to);
 
-/* Read a profile: from a file (NULL and err "FILE: field: what is wrong"), or from its JSON object
+/* Reads a profile: from a file (NULL and err "FILE: field: what is wrong"), or from its JSON object
  * (NULL and err that begins with the field). */
 struct machine_profile *machine_profile_read(const char *path, struct berth_error *err);
 struct machine_profile *machine_profile_parse(struct json_object *object, struct berth_error *err);
 
-/* The same as JSON, which the caller releases. */
+/* Returns the same as JSON, which the caller releases. */
 struct json_object *machine_profile_json(const struct machine_profile *profile);
 
-/* Write it to a file, all of it or nothing: a temporary file beside it is renamed. An existing file
- * is refused unless `force`. 0, or -1 and err "FILE: why". */
+/* Writes it to a file, all of it or nothing: a temporary file beside it is renamed. An existing
+ * file is refused unless `force`. 0, or -1 and err "FILE: why". */
 int machine_profile_write(const struct machine_profile *profile, const char *path, bool force,
                           struct berth_error *err);
 
-/* How many GB/s `cores` cores of a node read from its own memory (of all cores, where it has not so
- * many). Between core counts that were measured, a straight line; NAN where nothing is known. */
+/* Returns how many GB/s `cores` cores of a node read from its own memory (of all cores, where it
+ * has not so many). Between core counts that were measured, a straight line; NAN where nothing is
+ * known. */
 double machine_profile_local(const struct machine_profile *profile, size_t node, size_t cores);
 
-/* The machine as NuMem and NuCore take it, of all its nodes and cores. The only node of a machine
- * has none to share its memory with: its alpha is then the best local bandwidth, its beta 0. Free
- * with machine_profile_numem_free (NULL is fine). NULL and err, which names the figure that is not
- * known. */
+/* Makes of it the machine as NuMem and NuCore take it, of all its nodes and cores. The only node of
+ * a machine has none to share its memory with: its alpha is then the best local bandwidth, its beta
+ * 0. Free with machine_profile_numem_free (NULL is fine). NULL and err, which names the figure that
+ * is not known. */
 struct numem_machine *machine_profile_numem(const struct machine_profile *profile,
                                             struct berth_error *err);
 void machine_profile_numem_free(struct numem_machine *machine);

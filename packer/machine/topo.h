@@ -44,25 +44,25 @@ struct topo {
     int16_t core_of[CPUS_MAX]; /* for topo_core_of_cpu: core + 1; 0 no core */
 };
 
-/* Read a topology. spec: NULL or "" for this machine (with what is offline or disallowed left out
+/* Reads a topology. spec: NULL or "" for this machine (with what is offline or disallowed left out
  * only as hwloc does with HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED), else a path to an hwloc XML file
  * if one exists there, else a synthetic string. 0 and *out (free with topo_free), or -1 and err
  * naming spec and what would be right. */
 int topo_read(struct topo **out, const char *spec, struct berth_error *err);
 void topo_free(struct topo *topo);
 
-/* Fill each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it; for who
+/* Fills each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it; for who
  * changes a topology). */
 void topo_index(struct topo *topo);
 
-/* Which core a CPU belongs to: index into topo->core, or -1. */
+/* Returns which core a CPU belongs to: index into topo->core, or -1. */
 long topo_core_of_cpu(const struct topo *topo, size_t cpu);
 
-/* NUMA nodes (os_index) that hold any of the CPUs. */
+/* Finds the NUMA nodes (os_index) that hold any of the CPUs. */
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
 
-/* The hierarchy that DI walks: packages > caches > cores, restricted to the cores that have a CPU
- * in `within`, and to the caches and packages of these. core_index[i] is the topo core of the
+/* Makes the hierarchy that DI walks: packages > caches > cores, restricted to the cores that have a
+ * CPU in `within`, and to the caches and packages of these. core_index[i] is the topo core of the
  * machine's i-th core. 0, or -1 and err (no core is within, no memory). Free with topo_tree_free.
  */
 struct topo_tree {

@@ -27,24 +27,24 @@ struct step_memory {
 
 struct memory_mover;
 
-/* Start; rate in bytes per second, > 0. NULL (and a line in the log) when there is no thread to be
- * had. The system's root must stay. */
+/* Starts one; rate in bytes per second, > 0. NULL (and a line in the log) when there is no thread
+ * to be had. The system's root must stay. */
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate);
 
 /* Goes on at another rate, in bytes per second, > 0; also with what is under way. */
 void memory_mover_pace(struct memory_mover *mover, double rate);
 
-/* Stop with the present chunk. NULL is fine. */
+/* Stops with the present chunk. NULL is fine. */
 void memory_mover_close(struct memory_mover *mover);
 
-/* Have it done; an older job of the same step is given up. The processes are taken over (from
+/* Has a job done; an older job of the same step is given up. The processes are taken over (from
  * malloc), also when it fails. 0, or -1 with ENOMEM. */
 int memory_mover_put(struct memory_mover *mover, const struct memory_job *job);
 
-/* Give up and forget the step's job. */
+/* Gives up and forgets the step's job. */
 void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id);
 
-/* How far the step's job is. False: there is none. */
+/* Tells how far the step's job is. False: there is none. */
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
                        struct memory_progress *progress, bool *running);
 

@@ -38,7 +38,7 @@ struct memory_system {
     void *arg;
 };
 
-/* The one of this machine, with its files below root. */
+/* Returns the one of this machine, with its files below root. */
 struct memory_system memory_system(const struct rootfs *root);
 
 struct memory_process {
@@ -61,8 +61,8 @@ struct memory_progress {
     char why[160];        /* why not all of it was moved; "" */
 };
 
-/* Move what is to be moved. `pace` (with its arg) is called before each chunk with what was done so
- * far, and waits for wait_s at least; false ends it all. Returns when everything was tried,
+/* Moves what is to be moved. `pace` (with its arg) is called before each chunk with what was done
+ * so far, and waits for wait_s at least; false ends it all. Returns when everything was tried,
  * progress filled in. */
 typedef bool memory_pace(void *arg, const struct memory_progress *progress, double wait_s);
 void memory_pages_move(const struct memory_system *system, const struct memory_job *job,

@@ -30,7 +30,7 @@ struct memory_ranges {
     struct memory_range *range; /* [n], ascending */
 };
 
-/* Add the mappings with pages on a node of `leave`, or, where processes share them, of
+/* Adds the mappings with pages on a node of `leave`, or, where processes share them, of
  * `leave_shared`. Left out: read-only mappings of files, the kernel's own ([vdso]), those under a
  * policy other than default and local, and those greater than MEMORY_DESERT_BYTES with less than
  * one page in 4096 to be moved. 0, or -1 with ENOMEM. */

@@ -15,7 +15,8 @@
 
 struct conf;
 
-/* A listening socket there, or -1 and err. A Unix socket's folder is made where it is missing. */
+/* Returns a socket that listens there, or -1 and err. A Unix socket's folder is made where it is
+ * missing. */
 int metrics_listen(const struct metrics_address *address, const struct conf *conf,
                    struct berth_error *err);
 
@@ -24,7 +25,7 @@ struct metrics_readers {
     gid_t group;    /* else this one; root's, where none is named */
 };
 
-/* Who may read other users' steps. 0, or -1 and err: there is no such group. */
+/* Finds who may read other users' steps. 0, or -1 and err: there is no such group. */
 int metrics_readers(const struct conf *conf, struct metrics_readers *readers,
                     struct berth_error *err);
 

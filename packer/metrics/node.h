@@ -58,18 +58,18 @@ enum metrics_id {
 };
 extern const struct metrics_family metrics_family[METRICS_FAMILIES];
 
-/* The page, of *length bytes, which the caller frees; without the steps' series where the reader
- * may not see other users' steps. NULL when out of memory. */
+/* Makes the page, of *length bytes, which the caller frees; without the steps' series where the
+ * reader may not see other users' steps. NULL when out of memory. */
 char *metrics_page(struct packer *packer, enum metrics_format format, bool with_steps,
                    size_t *length);
 
-/* The parts of it. */
+/* Writes the parts of it. */
 void metrics_node(const struct packer *packer, struct metrics_text *text);
 void metrics_energy(const struct packer *packer, struct metrics_text *text);
 void metrics_caches(const struct packer *packer, struct metrics_text *text);
 void metrics_steps(const struct packer *packer, struct metrics_text *text);
 
-/* The cores, by their index in the topology, of which some CPU is in the set. */
+/* Finds the cores, by their index in the topology, of which some CPU is in the set. */
 void metrics_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores);
 
 #endif

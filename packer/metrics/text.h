@@ -40,23 +40,23 @@ struct metrics_text {
 
 void metrics_text_begin(struct metrics_text *text, enum metrics_format format);
 
-/* One sample of the family, with n labels. */
+/* Writes one sample of the family, with n labels. */
 void metrics_text_add(struct metrics_text *text, const struct metrics_family *family,
                       const struct metrics_label *label, size_t n, double value);
 
-/* The same, from millionths (microjoules, microseconds): all digits are kept. */
+/* Writes the same, from millionths (microjoules, microseconds): all digits are kept. */
 void metrics_text_add_micro(struct metrics_text *text, const struct metrics_family *family,
                             const struct metrics_label *label, size_t n, uint64_t micro);
 
-/* The end of the page. 0, or -1 when memory was short: text->text is then freed and NULL. */
+/* Ends the page. 0, or -1 when memory was short: text->text is then freed and NULL. */
 int metrics_text_end(struct metrics_text *text);
 
-/* The name of the family's samples, of at most METRICS_NAME_MAX bytes with its NUL. */
+/* Writes the name of the family's samples, of at most METRICS_NAME_MAX bytes with its NUL. */
 #define METRICS_NAME_MAX 64
 void metrics_sample_name(const struct metrics_family *family, char name[METRICS_NAME_MAX]);
 
-/* The format that a client with this header Accept (NULL: none) gets: OpenMetrics when it is asked
- * for by name and not less wanted than plain text. */
+/* Returns the format that a client with this header Accept (NULL: none) gets: OpenMetrics when it
+ * is asked for by name and not less wanted than plain text. */
 enum metrics_format metrics_negotiate(const char *accept);
 
 #endif

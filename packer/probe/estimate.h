@@ -15,7 +15,7 @@ struct probe_set {
     struct wire_step_id step[PROBE_SET_MAX];
 };
 
-/* Add a step; it may be in it already. 0, or -1: full. */
+/* Adds a step; it may be in it already. 0, or -1: full. */
 int probe_set_add(struct probe_set *set, struct wire_step_id id);
 
 bool probe_set_has(const struct probe_set *set, struct wire_step_id id);
@@ -25,19 +25,19 @@ struct probe_history;
 struct probe_history *probe_history_new(void); /* NULL: out of memory */
 void probe_history_free(struct probe_history *history);
 
-/* A probe of a cache of that size, with these steps on it, gave the ratio. 0, or -1 and err: it is
- * no number > 0. */
+/* Takes that a probe of a cache of that size, with these steps on it, gave the ratio. 0, or -1 and
+ * err: it is no number > 0. */
 int probe_history_add(struct probe_history *history, size_t llc_bytes, const struct probe_set *set,
                       double ratio, struct berth_error *err);
 
-/* How many probes there were of that situation. */
+/* Returns how many probes there were of that situation. */
 unsigned probe_history_count(const struct probe_history *history, size_t llc_bytes,
                              const struct probe_set *set);
 
 bool probe_history_estimate(const struct probe_history *history, struct wire_step_id id,
                             struct probe_estimate *estimate);
 
-/* Forget every situation with the step. */
+/* Forgets every situation with the step. */
 void probe_history_forget(struct probe_history *history, struct wire_step_id id);
 
 #endif

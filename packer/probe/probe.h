@@ -60,21 +60,21 @@ struct probe_estimate {
     unsigned probes;  /* probes with the step, in the pairs that were used */
 };
 
-/* Everything is borrowed until probe_close. 0 and *out; -1 and err: why there can be no probe on
- * this node (it is off, or there are no cpusets). */
+/* Starts it; everything is borrowed until probe_close. 0 and *out; -1 and err: why there can be no
+ * probe on this node (it is off, or there are no cpusets). */
 int probe_open(struct probe **out, const struct counters_node *node, struct berth_error *err);
 void probe_close(struct probe *probe); /* ends a probe that is at work; NULL is fine */
 
-/* The seconds (> 0) until probe_begin should be called, from now_s (CLOCK_MONOTONIC). */
+/* Returns the seconds (> 0) until probe_begin should be called, from now_s (CLOCK_MONOTONIC). */
 double probe_wait_s(const struct probe *probe, double now_s);
 
-/* Begin a probe if one is due and possible. Returns a descriptor to watch: when it is readable, or
+/* Begins a probe if one is due and possible. Returns a descriptor to watch: when it is readable, or
  * after twice conf->probe_time_ms, call probe_end. -1: none now, and err says why; "" when there is
  * nothing to say (it only looked which CPUs are idle; call again after probe_wait_s). */
 int probe_begin(struct probe *probe, double now_s, const struct probe_step *step, size_t n,
                 struct berth_error *err);
 
-/* Take the result. 0 and what it was, for the log; or -1 and err: it gave none. The descriptor is
+/* Takes the result. 0 and what it was, for the log; or -1 and err: it gave none. The descriptor is
  * closed. */
 struct probe_result {
     size_t llc;   /* index of the cache */
@@ -84,29 +84,30 @@ struct probe_result {
 };
 int probe_end(struct probe *probe, struct probe_result *result, struct berth_error *err);
 
-/* What is known of a step; false when nothing is. */
+/* Tells what is known of a step; false when nothing is. */
 bool probe_estimate(const struct probe *probe, struct wire_step_id id,
                     struct probe_estimate *estimate);
 
-/* The step has ended. */
+/* Forgets a step that has ended. */
 void probe_forget(struct probe *probe, struct wire_step_id id);
 
-/* The rank of an unprofiled step in misses per million instructions: neutral at the typical
+/* Returns the rank of an unprofiled step in misses per million instructions: neutral at the typical
  * intensity (the median of the unprofiled steps that have one), 0 at none, and below `devil`
  * whatever it is. neutral < devil; typical 0 (nobody disturbs) ranks all as neutral. */
 double probe_rank(double intensity, double typical, double neutral_pmi, double devil_pmi);
 
 /* ---- decisions, pure ---- */
 
-/* CPUs that were idle between two texts of /proc/stat: at least 95 of 100 ticks, and at least 50
- * ticks passed. 0, or -1 when one of the texts is none. */
+/* Finds the CPUs that were idle between two texts of /proc/stat: at least 95 of 100 ticks, and at
+ * least 50 ticks passed. 0, or -1 when one of the texts is none. */
 int probe_idle_cpus(const char *before, const char *after, struct cpus *idle);
 
-/* CPUs of all Slurm jobs on the node, by their cpusets. 0; or -1 and err: not known here. */
+/* Finds the CPUs of all Slurm jobs on the node, by their cpusets. 0; or -1 and err: not known here.
+ */
 int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_error *err);
 
-/* The CPU to use beside a cache: of its last core that is idle and not held with all its hardware
- * threads; -1 when there is none. */
+/* Returns the CPU to use beside a cache: of its last core that is idle and not held with all its
+ * hardware threads; -1 when there is none. */
 long probe_choose_cpu(const struct topo *topo, size_t llc, const struct cpus *held,
                       const struct cpus *idle);
 

@@ -15,7 +15,7 @@ struct report_page {
     const char *ledger; /* its URL */
 };
 
-/* Write it into the file, which appears whole or not at all; "-" is stdout. 0, or -1 and err. */
+/* Writes it into the file, which appears whole or not at all; "-" is stdout. 0, or -1 and err. */
 int report_html_write(struct report *report, const struct report_page *page, const char *path,
                       struct berth_error *err);
 

@@ -17,20 +17,21 @@ struct page {
     size_t users, jobs, users_room, jobs_room;
 };
 
-/* Text of users: escaped, and what is no UTF-8, or a control character, as U+FFFD. */
+/* Writes text of users: escaped, and what is no UTF-8, or a control character, as U+FFFD. */
 void page_text(FILE *out, const char *text);
 
-/* A cell for people, "12.34 kJ". */
+/* Writes a cell for people, "12.34 kJ". */
 void page_cell(struct page *page, const struct report_row *row, const struct report_field *field);
 
-/* The user's colour: a class "c0".."c9". */
+/* Returns the user's colour: a class "c0".."c9". */
 unsigned page_colour(const struct page *page, const char *user, double uid);
 
-/* Bars of energy and of EDP, a line for each of the first rows; names are what `label` says. */
+/* Draws bars of energy and of EDP, a line for each of the first rows; names are what `label` says.
+ */
 void page_bars(struct page *page, const char *title, const struct report_row *row, size_t n,
                size_t most, const char *label_field);
 
-/* Each node's cores over time. 0, or -1 with errno. */
+/* Draws each node's cores over time. 0, or -1 with errno. */
 int page_maps(struct page *page);
 
 extern const char page_style[], page_script[];

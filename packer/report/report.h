@@ -105,15 +105,15 @@ extern const char *const report_by_name[REPORT_BYS];
 
 struct report;
 
-/* NULL: no memory. */
+/* Makes an empty report; NULL: no memory. */
 struct report *report_new(void);
 void report_free(struct report *report); /* NULL is fine */
 
-/* Add a record. 0, or -1 with errno. */
+/* Adds a record. 0, or -1 with errno. */
 int report_add(struct report *report, const struct ledger_record *record);
 size_t report_records(const struct report *report);
 
-/* The i-th record as a row, in no certain order. */
+/* Returns the i-th record as a row, in no certain order. */
 const struct report_row *report_record(const struct report *report, size_t i);
 
 /* Who walks through a report; each function may be NULL, and returns other than 0 to stop. */
@@ -125,27 +125,27 @@ struct report_visitor {
     void *arg;
 };
 
-/* Groups in the order of their names, jobs in that of their numbers. With per_node, a step is a row
- * for each of its nodes. *grand, where it is not NULL, becomes the total of all. 0; what the
- * visitor returned; or -1 with errno. */
+/* Visits groups in the order of their names, jobs in that of their numbers. With per_node, a step
+ * is a row for each of its nodes. *grand, where it is not NULL, becomes the total of all. 0; what
+ * the visitor returned; or -1 with errno. */
 int report_walk(struct report *report, enum report_by by, bool per_node,
                 const struct report_visitor *visitor, struct report_row *grand);
 
 /* ---- merging (report/merge.c) ---- */
 
-/* A record as a row of a step on one node; its texts are borrowed from the record, the group is
- * NULL. */
+/* Makes of a record a row of a step on one node; its texts are borrowed from the record, the group
+ * is NULL. */
 void report_row_of(const struct ledger_record *record, struct report_row *row);
 
-/* Merge `part` into `whole`, which was a copy of the first part: nodes of one step, steps of one
+/* Merges `part` into `whole`, which was a copy of the first part: nodes of one step, steps of one
  * job, or jobs. Texts that differ become "", sources a list, which `intern` keeps; the list of
  * nodes is left to the caller. 0, or -1 with errno. */
 enum report_merge { REPORT_MERGE_NODES, REPORT_MERGE_STEPS, REPORT_MERGE_JOBS };
 int report_merge(struct report_row *whole, const struct report_row *part, enum report_merge what,
                  const char *(*intern)(void *arg, const char *text), void *arg);
 
-/* After the last part: average power and both EDPs of what was merged. EDP of a total is the sum of
- * its jobs', and was merged. */
+/* Computes, after the last part, average power and both EDPs of what was merged. EDP of a total is
+ * the sum of its jobs', and was merged. */
 void report_derive(struct report_row *row);
 
 void report_energy_add(struct report_energy *sum, const struct report_energy *part);

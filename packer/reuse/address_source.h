@@ -25,11 +25,11 @@ struct address_source {
     bool filter;                   /* by where the record says that the data came from */
 };
 
-/* What samples here. 0, or -1 and err: nothing, or the kernel does not let us. */
+/* Finds what samples here. 0, or -1 and err: nothing, or the kernel does not let us. */
 int address_source_find(struct address_source *source, const struct rootfs *root,
                         struct berth_error *err);
 
-/* Make the attributes that sample an event so that address_sample_read understands them. rate:
+/* Makes the attributes that sample an event so that address_sample_read understands them. rate:
  * samples a second and CPU. */
 void address_source_prepare(struct perf_event_attr *sample, uint64_t rate);
 
@@ -39,7 +39,7 @@ struct address_sample {
     uint64_t address; /* in user space */
 };
 
-/* Understand a record of `size` bytes. False: it is no sample, of no address in user space, or not
+/* Understands a record of `size` bytes. False: it is no sample, of no address in user space, or not
  * of an access to the last-level cache. */
 bool address_sample_read(struct address_sample *sample, const struct address_source *source,
                          const void *record, size_t size);

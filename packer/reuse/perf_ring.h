@@ -17,11 +17,11 @@ struct perf_ring {
     uint64_t lost;                     /* records that were dropped, or made no sense */
 };
 
-/* Map the buffer of an event, of 2^order pages of records. 0, or -1 with errno. */
+/* Maps the buffer of an event, of 2^order pages of records. 0, or -1 with errno. */
 int perf_ring_map(struct perf_ring *ring, int fd, unsigned order);
 void perf_ring_unmap(struct perf_ring *ring); /* all zero is fine */
 
-/* Take the next record, of `room` bytes at the most (a longer one counts as lost), beginning with
+/* Takes the next record, of `room` bytes at the most (a longer one counts as lost), beginning with
  * its struct perf_event_header. Its size in bytes, or 0: there is none. */
 size_t perf_ring_next(struct perf_ring *ring, void *record, size_t room);
 

@@ -60,15 +60,16 @@ struct reuse_means {
     uint64_t stale_ns;    /* an older sample is not watched */
 };
 
-/* Can it be done on this node? 0, and say tells how; or -1 and err: why not, for doctor. Nothing
- * is open then. */
+/* Tries whether it can be done on this node. 0, and say tells how; or -1 and err: why not, for
+ * doctor. Nothing is open then. */
 int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *node,
                        char say[COUNTERS_SAY], struct berth_error *err);
 int reuse_sampler_open_with(struct reuse_sampler **out, const struct reuse_means *means,
                             struct berth_error *err);
 void reuse_sampler_close(struct reuse_sampler *sampler); /* NULL is fine; no step is left */
 
-/* Readable when a step has a sample: call reuse_sampler_ready at once. Spurious now and then. */
+/* Returns a descriptor that is readable when a step has a sample: call reuse_sampler_ready at once.
+ * Spurious now and then. */
 int reuse_sampler_fd(const struct reuse_sampler *sampler);
 void reuse_sampler_ready(struct reuse_sampler *sampler);
 
@@ -79,18 +80,18 @@ struct reuse_target {
     const struct cpus *cpus; /* where the cgroup may run */
 };
 
-/* 0 and *step, or -1 and err. */
+/* Begins to sample a step. 0 and *step, or -1 and err. */
 int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_target *target,
                          struct reuse_step **step, struct berth_error *err);
 
-/* Its CPUs have changed: sampled there from now on. 0, or -1 and err: not sampled any more. */
+/* Samples a step on other CPUs from now on. 0, or -1 and err: not sampled any more. */
 int reuse_sampler_follow(struct reuse_step *step, const struct reuse_target *target,
                          struct berth_error *err);
 
-/* Once a window: see to the watches. */
+/* Sees to the watches; once a window. */
 void reuse_sampler_poll(struct reuse_step *step);
 
-/* A new phase has begun: forget what was sampled. */
+/* Forgets what was sampled: a new phase has begun. */
 void reuse_sampler_forget(struct reuse_step *step);
 
 struct reuse_sdp {
@@ -102,8 +103,8 @@ struct reuse_sdp {
     uint64_t lost, refused; /* samples that the kernel dropped, watches that were not to be had */
 };
 
-/* The profile on a cache of `sets` * `ways` lines (ways <= REUSE_WAYS_MAX), where the step makes
- * access_pmi accesses to it per million instructions. 0, or -1 and err: not known (yet). */
+/* Makes the profile on a cache of `sets` * `ways` lines (ways <= REUSE_WAYS_MAX), where the step
+ * makes access_pmi accesses to it per million instructions. 0, or -1 and err: not known (yet). */
 int reuse_sampler_sdp(struct reuse_step *step, size_t sets, size_t ways, double access_pmi,
                       struct reuse_sdp *sdp, struct berth_error *err);
 

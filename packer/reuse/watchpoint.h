@@ -26,12 +26,12 @@ struct watch_clock {
     int fd;
 };
 
-/* Count this event in that thread; of attr only what to count matters. 0, or -1 and err. */
+/* Counts this event in that thread; of attr only what to count matters. 0, or -1 and err. */
 int watch_clock_open(struct watch_clock *clock, const struct perf_event_attr *attr, pid_t tid,
                      struct berth_error *err);
 void watch_clock_close(struct watch_clock *clock); /* after its watchpoints */
 
-/* What it has counted. 0, or -1: it does not count, or not all the time. */
+/* Reads what it has counted. 0, or -1: it does not count, or not all the time. */
 int watch_clock_read(const struct watch_clock *clock, uint64_t *count);
 
 struct watchpoint {
@@ -44,16 +44,16 @@ struct watch_trap {
     uint64_t count;   /* of the clock */
 };
 
-/* Watch the 8 bytes about an address, in the clock's thread, for reads and writes in user space,
+/* Watches the 8 bytes about an address, in the clock's thread, for reads and writes in user space,
  * until `traps` have come. 0, or -1 and err: no debug register is free, or the thread is gone. */
 int watchpoint_open(struct watchpoint *point, const struct watch_clock *clock, uint64_t address,
                     unsigned traps, struct berth_error *err);
 void watchpoint_close(struct watchpoint *point);
 
-/* The next trap that was not taken yet: false when there is none. */
+/* Takes the next trap that was not taken yet: false when there is none. */
 bool watchpoint_next(struct watchpoint *point, struct watch_trap *trap);
 
-/* Has its thread ended? */
+/* Says whether its thread has ended. */
 bool watchpoint_over(const struct watchpoint *point);
 
 #endif

@@ -24,16 +24,16 @@ struct memory_nodes {
     double bytes[MEMORY_NODES_MAX];
 };
 
-/* Add what the text of memory.numa_stat says; page_bytes is the unit of v1. 0, or -1: it says
+/* Adds what the text of memory.numa_stat says; page_bytes is the unit of v1. 0, or -1: it says
  * nothing. */
 int memory_nodes_add_stat(struct memory_nodes *nodes, const char *text, double page_bytes);
 
-/* Add the text of /proc/PID/numa_maps; page_bytes for lines that do not tell their pages' size. 0,
+/* Adds the text of /proc/PID/numa_maps; page_bytes for lines that do not tell their pages' size. 0,
  * or -1: it names no node. */
 int memory_nodes_add_maps(struct memory_nodes *nodes, const char *text, double page_bytes);
 
-/* Add those of a memory cgroup, by its folder, or of a process. 0, or -1: not known (it is gone, or
- * this kernel does not tell). */
+/* Adds those of a memory cgroup, by its folder, or of a process. 0, or -1: not known (it is gone,
+ * or this kernel does not tell). */
 int memory_nodes_of_cgroup(struct memory_nodes *nodes, const struct rootfs *root, const char *dir);
 int memory_nodes_of_process(struct memory_nodes *nodes, const struct rootfs *root, pid_t pid);
 

@@ -17,36 +17,37 @@ struct rootfs {
     int fd; /* the root directory, O_PATH */
 };
 
-/* Open the root at `path`. 0, or -1 and err. */
+/* Opens the root at `path`. 0, or -1 and err. */
 int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err);
 void rootfs_close(struct rootfs *root);
 
-/* openat(2) below the root, close-on-exec; returns the descriptor or -1 with errno. */
+/* Calls openat(2) below the root, close-on-exec; returns the descriptor or -1 with errno. */
 int rootfs_openat(const struct rootfs *root, const char *path, int flags);
 
 bool rootfs_exists(const struct rootfs *root, const char *path);
 
-/* Read a whole file of any size into a string that the caller frees; NULL with errno when it fails.
+/* Reads a whole file of any size into a string that the caller frees; NULL with errno when it
+ * fails.
  */
 char *rootfs_read(const struct rootfs *root, const char *path);
 
-/* Write text with one write(2), as kernel files want it; the file must exist. 0, or -1 with errno
+/* Writes text with one write(2), as kernel files want it; the file must exist. 0, or -1 with errno
  * and err naming the file, the text and the reason. */
 int rootfs_write(const struct rootfs *root, const char *path, const char *text,
                  struct berth_error *err);
 
-/* Read or write a CPU or node list file ("0-3,8"). 0, or -1 with errno and err. */
+/* Reads or writes a CPU or node list file ("0-3,8"). 0, or -1 with errno and err. */
 int rootfs_read_cpus(const struct rootfs *root, const char *path, struct cpus *set,
                      struct berth_error *err);
 int rootfs_write_cpus(const struct rootfs *root, const char *path, const struct cpus *set,
                       struct berth_error *err);
 
-/* mkdir(2) 0755, an existing directory is fine; rmdir(2), a missing one is fine. 0, or -1 with
- * errno and err. */
+/* Makes a directory (0755), where there may be one; removes one, where there may be none. 0, or -1
+ * with errno and err. */
 int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err);
 int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err);
 
-/* Names in a folder but those with a leading dot, in no order, ended by NULL; free with
+/* Returns the names in a folder but those with a leading dot, in no order, ended by NULL; free with
  * rootfs_list_free. NULL with errno. */
 char **rootfs_list(const struct rootfs *root, const char *path);
 void rootfs_list_free(char **names); /* NULL is fine */

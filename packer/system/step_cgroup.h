@@ -29,19 +29,20 @@ struct step_cgroup_cpu {
     double cpu_ns, user_ns, system_ns;
 };
 
-/* The step's folder in the hierarchy of a v1 controller ("cpuacct"), or in v2's (NULL), by the text
- * of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1), ".../job_J/step_S/user"
- * (v2, without slurmstepd). 0, or -1: the process is in none of the step's. */
+/* Finds the step's folder in the hierarchy of a v1 controller ("cpuacct"), or in v2's (NULL), by
+ * the text of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1),
+ * ".../job_J/step_S/user" (v2, without slurmstepd). 0, or -1: the process is in none of the step's.
+ */
 int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
                      size_t size);
 
-/* Find them by the first of pid[n] that is still there. 0, or -1: there is none with CPU time (that
- * of memory may be there). */
+/* Finds them by the first of pid[n] that is still there. 0, or -1: there is none with CPU time
+ * (that of memory may be there). */
 int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
                      struct wire_step_id id, const pid_t *pid, size_t n);
 void step_cgroup_close(struct step_cgroup *cgroup);
 
-/* 0, or -1: there is none, or no more. */
+/* Reads it. 0, or -1: there is none, or no more. */
 int step_cgroup_read(const struct step_cgroup *cgroup, struct step_cgroup_cpu *cpu);
 
 #endif

@@ -32,12 +32,12 @@ struct taskstats_link {
     unsigned char *answers; /* room for one batch of answers */
 };
 
-/* Connect, and try it on the own process. 0, or -1 and err: the kernel does not offer it here, does
- * not allow it, or counts no waiting; nothing is left open. */
+/* Connects, and tries it on the own process. 0, or -1 and err: the kernel does not offer it here,
+ * does not allow it, or counts no waiting; nothing is left open. */
 int taskstats_open(struct taskstats_link *link, struct berth_error *err);
 void taskstats_close(struct taskstats_link *link);
 
-/* Fill usage[i] for the process pid[i] (its own pid, not that of another thread), i < n. 0, or -1
+/* Fills usage[i] for the process pid[i] (its own pid, not that of another thread), i < n. 0, or -1
  * and err when the connection is of no more use. */
 int taskstats_read(struct taskstats_link *link, const pid_t *pid, size_t n,
                    struct taskstats_usage *usage, struct berth_error *err);

@@ -8,15 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/clock.h"
+
 #define CLASS "/sys/class/hwmon/"
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Wait until the zone of a power says at least that much. */
 static uint64_t wait_for(struct way *way, size_t zone, uint64_t at_least)
@@ -24,7 +18,7 @@ static uint64_t wait_for(struct way *way, size_t zone, uint64_t at_least)
     uint64_t uj, gaps;
 
     for (unsigned tries = 0; tries < 3000; tries++) {
-        if (way->way->read(way->state, zone, now_s(), NAN, &uj, &gaps) == 0 && uj >= at_least)
+        if (way->way->read(way->state, zone, clock_s(), NAN, &uj, &gaps) == 0 && uj >= at_least)
             return uj;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
@@ -62,7 +56,7 @@ static void test_grace(void **state)
 
     (void)state;
     meters_open(&meters, "grace");
-    began_s = now_s();
+    began_s = clock_s();
     assert_int_equal(way_open(&way, &energy_hwmon, &meters), 0);
     assert_int_equal(way.zones, 2);
     assert_string_equal(way.say, "packages 2, whole node: no");
@@ -71,7 +65,7 @@ static void test_grace(void **state)
         assert_string_equal(way.zone[i].source, "hwmon");
     }
     uj = wait_for(&way, way_zone(&way, ENERGY_PACKAGE, 1), 1);
-    assert_true((double)uj <= 185.000001e6 * (now_s() - began_s));
+    assert_true((double)uj <= 185.000001e6 * (clock_s() - began_s));
     way_close(&way);
     meters_close(&meters);
 }

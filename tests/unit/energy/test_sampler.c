@@ -12,15 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/base/clock.h"
+
 #define EVERY_MS 5
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void wait_ms(long ms)
 {
@@ -33,7 +27,7 @@ static uint64_t wait_for(struct energy_sampler *sampler, size_t i, uint64_t at_l
     uint64_t uj, gaps;
 
     for (unsigned tries = 0; tries < 10000; tries++) {
-        if (energy_sampler_get(sampler, i, now_s(), &uj, &gaps) == 0 && uj >= at_least) {
+        if (energy_sampler_get(sampler, i, clock_s(), &uj, &gaps) == 0 && uj >= at_least) {
             assert_int_equal(gaps, 0);
             return uj;
         }
@@ -57,7 +51,7 @@ static void test_constant(void **state)
 {
     struct energy_sampler *sampler;
     struct meters meters;
-    double began_s = now_s();
+    double began_s = clock_s();
     uint64_t uj;
 
     (void)state;
@@ -66,7 +60,7 @@ static void test_constant(void **state)
     meters_put(&meters, "/b", "0");
     sampler = start(&meters, 2);
     uj = wait_for(sampler, 0, 3000000); /* 30 ms of 100 W */
-    assert_true((double)uj <= 1e8 * (now_s() - began_s));
+    assert_true((double)uj <= 1e8 * (clock_s() - began_s));
     assert_true(wait_for(sampler, 0, uj) >= uj);
     assert_int_equal(wait_for(sampler, 1, 0), 0); /* nothing is a figure, too */
     energy_sampler_stop(sampler);
@@ -84,20 +78,20 @@ static void test_fails(void **state)
     (void)state;
     meters_open(&meters, NULL);
     sampler = start(&meters, 1);
-    assert_int_equal(energy_sampler_get(sampler, 0, now_s(), &uj, &gaps), -1);
+    assert_int_equal(energy_sampler_get(sampler, 0, clock_s(), &uj, &gaps), -1);
     assert_int_equal(errno, ENOENT);
     meters_put(&meters, "/a", "200000000");
     wait_for(sampler, 0, 1000000);
     meters_put(&meters, "/a", "%s", "");
-    while (energy_sampler_get(sampler, 0, now_s(), &before, &gaps) == 0)
+    while (energy_sampler_get(sampler, 0, clock_s(), &before, &gaps) == 0)
         wait_ms(2);
     assert_int_equal(errno, EPROTO);
-    failed_s = now_s();
+    failed_s = clock_s();
     wait_ms(50);
     meters_put(&meters, "/a", "200000000");
     uj = wait_for(sampler, 0, before + 10000000); /* 50 ms of 200 W */
     assert_true((double)(uj - before) >= 2e8 * 0.05);
-    assert_true(now_s() > failed_s);
+    assert_true(clock_s() > failed_s);
     energy_sampler_stop(sampler);
     meters_close(&meters);
 }
@@ -114,7 +108,7 @@ static void test_silent(void **state)
     meters_put(&meters, "/a", "5");
     sampler = start(&meters, 1);
     wait_for(sampler, 0, 0);
-    assert_int_equal(energy_sampler_get(sampler, 0, now_s() + ENERGY_SILENT_S + 100, &uj, &gaps),
+    assert_int_equal(energy_sampler_get(sampler, 0, clock_s() + ENERGY_SILENT_S + 100, &uj, &gaps),
                      -1);
     assert_int_equal(errno, ETIMEDOUT);
     energy_sampler_stop(sampler);
@@ -134,7 +128,7 @@ static void test_stop(void **state)
     meters_open(&meters, NULL);
     meters_put(&meters, "/a", "5");
     assert_int_equal(energy_sampler_start(&sampler, &meters.root, &file, 1, 3600000, &err), 0);
-    assert_int_equal(energy_sampler_get(sampler, 0, now_s(), &uj, &gaps), 0);
+    assert_int_equal(energy_sampler_get(sampler, 0, clock_s(), &uj, &gaps), 0);
     energy_sampler_stop(sampler);
     meters_close(&meters);
 }
@@ -144,7 +138,7 @@ static void test_stop_of_one_that_hangs(void **state)
 {
     struct energy_sampler *sampler;
     struct meters meters;
-    double began_s = now_s();
+    double began_s = clock_s();
     char path[80];
     int fd;
 
@@ -155,7 +149,7 @@ static void test_stop_of_one_that_hangs(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     wait_ms(20 * EVERY_MS);
     energy_sampler_stop(sampler);
-    assert_true(now_s() - began_s > 1);
+    assert_true(clock_s() - began_s > 1);
     fd = open(path, O_WRONLY | O_NONBLOCK); /* it is in there, and may go on now */
     assert_true(fd >= 0);
     close(fd);

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "packer/base/clock.h"
 #include "packer/enforce/enforce.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
@@ -401,30 +402,22 @@ static void test_nobody_is_left_behind_by_forking(void **state)
     expect_task(one, 0, "0", one->leaf);
 }
 
-static double since_s(const struct timespec *began)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - began->tv_sec) + 1e-9 * (double)(now.tv_nsec - began->tv_nsec);
-}
-
 /* Processes that are replaced by their children before they can be moved: the core that they stand
  * on is left all the same, and at once. */
 static void test_a_core_is_vacated_under_forking(void **state)
 {
     struct box *box = *state;
     struct one *one = &box->one[0];
-    struct timespec began;
+    double began_s;
 
     NEED_CPUSETS();
     for (int home = 0; home < 2; home++) {
         start_single(box, 0, 0, STEP_CHAINS);
         place(box, 0, "1");
         step_let_fork(&one->run);
-        clock_gettime(CLOCK_MONOTONIC, &began);
+        began_s = clock_s();
         home ? restore(box, 0) : place(box, 0, "0");
-        print_message("%s: %.3f s\n", home ? "home" : "inside its job", since_s(&began));
+        print_message("%s: %.3f s\n", home ? "home" : "inside its job", clock_s() - began_s);
         if (there(one->own))
             expect_cpus(one->own, "0");
         expect_task(one, 0, "0", one->leaf);
