@@ -42,7 +42,7 @@ struct record {
     double begun_s, asked_s; /* berthd was asked last */
     struct record_file file;
     struct recording *recording;
-    struct replay *before;
+    struct recorded *before;
     double started_until_s; /* by our clock, berthd was started before then; NAN: not known */
     bool lost, waits;       /* it was said that berthd does not answer, that nothing is counted */
 };
@@ -149,7 +149,8 @@ static void notice_restart(struct record *record, struct json_object *answer)
 /* Writes the header of a new CSV file, and the lines of a round behind it, in one go. */
 static int put_lines(struct record *record, const char *lines, struct berth_error *err)
 {
-    char *header = is_csv(record) && record->file.whole == 0 ? samples_csv_header() : NULL, *text;
+    char *header = is_csv(record) && record->file.whole == 0 ? sample_line_csv_header() : NULL,
+         *text;
     int length = asprintf(&text, "%s%s", header ? header : "", lines), rc;
 
     free(header);
@@ -291,7 +292,7 @@ static int run(struct record *record, struct json_object *answer)
     if (record->recording)
         say_summary(record);
     recording_free(record->recording);
-    replay_free(record->before);
+    recorded_free(record->before);
     return rc;
 }
 

@@ -16,7 +16,7 @@
 /* Does it begin as a file of this format does, and end with a newline? 0, or -1 and err. */
 static int check_format(int fd, off_t size, bool csv, const char *path, struct berth_error *err)
 {
-    char *header = samples_csv_header(), *start = NULL, last = '\0';
+    char *header = sample_line_csv_header(), *start = NULL, last = '\0';
     size_t length = header ? strlen(header) : 0;
     bool same;
 
@@ -35,13 +35,13 @@ static int check_format(int fd, off_t size, bool csv, const char *path, struct b
     return last == '\n' ? 0 : berth_error_set(err, "%s: its last line has no newline", path);
 }
 
-static int go_on(struct record_file *file, const char *path, bool csv, struct replay **before,
+static int go_on(struct record_file *file, const char *path, bool csv, struct recorded **before,
                  struct berth_error *err)
 {
     if (file->whole == 0)
         return 0;
     if (check_format(file->fd, file->whole, csv, path, err) < 0 ||
-        replay_read(before, path, err) < 0)
+        recorded_read(before, path, err) < 0)
         return -1;
     if (lseek(file->fd, file->whole, SEEK_SET) < 0)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
@@ -59,7 +59,7 @@ static int open_flags(enum record_mode mode)
 }
 
 int record_file_open(struct record_file *file, const char *path, enum record_mode mode, bool csv,
-                     struct replay **before, struct berth_error *err)
+                     struct recorded **before, struct berth_error *err)
 {
     struct stat st;
 

@@ -24,7 +24,7 @@ struct record_file {
  * caller frees (NULL where the file is empty or was not there), and the file's format must be the
  * one asked for. 0, or -1 and err, "FILE: why" or "FILE:LINE: why". */
 int record_file_open(struct record_file *file, const char *path, enum record_mode mode, bool csv,
-                     struct replay **before, struct berth_error *err);
+                     struct recorded **before, struct berth_error *err);
 
 /* Writes lines, each with its newline. 0, or -1 and err: then the file ends with the last line that
  * could be written whole. */

@@ -20,19 +20,19 @@ struct recorded {
 
 struct recording {
     bool csv;
-    const struct replay *before;
+    const struct recorded *before;
     size_t samples, steps, values; /* values: as replay_values */
-    struct recorded *step[REPLAY_STEPS_MAX];
+    struct recorded *step[RECORDED_STEPS_MAX];
 };
 
-struct recording *recording_new(bool csv, const struct replay *before)
+struct recording *recording_new(bool csv, const struct recorded *before)
 {
     struct recording *recording = calloc(1, sizeof(*recording));
 
     if (recording) {
         recording->csv = csv;
         recording->before = before;
-        recording->values = before ? replay_values(before) : 0;
+        recording->values = before ? recorded_values(before) : 0;
     }
     return recording;
 }
@@ -60,7 +60,7 @@ static bool taken(const struct recording *recording, const char *name)
     for (size_t i = 0; i < recording->steps; i++)
         if (strcmp(recording->step[i]->name, name) == 0)
             return true;
-    return recording->before && replay_find(recording->before, name) >= 0;
+    return recording->before && recorded_find(recording->before, name) >= 0;
 }
 
 static void choose_name(const struct recording *recording, struct recorded *step, const char *name)
@@ -85,14 +85,14 @@ static int full(struct berth_error *err, unsigned most, const char *what)
 static struct recorded *find_step(struct recording *recording, const char *id, const char *name,
                                   double at_s, struct berth_error *err)
 {
-    size_t before = recording->before ? replay_steps(recording->before) : 0;
+    size_t before = recording->before ? recorded_steps(recording->before) : 0;
     struct recorded *step;
 
     for (size_t i = recording->steps; i-- > 0;)
         if (strcmp(recording->step[i]->id, id) == 0 && recording->step[i]->at_s <= at_s)
             return recording->step[i];
-    if (before + recording->steps == REPLAY_STEPS_MAX) {
-        full(err, REPLAY_STEPS_MAX, "steps");
+    if (before + recording->steps == RECORDED_STEPS_MAX) {
+        full(err, RECORDED_STEPS_MAX, "steps");
         return NULL;
     }
     step = calloc(1, sizeof(*step));
@@ -124,7 +124,7 @@ static void go_on(struct recorded *step, struct counters_sample *sample)
 int recording_add(struct recording *recording, struct json_object *sample, char **line,
                   struct berth_error *err)
 {
-    size_t before = recording->before ? replay_samples(recording->before) : 0;
+    size_t before = recording->before ? recorded_samples(recording->before) : 0;
     char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
     struct counters_sample now;
     struct recorded *step;
@@ -132,25 +132,25 @@ int recording_add(struct recording *recording, struct json_object *sample, char 
 
     if (json_get_text(sample, "id", JSON_REQUIRED, id, sizeof(id), &why) < 0 ||
         json_get_text(sample, "step", JSON_REQUIRED, name, sizeof(name), &why) < 0 ||
-        samples_take(sample, &now, &why) < 0)
+        sample_line_take(sample, &now, &why) < 0)
         return berth_error_set(err, "a sample of berthd: %.400s", why.text);
     if (!now.known)
         return 0;
-    if (before + recording->samples == REPLAY_SAMPLES_MAX)
-        return full(err, REPLAY_SAMPLES_MAX, "samples");
-    if (recording->values + samples_values(&now) > REPLAY_VALUES_MAX)
-        return full(err, REPLAY_VALUES_MAX, "values");
+    if (before + recording->samples == RECORDED_SAMPLES_MAX)
+        return full(err, RECORDED_SAMPLES_MAX, "samples");
+    if (recording->values + sample_line_values(&now) > RECORDED_VALUES_MAX)
+        return full(err, RECORDED_VALUES_MAX, "values");
     step = find_step(recording, id, name[0] ? name : id, now.at_s, err);
     if (!step)
         return -1;
     if (step->at_s == now.at_s)
         return 0;
     go_on(step, &now);
-    *line = recording->csv ? samples_csv(step->name, &now) : samples_json(step->name, &now);
+    *line = recording->csv ? sample_line_csv(step->name, &now) : sample_line_json(step->name, &now);
     if (!*line)
         return berth_no_memory(err);
     recording->samples++;
-    recording->values += samples_values(&now);
+    recording->values += sample_line_values(&now);
     return 1;
 }
 

@@ -18,7 +18,7 @@ struct recording;
 
 /* Makes a recording in JSON lines or CSV; `before` is what is in the file already (borrowed; NULL:
  * nothing). Returns NULL when out of memory. */
-struct recording *recording_new(bool csv, const struct replay *before);
+struct recording *recording_new(bool csv, const struct recorded *before);
 void recording_free(struct recording *recording); /* NULL is fine */
 
 /* Notes that berthd was restarted: what it counts from now on goes on top of what it had counted.

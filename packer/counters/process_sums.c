@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tally - see counters/process_sums.h */
+/* process_sums - see counters/process_sums.h */
 #include "packer/counters/process_sums.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 #include "packer/base/array.h"
 
-void tally_free(struct tally *tally)
+void process_sums_free(struct process_sums *tally)
 {
     free(tally->process);
-    *tally = (struct tally){0};
+    *tally = (struct process_sums){0};
 }
 
 static int by_number(const void *a, const void *b)
@@ -22,18 +22,17 @@ static int by_number(const void *a, const void *b)
 
 static int by_pid(const void *a, const void *b)
 {
-    return by_number(&((const struct tally_process *)a)->pid,
-                     &((const struct tally_process *)b)->pid);
+    return by_number(&((const struct process_sum *)a)->pid, &((const struct process_sum *)b)->pid);
 }
 
-static struct tally_process *find(struct tally *tally, size_t n, pid_t pid)
+static struct process_sum *find(struct process_sums *tally, size_t n, pid_t pid)
 {
-    struct tally_process key = {.pid = pid};
+    struct process_sum key = {.pid = pid};
 
     return n ? bsearch(&key, tally->process, n, sizeof(key), by_pid) : NULL;
 }
 
-long tally_enter(struct tally *tally, pid_t *pid, size_t n)
+long process_sums_enter(struct process_sums *tally, pid_t *pid, size_t n)
 {
     size_t known = tally->n, fresh = 0;
 
@@ -47,22 +46,22 @@ long tally_enter(struct tally *tally, pid_t *pid, size_t n)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (!find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]))
-            tally->process[tally->n++] = (struct tally_process){.pid = pid[i], .fd = -1};
+            tally->process[tally->n++] = (struct process_sum){.pid = pid[i], .fd = -1};
     qsort(tally->process, tally->n, sizeof(*tally->process), by_pid);
     return (long)fresh;
 }
 
-void tally_see(struct tally *tally, struct tally_process *process, enum tally_count count,
-               double value)
+void process_sums_see(struct process_sums *tally, struct process_sum *process,
+                      enum process_sums_count count, double value)
 {
     if (value < process->own[count])
         tally->past[count] += process->own[count] - value;
     process->own[count] = value;
 }
 
-struct tally_process *tally_heir(struct tally *tally, const struct tally_process *process)
+struct process_sum *process_sums_heir(struct process_sums *tally, const struct process_sum *process)
 {
-    struct tally_process *heir = NULL;
+    struct process_sum *heir = NULL;
 
     for (size_t i = 0; i < tally->n && process->gone; i++) { /* a chain is not longer than that */
         heir = find(tally, tally->n, process->parent);
@@ -74,21 +73,21 @@ struct tally_process *tally_heir(struct tally *tally, const struct tally_process
 }
 
 /* What one that is gone had goes to its heir's due, or into the past. */
-static void bequeath(struct tally *tally, const struct tally_process *process)
+static void bequeath(struct process_sums *tally, const struct process_sum *process)
 {
-    struct tally_process *heir = tally_heir(tally, process);
+    struct process_sum *heir = process_sums_heir(tally, process);
     double *to = heir ? heir->due : tally->past;
 
-    for (int i = 0; i < TALLY_INHERITED; i++)
+    for (int i = 0; i < PROCESS_SUMS_INHERITED; i++)
         to[i] += process->own[i] + process->waited[i];
-    for (int i = TALLY_INHERITED; i < TALLY_COUNTS; i++)
+    for (int i = PROCESS_SUMS_INHERITED; i < PROCESS_SUMS_COUNTS; i++)
         tally->past[i] += process->own[i];
 }
 
 /* Did what it has inherited grow by what was due? What is missing goes into the past. */
-static void inherit(struct tally *tally, struct tally_process *process)
+static void inherit(struct process_sums *tally, struct process_sum *process)
 {
-    for (int i = 0; i < TALLY_INHERITED; i++) {
+    for (int i = 0; i < PROCESS_SUMS_INHERITED; i++) {
         double missing = process->due[i] - (process->waited[i] - process->before[i]);
 
         if (process->due[i] > 0 && missing > 0)
@@ -98,7 +97,7 @@ static void inherit(struct tally *tally, struct tally_process *process)
     }
 }
 
-void tally_settle(struct tally *tally)
+void process_sums_settle(struct process_sums *tally)
 {
     size_t kept = 0;
 
@@ -116,13 +115,13 @@ void tally_settle(struct tally *tally)
     tally->n = kept;
 }
 
-double tally_total(const struct tally *tally, enum tally_count count)
+double process_sums_total(const struct process_sums *tally, enum process_sums_count count)
 {
     double total = tally->past[count];
 
     for (size_t i = 0; i < tally->n; i++) {
         total += tally->process[i].own[count];
-        if (count < TALLY_INHERITED)
+        if (count < PROCESS_SUMS_INHERITED)
             total += tally->process[i].waited[count];
     }
     return total;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* replay - see counters/recorded.h. Samples are kept packed, only what each of them knows: most
+/* recorded - see counters/recorded.h. Samples are kept packed, only what each of them knows: most
  * know a few counters of many. */
 #include "packer/counters/recorded.h"
 
@@ -30,9 +30,9 @@ struct track {
     double last[COUNTERS]; /* the last known value */
 };
 
-struct replay {
+struct recorded {
     size_t n;
-    struct track track[REPLAY_STEPS_MAX];
+    struct track track[RECORDED_STEPS_MAX];
     size_t samples, values, room;
     double *value; /* the pool */
 };
@@ -55,7 +55,7 @@ static uint32_t inexact(const struct counters_sample *sample)
 }
 
 /* Room for one more sample, whatever it knows. */
-static int make_room(struct replay *replay, struct track *track, struct berth_error *err)
+static int make_room(struct recorded *replay, struct track *track, struct berth_error *err)
 {
     size_t most = 2 * COUNTERS + COUNTERS_NODES_MAX;
 
@@ -66,7 +66,7 @@ static int make_room(struct replay *replay, struct track *track, struct berth_er
     return 0;
 }
 
-static void pack(struct replay *replay, struct track *track, const struct counters_sample *sample)
+static void pack(struct recorded *replay, struct track *track, const struct counters_sample *sample)
 {
     struct record record = {.at_s = sample->at_s,
                             .known = sample->known,
@@ -87,7 +87,7 @@ static void pack(struct replay *replay, struct track *track, const struct counte
     replay->samples++;
 }
 
-static void unpack(const struct replay *replay, const struct record *record,
+static void unpack(const struct recorded *replay, const struct record *record,
                    struct counters_sample *sample)
 {
     const double *value = replay->value + record->first;
@@ -105,13 +105,13 @@ static void unpack(const struct replay *replay, const struct record *record,
 
 /* ---- reading ---- */
 
-static int check_size(const struct replay *replay, const struct counters_sample *sample,
+static int check_size(const struct recorded *replay, const struct counters_sample *sample,
                       struct berth_error *err)
 {
-    if (replay->samples == REPLAY_SAMPLES_MAX ||
-        replay->values + samples_values(sample) > REPLAY_VALUES_MAX)
+    if (replay->samples == RECORDED_SAMPLES_MAX ||
+        replay->values + sample_line_values(sample) > RECORDED_VALUES_MAX)
         return berth_error_set(err, "at most %u samples and %u values expected in one file",
-                               REPLAY_SAMPLES_MAX, REPLAY_VALUES_MAX);
+                               RECORDED_SAMPLES_MAX, RECORDED_VALUES_MAX);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int check_order(const struct track *track, const struct counters_sample *
 
 /* The track of that name, a new one where there is none; NULL and err. Steps are sampled in turn:
  * the one after `guess` is tried first. */
-static struct track *track_of(struct replay *replay, const char *name, size_t guess,
+static struct track *track_of(struct recorded *replay, const char *name, size_t guess,
                               struct berth_error *err)
 {
     struct track *track;
@@ -145,11 +145,11 @@ static struct track *track_of(struct replay *replay, const char *name, size_t gu
         if (strcmp(replay->track[(guess + i) % replay->n].name, name) == 0)
             found = (long)((guess + i) % replay->n);
     if (found < 0)
-        found = replay_find(replay, name);
+        found = recorded_find(replay, name);
     if (found >= 0)
         return &replay->track[found];
-    if (replay->n == REPLAY_STEPS_MAX) {
-        berth_error_set(err, "step: at most %d steps expected in one file", REPLAY_STEPS_MAX);
+    if (replay->n == RECORDED_STEPS_MAX) {
+        berth_error_set(err, "step: at most %d steps expected in one file", RECORDED_STEPS_MAX);
         return NULL;
     }
     track = &replay->track[replay->n];
@@ -164,9 +164,9 @@ static struct track *track_of(struct replay *replay, const char *name, size_t gu
 
 /* What a reader knows of the file so far. */
 struct reader {
-    struct replay *replay;
+    struct recorded *replay;
     bool csv, header; /* CSV, whose header was read */
-    struct samples_columns columns;
+    struct sample_line_columns columns;
     size_t guess; /* the track of the line before */
 };
 
@@ -179,10 +179,10 @@ static int read_line(struct reader *reader, const char *line, size_t length,
 
     if (reader->csv && !reader->header) {
         reader->header = true;
-        return samples_read_header(line, length, &reader->columns, err);
+        return sample_line_read_header(line, length, &reader->columns, err);
     }
-    if ((reader->csv ? samples_read_csv(line, length, &reader->columns, step, &sample, err)
-                     : samples_read_json(line, length, step, &sample, err)) < 0)
+    if ((reader->csv ? sample_line_read_csv(line, length, &reader->columns, step, &sample, err)
+                     : sample_line_read_json(line, length, step, &sample, err)) < 0)
         return -1;
     track = track_of(reader->replay, step, reader->guess, err);
     if (!track || check_order(track, &sample, err) < 0 ||
@@ -260,7 +260,7 @@ static FILE *open_file(const char *path, struct berth_error *err)
     return file;
 }
 
-int replay_read(struct replay **out, const char *path, struct berth_error *err)
+int recorded_read(struct recorded **out, const char *path, struct berth_error *err)
 {
     FILE *file = open_file(path, err);
     struct reader reader = {.replay = file ? calloc(1, sizeof(*reader.replay)) : NULL};
@@ -276,11 +276,11 @@ int replay_read(struct replay **out, const char *path, struct berth_error *err)
     if (rc == 0)
         *out = reader.replay;
     else
-        replay_free(reader.replay);
+        recorded_free(reader.replay);
     return rc;
 }
 
-void replay_free(struct replay *replay)
+void recorded_free(struct recorded *replay)
 {
     for (size_t i = 0; replay && i < replay->n; i++) {
         free(replay->track[i].name);
@@ -293,17 +293,17 @@ void replay_free(struct replay *replay)
 
 /* ---- what is there ---- */
 
-size_t replay_steps(const struct replay *replay)
+size_t recorded_steps(const struct recorded *replay)
 {
     return replay->n;
 }
 
-const char *replay_name(const struct replay *replay, size_t step)
+const char *recorded_name(const struct recorded *replay, size_t step)
 {
     return replay->track[step].name;
 }
 
-long replay_find(const struct replay *replay, const char *name)
+long recorded_find(const struct recorded *replay, const char *name)
 {
     for (size_t i = 0; i < replay->n; i++)
         if (strcmp(replay->track[i].name, name) == 0)
@@ -311,28 +311,28 @@ long replay_find(const struct replay *replay, const char *name)
     return -1;
 }
 
-size_t replay_samples(const struct replay *replay)
+size_t recorded_samples(const struct recorded *replay)
 {
     return replay->samples;
 }
 
-size_t replay_values(const struct replay *replay)
+size_t recorded_values(const struct recorded *replay)
 {
     return replay->values;
 }
 
-uint32_t replay_known(const struct replay *replay, size_t step)
+uint32_t recorded_known(const struct recorded *replay, size_t step)
 {
     return replay->track[step].known;
 }
 
-size_t replay_samples_of(const struct replay *replay, size_t step)
+size_t recorded_samples_of(const struct recorded *replay, size_t step)
 {
     return replay->track[step].n;
 }
 
-void replay_sample(const struct replay *replay, size_t step, size_t index,
-                   struct counters_sample *sample)
+void recorded_sample(const struct recorded *replay, size_t step, size_t index,
+                     struct counters_sample *sample)
 {
     unpack(replay, &replay->track[step].record[index], sample);
 }
@@ -406,8 +406,8 @@ static void add_gauges(const struct counters_sample *last, struct counters_sampl
     }
 }
 
-void replay_at(const struct replay *replay, size_t step, double at_s,
-               struct counters_sample *sample)
+void recorded_at(const struct recorded *replay, size_t step, double at_s,
+                 struct counters_sample *sample)
 {
     const struct track *track = &replay->track[step];
     struct moment moment = moment_of(track, at_s);

@@ -16,24 +16,24 @@ static int replay_open(const struct counters_node *node, void **state, uint32_t 
                        char say[COUNTERS_SAY], struct berth_error *err)
 {
     const char *path = node->conf->counters_replay;
-    struct replay *replay;
+    struct recorded *replay;
 
     if (!path[0])
         return berth_error_set(err, "counters_replay is not set in berth.conf");
-    if (replay_read(&replay, path, err) < 0)
+    if (recorded_read(&replay, path, err) < 0)
         return -1;
     *can = 0;
-    for (size_t i = 0; i < replay_steps(replay); i++)
-        *can |= replay_known(replay, i);
+    for (size_t i = 0; i < recorded_steps(replay); i++)
+        *can |= recorded_known(replay, i);
     snprintf(say, COUNTERS_SAY, "plays %zu samples of %zu steps from %.400s",
-             replay_samples(replay), replay_steps(replay), path);
+             recorded_samples(replay), recorded_steps(replay), path);
     *state = replay;
     return 0;
 }
 
 static void replay_close(void *state)
 {
-    replay_free(state);
+    recorded_free(state);
 }
 
 /* By its name, else by its number. */
@@ -42,11 +42,11 @@ static int replay_attach(void *state, const struct counters_target *target, void
 {
     char id[WIRE_STEP_NAME_MAX];
     struct played *played;
-    long found = replay_find(state, target->name);
+    long found = recorded_find(state, target->name);
 
     wire_step_name(target->body->id, id);
     if (found < 0)
-        found = replay_find(state, id);
+        found = recorded_find(state, id);
     if (found < 0)
         return berth_error_set(err, "no recording of '%.255s' or %s", target->name, id);
     played = malloc(sizeof(*played));
@@ -63,7 +63,7 @@ static int replay_count(void *state, void *step, const struct counters_target *t
     const struct played *played = step;
 
     (void)err;
-    replay_at(state, played->recording, target->elapsed_s, sample);
+    recorded_at(state, played->recording, target->elapsed_s, sample);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* samples - see counters/sample_line.h. Text only: no file is opened here. */
+/* sample_line - see counters/sample_line.h. Text only: no file is opened here. */
 #include "packer/counters/sample_line.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static int check(const char *name, double value, double most, struct berth_error
 #define COUNT_MAX 0x1p64
 #define TIME_MAX 1e12
 
-size_t samples_values(const struct counters_sample *sample)
+size_t sample_line_values(const struct counters_sample *sample)
 {
     size_t values = sample->nodes;
 
@@ -58,7 +58,7 @@ static void add_errors(struct json_object *object, const struct counters_sample 
     }
 }
 
-void samples_add(struct json_object *object, const struct counters_sample *sample)
+void sample_line_add(struct json_object *object, const struct counters_sample *sample)
 {
     struct json_object *nodes;
 
@@ -123,8 +123,8 @@ static int take_errors(struct json_object *object, struct counters_sample *sampl
     return 0;
 }
 
-int samples_take(struct json_object *object, struct counters_sample *sample,
-                 struct berth_error *err)
+int sample_line_take(struct json_object *object, struct counters_sample *sample,
+                     struct berth_error *err)
 {
     *sample = (struct counters_sample){0};
     if (json_get_double(object, "at", JSON_REQUIRED, &sample->at_s, err) < 0 ||
@@ -144,7 +144,7 @@ int samples_take(struct json_object *object, struct counters_sample *sample,
     return take_nodes(object, sample, err) < 0 ? -1 : take_errors(object, sample, err);
 }
 
-char *samples_json(const char *step, const struct counters_sample *sample)
+char *sample_line_json(const char *step, const struct counters_sample *sample)
 {
     struct json_object *object = json_object_new_object();
     const char *text;
@@ -153,7 +153,7 @@ char *samples_json(const char *step, const struct counters_sample *sample)
     json_add_u64(object, "version", SAMPLES_VERSION);
     json_add_text(object, "step", step);
     json_object_object_add(object, "at", new_number(sample->at_s));
-    samples_add(object, sample);
+    sample_line_add(object, sample);
     text = json_object_to_json_string_ext(object,
                                           JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     if (!text || asprintf(&line, "%s\n", text) < 0)
@@ -179,11 +179,11 @@ static int read_object(struct json_object *object, char step[SAMPLES_NAME_MAX],
         return -1;
     if (!step[0])
         return berth_error_set(err, "%s", step_expected);
-    return samples_take(object, sample, err);
+    return sample_line_take(object, sample, err);
 }
 
-int samples_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
-                      struct counters_sample *sample, struct berth_error *err)
+int sample_line_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
+                          struct counters_sample *sample, struct berth_error *err)
 {
     struct json_object *object = json_parse(line, length, err);
     int rc;
@@ -199,7 +199,7 @@ int samples_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MA
 
 enum { COLUMN_STEP = -1, COLUMN_AT = -2, COLUMN_OTHER = -3 };
 
-char *samples_csv_header(void)
+char *sample_line_csv_header(void)
 {
     char *text = NULL;
     size_t length;
@@ -217,7 +217,7 @@ char *samples_csv_header(void)
     return NULL;
 }
 
-char *samples_csv(const char *step, const struct counters_sample *sample)
+char *sample_line_csv(const char *step, const struct counters_sample *sample)
 {
     char *text = NULL;
     size_t length;
@@ -291,7 +291,7 @@ static int column_of(const char *name)
     return counter >= 0 ? counter : COLUMN_OTHER;
 }
 
-static bool has_column(const struct samples_columns *columns, int column)
+static bool has_column(const struct sample_line_columns *columns, int column)
 {
     for (size_t i = 0; i < columns->n; i++)
         if (columns->column[i] == column)
@@ -299,8 +299,8 @@ static bool has_column(const struct samples_columns *columns, int column)
     return false;
 }
 
-int samples_read_header(const char *line, size_t length, struct samples_columns *columns,
-                        struct berth_error *err)
+int sample_line_read_header(const char *line, size_t length, struct sample_line_columns *columns,
+                            struct berth_error *err)
 {
     struct cells cells = cells_of(line, length);
     char cell[SAMPLES_NAME_MAX];
@@ -354,9 +354,9 @@ static int take_cell(int column, const char *cell, char step[SAMPLES_NAME_MAX],
     return 0;
 }
 
-int samples_read_csv(const char *line, size_t length, const struct samples_columns *columns,
-                     char step[SAMPLES_NAME_MAX], struct counters_sample *sample,
-                     struct berth_error *err)
+int sample_line_read_csv(const char *line, size_t length, const struct sample_line_columns *columns,
+                         char step[SAMPLES_NAME_MAX], struct counters_sample *sample,
+                         struct berth_error *err)
 {
     struct cells cells = cells_of(line, length);
     char cell[SAMPLES_NAME_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* samples - one sample of a step's counters as a line of text: a JSON object or a CSV row.
+/* sample_line - one sample of a step's counters as a line of text: a JSON object or a CSV row.
  *
  *     {"version":1,"step":"solver","at":12.5,"instructions":12e9,...,"rss_node":[4096,0],
  *      "error":{"cycles":0.01}}                                              (in one line)
@@ -26,46 +26,47 @@
 #define SAMPLES_COLUMNS_MAX 256
 
 /* How many numbers it has: counters that are known, errors of them, and nodes. */
-size_t samples_values(const struct counters_sample *sample);
+size_t sample_line_values(const struct counters_sample *sample);
 
 /* ---- JSON ---- */
 
 /* Add what is known of a sample, but its time, to an object. */
-void samples_add(struct json_object *object, const struct counters_sample *sample);
+void sample_line_add(struct json_object *object, const struct counters_sample *sample);
 
 /* The reverse, from an object with "at": the whole sample, its time too. 0, or -1 and err:
  * "cycles: -1: 0 or more expected". */
-int samples_take(struct json_object *object, struct counters_sample *sample,
-                 struct berth_error *err);
+int sample_line_take(struct json_object *object, struct counters_sample *sample,
+                     struct berth_error *err);
 
 /* A sample as a line with its newline, which the caller frees; its time is `at_s` of the sample.
  * NULL when out of memory. */
-char *samples_json(const char *step, const struct counters_sample *sample);
+char *sample_line_json(const char *step, const struct counters_sample *sample);
 
 /* Read such a line. 0, or -1 and err that names the field; *sample is then undefined. */
-int samples_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
-                      struct counters_sample *sample, struct berth_error *err);
+int sample_line_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
+                          struct counters_sample *sample, struct berth_error *err);
 
 /* ---- CSV ---- */
 
 /* The header, all counters, with its newline; and a row under it, in which control characters of
  * the step's name become '?'. The caller frees them. NULL when out of memory. */
-char *samples_csv_header(void);
-char *samples_csv(const char *step, const struct counters_sample *sample);
+char *sample_line_csv_header(void);
+char *sample_line_csv(const char *step, const struct counters_sample *sample);
 
 /* What each column of a file is. */
-struct samples_columns {
+struct sample_line_columns {
     size_t n;
-    int column[SAMPLES_COLUMNS_MAX]; /* a counter, or one of the negative ones of counters/sample_line.c */
+    int column[SAMPLES_COLUMNS_MAX]; /* a counter, or one of the negative ones of
+                                        counters/sample_line.c */
 };
 
 /* Read a header: "step" and "at" must be in it, none twice. 0, or -1 and err. */
-int samples_read_header(const char *line, size_t length, struct samples_columns *columns,
-                        struct berth_error *err);
+int sample_line_read_header(const char *line, size_t length, struct sample_line_columns *columns,
+                            struct berth_error *err);
 
 /* Read a row under that header. 0, or -1 and err that names the field. */
-int samples_read_csv(const char *line, size_t length, const struct samples_columns *columns,
-                     char step[SAMPLES_NAME_MAX], struct counters_sample *sample,
-                     struct berth_error *err);
+int sample_line_read_csv(const char *line, size_t length, const struct sample_line_columns *columns,
+                         char step[SAMPLES_NAME_MAX], struct counters_sample *sample,
+                         struct berth_error *err);
 
 #endif

@@ -230,7 +230,7 @@ static void software_detach(void *state, void *arg)
 /* ---- a sample ---- */
 
 static void set_total(const struct software_step *step, struct counters_sample *sample,
-                      enum counter counter, enum tally_count count)
+                      enum counter counter, enum process_sums_count count)
 {
     counters_set(sample, counter, step_usage_total(&step->usage, count));
 }
@@ -254,21 +254,21 @@ static void add_processes(const struct software *software, const struct software
 
     if (!step->by_cgroup) {
         counters_set(sample, COUNTER_CPU_NS,
-                     step_usage_total(usage, TALLY_USER_NS) +
-                         step_usage_total(usage, TALLY_SYSTEM_NS));
-        set_total(step, sample, COUNTER_USER_NS, TALLY_USER_NS);
-        set_total(step, sample, COUNTER_SYSTEM_NS, TALLY_SYSTEM_NS);
+                     step_usage_total(usage, PROCESS_SUMS_USER_NS) +
+                         step_usage_total(usage, PROCESS_SUMS_SYSTEM_NS));
+        set_total(step, sample, COUNTER_USER_NS, PROCESS_SUMS_USER_NS);
+        set_total(step, sample, COUNTER_SYSTEM_NS, PROCESS_SUMS_SYSTEM_NS);
     }
-    set_total(step, sample, COUNTER_FAULTS, TALLY_FAULTS);
+    set_total(step, sample, COUNTER_FAULTS, PROCESS_SUMS_FAULTS);
     if (usage->run_delay_known)
-        set_total(step, sample, COUNTER_RUN_DELAY_NS, TALLY_RUN_DELAY_NS);
+        set_total(step, sample, COUNTER_RUN_DELAY_NS, PROCESS_SUMS_RUN_DELAY_NS);
     if (usage->switches_known) {
-        set_total(step, sample, COUNTER_SWITCHES, TALLY_SWITCHES);
-        set_total(step, sample, COUNTER_VOLUNTARY, TALLY_VOLUNTARY);
-        set_total(step, sample, COUNTER_INVOLUNTARY, TALLY_INVOLUNTARY);
+        set_total(step, sample, COUNTER_SWITCHES, PROCESS_SUMS_SWITCHES);
+        set_total(step, sample, COUNTER_VOLUNTARY, PROCESS_SUMS_VOLUNTARY);
+        set_total(step, sample, COUNTER_INVOLUNTARY, PROCESS_SUMS_INVOLUNTARY);
     }
     if (software->ways.lock_time)
-        set_total(step, sample, COUNTER_LOCK_WAIT_NS, TALLY_LOCK_WAIT_NS);
+        set_total(step, sample, COUNTER_LOCK_WAIT_NS, PROCESS_SUMS_LOCK_WAIT_NS);
     counters_set(sample, COUNTER_THREADS, step_usage_threads(usage));
     counters_set(sample, COUNTER_RSS_BYTES, step_usage_rss(usage));
 }
@@ -335,7 +335,7 @@ static int read_processes(struct software *software, struct software_step *step,
 /* By numa_maps, of steps that are small enough. 0, or -1: not known. */
 static int read_maps(const struct software *software, struct software_step *step)
 {
-    const struct tally *tally = &step->usage.tally;
+    const struct process_sums *tally = &step->usage.tally;
     int rc = -1;
 
     if (tally->n > MAPS_PROCESSES_MAX || step_usage_rss(&step->usage) > MAPS_BYTES_MAX)

@@ -13,7 +13,7 @@
 
 /* Its /proc/PID/stat; the descriptor is kept where there is room. 0, or -1: it is gone, or the
  * number is another process's. */
-static int read_stat(struct usage_ways *ways, struct tally_process *process,
+static int read_stat(struct usage_ways *ways, struct process_sum *process,
                      struct process_stat *stat)
 {
     int rc, fd = process->fd;
@@ -35,7 +35,7 @@ static int read_stat(struct usage_ways *ways, struct tally_process *process,
 }
 
 /* 0, or -1: it is gone. */
-static int see(struct tally *tally, struct usage_ways *ways, struct tally_process *process)
+static int see(struct process_sums *tally, struct usage_ways *ways, struct process_sum *process)
 {
     struct process_stat stat;
 
@@ -43,21 +43,21 @@ static int see(struct tally *tally, struct usage_ways *ways, struct tally_proces
         return -1;
     process->parent = stat.parent;
     process->started = stat.started;
-    tally_see(tally, process, TALLY_USER_NS, stat.user_ns);
-    tally_see(tally, process, TALLY_SYSTEM_NS, stat.system_ns);
-    tally_see(tally, process, TALLY_FAULTS, stat.faults);
-    process->waited[TALLY_USER_NS] = stat.waited_user_ns;
-    process->waited[TALLY_SYSTEM_NS] = stat.waited_system_ns;
-    process->waited[TALLY_FAULTS] = stat.waited_faults;
+    process_sums_see(tally, process, PROCESS_SUMS_USER_NS, stat.user_ns);
+    process_sums_see(tally, process, PROCESS_SUMS_SYSTEM_NS, stat.system_ns);
+    process_sums_see(tally, process, PROCESS_SUMS_FAULTS, stat.faults);
+    process->waited[PROCESS_SUMS_USER_NS] = stat.waited_user_ns;
+    process->waited[PROCESS_SUMS_SYSTEM_NS] = stat.waited_system_ns;
+    process->waited[PROCESS_SUMS_FAULTS] = stat.waited_faults;
     process->threads = stat.threads;
     process->rss_bytes = stat.rss_bytes;
     return 0;
 }
 
 /* Ended threads stay in it, so a value that fell is one that was read while a wait ended. */
-static void see_lock_time(struct usage_ways *ways, struct tally_process *process)
+static void see_lock_time(struct usage_ways *ways, struct process_sum *process)
 {
-    double *known = &process->own[TALLY_LOCK_WAIT_NS];
+    double *known = &process->own[PROCESS_SUMS_LOCK_WAIT_NS];
     uint64_t ns;
 
     if (ways->lock_time && lock_time_read(ways->lock_time, process->pid, &ns) == 0 &&
@@ -66,7 +66,7 @@ static void see_lock_time(struct usage_ways *ways, struct tally_process *process
 }
 
 /* It has ended: the last look at what outlives it, and nothing of it stays open. */
-static void leave(struct usage_ways *ways, struct tally_process *process)
+static void leave(struct usage_ways *ways, struct process_sum *process)
 {
     process->gone = true;
     if (process->started)
@@ -84,7 +84,7 @@ static void leave(struct usage_ways *ways, struct tally_process *process)
 
 size_t step_usage_see(struct step_usage *usage, struct usage_ways *ways)
 {
-    struct tally *tally = &usage->tally;
+    struct process_sums *tally = &usage->tally;
     size_t gone = 0;
 
     for (size_t i = 0; i < tally->n; i++) {
@@ -94,22 +94,22 @@ size_t step_usage_see(struct step_usage *usage, struct usage_ways *ways)
         gone++;
     }
     for (size_t i = 0; gone && i < tally->n; i++) { /* heirs may have been read too early */
-        struct tally_process *heir = tally_heir(tally, &tally->process[i]);
+        struct process_sum *heir = process_sums_heir(tally, &tally->process[i]);
 
         if (heir)
             see(tally, ways, heir); /* where it is gone too, the next time tells */
     }
-    tally_settle(tally);
+    process_sums_settle(tally);
     return gone;
 }
 
 long step_usage_enter(struct step_usage *usage, struct usage_ways *ways, pid_t *pid, size_t n)
 {
-    struct tally *tally = &usage->tally;
-    long fresh = tally_enter(tally, pid, n);
+    struct process_sums *tally = &usage->tally;
+    long fresh = process_sums_enter(tally, pid, n);
 
     for (size_t i = 0; fresh > 0 && i < tally->n; i++) {
-        struct tally_process *process = &tally->process[i];
+        struct process_sum *process = &tally->process[i];
 
         if (process->started)
             continue;
@@ -120,14 +120,14 @@ long step_usage_enter(struct step_usage *usage, struct usage_ways *ways, pid_t *
         if (ways->lock_time)
             lock_time_watch(ways->lock_time, process->pid);
     }
-    tally_settle(tally);
+    process_sums_settle(tally);
     return fresh;
 }
 
 /* By netlink, in one go. */
 static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
 {
-    struct tally *tally = &usage->tally;
+    struct process_sums *tally = &usage->tally;
     struct taskstats_usage *stats = calloc(tally->n + 1, sizeof(*stats));
     pid_t *pid = calloc(tally->n + 1, sizeof(*pid));
     int rc = stats && pid ? 0 : -1;
@@ -139,10 +139,14 @@ static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
     for (size_t i = 0; rc == 0 && i < tally->n; i++) {
         if (!stats[i].known)
             continue; /* it has just ended: what was seen last stays */
-        tally_see(tally, &tally->process[i], TALLY_RUN_DELAY_NS, (double)stats[i].run_delay_ns);
-        tally_see(tally, &tally->process[i], TALLY_SWITCHES, (double)stats[i].switches);
-        tally_see(tally, &tally->process[i], TALLY_VOLUNTARY, (double)stats[i].voluntary);
-        tally_see(tally, &tally->process[i], TALLY_INVOLUNTARY, (double)stats[i].involuntary);
+        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_RUN_DELAY_NS,
+                         (double)stats[i].run_delay_ns);
+        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_SWITCHES,
+                         (double)stats[i].switches);
+        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_VOLUNTARY,
+                         (double)stats[i].voluntary);
+        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_INVOLUNTARY,
+                         (double)stats[i].involuntary);
     }
     usage->run_delay_known = usage->switches_known = rc == 0;
     free(stats);
@@ -152,23 +156,24 @@ static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
 /* By /proc, thread by thread. */
 static void see_threads(struct step_usage *usage, struct usage_ways *ways)
 {
-    struct tally *tally = &usage->tally;
+    struct process_sums *tally = &usage->tally;
     struct process_waits waits;
 
     for (size_t i = 0; i < tally->n; i++) {
-        struct tally_process *process = &tally->process[i];
+        struct process_sum *process = &tally->process[i];
 
         if (process_waits_read(ways->root, process->pid, &waits) < 0)
             continue;
         usage->run_delay_known |= waits.run_delay_known;
         usage->switches_known |= waits.switches_known;
         if (waits.run_delay_known)
-            tally_see(tally, process, TALLY_RUN_DELAY_NS, waits.run_delay_ns);
+            process_sums_see(tally, process, PROCESS_SUMS_RUN_DELAY_NS, waits.run_delay_ns);
         if (!waits.switches_known)
             continue;
-        tally_see(tally, process, TALLY_SWITCHES, waits.voluntary + waits.involuntary);
-        tally_see(tally, process, TALLY_VOLUNTARY, waits.voluntary);
-        tally_see(tally, process, TALLY_INVOLUNTARY, waits.involuntary);
+        process_sums_see(tally, process, PROCESS_SUMS_SWITCHES,
+                         waits.voluntary + waits.involuntary);
+        process_sums_see(tally, process, PROCESS_SUMS_VOLUNTARY, waits.voluntary);
+        process_sums_see(tally, process, PROCESS_SUMS_INVOLUNTARY, waits.involuntary);
     }
 }
 
@@ -189,8 +194,8 @@ int step_usage_begin(struct step_usage *usage, struct usage_ways *ways, pid_t *p
     if (step_usage_enter(usage, ways, pid, n) < 0)
         return -1;
     step_usage_waits(usage, ways);
-    for (int i = 0; i < TALLY_COUNTS; i++)
-        usage->base[i] = tally_total(&usage->tally, (enum tally_count)i);
+    for (int i = 0; i < PROCESS_SUMS_COUNTS; i++)
+        usage->base[i] = process_sums_total(&usage->tally, (enum process_sums_count)i);
     return 0;
 }
 
@@ -198,12 +203,12 @@ void step_usage_end(struct step_usage *usage, struct usage_ways *ways)
 {
     for (size_t i = 0; i < usage->tally.n; i++)
         leave(ways, &usage->tally.process[i]);
-    tally_free(&usage->tally);
+    process_sums_free(&usage->tally);
 }
 
-double step_usage_total(const struct step_usage *usage, enum tally_count count)
+double step_usage_total(const struct step_usage *usage, enum process_sums_count count)
 {
-    return tally_total(&usage->tally, count) - usage->base[count];
+    return process_sums_total(&usage->tally, count) - usage->base[count];
 }
 
 double step_usage_threads(const struct step_usage *usage)

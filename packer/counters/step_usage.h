@@ -23,9 +23,9 @@ struct usage_ways {
 };
 
 struct step_usage {
-    struct tally tally;
+    struct process_sums tally;
     bool run_delay_known, switches_known; /* by what was read last */
-    double base[TALLY_COUNTS];            /* what there was when counting began */
+    double base[PROCESS_SUMS_COUNTS];     /* what there was when counting began */
 };
 
 /* All zero but this is a step of which nothing was read. Counting begins at what its processes
@@ -44,7 +44,7 @@ long step_usage_enter(struct step_usage *usage, struct usage_ways *ways, pid_t *
 void step_usage_waits(struct step_usage *usage, struct usage_ways *ways);
 
 /* Since counting began. */
-double step_usage_total(const struct step_usage *usage, enum tally_count count);
+double step_usage_total(const struct step_usage *usage, enum process_sums_count count);
 
 /* Of the living: threads, and resident bytes with shared pages counted for each process. */
 double step_usage_threads(const struct step_usage *usage);

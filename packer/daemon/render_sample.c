@@ -25,6 +25,6 @@ struct json_object *render_sample(struct packer *packer, struct step *step, bool
     json_add_text(object, "step", name[0] ? name : id);
     json_add_double(object, "at", at_s);
     if (known)
-        samples_add(object, &sample);
+        sample_line_add(object, &sample);
     return object;
 }

@@ -37,7 +37,7 @@
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static char samples[PATH_MAX]; /* "": none are played */
-static struct replay *recorded;
+static struct recorded *recorded;
 
 /* ---- the daemon ---- */
 
@@ -174,7 +174,7 @@ static double start(uint32_t job)
     reg->options.mode = WIRE_MODE_AUTO;
     if (recorded)
         snprintf(reg->options.tag, sizeof(reg->options.tag), "%s",
-                 replay_name(recorded, job % replay_steps(recorded)));
+                 recorded_name(recorded, job % recorded_steps(recorded)));
     else
         snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
     snprintf(reg->node, sizeof(reg->node), "bench");
@@ -250,7 +250,7 @@ static void read_samples(const char *path)
 
     if (!realpath(path, samples))
         bench_die(path, strerror(errno));
-    if (replay_read(&recorded, samples, &err) < 0) {
+    if (recorded_read(&recorded, samples, &err) < 0) {
         fprintf(stderr, "register: %s\n", err.text);
         exit(1);
     }
@@ -279,6 +279,6 @@ int main(int argc, char **argv)
     measure(daemon, (uint32_t)steps, (size_t)rounds);
     kill(daemon, SIGTERM);
     waitpid(daemon, NULL, 0);
-    replay_free(recorded);
+    recorded_free(recorded);
     return 0;
 }

@@ -29,10 +29,10 @@ static void assert_same(const struct counters_sample *a, const struct counters_s
 
 static void json_again(const char *name, const struct counters_sample *sample)
 {
-    char *line = samples_json(name, sample), step[SAMPLES_NAME_MAX];
+    char *line = sample_line_json(name, sample), step[SAMPLES_NAME_MAX];
     struct counters_sample back;
 
-    fuzz_assert(line && samples_read_json(line, strlen(line), step, &back, NULL) == 0);
+    fuzz_assert(line && sample_line_read_json(line, strlen(line), step, &back, NULL) == 0);
     fuzz_assert(strcmp(step, name) == 0);
     assert_same(sample, &back);
     free(line);
@@ -40,13 +40,13 @@ static void json_again(const char *name, const struct counters_sample *sample)
 
 static void csv_again(const char *name, struct counters_sample sample)
 {
-    char *header = samples_csv_header(), *line = samples_csv(name, &sample);
-    struct samples_columns columns;
+    char *header = sample_line_csv_header(), *line = sample_line_csv(name, &sample);
+    struct sample_line_columns columns;
     struct counters_sample back;
     char step[SAMPLES_NAME_MAX];
 
-    fuzz_assert(header && samples_read_header(header, strlen(header), &columns, NULL) == 0);
-    fuzz_assert(line && samples_read_csv(line, strlen(line), &columns, step, &back, NULL) == 0);
+    fuzz_assert(header && sample_line_read_header(header, strlen(header), &columns, NULL) == 0);
+    fuzz_assert(line && sample_line_read_csv(line, strlen(line), &columns, step, &back, NULL) == 0);
     fuzz_assert(strlen(step) == strlen(name));
     sample.nodes = 0;
     memset(sample.error, 0, sizeof(sample.error));
@@ -55,17 +55,17 @@ static void csv_again(const char *name, struct counters_sample sample)
     free(line);
 }
 
-static void play(const struct replay *replay, size_t step)
+static void play(const struct recorded *replay, size_t step)
 {
     struct counters_sample before = {0}, now, last;
     double length_s;
 
-    replay_sample(replay, step, replay_samples_of(replay, step) - 1, &last);
+    recorded_sample(replay, step, recorded_samples_of(replay, step) - 1, &last);
     length_s = last.at_s > 0 ? last.at_s : 1;
     for (int i = 0; i <= 50; i++) {
         now = (struct counters_sample){0};
-        replay_at(replay, step, length_s * i / 20, &now);
-        fuzz_assert((now.known & ~replay_known(replay, step)) == 0);
+        recorded_at(replay, step, length_s * i / 20, &now);
+        fuzz_assert((now.known & ~recorded_known(replay, step)) == 0);
         for (int j = 0; j < COUNTERS; j++) {
             if (!(now.known & 1u << j))
                 continue;
@@ -78,27 +78,27 @@ static void play(const struct replay *replay, size_t step)
 static void one(const uint8_t *data, size_t size)
 {
     struct berth_error err = {""};
-    struct replay *replay;
+    struct recorded *replay;
 
-    if (replay_read(&replay, fuzz_file("samples", data, size), &err) < 0) {
+    if (recorded_read(&replay, fuzz_file("samples", data, size), &err) < 0) {
         fuzz_assert(strstr(err.text, "samples:"));
         return;
     }
-    fuzz_assert(replay_steps(replay) > 0);
-    for (size_t i = 0; i < replay_steps(replay); i++) {
-        const char *name = replay_name(replay, i);
+    fuzz_assert(recorded_steps(replay) > 0);
+    for (size_t i = 0; i < recorded_steps(replay); i++) {
+        const char *name = recorded_name(replay, i);
 
-        fuzz_assert(name[0] && replay_find(replay, name) == (long)i);
-        for (size_t j = 0; j < replay_samples_of(replay, i); j++) {
+        fuzz_assert(name[0] && recorded_find(replay, name) == (long)i);
+        for (size_t j = 0; j < recorded_samples_of(replay, i); j++) {
             struct counters_sample sample;
 
-            replay_sample(replay, i, j, &sample);
+            recorded_sample(replay, i, j, &sample);
             json_again(name, &sample);
             csv_again(name, sample);
         }
         play(replay, i);
     }
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 const struct fuzz_target fuzz_samples = {"samples", one, seeds};

@@ -18,19 +18,19 @@
 
 /* Finds what grew between the first and the last sample that know these counters; since the
  * registration, where that is one and the same sample. Returns false when none knows them. */
-static bool grown(const struct replay *replay, size_t step, uint32_t counters,
+static bool grown(const struct recorded *replay, size_t step, uint32_t counters,
                   struct counters_sample *growth)
 {
-    size_t first = 0, last = replay_samples_of(replay, step);
+    size_t first = 0, last = recorded_samples_of(replay, step);
     struct counters_sample before = {0};
 
     do {
         if (last == 0)
             return false;
-        replay_sample(replay, step, --last, growth);
+        recorded_sample(replay, step, --last, growth);
     } while ((growth->known & counters) != counters);
     for (; first < last; first++) {
-        replay_sample(replay, step, first, &before);
+        recorded_sample(replay, step, first, &before);
         if ((before.known & counters) == counters)
             break;
     }
@@ -43,7 +43,7 @@ static bool grown(const struct replay *replay, size_t step, uint32_t counters,
 }
 
 /* Returns the growth of one counter per another's; NAN where that is not known. */
-static double ratio(const struct replay *replay, size_t step, enum counter of, enum counter per)
+static double ratio(const struct recorded *replay, size_t step, enum counter of, enum counter per)
 {
     struct counters_sample growth;
 
@@ -53,7 +53,7 @@ static double ratio(const struct replay *replay, size_t step, enum counter of, e
 }
 
 /* Returns the growth of these counters together, per second. */
-static double per_second(const struct replay *replay, size_t step, uint32_t counters)
+static double per_second(const struct recorded *replay, size_t step, uint32_t counters)
 {
     struct counters_sample growth;
     double sum = 0;
@@ -67,7 +67,7 @@ static double per_second(const struct replay *replay, size_t step, uint32_t coun
 
 /* Returns the memory traffic: by its bytes, else by the lines that were read, else by those that
  * were missed. */
-static double mem_gbps(const struct replay *replay, size_t step)
+static double mem_gbps(const struct recorded *replay, size_t step)
 {
     double bytes = per_second(replay, step, BIT(COUNTER_BYTES));
     double reads = per_second(replay, step, BIT(COUNTER_READS_LOCAL) | BIT(COUNTER_READS_REMOTE));
@@ -85,7 +85,7 @@ static void add_measured(struct json_object *app, const char *key, double value)
 }
 
 /* Adds what the app does not say itself. */
-static void complete(struct json_object *app, const struct replay *replay, size_t step)
+static void complete(struct json_object *app, const struct recorded *replay, size_t step)
 {
     double cores = per_second(replay, step, BIT(COUNTER_CPU_NS)) / 1e9;
 
@@ -99,9 +99,9 @@ static void complete(struct json_object *app, const struct replay *replay, size_
     add_measured(app, "mem_gbps", mem_gbps(replay, step));
 }
 
-static void add_step(struct json_object *apps, const struct replay *replay, size_t step)
+static void add_step(struct json_object *apps, const struct recorded *replay, size_t step)
 {
-    const char *name = replay_name(replay, step);
+    const char *name = recorded_name(replay, step);
     struct json_object *app;
     bool there = false;
 
@@ -128,14 +128,15 @@ static void add_step(struct json_object *apps, const struct replay *replay, size
 int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err)
 {
     struct json_object *apps = ctl_object(workload, "apps");
-    struct replay *replay;
+    struct recorded *replay;
 
-    if (replay_read(&replay, path, err) < 0)
+    if (recorded_read(&replay, path, err) < 0)
         return -1;
     if (!apps)
         json_object_object_add(workload, "apps", apps = json_object_new_array());
-    for (size_t i = 0; json_object_is_type(apps, json_type_array) && i < replay_steps(replay); i++)
+    for (size_t i = 0; json_object_is_type(apps, json_type_array) && i < recorded_steps(replay);
+         i++)
         add_step(apps, replay, i);
-    replay_free(replay);
+    recorded_free(replay);
     return 0;
 }

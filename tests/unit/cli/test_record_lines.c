@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_record_lines - from berthd's answers to the lines of a file: names, counts that go on, and the
- * bounds of a file. test_ctl_record.sh has the verb as a whole. */
+/* test_record_lines - from berthd's answers to the lines of a file: names, counts that go on, and
+ * the bounds of a file. test_ctl_record.sh has the verb as a whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,17 +128,17 @@ static void test_full(void **state)
     char path[] = "/tmp/berth-recording-XXXXXX", sample[128], *line;
     int fd = mkstemp(path), rc;
     struct recording *recording;
-    struct replay *before;
+    struct recorded *before;
     struct berth_error err = {""};
 
     (void)state;
     assert_true(dprintf(fd, "step,at\nold,1\n") > 0);
     close(fd);
-    assert_int_equal(replay_read(&before, path, &err), 0);
+    assert_int_equal(recorded_read(&before, path, &err), 0);
     unlink(path);
     recording = recording_new(false, before);
     assert_line(recording, SAMPLE("1.0", "old", "1", ""), LINE("1.0", "1", ""));
-    for (unsigned i = 2; i < REPLAY_STEPS_MAX; i++) {
+    for (unsigned i = 2; i < RECORDED_STEPS_MAX; i++) {
         snprintf(sample, sizeof(sample), "{\"id\":\"%u.0\",\"step\":\"a\",\"at\":1,\"cycles\":1}",
                  i);
         rc = add(recording, sample, &line, &err);
@@ -149,7 +149,7 @@ static void test_full(void **state)
     assert_string_equal(err.text, "the file is full: a file of samples has at most 1024 steps");
     assert_line(recording, SAMPLE("1.0", "old", "2", ""), LINE("1.0", "2", ""));
     recording_free(recording);
-    replay_free(before);
+    recorded_free(before);
 }
 
 int main(void)

@@ -41,24 +41,24 @@ static void put(const char *text, size_t length)
     assert_int_equal(fclose(file), 0);
 }
 
-static struct replay *read_text(const char *text)
+static struct recorded *read_text(const char *text)
 {
-    struct replay *replay;
+    struct recorded *replay;
     struct berth_error err;
 
     put(text, strlen(text));
-    if (replay_read(&replay, path, &err) < 0)
+    if (recorded_read(&replay, path, &err) < 0)
         fail_msg("%s: %s", text, err.text);
     return replay;
 }
 
-static struct counters_sample at(const struct replay *replay, const char *name, double at_s)
+static struct counters_sample at(const struct recorded *replay, const char *name, double at_s)
 {
     struct counters_sample sample = {0};
-    long step = replay_find(replay, name);
+    long step = recorded_find(replay, name);
 
     assert_true(step >= 0);
-    replay_at(replay, (size_t)step, at_s, &sample);
+    recorded_at(replay, (size_t)step, at_s, &sample);
     assert_true(sample.at_s == at_s);
     return sample;
 }
@@ -88,21 +88,21 @@ static void test_counts(void **state)
         {7, 700},   {10, 1000}, {11, 1050},   {12, 1100},   {13, 1250},       {20, 2000},
         {22, 2100}, {25, 2500}, {100, 10000}, {104, 10400}, {10007, 1000700},
     };
-    struct replay *replay = read_text(TWO_STEPS);
+    struct recorded *replay = read_text(TWO_STEPS);
     struct counters_sample last;
 
     (void)state;
-    assert_int_equal(replay_steps(replay), 2);
-    assert_string_equal(replay_name(replay, 1), "b");
-    assert_int_equal(replay_find(replay, "c"), -1);
-    assert_int_equal(replay_samples(replay), 4);
-    assert_int_equal(replay_values(replay),
+    assert_int_equal(recorded_steps(replay), 2);
+    assert_string_equal(recorded_name(replay, 1), "b");
+    assert_int_equal(recorded_find(replay, "c"), -1);
+    assert_int_equal(recorded_samples(replay), 4);
+    assert_int_equal(recorded_values(replay),
                      10); /* 3 of cycles of a, 3 of threads, 1 error, 2 nodes;
                              b */
-    assert_int_equal(replay_samples_of(replay, 0), 3);
-    replay_sample(replay, 0, 2, &last);
+    assert_int_equal(recorded_samples_of(replay, 0), 3);
+    recorded_sample(replay, 0, 2, &last);
     assert_true(last.at_s == 10 && last.value[COUNTER_THREADS] == 2);
-    assert_int_equal(replay_known(replay, 0), 1u << COUNTER_CYCLES | 1u << COUNTER_THREADS);
+    assert_int_equal(recorded_known(replay, 0), 1u << COUNTER_CYCLES | 1u << COUNTER_THREADS);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         struct counters_sample sample = at(replay, "a", wanted[i][0]);
 
@@ -111,14 +111,14 @@ static void test_counts(void **state)
             fail_msg("at %g: %.17g, not %g", wanted[i][0], sample.value[COUNTER_CYCLES],
                      wanted[i][1]);
     }
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 static void test_gauges(void **state)
 {
     static const double wanted[][2] = {{0, -1}, {1.9, -1}, {2, 1},  {3.9, 1}, {4, 3},
                                        {9, 3},  {10, 2},   {11, 2}, {12, 1},  {14, 3}};
-    struct replay *replay = read_text(TWO_STEPS);
+    struct recorded *replay = read_text(TWO_STEPS);
 
     (void)state;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -128,12 +128,12 @@ static void test_gauges(void **state)
         if (wanted[i][1] >= 0)
             assert_true(sample.value[COUNTER_THREADS] == wanted[i][1]);
     }
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 static void test_errors_and_nodes(void **state)
 {
-    struct replay *replay = read_text(TWO_STEPS);
+    struct recorded *replay = read_text(TWO_STEPS);
     struct counters_sample sample = at(replay, "a", 3);
 
     (void)state;
@@ -143,25 +143,25 @@ static void test_errors_and_nodes(void **state)
     assert_true(at(replay, "a", 1).error[COUNTER_CYCLES] == 0);
     assert_int_equal(at(replay, "a", 1).nodes, 0);
     assert_int_equal(at(replay, "a", 5).nodes, 0); /* that sample knew none */
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 /* All of it at once, at its registration: there is nothing to play on. */
 static void test_one_sample_at_zero(void **state)
 {
-    struct replay *replay = read_text(TWO_STEPS);
+    struct recorded *replay = read_text(TWO_STEPS);
 
     (void)state;
     assert_true(at(replay, "b", 0).value[COUNTER_CYCLES] == 7);
     assert_true(at(replay, "b", 1e6).value[COUNTER_CYCLES] == 7);
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 /* A counter that some samples lack is not guessed, and goes on from where it was. */
 static void test_unknown_between(void **state)
 {
-    struct replay *replay = read_text("step,at,cycles,faults\n"
-                                      "a,1,10,\na,2,20,5\na,3,,7\na,4,40,\n");
+    struct recorded *replay = read_text("step,at,cycles,faults\n"
+                                        "a,1,10,\na,2,20,5\na,3,,7\na,4,40,\n");
     static const struct {
         double at_s, cycles, faults; /* -1: not known */
     } wanted[] = {{0.5, 5, -1},  {1, 10, -1},   {1.5, 15, -1}, {2, 20, 5},    {2.5, -1, 6},
@@ -177,29 +177,29 @@ static void test_unknown_between(void **state)
         if (cycles != wanted[i].cycles || faults != wanted[i].faults)
             fail_msg("at %g: %g %g", wanted[i].at_s, cycles, faults);
     }
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 /* What another backend has entered stays. */
 static void test_adds_only(void **state)
 {
-    struct replay *replay = read_text(TWO_STEPS);
+    struct recorded *replay = read_text(TWO_STEPS);
     struct counters_sample sample = {.nodes = 1, .rss_node = {9}};
 
     (void)state;
     counters_set(&sample, COUNTER_CYCLES, 1);
-    replay_at(replay, 0, 2, &sample);
+    recorded_at(replay, 0, 2, &sample);
     assert_true(sample.value[COUNTER_CYCLES] == 1 && sample.value[COUNTER_THREADS] == 1);
     assert_true(sample.nodes == 1 && sample.rss_node[0] == 9);
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 /* With lengths and counts that no double is exact for. */
 static void test_never_falls(void **state)
 {
-    struct replay *replay = read_text("step,at,cycles\n"
-                                      "a,0.1,0.30000000000000004\n"
-                                      "a,0.7,1234567890123.7\na,1.1,9007199254740.993\n");
+    struct recorded *replay = read_text("step,at,cycles\n"
+                                        "a,0.1,0.30000000000000004\n"
+                                        "a,0.7,1234567890123.7\na,1.1,9007199254740.993\n");
     double before = 0, last = 0;
 
     (void)state;
@@ -212,23 +212,23 @@ static void test_never_falls(void **state)
         before = now;
         last = at_s;
     }
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 static void test_fixtures(void **state)
 {
-    struct replay *json, *csv;
+    struct recorded *json, *csv;
     struct berth_error err;
 
     (void)state;
-    if (replay_read(&json, fixture("three.jsonl"), &err) < 0 ||
-        replay_read(&csv, fixture("three.csv"), &err) < 0)
+    if (recorded_read(&json, fixture("three.jsonl"), &err) < 0 ||
+        recorded_read(&csv, fixture("three.csv"), &err) < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(replay_steps(json), 3);
+    assert_int_equal(recorded_steps(json), 3);
     for (size_t i = 0; i < 3; i++)
         for (double at_s = 0; at_s < 45; at_s += 0.3) {
-            struct counters_sample a = at(json, replay_name(json, i), at_s);
-            struct counters_sample b = at(csv, replay_name(json, i), at_s);
+            struct counters_sample a = at(json, recorded_name(json, i), at_s);
+            struct counters_sample b = at(csv, recorded_name(json, i), at_s);
 
             a.nodes = 0; /* CSV has none */
             memset(a.rss_node, 0, sizeof(a.rss_node));
@@ -236,30 +236,30 @@ static void test_fixtures(void **state)
         }
     assert_true(at(json, "phases", 10).value[COUNTER_LLC_MISSES] == 1.2e6);
     assert_true(at(json, "phases", 11).value[COUNTER_LLC_MISSES] == 1.2e6 + 48e6);
-    replay_free(json);
-    replay_free(csv);
+    recorded_free(json);
+    recorded_free(csv);
 }
 
 /* A real one, of a machine without a PMU: what nobody counted is not there. */
 static void test_recorded(void **state)
 {
     struct counters_sample first, last;
-    struct replay *replay;
+    struct recorded *replay;
     struct berth_error err;
     long devil;
 
     (void)state;
-    if (replay_read(&replay, fixture("software.jsonl"), &err) < 0)
+    if (recorded_read(&replay, fixture("software.jsonl"), &err) < 0)
         fail_msg("%s", err.text);
-    devil = replay_find(replay, "devil");
-    assert_true(devil >= 0 && replay_find(replay, "turtle") >= 0);
-    replay_sample(replay, (size_t)devil, 0, &first);
-    replay_sample(replay, (size_t)devil, replay_samples_of(replay, (size_t)devil) - 1, &last);
+    devil = recorded_find(replay, "devil");
+    assert_true(devil >= 0 && recorded_find(replay, "turtle") >= 0);
+    recorded_sample(replay, (size_t)devil, 0, &first);
+    recorded_sample(replay, (size_t)devil, recorded_samples_of(replay, (size_t)devil) - 1, &last);
     assert_true(last.value[COUNTER_CPU_NS] - first.value[COUNTER_CPU_NS] <=
                 (last.at_s - first.at_s) * 1e9);
     assert_true(last.value[COUNTER_RSS_BYTES] > 64 << 20 && last.nodes > 0);
     assert_false(counters_know(&last, COUNTER_INSTRUCTIONS));
-    replay_free(replay);
+    recorded_free(replay);
 }
 
 static void test_refused(void **state)
@@ -279,20 +279,20 @@ static void test_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct replay *replay = NULL;
+        struct recorded *replay = NULL;
         struct berth_error err = {""};
         char text[512];
 
         snprintf(text, sizeof(text), "%s%s", line, wrong[i].more);
         put(text, strlen(text));
-        assert_int_equal(replay_read(&replay, path, &err), -1);
+        assert_int_equal(recorded_read(&replay, path, &err), -1);
         assert_null(replay);
         if (strncmp(err.text, path, strlen(path)) != 0 ||
             strncmp(err.text + strlen(path), wrong[i].error, strlen(wrong[i].error)) != 0)
             fail_msg("%s: %s", wrong[i].more, err.text);
     }
     /* gauges fall, of course; other steps are not compared with */
-    replay_free(read_text("step,at,cycles,threads\na,1,5,9\nb,0.5,1,1\na,2,5,3\n"));
+    recorded_free(read_text("step,at,cycles,threads\na,1,5,9\nb,0.5,1,1\na,2,5,3\n"));
 }
 
 static void test_no_samples(void **state)
@@ -307,11 +307,11 @@ static void test_no_samples(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct replay *replay;
+        struct recorded *replay;
         struct berth_error err = {""};
 
         put(texts[i][0], strlen(texts[i][0]));
-        assert_int_equal(replay_read(&replay, path, &err), -1);
+        assert_int_equal(recorded_read(&replay, path, &err), -1);
         if (!strstr(err.text, texts[i][1]))
             fail_msg("%s", err.text);
     }
@@ -321,17 +321,17 @@ static void test_long_line(void **state)
 {
     size_t length = SAMPLES_LINE_MAX + 1;
     char *text = malloc(length);
-    struct replay *replay;
+    struct recorded *replay;
     struct berth_error err = {""};
 
     (void)state;
     memset(text, ' ', length);
     memcpy(text, "{\"step\":\"a\",\"at\":1}", 19);
     put(text, length - 1);
-    assert_int_equal(replay_read(&replay, path, &err), 0);
-    replay_free(replay);
+    assert_int_equal(recorded_read(&replay, path, &err), 0);
+    recorded_free(replay);
     put(text, length);
-    assert_int_equal(replay_read(&replay, path, &err), -1);
+    assert_int_equal(recorded_read(&replay, path, &err), -1);
     assert_non_null(strstr(err.text, ":1: at most 65536 bytes expected in a line"));
     free(text);
 }
@@ -339,39 +339,39 @@ static void test_long_line(void **state)
 static void test_many_steps(void **state)
 {
     FILE *file = fopen(path, "w");
-    struct replay *replay;
+    struct recorded *replay;
     struct berth_error err = {""};
 
     (void)state;
     fputs("step,at,cycles\n", file);
     for (int round = 1; round <= 2; round++)
-        for (int i = 0; i < REPLAY_STEPS_MAX; i++)
+        for (int i = 0; i < RECORDED_STEPS_MAX; i++)
             fprintf(file, "s%d,%d,%d\n", i, round, round * i);
     fclose(file);
-    assert_int_equal(replay_read(&replay, path, &err), 0);
-    assert_int_equal(replay_steps(replay), REPLAY_STEPS_MAX);
+    assert_int_equal(recorded_read(&replay, path, &err), 0);
+    assert_int_equal(recorded_steps(replay), RECORDED_STEPS_MAX);
     assert_true(at(replay, "s1023", 1.5).value[COUNTER_CYCLES] == 1023 * 1.5);
-    replay_free(replay);
+    recorded_free(replay);
     file = fopen(path, "a");
     fputs("more,1,1\n", file);
     fclose(file);
-    assert_int_equal(replay_read(&replay, path, &err), -1);
+    assert_int_equal(recorded_read(&replay, path, &err), -1);
     assert_non_null(strstr(err.text, ":2050: step: at most 1024 steps expected in one file"));
 }
 
 static void test_no_file(void **state)
 {
-    struct replay *replay;
+    struct recorded *replay;
     struct berth_error err = {""};
 
     (void)state;
-    assert_int_equal(replay_read(&replay, "/nowhere/samples", &err), -1);
+    assert_int_equal(recorded_read(&replay, "/nowhere/samples", &err), -1);
     assert_string_equal(err.text, "/nowhere/samples: No such file or directory");
-    assert_int_equal(replay_read(&replay, "/tmp", &err), -1);
+    assert_int_equal(recorded_read(&replay, "/tmp", &err), -1);
     assert_string_equal(err.text, "/tmp: a regular file expected");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes: not waited for */
-    assert_int_equal(replay_read(&replay, path, &err), -1);
+    assert_int_equal(recorded_read(&replay, path, &err), -1);
     assert_non_null(strstr(err.text, ": a regular file expected"));
     unlink(path);
     put("", 0);

@@ -58,14 +58,14 @@ static void test_json_round_trip(void **state)
     (void)state;
     for (size_t i = 0; i < 15; i++) {
         const struct counters_sample *sample = &samples[i % 3];
-        char *line = samples_json(names[i / 3], sample), step[SAMPLES_NAME_MAX];
+        char *line = sample_line_json(names[i / 3], sample), step[SAMPLES_NAME_MAX];
         struct counters_sample back;
         struct berth_error err;
 
         assert_non_null(line);
         assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
         assert_true(strlen(line) < SAMPLES_LINE_MAX);
-        if (samples_read_json(line, strlen(line), step, &back, &err) < 0)
+        if (sample_line_read_json(line, strlen(line), step, &back, &err) < 0)
             fail_msg("%s: %s", line, err.text);
         assert_string_equal(step, names[i / 3]);
         assert_same(sample, &back, true);
@@ -82,7 +82,7 @@ static void test_json_text(void **state)
     sample.error[COUNTER_CYCLES] = 0.25;
     sample.error[COUNTER_FAULTS] = 0.5; /* of something unknown */
     sample.nodes = 1;
-    line = samples_json("a/b", &sample);
+    line = sample_line_json("a/b", &sample);
     assert_string_equal(line, "{\"version\":1,\"step\":\"a/b\",\"at\":12.5,\"cycles\":12000000000,"
                               "\"threads\":0,\"rss_node\":[0],\"error\":{\"cycles\":0.25}}\n");
     free(line);
@@ -92,20 +92,20 @@ static void test_csv_round_trip(void **state)
 {
     static const char *const names[] = {"solver", "a \"b\",c", "\"", " x", "4711.0"};
     const struct counters_sample samples[] = {full(), some(), {.at_s = 0}};
-    char *header = samples_csv_header();
-    struct samples_columns columns;
+    char *header = sample_line_csv_header();
+    struct sample_line_columns columns;
     struct berth_error err;
 
     (void)state;
-    assert_int_equal(samples_read_header(header, strlen(header), &columns, &err), 0);
+    assert_int_equal(sample_line_read_header(header, strlen(header), &columns, &err), 0);
     assert_int_equal(columns.n, 2 + COUNTERS);
     for (size_t i = 0; i < 15; i++) {
         const struct counters_sample *sample = &samples[i % 3];
-        char *line = samples_csv(names[i / 3], sample), step[SAMPLES_NAME_MAX];
+        char *line = sample_line_csv(names[i / 3], sample), step[SAMPLES_NAME_MAX];
         struct counters_sample back;
 
         assert_non_null(line);
-        if (samples_read_csv(line, strlen(line), &columns, step, &back, &err) < 0)
+        if (sample_line_read_csv(line, strlen(line), &columns, step, &back, &err) < 0)
             fail_msg("%s: %s", line, err.text);
         assert_string_equal(step, names[i / 3]);
         assert_same(sample, &back, false);
@@ -117,7 +117,7 @@ static void test_csv_round_trip(void **state)
 static void test_csv_text(void **state)
 {
     struct counters_sample sample = some();
-    char *header = samples_csv_header(), *line = samples_csv("a\nb", &sample);
+    char *header = sample_line_csv_header(), *line = sample_line_csv("a\nb", &sample);
 
     (void)state;
     assert_string_equal(
@@ -142,7 +142,7 @@ static void test_json_lenient(void **state)
     struct berth_error err;
 
     (void)state;
-    assert_int_equal(samples_read_json(line, strlen(line), step, &sample, &err), 0);
+    assert_int_equal(sample_line_read_json(line, strlen(line), step, &sample, &err), 0);
     assert_string_equal(step, "s");
     assert_true(sample.at_s == 3 && sample.value[COUNTER_INSTRUCTIONS] == 1000);
     assert_int_equal(sample.known, 1u << COUNTER_INSTRUCTIONS);
@@ -153,14 +153,14 @@ static void test_csv_lenient(void **state)
 {
     static const char header[] = "at,note,cycles,\"step\",threads\r\n",
                       row[] = "3,\"x,y\", 1e3 ,s,";
-    struct samples_columns columns;
+    struct sample_line_columns columns;
     struct counters_sample sample;
     char step[SAMPLES_NAME_MAX];
     struct berth_error err;
 
     (void)state;
-    assert_int_equal(samples_read_header(header, strlen(header), &columns, &err), 0);
-    assert_int_equal(samples_read_csv(row, strlen(row), &columns, step, &sample, &err), 0);
+    assert_int_equal(sample_line_read_header(header, strlen(header), &columns, &err), 0);
+    assert_int_equal(sample_line_read_csv(row, strlen(row), &columns, step, &sample, &err), 0);
     assert_string_equal(step, "s");
     assert_true(sample.at_s == 3 && sample.value[COUNTER_CYCLES] == 1000);
     assert_int_equal(sample.known, 1u << COUNTER_CYCLES);
@@ -197,8 +197,8 @@ static void test_json_errors(void **state)
         char step[SAMPLES_NAME_MAX];
         struct berth_error err = {""};
 
-        assert_int_equal(samples_read_json(wrong[i][0], strlen(wrong[i][0]), step, &sample, &err),
-                         -1);
+        assert_int_equal(
+            sample_line_read_json(wrong[i][0], strlen(wrong[i][0]), step, &sample, &err), -1);
         if (strncmp(err.text, wrong[i][1], strlen(wrong[i][1])) != 0)
             fail_msg("%s: %s, not %s", wrong[i][0], err.text, wrong[i][1]);
     }
@@ -215,7 +215,7 @@ static void test_too_many_nodes(void **state)
     for (int i = 0; i < COUNTERS_NODES_MAX; i++)
         strcat(line, ",0");
     strcat(line, "]}");
-    assert_int_equal(samples_read_json(line, strlen(line), step, &sample, &err), -1);
+    assert_int_equal(sample_line_read_json(line, strlen(line), step, &sample, &err), -1);
     assert_string_equal(err.text, "rss_node: at most 64 nodes expected");
 }
 
@@ -233,10 +233,11 @@ static void test_header_errors(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct samples_columns columns;
+        struct sample_line_columns columns;
         struct berth_error err = {""};
 
-        assert_int_equal(samples_read_header(wrong[i][0], strlen(wrong[i][0]), &columns, &err), -1);
+        assert_int_equal(sample_line_read_header(wrong[i][0], strlen(wrong[i][0]), &columns, &err),
+                         -1);
         if (strncmp(err.text, wrong[i][1], strlen(wrong[i][1])) != 0)
             fail_msg("%s: %s, not %s", wrong[i][0], err.text, wrong[i][1]);
     }
@@ -245,15 +246,15 @@ static void test_header_errors(void **state)
 static void test_too_many_columns(void **state)
 {
     char header[1024] = "step,at";
-    struct samples_columns columns;
+    struct sample_line_columns columns;
     struct berth_error err = {""};
 
     (void)state;
     for (int i = 2; i < SAMPLES_COLUMNS_MAX; i++)
         strcat(header, ",x");
-    assert_int_equal(samples_read_header(header, strlen(header), &columns, &err), 0);
+    assert_int_equal(sample_line_read_header(header, strlen(header), &columns, &err), 0);
     strcat(header, ",x");
-    assert_int_equal(samples_read_header(header, strlen(header), &columns, &err), -1);
+    assert_int_equal(sample_line_read_header(header, strlen(header), &columns, &err), -1);
     assert_string_equal(err.text, "at most 256 columns expected");
 }
 
@@ -275,17 +276,18 @@ static void test_row_errors(void **state)
         {"s,1,1e999", "cycles: inf: 0 to"},
         {"s,1,-1", "cycles: -1: 0 to"},
     };
-    struct samples_columns columns;
+    struct sample_line_columns columns;
     struct berth_error err = {""};
 
     (void)state;
-    assert_int_equal(samples_read_header(header, strlen(header), &columns, &err), 0);
+    assert_int_equal(sample_line_read_header(header, strlen(header), &columns, &err), 0);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct counters_sample sample;
         char step[SAMPLES_NAME_MAX];
 
         assert_int_equal(
-            samples_read_csv(wrong[i][0], strlen(wrong[i][0]), &columns, step, &sample, &err), -1);
+            sample_line_read_csv(wrong[i][0], strlen(wrong[i][0]), &columns, step, &sample, &err),
+            -1);
         if (strncmp(err.text, wrong[i][1], strlen(wrong[i][1])) != 0)
             fail_msg("%s: %s, not %s", wrong[i][0], err.text, wrong[i][1]);
     }

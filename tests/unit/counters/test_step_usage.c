@@ -75,7 +75,7 @@ static void begin(struct fixture *f, pid_t pid)
 
 static double user_ticks(struct fixture *f)
 {
-    return step_usage_total(&f->usage, TALLY_USER_NS) / f->tick;
+    return step_usage_total(&f->usage, PROCESS_SUMS_USER_NS) / f->tick;
 }
 
 static void test_since_begin(void **state)
@@ -88,7 +88,7 @@ static void test_since_begin(void **state)
     put(f, 10, 1, 520, 103, 1);
     assert_int_equal(step_usage_see(&f->usage, &f->ways), 0);
     assert_true(user_ticks(f) == 23);
-    assert_true(step_usage_total(&f->usage, TALLY_FAULTS) == 3);
+    assert_true(step_usage_total(&f->usage, PROCESS_SUMS_FAULTS) == 3);
     assert_true(step_usage_threads(&f->usage) == 2);
     assert_true(step_usage_rss(&f->usage) == 10.0 * (double)sysconf(_SC_PAGESIZE));
     step_usage_waits(&f->usage, &f->ways);
