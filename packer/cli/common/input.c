@@ -3,12 +3,14 @@
 #include "packer/cli/common/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 
@@ -25,33 +27,15 @@ const char *ctl_input_name(const char *path)
     return is_stdin(path) ? "stdin" : path;
 }
 
-/* Returns all up to the end of the file, in memory that the caller frees. NULL with errno. */
-static char *read_all(FILE *file, size_t *length)
-{
-    char *text = NULL, block[16384];
-    FILE *memory = open_memstream(&text, length);
-    size_t got;
-
-    if (!memory)
-        return NULL;
-    while ((got = fread(block, 1, sizeof(block), file)) > 0)
-        fwrite(block, 1, got, memory);
-    if (fclose(memory) != 0 || ferror(file)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 char *ctl_input_text(const char *path, size_t *length, struct berth_error *err)
 {
-    FILE *file = is_stdin(path) ? stdin : fopen(path, "re");
-    char *text = file ? read_all(file, length) : NULL;
+    int fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? file_read_fd(fd, SIZE_MAX, length) : NULL;
 
     if (!text)
         berth_error_set(err, "%s", strerror(errno));
-    if (file && file != stdin)
-        fclose(file);
+    if (fd > STDIN_FILENO)
+        close(fd);
     return text;
 }
 
