@@ -9,7 +9,7 @@ swapped() {
     start a --contention-aware=tag=turtle
     start b --contention-aware=tag=devil
     soon "the turtle, moved" 1 cpus_of a
-    same "the devil, moved" "$(cpus_of b)" 0
+    soon "the devil, moved" 0 cpus_of b
 }
 
 t40_a_new_berthd_adopts_the_running_steps() {
