@@ -13,149 +13,101 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 
-/* Fields that are one number; `name` is the key too. */
-struct figure {
-    const char *name;
-    size_t offset;
-};
+#define FIGURE(type, member)                                                                       \
+    JSON_RANGE(struct type, #member, member, OPTIONAL, 0, CTL_APPS_NUMBER_MAX)
+#define COUNT(type, member, most) JSON_RANGE(struct type, #member, member, OPTIONAL, 1, most)
 
-#define FIGURE(type, name)                                                                         \
-    {                                                                                              \
-#name, offsetof(struct type, name)                                                         \
-    }
+static const struct json_field app_fields[] = {
+    FIGURE(app, ipc),
+    FIGURE(app, llc_apki),
+    FIGURE(app, llc_mpki),
+    FIGURE(app, llc_demand_mpki),
+    FIGURE(app, llc_wb_apki),
+    FIGURE(app, mem_gbps),
+    FIGURE(app, mem_read_gbps),
+    FIGURE(app, mem_write_gbps),
+    COUNT(app, cores, UINT32_MAX),
+    JSON_END,
+};
+static const struct app unknown = {.ipc = NAN,
+                                   .llc_apki = NAN,
+                                   .llc_mpki = NAN,
+                                   .llc_demand_mpki = NAN,
+                                   .llc_wb_apki = NAN,
+                                   .mem_gbps = NAN,
+                                   .mem_read_gbps = NAN,
+                                   .mem_write_gbps = NAN,
+                                   .cores = 1};
 
-static const struct figure app_figures[] = {
-    FIGURE(app, ipc),           FIGURE(app, llc_apki),
-    FIGURE(app, llc_mpki),      FIGURE(app, llc_demand_mpki),
-    FIGURE(app, llc_wb_apki),   FIGURE(app, mem_gbps),
-    FIGURE(app, mem_read_gbps), FIGURE(app, mem_write_gbps),
-};
-static const struct figure app_profiles[] = {
-    FIGURE(app, sdp),
-    FIGURE(app, sdp_demand),
-    FIGURE(app, sdp_prefetch),
-    FIGURE(app, sdp_writeback),
-};
-static const struct figure machine_figures[] = {
+static const struct json_field machine_fields[] = {
     FIGURE(app_machine, llc_bytes),
     FIGURE(app_machine, dram_gbps),
     FIGURE(app_machine, clock_ghz),
+    COUNT(app_machine, llc_ways, CTL_APPS_WAYS_MAX),
+    COUNT(app_machine, line_bytes, 65536),
+    JSON_FIELD(struct app_machine, "own_prefetchers", own_prefetchers, OPTIONAL),
+    JSON_END,
 };
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static int check_figure(const char *name, double value, struct berth_error *err)
+/* An app's profiles: where they are, and by which name. */
+static const struct {
+    const char *name;
+    size_t offset;
+} app_profiles[] = {
+    {"sdp", offsetof(struct app, sdp)},
+    {"sdp_demand", offsetof(struct app, sdp_demand)},
+    {"sdp_prefetch", offsetof(struct app, sdp_prefetch)},
+    {"sdp_writeback", offsetof(struct app, sdp_writeback)},
+};
+#define PROFILES (sizeof(app_profiles) / sizeof(app_profiles[0]))
+
+static const struct json_field hit_item = {
+    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = CTL_APPS_NUMBER_MAX};
+static const struct json_field profile_fields[] = {
+    JSON_RANGE(struct app_sdp, "misses", misses, REQUIRED, 0, CTL_APPS_NUMBER_MAX),
+    JSON_END,
+};
+
+/* ---- apps ---- */
+
+/* Reads the hits of a profile to *hits on, which then points behind them, and its misses. */
+static int read_profile(struct json_object *object, struct app_sdp *sdp, double **hits,
+                        struct berth_error *err)
 {
-    if (value < 0)
-        return berth_error_set(err, "%s: negative", name);
-    if (value > CTL_APPS_NUMBER_MAX)
-        return berth_error_set(err, "%s: greater than %g", name, CTL_APPS_NUMBER_MAX);
-    return 0;
-}
+    struct json_object *list;
 
-/* Reads one figure; NAN where it is absent. */
-static int read_figure(struct json_object *object, const char *key, enum json_need need,
-                       double *value, struct berth_error *err)
-{
-    *value = NAN;
-    return json_get_double(object, key, need, value, err) < 0 ? -1 : check_figure(key, *value, err);
-}
-
-static int read_figures(struct json_object *object, const struct figure *figure, size_t n,
-                        void *into, struct berth_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        double *value = (double *)((char *)into + figure[i].offset);
-
-        if (read_figure(object, figure[i].name, JSON_OPTIONAL, value, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Reads a count from 1 to `most`; *count stays as it is where the field is absent. */
-static int read_count(struct json_object *object, const char *key, uint32_t most, size_t *count,
-                      struct berth_error *err)
-{
-    uint32_t value = 0;
-
-    if (json_get_u32(object, key, JSON_OPTIONAL, &value, err) < 0)
+    if (json_get_array(object, "hits", JSON_REQUIRED, &list, err) < 0)
         return -1;
-    if (value == 0 && json_object_object_get(object, key))
-        return berth_error_set(err, "%s: at least 1 expected", key);
-    if (value > most)
-        return berth_error_set(err, "%s: at most %u expected", key, most);
-    if (value > 0)
-        *count = value;
-    return 0;
-}
-
-/* ---- profiles ---- */
-
-static int read_hits(struct json_object *list, double *hits, struct berth_error *err)
-{
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct json_object *hit = json_object_array_get_idx(list, i);
-        char name[32];
-
-        snprintf(name, sizeof(name), "hits[%zu]", i);
-        if (!json_object_is_type(hit, json_type_double) && !json_object_is_type(hit, json_type_int))
-            return berth_error_set(err, "%s: number expected, not %s", name,
-                                   json_type_to_name(json_object_get_type(hit)));
-        hits[i] = json_object_get_double(hit);
-        if (!isfinite(hits[i]))
-            return berth_error_set(err, "%s: not a finite number", name);
-        if (check_figure(name, hits[i], err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Reads one profile, with its hits from *hits on, which then points behind them. The profile has no
- * ways where it is absent. */
-static int read_profile(struct json_object *app, const char *key, struct app_sdp *sdp,
-                        double **hits, struct berth_error *err)
-{
-    struct json_object *object = NULL, *list;
-    struct berth_error why;
-
-    if (json_get_object(app, key, JSON_OPTIONAL, &object, err) < 0)
-        return -1;
-    if (!object)
-        return 0;
-    if (json_get_array(object, "hits", JSON_REQUIRED, &list, &why) < 0)
-        return berth_error_set(err, "%s.%.400s", key, why.text);
     sdp->ways = json_object_array_length(list);
     if (sdp->ways == 0 || sdp->ways > CTL_APPS_WAYS_MAX)
-        return berth_error_set(err, "%s.hits: 1 to %d ways expected, not %zu", key,
-                               CTL_APPS_WAYS_MAX, sdp->ways);
-    if (read_hits(list, *hits, &why) < 0 ||
-        read_figure(object, "misses", JSON_REQUIRED, &sdp->misses, &why) < 0)
-        return berth_error_set(err, "%s.%.400s", key, why.text);
+        return berth_error_set(err, "hits: 1 to %d ways expected, not %zu", CTL_APPS_WAYS_MAX,
+                               sdp->ways);
+    if (json_get_list(list, "hits", sdp->ways, &hit_item, *hits, sizeof(**hits), err) < 0 ||
+        json_read(object, profile_fields, sdp, err) < 0)
+        return -1;
     sdp->hits = *hits;
     *hits += sdp->ways;
     return 0;
 }
 
-/* ---- apps ---- */
-
 static int read_app(struct json_object *object, struct app *app, double **hits,
                     struct berth_error *err)
 {
-    *app = (struct app){.cores = 1};
-    if (read_figures(object, app_figures, COUNT(app_figures), app, err) < 0 ||
-        read_count(object, "cores", UINT32_MAX, &app->cores, err) < 0)
+    *app = unknown;
+    if (json_read(object, app_fields, app, err) < 0)
         return -1;
-    for (size_t i = 0; i < COUNT(app_profiles); i++) {
+    for (size_t i = 0; i < PROFILES; i++) {
         struct app_sdp *sdp = (struct app_sdp *)((char *)app + app_profiles[i].offset);
+        struct json_object *profile = NULL;
 
-        if (read_profile(object, app_profiles[i].name, sdp, hits, err) < 0)
+        if (json_get_object(object, app_profiles[i].name, JSON_OPTIONAL, &profile, err) < 0)
             return -1;
+        if (profile && read_profile(profile, sdp, hits, err) < 0)
+            return berth_error_before(err, "%s.", app_profiles[i].name);
     }
     return 0;
 }
 
-/* Returns the app's name, borrowed; `taken` has the names before it, which it may `repeat` or not.
- * NULL and err. */
 static const char *read_name(struct json_object *app, struct json_object *taken, bool repeat,
                              struct berth_error *err)
 {
@@ -173,8 +125,10 @@ static const char *read_name(struct json_object *app, struct json_object *taken,
         return name;
     else if (json_object_object_get_ex(taken, name, NULL))
         berth_error_set(err, "name: %s is there twice", json_object_to_json_string(field));
+    else if (json_object_object_add(taken, name, NULL) == 0)
+        return name;
     else
-        return json_object_object_add(taken, name, NULL) == 0 ? name : NULL;
+        berth_error_set(err, "name: out of memory");
     return NULL;
 }
 
@@ -187,11 +141,10 @@ static int read_list(struct ctl_apps *apps, struct json_object *list, bool repea
 
     for (size_t i = 0; rc == 0 && i < apps->n; i++) {
         struct json_object *object = json_object_array_get_idx(list, i);
-        struct berth_error why = {"out of memory"};
 
-        apps->name[i] = read_name(object, taken, repeat, &why);
-        if (!apps->name[i] || read_app(object, &apps->app[i], &hits, &why) < 0)
-            rc = berth_error_set(err, "apps[%zu].%.400s", i, why.text);
+        apps->name[i] = read_name(object, taken, repeat, err);
+        if (!apps->name[i] || read_app(object, &apps->app[i], &hits, err) < 0)
+            rc = berth_error_before(err, "apps[%zu].", i);
     }
     json_object_put(taken);
     return rc;
@@ -200,21 +153,10 @@ static int read_list(struct ctl_apps *apps, struct json_object *list, bool repea
 static int read_machine(struct json_object *input, struct app_machine *machine,
                         struct berth_error *err)
 {
-    struct json_object *object = NULL;
-    struct berth_error why;
+    struct json_field field = {.name = "machine", .kind = JSON_STRUCT, .fields = machine_fields};
 
     *machine = (struct app_machine){.llc_bytes = NAN, .dram_gbps = NAN, .clock_ghz = NAN};
-    if (json_get_object(input, "machine", JSON_OPTIONAL, &object, err) < 0)
-        return -1;
-    if (!object)
-        return 0;
-    if (read_figures(object, machine_figures, COUNT(machine_figures), machine, &why) < 0 ||
-        read_count(object, "llc_ways", CTL_APPS_WAYS_MAX, &machine->llc_ways, &why) < 0 ||
-        read_count(object, "line_bytes", 65536, &machine->line_bytes, &why) < 0 ||
-        json_get_bool(object, "own_prefetchers", JSON_OPTIONAL, &machine->own_prefetchers, &why) <
-            0)
-        return berth_error_set(err, "machine.%.400s", why.text);
-    return 0;
+    return json_get(input, &field, machine, err);
 }
 
 static int read_all(struct ctl_apps *apps, struct json_object *input, bool repeat,
@@ -228,7 +170,7 @@ static int read_all(struct ctl_apps *apps, struct json_object *input, bool repea
     apps->n = json_object_array_length(list);
     apps->app = calloc(apps->n, sizeof(*apps->app));
     apps->name = calloc(apps->n, sizeof(*apps->name));
-    apps->hits = calloc(apps->n, COUNT(app_profiles) * CTL_APPS_WAYS_MAX * sizeof(*apps->hits));
+    apps->hits = calloc(apps->n, PROFILES * CTL_APPS_WAYS_MAX * sizeof(*apps->hits));
     if (!apps->app || !apps->name || !apps->hits)
         berth_error_set(err, "apps: out of memory");
     else if (read_machine(input, &apps->machine, err) == 0 &&

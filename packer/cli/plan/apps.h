@@ -25,7 +25,7 @@ struct ctl_apps {
 /* Reads and checks "apps" (at least one) and "machine" (may be absent: nothing is known of it).
  * Every figure is finite, not negative and at most CTL_APPS_NUMBER_MAX; what is absent or null is
  * unknown (app.h), but an app's cores: 1. Fields that are not app.h's are ignored. 0, or -1 and err
- * which names the field: "apps[2].sdp.hits[3]: negative". Free with ctl_apps_free. */
+ * which names the field: "apps[2].sdp.hits[3]: -1: between 0 and ..". Free with ctl_apps_free. */
 int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err);
 
 /* Reads a workload likewise, where a program may be there more than once: names need not be

@@ -104,7 +104,7 @@ static const struct {
     const char *input, *error;
 } refused[] = {
     {"{}", "apps: "},
-    {"{\"apps\":[{\"name\":\"a\",\"ipc\":-1}]}", "apps[0].ipc: negative"},
+    {"{\"apps\":[{\"name\":\"a\",\"ipc\":-1}]}", "apps[0].ipc: -1: between 0 and 1e+12 expected"},
     {"{\"apps\":[{\"name\":\"a\",\"sdp\":{\"hits\":[1,2e12],\"misses\":0}}]}",
      "apps[0].sdp.hits[1]: "},
     {"{" APPS ",\"machine\":{\"clock_ghz\":0}}", "machine.clock_ghz: at least 0.001"},

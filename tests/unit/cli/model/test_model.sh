@@ -101,12 +101,12 @@ refused() { # MODEL INPUT TEXT
 bare='{"apps":[{"name":"a","sdp":{"hits":[1],"misses":1}},{"name":"b","ipc":1}]}'
 for model in pain sdc animal; do
     refused $model "$bare" 'apps[1].sdp: missing, b has no stack-distance profile'
-    refused $model '{"apps":[{"name":"a","sdp":{"hits":[1,-1],"misses":1}}]}' 'apps[0].sdp.hits[1]: negative'
+    refused $model '{"apps":[{"name":"a","sdp":{"hits":[1,-1],"misses":1}}]}' 'apps[0].sdp.hits[1]: -1: between 0 and 1e+12 expected'
     refused $model '{"apps":[]}' 'apps: empty'
 done
 refused missrate "$bare" 'apps[1].llc_mpki: missing, and b has no sdp'
 refused missrate '{}' 'apps: missing'
-refused pain '{"apps":[{"name":"a"}],"machine":{"llc_ways":65}}' 'machine.llc_ways: at most 64'
+refused pain '{"apps":[{"name":"a"}],"machine":{"llc_ways":65}}' 'machine.llc_ways: 65: between 1 and 64'
 refused animal "$apps,\"thresholds\":{\"rabbit_loss_pmi\":-1}}" 'thresholds.rabbit_loss_pmi: -1: 0 or more expected'
 refused animal "$apps,\"thresholds\":{\"turtle_access_pmi\":\"x\"}}" 'thresholds.turtle_access_pmi: number expected'
 refused animal "$apps,\"thresholds\":7}" 'thresholds: object expected'
