@@ -97,7 +97,7 @@ static int put_singly(struct deliver *deliver, struct ledger_store *store, struc
             return -1;
         line = ledger_line_encode(&deliver->record[i]);
         if (!line)
-            return berth_error_set(err, "out of memory");
+            return berth_no_memory(err);
         set_aside(deliver, line, strlen(line), err->text);
         free(line);
     }

@@ -331,7 +331,7 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
         return -1;
     ledger = ledger_new(conf);
     if (!ledger)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (lock_outbox(ledger, err) == 0 && open_spool(ledger, err) == 0) {
         outbox_count(conf->ledger_queue, &ledger->queued, NULL);
         if (worker_open(&ledger->worker, run, ledger, err) == 0) {
@@ -374,7 +374,7 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
     int rc;
 
     if (!line)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     worker_lock(&ledger->worker);
     if (count_waiting(ledger) == 0 && !ledger->why[0])
         ledger->due_s = clock_s() + SETTLE_S;

@@ -61,7 +61,7 @@ int outbox_open(struct outbox **out, const char *folder, struct berth_error *err
     struct outbox *outbox = calloc(1, sizeof(*outbox));
 
     if (!outbox)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (open_file(&outbox->sql, folder, true, err) == 0 &&
         sql_migrate(outbox->sql, "outbox", migration, SCHEMA_VERSION, err) == 0 &&
         sql_prepare(outbox->sql, "INSERT INTO outbox (n, lines) VALUES (?, ?)", &outbox->put,

@@ -97,11 +97,11 @@ int settle_figures_read(const char *url, const char *defaults_file, const struct
 
     *json = NULL;
     if (!reading.report)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     if (ledger_read(url, defaults_file, &filter, take, &reading, err) == 0) {
         rc = reading.rc < 0 ? -1 : settle_figures_json(reading.report, json);
         if (rc < 0)
-            berth_error_set(err, "out of memory");
+            berth_no_memory(err);
     }
     report_free(reading.report);
     return rc;

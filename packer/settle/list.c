@@ -34,7 +34,7 @@ int settle_list_put(struct settle_list *list, const struct ledger_run *run, doub
     if (!entry)
         entry = entry_add(list, run);
     if (!entry)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     entry->run.at = run->at;
     entry->due_s = due_s;
     entry->delay_s = FIRST_DELAY_S;

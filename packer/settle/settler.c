@@ -166,7 +166,7 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
 
     *out = NULL;
     if (!settler)
-        return berth_error_set(err, "out of memory");
+        return berth_no_memory(err);
     snprintf(settler->ledger_url, sizeof(settler->ledger_url), "%s", conf->ledger);
     snprintf(settler->ledger_defaults, sizeof(settler->ledger_defaults), "%s",
              conf->ledger_defaults);
