@@ -29,8 +29,9 @@ void pipeline_sweep(struct packer *packer);
 /* Slurm has written job lists again (packer->watch can be read): who was moved stands again. */
 void pipeline_rewritten(struct packer *packer);
 
-/* Read what the steps do, where a window of counting is over. Seconds until the next one is, or <
- * 0: none; packer->wake tells of one that comes sooner. */
+/* Reads what the steps do, where a window of counting is over, the bill's meters and what steps
+ * have used, and follows from it. Returns the seconds until the next of these is due, or < 0: none
+ * is; packer->wake tells of one that comes sooner. */
 double pipeline_observe(struct packer *packer);
 
 /* berth.conf was read again. Takes over what can change while berthd runs, logs which keys did and

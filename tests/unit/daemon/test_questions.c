@@ -18,6 +18,11 @@
 #include "packer/observe/usage.h"
 
 #define PROCESSES 2000
+#ifdef SYS_open
+#define OPEN SYS_open
+#else
+#define OPEN SYS_openat
+#endif
 
 static volatile sig_atomic_t opened;
 
@@ -32,12 +37,9 @@ static bool count_opens(void)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0),
-#ifdef SYS_open
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 0, 1),
-#else
-        BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
-#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OPEN, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };

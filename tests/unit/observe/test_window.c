@@ -135,12 +135,12 @@ static void test_no_steps(void **state)
 {
     struct fixture *f = *state;
 
-    assert_true(pipeline_observe(&f->packer) < 0);
+    assert_true(sample_due(&f->packer) < 0);
     fixture_run(f, 1, "0", "stranger"); /* no recording: attached, nothing known */
     at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 1);
     at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 2);
     fixture_end(f, 1, 0);
-    assert_true(pipeline_observe(&f->packer) < 0);
+    assert_true(sample_due(&f->packer) < 0);
 }
 
 /* What a run alone has shown is not replaced by what is counted now. */
@@ -273,7 +273,7 @@ static void test_who_is_counted(void **state)
     step = TAILQ_FIRST(&f->packer.steps.ended);
     assert_null(step->counts->counters);
     assert_rate(step, RATE_MISS_PMI, 20000);
-    assert_true(pipeline_observe(&f->packer) < 0);
+    assert_true(sample_due(&f->packer) < 0);
 }
 
 /* A restart of the daemon: the adopted step is counted anew. */
