@@ -194,8 +194,8 @@ unit_scripts = \
 	tests/unit/models/test_figure3.sh
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh
 
-TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers
-EXTRA_DIST += tests/check-layers tests/test-layers
+TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers tests/check-writers tests/test-writers
+EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers
 
 # What a test takes from elsewhere.
 tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_memory.c tests/bench/numa_random.c
