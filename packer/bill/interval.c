@@ -94,8 +94,9 @@ static double busy_in(const struct bill *bill, const struct interval *in, size_t
     return positive(in->busy->s[cpu] - bill->busy->s[cpu]);
 }
 
-/* What the step held on each package, and the busy time there that is its own, and at most its own.
- */
+/* Fills in, for each package, for how long the step held CPUs there and how much of their busy time
+ * is its share. Returns the sum of these shares, in seconds; *most_s is the whole busy time of its
+ * CPUs: more cannot be the step's. */
 static double take_parts(const struct bill *bill, const struct interval *in,
                          const struct step *step, struct bill_part *part, double *most_s)
 {

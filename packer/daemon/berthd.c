@@ -19,7 +19,6 @@
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/server.h"
-#include "packer/enact/offline.h"
 #include "packer/metrics/http.h"
 #include "packer/metrics/textfile.h"
 #include "packer/observe/probe.h"
@@ -139,7 +138,7 @@ static void on_observe(evutil_socket_t fd, short what, void *arg)
 static void on_reuse(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
-    reuse_sampler_ready(((struct daemon *)arg)->packer.reuse);
+    pipeline_reuse(&((struct daemon *)arg)->packer);
 }
 
 static void on_watch(evutil_socket_t fd, short what, void *arg)
@@ -159,7 +158,7 @@ static void on_names(evutil_socket_t fd, short what, void *arg)
 static void on_probe(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *daemon = arg;
-    struct probing_wait wait = probing_turn(&daemon->packer);
+    struct probing_wait wait = pipeline_probe(&daemon->packer);
     struct timeval in = seconds(fmax(wait.in_s, 0));
 
     (void)fd, (void)what;
@@ -175,8 +174,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     struct daemon *daemon = arg;
 
     (void)fd, (void)what;
-    if (offline_read(&daemon->packer))
-        offline_leave(&daemon->packer);
+    pipeline_cpus(&daemon->packer);
     pipeline_sweep(&daemon->packer);
     sweep_later(daemon);
 }
@@ -315,7 +313,7 @@ int main(int argc, char **argv)
     }
     if (init(&daemon, &err) < 0)
         return fail("start", err.text);
-    offline_read(&daemon.packer);
+    pipeline_cpus(&daemon.packer);
     if (pipeline_resume(&daemon.packer, &err) < 0)
         status = fail("journal", err.text);
     else if (listen_on(&daemon, &err) < 0)

@@ -25,6 +25,7 @@
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
+#include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
 #include "packer/size/size.h"
 #include "packer/steps/home.h"
@@ -33,6 +34,12 @@
 #include "packer/steps/stand.h"
 
 /* ---- a step starts ---- */
+
+/* The node is called as Slurm calls it in registrations, which the journal keeps. */
+static void take_node_name(struct packer *packer, const struct step *step)
+{
+    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+}
 
 /* Adds the step to the registry, with what the site allows of its options, its cgroup and its
  * homes. NULL and err when it cannot be found on the node. */
@@ -47,7 +54,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     }
     registry_inherit(&packer->steps, step);
     admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
-    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+    take_node_name(packer, step);
     if (home_find(packer, step, err) == 0)
         return step;
     registry_drop(&packer->steps, step);
@@ -160,6 +167,22 @@ double pipeline_observe(struct packer *packer)
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }
 
+void pipeline_cpus(struct packer *packer)
+{
+    if (offline_read(packer))
+        offline_leave(packer);
+}
+
+struct probing_wait pipeline_probe(struct packer *packer)
+{
+    return probing_turn(packer);
+}
+
+void pipeline_reuse(struct packer *packer)
+{
+    reuse_sampler_ready(packer->reuse);
+}
+
 void pipeline_rewritten(struct packer *packer)
 {
     uint32_t job;
@@ -240,7 +263,7 @@ void pipeline_job_end(struct packer *packer, uint32_t job)
     make_room(packer);
 }
 
-/* ---- root has had enough ---- */
+/* ---- root releases steps ---- */
 
 int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
@@ -348,6 +371,7 @@ static void adopt(struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
+        take_node_name(packer, step);
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);

@@ -4,6 +4,7 @@
 #ifndef BERTH_DAEMON_PIPELINE_H
 #define BERTH_DAEMON_PIPELINE_H
 
+#include "packer/observe/probe.h"
 #include "packer/steps/packer.h"
 #include "packer/wire/wire.h"
 
@@ -25,6 +26,16 @@ int pipeline_manage(struct packer *packer, struct berth_error *err);
 /* What needs no haste: look for steps that vanished without a word and for cgroups of ours that
  * could not be removed with their step. */
 void pipeline_sweep(struct packer *packer);
+
+/* Looks which CPUs are switched off; leaves the steps that Slurm had put there. Before the start,
+ * and before each sweep. */
+void pipeline_cpus(struct packer *packer);
+
+/* Lets the interference probe take its turn. Returns what the next turn waits for. */
+struct probing_wait pipeline_probe(struct packer *packer);
+
+/* Takes the samples of how steps use their caches again: packer->reuse can be read. */
+void pipeline_reuse(struct packer *packer);
 
 /* Slurm has written job lists again (packer->watch can be read): who was moved stands again. */
 void pipeline_rewritten(struct packer *packer);

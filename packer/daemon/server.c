@@ -20,9 +20,8 @@
 #include "packer/wire/wire.h"
 
 #define IDLE_TIMEOUT_S 10
-#define OUTPUT_MAX                                                                                 \
-    (256 << 10) /* who does not read what is more is asked to, before more is said                 \
-                 */
+/* Bytes of answers that may wait for a client: with more, berthd reads no further request of it. */
+#define OUTPUT_MAX (256 << 10)
 #define CLIENTS_MAX 1024
 #define CLIENTS_MAX_USERS 256 /* so that users cannot keep root's plugin out */
 

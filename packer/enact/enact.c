@@ -173,8 +173,8 @@ static void write_down(struct packer *packer, const struct step *step)
         log_error("%s", err.text);
 }
 
-/* It has left berth's care where it stood. What fails is tried again with the next change, and with
- * the next sweep at the latest. */
+/* Brings home a step that is `away`: it has left berth's care, and stands where berth had put it.
+ * What fails is tried again with the next change, at the latest with the next sweep. */
 static void bring_home(struct packer *packer, struct step *step)
 {
     hold_restore(packer, step);
@@ -182,7 +182,7 @@ static void bring_home(struct packer *packer, struct step *step)
         write_down(packer, step);
 }
 
-/* Its counters and its memory follow it. */
+/* Lets a moved step's counters and its memory follow it. */
 static void moved_on(struct packer *packer, struct step *step, const struct cpus *from)
 {
     struct cpus left, now;
@@ -193,7 +193,8 @@ static void moved_on(struct packer *packer, struct step *step, const struct cpus
     sample_follow(packer, step);
 }
 
-/* To be told when Slurm undoes it. */
+/* Watches the list of CPUs of the step's job: berthd is woken when Slurm writes it again, which
+ * undoes the move. */
 static void watch_job(struct packer *packer, const struct step *step)
 {
     const struct enforce_way *way = packer->enforce.way;

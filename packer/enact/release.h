@@ -18,7 +18,8 @@ void release_leave(struct packer *packer);
  * such step, or no journal. */
 int release_steps(struct packer *packer, struct wire_step_id id, struct berth_error *err);
 
-/* The reverse for what comes: new steps are placed again. Steps that were released stay so. */
+/* Ends the release of the node and of its jobs: berth places new steps again, and leaves those that
+ * were released alone. Writes it to the journal first. 0, or -1 and err with nothing changed. */
 int release_end(struct packer *packer, struct berth_error *err);
 
 #endif

@@ -82,8 +82,11 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
     struct counters_sample now;
     struct cpus foreign;
 
+    counts->due_s = next_due(
+        clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
+        first);
     if (first && !(counts->counters = counters_attach(packer->counters, &target)))
-        return;
+        return; /* for want of memory: to be tried again */
     if (busy) {
         foreign_cpus(packer, &target, &foreign);
         foreign_s = cpu_busy_sum(busy, &foreign);
@@ -96,9 +99,6 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
     counts->last = now;
     counts->foreign_s = foreign_s;
     counts->foreign_known = busy != NULL;
-    counts->due_s = next_due(
-        clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
-        first);
 }
 
 /* ---- the stage ---- */

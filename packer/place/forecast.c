@@ -13,7 +13,8 @@
 #include "packer/steps/stand.h"
 #include "packer/steps/step_counts.h"
 
-/* A step that uses less of its cores than that disturbs nobody. */
+/* A step is at work when it uses that part of a core for each of its tasks; the model takes one
+ * that uses less for one that slows nobody down. */
 #define AT_WORK 0.1
 
 struct forecast {

@@ -276,9 +276,10 @@ static int load_stand(struct packer *packer, struct json_object *entry, struct b
     struct json_object *pairs = NULL;
     struct pool read;
 
-    if (json_get_array(entry, "stand", JSON_REQUIRED, &pairs, err) < 0 ||
-        pool_init(&read, packer->pool.cores) < 0)
+    if (json_get_array(entry, "stand", JSON_REQUIRED, &pairs, err) < 0)
         return -1;
+    if (pool_init(&read, packer->pool.cores) < 0)
+        return berth_error_set(err, "out of memory");
     for (size_t i = 0; i < json_object_array_length(pairs); i++) {
         struct json_object *pair = json_object_array_get_idx(pairs, i);
         size_t core = read.cores;

@@ -47,8 +47,8 @@ struct packer {
     struct cpus offline;                    /* CPUs that are off (offline.h) */
     char node[64];                          /* as the last registration called it */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
-    void (*wake)(void *arg,
-                 double in_s); /* pipeline_observe is wanted by then; NULL: nobody does */
+    /* Has pipeline_observe called in so many seconds, if not sooner; NULL: nobody calls it. */
+    void (*wake)(void *arg, double in_s);
     void *wake_arg;
     double started_mono_s;
     uint64_t registrations, decisions, moves, failures; /* counted since the start */

@@ -38,7 +38,8 @@ enum step_state {
 };
 extern const char *const step_state_name[STEP_STATES];
 
-/* Who said that berth shall keep off: nobody; root, of this step; of all steps of its job. */
+/* Tells whether root has released a step, and which words did it: those that name this step, or
+ * those that name all steps of its job. */
 enum step_released { STEP_NOT_RELEASED, STEP_RELEASED, STEP_JOB_RELEASED, STEP_RELEASES };
 extern const char *const step_released_name[STEP_RELEASES];
 
@@ -97,8 +98,8 @@ struct step_share {
 enum step_choice { PLACE_NO_CHOICE, PLACE_CLUSTERED, PLACE_SPREAD, PLACE_CHOICES };
 extern const char *const step_choice_name[PLACE_CHOICES]; /* NULL, "cluster", "spread" */
 
-/* The predicted energy-delay products of the node's steps (models/energy/power.h), J s; NAN where the
- * packages' power is not known. */
+/* The predicted energy-delay products of the node's steps (models/energy/power.h), J s; NAN where
+ * the packages' power is not known. */
 struct step_edp {
     enum step_choice choice;
     double cluster, spread;

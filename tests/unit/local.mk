@@ -203,6 +203,8 @@ tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
+tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
+tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r

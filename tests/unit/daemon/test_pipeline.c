@@ -322,6 +322,8 @@ static void test_failed_step_is_put_back(void **state)
     resume(f); /* the next berthd does not try again */
     b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
     assert_int_equal(b->state, STEP_FAILED);
+    assert_true(b->request.node[0]);
+    assert_string_equal(f->packer.node, b->request.node); /* without a new registration */
     assert_stand(&f->packer.pool, "0 - - - - - - -");
 }
 

@@ -207,6 +207,34 @@ static void test_all_fail(void **state)
     assert_string_equal(f->calls, "apply 5.0 2; restore 5.0 0; apply 5.1 0; restore 5.1 2; ");
 }
 
+static bool no_memory;
+
+int __real_array_grow(void *list, size_t *room, size_t need, size_t size);
+int __wrap_array_grow(void *list, size_t *room, size_t need, size_t size);
+int __wrap_array_grow(void *list, size_t *room, size_t need, size_t size)
+{
+    return no_memory ? -1 : __real_array_grow(list, room, need, size);
+}
+
+/* A move that there is no memory for is not told of, and made with the next change. */
+static void test_no_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+
+    assert_int_equal(change(f, 0, NULL, NULL, HOLD_ALL), 0);
+    fixture_forget(f);
+    no_memory = true;
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
+    no_memory = false;
+    assert_string_equal(f->calls, "");
+    assert_cpus(&step->body.task[0].cpus, "0");
+    assert_cpus(&step->place.cpus, "0");
+    assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
+    assert_string_equal(f->calls, "apply 1.0 1; ");
+    assert_cpus(&step->place.cpus, "1");
+}
+
 /* ---- the journal comes first ---- */
 
 static void limit_files(rlim_t size)
@@ -291,6 +319,7 @@ int main(void)
         test(test_all),
         test(test_failure),
         test(test_all_fail),
+        test(test_no_memory),
         test(test_not_journaled_not_done),
         test(test_journaled_once),
         test(test_describe),

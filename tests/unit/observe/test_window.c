@@ -276,6 +276,35 @@ static void test_who_is_counted(void **state)
     assert_true(sample_due(&f->packer) < 0);
 }
 
+static bool no_memory;
+
+struct counters_step *__real_counters_attach(struct counters *counters,
+                                             const struct counters_target *target);
+struct counters_step *__wrap_counters_attach(struct counters *counters,
+                                             const struct counters_target *target);
+struct counters_step *__wrap_counters_attach(struct counters *counters,
+                                             const struct counters_target *target)
+{
+    return no_memory ? NULL : __real_counters_attach(counters, target);
+}
+
+/* A step that cannot be counted for want of memory is tried again, but not at once: the event loop
+ * would spin. */
+static void test_no_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 2, "1", "devil");
+
+    no_memory = true;
+    step->counts->due_s = 0;
+    assert_true(sample_due(&f->packer) > 0.001);
+    no_memory = false;
+    assert_null(step->counts->counters);
+    step->counts->due_s = 0;
+    sample_due(&f->packer);
+    assert_non_null(step->counts->counters);
+}
+
 /* A restart of the daemon: the adopted step is counted anew. */
 static void test_adopted(void **state)
 {
@@ -304,7 +333,8 @@ int main(void)
         CASE(test_reference_stays),  CASE(test_phases),
         CASE(test_alone_and_beside), CASE(test_unknown_neighbours),
         CASE(test_learned),          CASE(test_beside_is_no_reference),
-        CASE(test_who_is_counted),   CASE(test_adopted),
+        CASE(test_who_is_counted),   CASE(test_no_memory),
+        CASE(test_adopted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
