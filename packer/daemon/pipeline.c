@@ -293,7 +293,8 @@ static void clean(struct packer *packer, bool keep_live)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (keep_live)
         known[n++] = step->request.id;
-    if (packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+    if (packer->enforce.way->clean &&
+        packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
     counters_sweep(packer->counters, known, n);
     free(known);

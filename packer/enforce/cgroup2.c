@@ -289,24 +289,12 @@ static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *s
     return 0;
 }
 
-/* There is no cgroup of berth's own: what a crash left is undone step by step, from the journal. */
-static int cgroup2_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
-                         struct berth_error *err)
-{
-    (void)enforce;
-    (void)known;
-    (void)n;
-    (void)err;
-    return 0;
-}
-
 const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .touches = true,
                                             .probe = cgroup2_probe,
                                             .locate = cgroup2_locate,
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
-                                            .clean = cgroup2_clean,
                                             .job_list = cgroup2_job_list,
                                             .pids = cgroup2_pids,
                                             .jobs = enforce_jobs_cgroup2};

@@ -40,20 +40,9 @@ static int dryrun_change(struct enforce *enforce, const struct enforce_step *ste
     return 0;
 }
 
-static int dryrun_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
-                        struct berth_error *err)
-{
-    (void)enforce;
-    (void)known;
-    (void)n;
-    (void)err;
-    return 0;
-}
-
 const struct enforce_way enforce_dryrun = {.name = "dryrun",
                                            .probe = dryrun_probe,
                                            .locate = dryrun_locate,
                                            .apply = dryrun_change,
                                            .restore = dryrun_change,
-                                           .clean = dryrun_clean,
                                            .pids = enforce_pids_descend};

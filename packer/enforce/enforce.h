@@ -78,8 +78,9 @@ struct enforce_way {
     int (*restore)(struct enforce *enforce, const struct enforce_step *step,
                    struct berth_error *err);
 
-    /* Remove berth's cgroups that belong to no step of `known` (after a crash), moving stray tasks
-     * home to Slurm's leaf or its nearest living parent. */
+    /* Removes berth's cgroups that belong to no step of `known` (after a crash), moving stray tasks
+     * home to Slurm's leaf or its nearest living parent. NULL: it makes none, and what a crash left
+     * is undone step by step, from the journal. */
     int (*clean)(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                  struct berth_error *err);
 
