@@ -76,7 +76,7 @@ record 0 -d 0 --csv -o "$dir/csv"
 has csv 'step,at,instructions,cycles,stalls,llc_accesses,llc_misses,reads_local,reads_remote,bytes_local,bytes,cpu_ns,user_ns,system_ns,run_delay_ns,lock_wait_ns,switches,voluntary,involuntary,migrations,faults,threads,rss_bytes,occupancy_bytes
 solver,1.5,1200,,,,,,,,,,,,,,,,,,,2,,
 "a,""b",2,,0.10000000000000001,,,,,,,,,,,,,,,,,,,,'
-says_on_the_way "steps in 0.0 s, in $dir/csv"
+says_on_the_way " s, in $dir/csv"
 
 # a duration with several rounds, which may be late
 record 0 -i 0.1 -d 0.3
