@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracer_area - the memory that berthctl and the processes it traces share: a file, mapped by all.
+/* tracer_area - the memory that berthctl and the processes it traces share, a file that all map.
  *
  * Each process adds what it counted since it last did, so the totals outlive it, whatever ends it,
  * and any number of processes take no more room. The numbers that several write are changed by

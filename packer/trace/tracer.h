@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracer - one run of a command under valgrind, its memory references simulated; and one at full
- * speed, to see how long that takes. */
+/* tracer - runs a command under valgrind, with its memory references simulated, and once more at
+ * full speed, to see how long that takes. */
 #ifndef BERTH_TRACE_TRACER_H
 #define BERTH_TRACE_TRACER_H
 
@@ -37,10 +37,10 @@ struct tracer_want {
     void *arg;
 };
 
-/* Run the command, with this process's standard input and error, until it and all its children have
- * ended, or a limit, or SIGINT, SIGTERM or SIGHUP; nothing of it runs afterwards. 0 and result
- * (which tells how it ended), or -1 and err when it could not be started or traced. Not for
- * programs with children of their own: it becomes a subreaper and waits for all. */
+/* Runs the command, with this process's standard input and error, until it and all its children
+ * have ended, or a limit, or SIGINT, SIGTERM or SIGHUP; nothing of it runs afterwards. Returns 0
+ * and result (which tells how the command ended), or -1 and err when it could not be started or
+ * traced. Not for programs with children of their own: it becomes a subreaper and waits for all. */
 int tracer_run(struct tracer_result *result, const struct tracer_want *want,
                struct berth_error *err);
 
@@ -52,9 +52,9 @@ struct tracer_time {
     struct memory_nodes memory; /* of all its processes, added up over some looks at them */
 };
 
-/* Run the command as it is, all of it on one CPU, its output thrown away, until it and all its
- * children have ended, or limit_s seconds, or one of those signals. 0, or -1 and err when it could
- * not be started. */
+/* Runs the command as it is, all of it on one CPU, its output thrown away, until the command and
+ * all its children have ended, or limit_s seconds, or one of those signals. Returns 0, or -1 and
+ * err when it could not be started. */
 int tracer_time(struct tracer_time *time, char *const *command, double limit_s,
                 struct berth_error *err);
 

@@ -16,7 +16,7 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_vki.h"
 
-/* Of valgrind's core, which has it for its own gdbserver: not in its headers for tools. */
+/* Valgrind's core has this for its own gdbserver; it is not in the headers for tools. */
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
                                                       Off64T offset);
 
@@ -71,7 +71,7 @@ const struct cachesim_recent *count_recent(void)
     return cachesim_recent(sim);
 }
 
-/* Add to the area what it does not have yet. */
+/* Adds to the area what it does not have yet. */
 static void add_to_area(void)
 {
     struct tracer_seen seen = {.instructions = count_instructions, .counts = *cachesim_counts(sim)};
@@ -86,7 +86,8 @@ static void add_to_area(void)
         }
 }
 
-/* Take on at most a batch of references, not across the end of the warm-up. False at the limit. */
+/* Takes on at most a batch of references, not across the end of the warm-up. Returns False at the
+ * limit. */
 static Bool claim(void)
 {
     ULong claimed = __atomic_load_n(&area->claimed, __ATOMIC_RELAXED), skip, room;
@@ -140,7 +141,7 @@ void count_forked(void)
     __atomic_add_fetch(&area->processes, 1, __ATOMIC_RELAXED);
 }
 
-/* Across the end of a line it is several references, of which the code counted one. */
+/* A reference across the end of a line counts as several, of which the code has counted one. */
 void count_reference(HWord address, HWord size)
 {
     ULong before = cachesim_counts(sim)->references;

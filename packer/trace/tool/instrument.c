@@ -25,7 +25,7 @@
 #define ENDNESS Iend_LE
 #endif
 
-/* Where a superblock's translation stands. */
+/* A superblock while its code is made. */
 struct block {
     IRSB *out;
     UInt instructions, references; /* not counted yet */
@@ -64,7 +64,7 @@ static void call(struct block *block, const HChar *name, void *function, IRExpr 
     addStmtToIRSB(block->out, IRStmt_Dirty(dirty));
 }
 
-/* *at += value. The sum. */
+/* Makes code for *at += value. Returns the sum. */
 static IRExpr *add(struct block *block, void *at, Long value)
 {
     IRExpr *address = number((HWord)at);
@@ -75,7 +75,8 @@ static IRExpr *add(struct block *block, void *at, Long value)
     return sum;
 }
 
-/* Count what came since the last time: before each way out of the superblock. */
+/* Makes code that counts what came since the last time; needed before each way out of the
+ * superblock. */
 static void count(struct block *block)
 {
     IRExpr *left;
@@ -92,7 +93,8 @@ static void count(struct block *block)
 
 /* ---- references ---- */
 
-/* Is the reference not answered by the table of recent lines? NULL: there is no table. */
+/* Returns the condition that the table of recent lines does not answer the reference, or NULL where
+ * there is no table. */
 static IRExpr *unanswered(struct block *block, IRExpr *address, Int size)
 {
     const struct cachesim_recent *recent = block->recent;
@@ -133,7 +135,7 @@ static void store(struct block *block, IRExpr *address, Int size)
         refer(block, address, size);
 }
 
-/* Made only where the guard holds, and not merged with another. */
+/* Handles a reference that is made only where the guard holds; it is not merged with another. */
 static void guarded(struct block *block, IRExpr *address, Int size, IRExpr *guard)
 {
     block->last_load = NULL;
@@ -172,7 +174,7 @@ static void compare_and_swap(struct block *block, const IRCAS *details)
     store(block, details->addr, size);
 }
 
-/* A load-linked is a load, a store-conditional a store. */
+/* Takes a load-linked as a load, a store-conditional as a store. */
 static void linked(struct block *block, const IRStmt *statement)
 {
     if (statement->Ist.LLSC.storedata)
@@ -184,7 +186,7 @@ static void linked(struct block *block, const IRStmt *statement)
 
 /* ---- superblocks ---- */
 
-/* Add what the statement needs before it. */
+/* Adds the code that must run before the statement. */
 static void before(struct block *block, const IRStmt *statement)
 {
     const IRExpr *data;
