@@ -72,7 +72,7 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
 /* The best row of a key: its class, 0 to 3 as profiles_get says, and its rowid. One program may
  * have thousands of samples (an interpreter has, one for each kind of script), so only those of the
  * same shape are looked at, and the newest few of others: both are found by an index, and sorted
- * without the rest of the row. An older store has no samples, and no shapes to compare. */
+ * without the rest of the row. */
 #define CANDIDATE(class, fits)                                                                     \
     "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, measured_at AS at,"       \
                     " rowid AS id FROM "
