@@ -143,7 +143,7 @@ static void test_answers(void **state)
     server_open(&server, 8);
     server.answer = "{\"a\":1}\n\n{\"b\":2}\nhalf";
     server_start(&server);
-    client = wire_client_open(server.path, 10);
+    client = wire_client_open(server.path, 60);
     assert_non_null(client);
     assert_int_equal(wire_client_check_peer(client), 0);
     assert_int_equal(wire_client_send(client, "hello\n"), 0);
@@ -246,7 +246,7 @@ static void test_no_answer(void **state)
     text[WIRE_MESSAGE_MAX + 1] = '\0';
     server.answer = text;
     server_start(&server);
-    client = wire_client_open(server.path, 10);
+    client = wire_client_open(server.path, 60);
     assert_int_equal(wire_client_send(client, "hello\n"), 0);
     assert_int_equal(wire_client_receive(client, &line), -1);
     assert_int_equal(errno, EMSGSIZE);
