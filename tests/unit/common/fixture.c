@@ -156,6 +156,12 @@ void fixture_close(struct fixture *f)
     free(f);
 }
 
+int fixture_teardown(void **state)
+{
+    fixture_close(*state);
+    return 0;
+}
+
 /* ---- profiles and steps ---- */
 
 void fixture_profile(struct fixture *f, const char *tag, double miss_pmi)
@@ -278,6 +284,28 @@ struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const c
     }
     assert_int_equal(step_go(put, STEP_PLACED), 0);
     return put;
+}
+
+int fixture_open_swapped(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_paper(f);
+    fixture_profile(f, "low", 10);
+    fixture_profile(f, "high", 9000);
+    fixture_run(f, 1, "0", "low");
+    fixture_run(f, 2, "2", "high");
+    fixture_forget(f);
+    *state = f;
+    return 0;
+}
+
+struct step *fixture_step(struct fixture *f, uint32_t job, uint32_t step)
+{
+    struct step *found = registry_find(&f->packer.steps, (struct wire_step_id){job, step});
+
+    assert_non_null(found);
+    return found;
 }
 
 /* ---- what is what ---- */

@@ -38,6 +38,10 @@ struct fixture {
 /* A packer in a folder of its own; fails the test when it cannot be opened. */
 struct fixture *fixture_open(const char *topology);
 void fixture_close(struct fixture *f); /* removes the folder too */
+int fixture_teardown(void **state);    /* the same, as cmocka wants it */
+
+/* Opens one with two steps, each on the other's core: 1.0 of core 0 on 2, 2.0 of core 2 on 0. */
+int fixture_open_swapped(void **state);
 
 /* The daemon dies and another one starts on the same folder (without pipeline_resume). */
 void fixture_restart(struct fixture *f);
@@ -77,6 +81,9 @@ struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const c
                          double miss_pmi, const char *const *homes);
 
 /* Sets and their text. */
+/* Returns the step, which is there. */
+struct step *fixture_step(struct fixture *f, uint32_t job, uint32_t step);
+
 struct cpus cpus_of(const char *text);
 void assert_cpus(const struct cpus *set, const char *text);
 

@@ -13,12 +13,6 @@ static int open_numa(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct step *put(struct fixture *f)
 {
     struct step *step = fixture_put(f, 1, 0, "2-5", 1, (const char *const[]){"2", "3", NULL});
@@ -130,7 +124,7 @@ static void test_long_list(void **state)
     wire_answer_clear(&answer);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_numa, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_numa, fixture_teardown)
 
 int main(void)
 {

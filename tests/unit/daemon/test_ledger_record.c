@@ -23,12 +23,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static const char *const two_homes[] = {"0", "1", NULL};
 
 /* A step of two tasks that is over: it ran from 1000 to 1020. */
@@ -335,7 +329,7 @@ static void test_predicted(void **state)
     assert_true(c->slowdown.now == 0); /* nobody is beside it */
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
 
 int main(void)
 {

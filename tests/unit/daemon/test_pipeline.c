@@ -24,12 +24,6 @@ static int open_plain(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static bool marked(const struct fixture *f, uint32_t job)
 {
     char path[256];
@@ -889,7 +883,7 @@ static void test_reload_memory_rate(void **state)
     fixture_close(f);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 
 int main(void)
 {

@@ -15,12 +15,6 @@ static int open_plain(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 /* The field at "a.b.c" (numbers index arrays) must print as that. */
 static void assert_field(struct json_object *object, const char *path, const char *json)
 {
@@ -311,13 +305,13 @@ static int open_smt(void **state)
     return 0;
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_node),
-        cmocka_unit_test_setup_teardown(test_pool_has_all_threads, open_smt, close_fixture),
+        cmocka_unit_test_setup_teardown(test_pool_has_all_threads, open_smt, fixture_teardown),
         test(test_step),
         test(test_unknown_is_null),
         test(test_explanation),

@@ -28,12 +28,6 @@ static int open_replay(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static const char *text(struct json_object *object, const char *key)
 {
     return json_object_get_string(json_object_object_get(object, key));
@@ -95,7 +89,7 @@ static void test_names(void **state)
     }
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_replay, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_replay, fixture_teardown)
 
 int main(void)
 {

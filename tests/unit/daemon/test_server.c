@@ -18,9 +18,9 @@
 
 #include "packer/daemon/open.h"
 #include "packer/daemon/server.h"
+#include "tests/unit/common/hear.h"
 
 #define NOBODY 65534
-#define PATIENCE_MS 20000 /* a hung server is a failure, a slow machine is not */
 
 #define STATUS "{\"version\":1,\"op\":\"status\"}\n"
 #define COUNTERS "{\"version\":1,\"op\":\"counters\"}\n"
@@ -146,34 +146,6 @@ static int dial(const struct fixture *f)
 static void say(int fd, const char *text)
 {
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-}
-
-/* Read until the text ends with `until` (NULL: until the server hangs up). The caller frees it. */
-static char *hear(int fd, const char *until)
-{
-    size_t used = 0, room = 1 << 16;
-    char *text = malloc(room);
-    ssize_t got;
-
-    text[0] = '\0';
-    for (;;) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-
-        if (poll(&wait, 1, PATIENCE_MS) != 1)
-            fail_msg("no answer; so far: %s", text);
-        got = recv(fd, text + used, room - used - 1, 0);
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-        text[used] = '\0';
-        if (until && used >= strlen(until) && strcmp(text + used - strlen(until), until) == 0)
-            return text;
-        if (room - used < 4096)
-            text = realloc(text, room *= 2);
-    }
-    if (until)
-        fail_msg("the server hung up; so far: %s", text);
-    return text;
 }
 
 static void assert_answer(int fd, const char *request, const char *until, const char *part)

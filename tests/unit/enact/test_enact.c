@@ -22,12 +22,6 @@ static int open_paper(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 /* Hold the pool of all live steps with n cores assigned. */
 static int change(struct fixture *f, size_t n, const size_t *from, const size_t *to, unsigned flags)
 {
@@ -304,7 +298,7 @@ static void test_restore(void **state)
     assert_cpus(&step->place.cpus, "0");
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_paper, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_paper, fixture_teardown)
 
 int main(void)
 {

@@ -6,35 +6,6 @@
 
 #include "packer/enact/offline.h"
 
-/* Two steps, each on the other's core: 1.0 of core 0 on 2, 2.0 of core 2 on 0. */
-static int open_swapped(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    fixture_paper(f);
-    fixture_profile(f, "low", 10);
-    fixture_profile(f, "high", 9000);
-    fixture_run(f, 1, "0", "low");
-    fixture_run(f, 2, "2", "high");
-    fixture_forget(f);
-    *state = f;
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
-static struct step *step_of(struct fixture *f, uint32_t job)
-{
-    struct step *step = registry_find(&f->packer.steps, (struct wire_step_id){job, 0});
-
-    assert_non_null(step);
-    return step;
-}
-
 /* What berthd does at a sweep. */
 static void only(struct fixture *f, const char *online)
 {
@@ -51,10 +22,10 @@ static void test_a_core_of_the_pool(void **state)
     struct fixture *f = *state;
 
     only(f, "1-7");
-    assert_int_equal(step_of(f, 1)->state, STEP_LEFT);
-    assert_string_equal(step_of(f, 1)->hold.reason, "left alone: its CPU 0 is off");
-    assert_int_equal(step_of(f, 2)->state, STEP_PLACED);
-    assert_cpus(&step_of(f, 2)->body.task[0].cpus, "2");
+    assert_int_equal(fixture_step(f, 1, 0)->state, STEP_LEFT);
+    assert_string_equal(fixture_step(f, 1, 0)->hold.reason, "left alone: its CPU 0 is off");
+    assert_int_equal(fixture_step(f, 2, 0)->state, STEP_PLACED);
+    assert_cpus(&fixture_step(f, 2, 0)->body.task[0].cpus, "2");
     assert_false(pool_has(&f->packer.pool, 0));
     fixture_forget(f);
     only(f, "1-7"); /* nothing new */
@@ -73,7 +44,7 @@ static void test_a_spare_core(void **state)
     assert_false(pool_has(&f->packer.pool, 5));
     assert_int_equal(step->state, STEP_PLACED);
     for (uint32_t job = 1; job <= 3; job++)
-        assert_false(cpus_has(&step_of(f, job)->body.task[0].cpus, 5));
+        assert_false(cpus_has(&fixture_step(f, job, 0)->body.task[0].cpus, 5));
 }
 
 static void test_new_steps(void **state)
@@ -82,12 +53,12 @@ static void test_new_steps(void **state)
 
     only(f, "0-5,7");
     fixture_run(f, 3, "6-7", "high");
-    assert_int_equal(step_of(f, 3)->state, STEP_LEFT);
-    assert_non_null(strstr(step_of(f, 3)->hold.reason, "switched off"));
+    assert_int_equal(fixture_step(f, 3, 0)->state, STEP_LEFT);
+    assert_non_null(strstr(fixture_step(f, 3, 0)->hold.reason, "switched off"));
     only(f, "0-7");
     fixture_end(f, 3, 0);
     fixture_run(f, 4, "6-7", "high");
-    assert_int_equal(step_of(f, 4)->state, STEP_PLACED);
+    assert_int_equal(fixture_step(f, 4, 0)->state, STEP_PLACED);
 }
 
 /* It happened while no daemon ran. */
@@ -100,9 +71,9 @@ static void test_resume(void **state)
     fixture_restart(f);
     offline_set(&f->packer, &online);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
-    assert_int_equal(step_of(f, 2)->state, STEP_LEFT);
-    assert_cpus(&step_of(f, 1)->body.task[0].cpus, "0");
-    assert_false(step_of(f, 2)->hold.away);
+    assert_int_equal(fixture_step(f, 2, 0)->state, STEP_LEFT);
+    assert_cpus(&fixture_step(f, 1, 0)->body.task[0].cpus, "0");
+    assert_false(fixture_step(f, 2, 0)->hold.away);
 }
 
 /* Home is what is left of it: of the task's own CPUs, else of its step's, else all of it. */
@@ -128,7 +99,8 @@ static void test_rest(void **state)
 
 int main(void)
 {
-#define ON_SWAPPED(test) cmocka_unit_test_setup_teardown(test, open_swapped, close_fixture)
+#define ON_SWAPPED(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, fixture_open_swapped, fixture_teardown)
     const struct CMUnitTest tests[] = {ON_SWAPPED(test_a_core_of_the_pool),
                                        ON_SWAPPED(test_a_spare_core), ON_SWAPPED(test_new_steps),
                                        ON_SWAPPED(test_resume), ON_SWAPPED(test_rest)};

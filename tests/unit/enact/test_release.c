@@ -12,35 +12,6 @@
 #define STEP(job, step) ((struct wire_step_id){job, step})
 #define JOB(job) ((struct wire_step_id){job, UINT32_MAX})
 
-/* Two steps, each on the other's core: 1.0 of core 0 on 2, 2.0 of core 2 on 0. */
-static int open_swapped(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    fixture_paper(f);
-    fixture_profile(f, "low", 10);
-    fixture_profile(f, "high", 9000);
-    fixture_run(f, 1, "0", "low");
-    fixture_run(f, 2, "2", "high");
-    fixture_forget(f);
-    *state = f;
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
-static struct step *step_of(struct fixture *f, uint32_t job, uint32_t step)
-{
-    struct step *found = registry_find(&f->packer.steps, STEP(job, step));
-
-    assert_non_null(found);
-    return found;
-}
-
 static void release(struct fixture *f, struct wire_step_id id)
 {
     struct berth_error err = {""};
@@ -70,7 +41,7 @@ static void die_and_resume(struct fixture *f)
 
 static void assert_step(struct fixture *f, uint32_t job, const char *cpus, enum step_state state)
 {
-    const struct step *step = step_of(f, job, 0);
+    const struct step *step = fixture_step(f, job, 0);
 
     assert_cpus(&step->body.task[0].cpus, cpus);
     assert_cpus(&step->place.cpus, cpus);
@@ -90,12 +61,12 @@ static void test_the_node(void **state)
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
     assert_step(f, 2, "2", STEP_LEFT);
-    assert_string_equal(step_of(f, 1, 0)->hold.reason, "released by root (berthctl release)");
-    assert_true(step_of(f, 1, 0)->hold.verified);
+    assert_string_equal(fixture_step(f, 1, 0)->hold.reason, "released by root (berthctl release)");
+    assert_true(fixture_step(f, 1, 0)->hold.verified);
     assert_int_equal(pool_count(&f->packer.pool), 0);
     fixture_run(f, 3, "4", "high");
     assert_step(f, 3, "4", STEP_LEFT);
-    assert_non_null(strstr(step_of(f, 3, 0)->hold.reason, "released by root"));
+    assert_non_null(strstr(fixture_step(f, 3, 0)->hold.reason, "released by root"));
     fixture_forget(f);
     release(f, WIRE_ALL); /* and once more */
     assert_calls(f, "");
@@ -111,7 +82,7 @@ static void test_one_step(void **state)
     assert_step(f, 2, "2", STEP_PLACED);
     assert_stand(&f->packer.pool, "- - 2 - - - - -");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
-    assert_int_equal(step_of(f, 1, 1)->state, STEP_PLACED); /* it was a step, not the job */
+    assert_int_equal(fixture_step(f, 1, 1)->state, STEP_PLACED); /* it was a step, not the job */
 }
 
 static void test_a_job_and_who_comes_after(void **state)
@@ -124,12 +95,13 @@ static void test_a_job_and_who_comes_after(void **state)
     fixture_start(f, fixture_request(2, 1, "2", "2", 1, "high"));
     fixture_end(f, 2, 0);
     fixture_start(f, fixture_request(2, 2, "2", "2", 1, "high")); /* its heir has heirs */
-    assert_int_equal(step_of(f, 2, 1)->state, STEP_LEFT);
-    assert_int_equal(step_of(f, 2, 2)->state, STEP_LEFT);
+    assert_int_equal(fixture_step(f, 2, 1)->state, STEP_LEFT);
+    assert_int_equal(fixture_step(f, 2, 2)->state, STEP_LEFT);
     fixture_end(f, 2, 1);
     fixture_end(f, 2, 2);
     fixture_start(f, fixture_request(2, 3, "2", "2", 1, "high"));
-    assert_int_equal(step_of(f, 2, 3)->state, STEP_PLACED); /* nobody is left to inherit from */
+    assert_int_equal(fixture_step(f, 2, 3)->state,
+                     STEP_PLACED); /* nobody is left to inherit from */
 }
 
 static void test_end(void **state)
@@ -141,12 +113,12 @@ static void test_end(void **state)
     manage(f);
     assert_step(f, 1, "0", STEP_LEFT); /* to its end */
     fixture_run(f, 3, "4", "high");
-    assert_int_equal(step_of(f, 3, 0)->state, STEP_PLACED);
+    assert_int_equal(fixture_step(f, 3, 0)->state, STEP_PLACED);
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
-    assert_int_equal(step_of(f, 1, 1)->state, STEP_PLACED);
+    assert_int_equal(fixture_step(f, 1, 1)->state, STEP_PLACED);
     die_and_resume(f);
     assert_false(f->packer.steps.released);
-    assert_int_equal(step_of(f, 3, 0)->state, STEP_PLACED);
+    assert_int_equal(fixture_step(f, 3, 0)->state, STEP_PLACED);
 }
 
 /* Observed steps are where they were: nothing to undo, but berth does not follow them any more. */
@@ -201,7 +173,7 @@ static void test_restart_of_a_released_job(void **state)
     die_and_resume(f);
     assert_calls(f, "apply 2.0 2; ");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
-    assert_int_equal(step_of(f, 1, 1)->state, STEP_LEFT);
+    assert_int_equal(fixture_step(f, 1, 1)->state, STEP_LEFT);
     assert_false(f->packer.steps.released);
 }
 
@@ -212,8 +184,8 @@ static void test_stuck(void **state)
 
     f->stuck = 1;
     release(f, STEP(1, 0));
-    assert_false(step_of(f, 1, 0)->hold.verified);
-    assert_true(step_of(f, 1, 0)->hold.away);
+    assert_false(fixture_step(f, 1, 0)->hold.verified);
+    assert_true(fixture_step(f, 1, 0)->hold.away);
     fixture_forget(f);
     pipeline_sweep(&f->packer);
     assert_calls(f, "restore 1.0 0; restore 1.0 0; "); /* each time is two attempts */
@@ -221,8 +193,8 @@ static void test_stuck(void **state)
     assert_non_null(strstr(f->calls, "restore 1.0 0; "));
     f->stuck = 0;
     pipeline_sweep(&f->packer);
-    assert_true(step_of(f, 1, 0)->hold.verified);
-    assert_false(step_of(f, 1, 0)->hold.away);
+    assert_true(fixture_step(f, 1, 0)->hold.verified);
+    assert_false(fixture_step(f, 1, 0)->hold.away);
     fixture_forget(f);
     pipeline_sweep(&f->packer);
     pipeline_undo(&f->packer);
@@ -236,18 +208,19 @@ static void test_failed_and_stuck(void **state)
 
     f->fails = f->stuck = 2;
     fixture_end(f, 1, 0); /* 2.0 has to go home from core 0, and cannot */
-    assert_int_equal(step_of(f, 2, 0)->state, STEP_FAILED);
-    assert_true(step_of(f, 2, 0)->hold.away);
+    assert_int_equal(fixture_step(f, 2, 0)->state, STEP_FAILED);
+    assert_true(fixture_step(f, 2, 0)->hold.away);
     f->fails = f->stuck = 0;
     die_and_resume(f);
-    assert_int_equal(step_of(f, 2, 0)->state, STEP_FAILED);
-    assert_false(step_of(f, 2, 0)->hold.away);
+    assert_int_equal(fixture_step(f, 2, 0)->state, STEP_FAILED);
+    assert_false(fixture_step(f, 2, 0)->hold.away);
     assert_calls(f, "restore 2.0 2; ");
 }
 
 int main(void)
 {
-#define ON_SWAPPED(test) cmocka_unit_test_setup_teardown(test, open_swapped, close_fixture)
+#define ON_SWAPPED(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, fixture_open_swapped, fixture_teardown)
     const struct CMUnitTest tests[] = {ON_SWAPPED(test_the_node),
                                        ON_SWAPPED(test_one_step),
                                        ON_SWAPPED(test_a_job_and_who_comes_after),

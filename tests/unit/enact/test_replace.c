@@ -51,12 +51,6 @@ static int open_replay(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 /* All steps are so old, and their windows over. */
 static void at_age(struct fixture *f, double age_s)
 {
@@ -353,7 +347,7 @@ static void test_forecast(void **state)
     forecast_free(forecast);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, close_fixture)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)
 
 int main(void)
 {

@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/common/hear.h"
 #include "tests/unit/common/metrics_page.h"
 #include "packer/daemon/open.h"
 #include "packer/metrics/http.h"
 
 #define NOBODY 65534
-#define PATIENCE_MS 30000 /* a hung server is a failure, a slow machine is not */
 #define OPENMETRICS "Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n"
 
 struct stand {
@@ -150,25 +150,10 @@ static void say(int fd, const char *text)
 }
 
 /* All until the server hangs up. The caller frees it. */
-static char *hear(int fd)
+static char *hear_all(int fd)
 {
-    size_t used = 0, room = 1 << 16;
-    char *text = malloc(room);
+    char *text = hear(fd, NULL);
 
-    for (;;) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-        ssize_t got;
-
-        if (poll(&wait, 1, PATIENCE_MS) != 1)
-            fail_msg("no answer; so far: %.*s", (int)used, text);
-        got = recv(fd, text + used, room - used - 1, 0);
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-        if (room - used < 4096)
-            text = realloc(text, room *= 2);
-    }
-    text[used] = '\0';
     close(fd);
     return text;
 }
@@ -179,7 +164,7 @@ static char *ask(const struct stand *stand, const char *request)
 
     assert_true(fd >= 0);
     say(fd, request);
-    return hear(fd);
+    return hear_all(fd);
 }
 
 static void assert_starts(const char *text, const char *start)
@@ -358,7 +343,7 @@ static void test_long_headers(void **state)
     for (size_t i = 0; i < 64; i++)
         say(fd, block);
     shutdown(fd, SHUT_WR);
-    text = hear(fd);
+    text = hear_all(fd);
     assert_null(strstr(text, " 200 "));
     free(text);
     assert_serves(*state);
@@ -422,7 +407,7 @@ static void test_silent_ones(void **state)
         close(fd[i]);
     wanted = try_dial(stand);
     say(wanted, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    free(hear(wanted));
+    free(hear_all(wanted));
     assert_serves(stand);
 }
 

@@ -27,12 +27,6 @@ static int open_smt(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct page *get(struct fixture *f, enum metrics_format format, bool with_steps)
 {
     size_t length;
@@ -497,20 +491,20 @@ static void test_families(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_empty_node, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_node, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_energy, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_no_meter, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_caches, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_occupancy, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_threads, open_smt, close_fixture),
-        cmocka_unit_test_setup_teardown(test_step, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_unknown, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_others_do_not_see_steps, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_at_most_so_many, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_ended, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_requeued, open_plain, close_fixture),
-        cmocka_unit_test_setup_teardown(test_hostile_names, open_plain, close_fixture),
+        cmocka_unit_test_setup_teardown(test_empty_node, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_node, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_energy, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_no_meter, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_caches, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_occupancy, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_threads, open_smt, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_step, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_unknown, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_others_do_not_see_steps, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_at_most_so_many, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_ended, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_requeued, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_hostile_names, open_plain, fixture_teardown),
         cmocka_unit_test(test_families),
     };
 

@@ -14,12 +14,6 @@ static int open_plain(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct step *classified(struct fixture *f, const char *tag)
 {
     struct step *step = fixture_put(f, 1, 0, "0", NAN, (const char *const[]){"0", NULL});
@@ -106,7 +100,7 @@ static void test_broken_store(void **state)
     assert_unprofiled(f, classified(f, "t"));
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 
 int main(void)
 {

@@ -15,12 +15,6 @@ static int open_plain(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct step *put(struct fixture *f)
 {
     return fixture_put(f, 1, 0, "0", 1, (const char *const[]){"0", NULL});
@@ -121,7 +115,7 @@ static void test_elapsed(void **state)
     assert_float_equal(observe_elapsed_s(step), 7, 1e-6);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 
 int main(void)
 {

@@ -69,12 +69,6 @@ static int open_replay(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 /* The step is so old, and its window over. Returns what sample_due does. */
 static double at_age(struct fixture *f, struct step *step, double age_s)
 {
@@ -324,7 +318,7 @@ static void test_adopted(void **state)
     assert_rate(step, RATE_MISS_PMI, 20000);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, close_fixture)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)
 
 int main(void)
 {

@@ -23,12 +23,6 @@ static int open_it(void **state)
     return 0;
 }
 
-static int close_it(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 /* A step of one task with all of its job. */
 static struct step *put(struct fixture *f, uint32_t job, const char *home, double miss_pmi)
 {
@@ -271,7 +265,7 @@ static void test_observed(void **state)
     assert_reason(f, a, "only observed");
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
 
 int main(void)
 {

@@ -15,12 +15,6 @@
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static int open_plain(void **state)
 {
     *state = fixture_open(TWO_BY_TWO);
@@ -529,8 +523,8 @@ static void test_anything(void **state)
     }
 }
 
-#define plain(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
-#define smt(name) cmocka_unit_test_setup_teardown(name, open_smt, close_fixture)
+#define plain(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
+#define smt(name) cmocka_unit_test_setup_teardown(name, open_smt, fixture_teardown)
 
 int main(void)
 {

@@ -61,12 +61,6 @@ static int open_four(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static void watts(struct fixture *f, const char *text)
 {
     strcpy(f->packer.conf.energy_model, text);
@@ -380,8 +374,8 @@ static void test_adopted(void **state)
     assert_int_equal(step->place.edp.choice, PLACE_NO_CHOICE); /* nothing was decided yet */
 }
 
-#define two(test) cmocka_unit_test_setup_teardown(test, open_two, close_fixture)
-#define four(test) cmocka_unit_test_setup_teardown(test, open_four, close_fixture)
+#define two(test) cmocka_unit_test_setup_teardown(test, open_two, fixture_teardown)
+#define four(test) cmocka_unit_test_setup_teardown(test, open_four, fixture_teardown)
 
 int main(void)
 {

@@ -19,12 +19,6 @@ static int open_nodes(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct step *step_of(struct fixture *f, const char *tag)
 {
     struct step *step = fixture_put(f, 1, 0, "0-7", 50000, (const char *const[]){"0-7", NULL});
@@ -190,7 +184,7 @@ static void test_infeasible(void **state)
     size_model_free(model);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, fixture_teardown)
 
 int main(void)
 {

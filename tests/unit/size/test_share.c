@@ -20,12 +20,6 @@ static int open_it(void **state)
     return 0;
 }
 
-static int close_it(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static struct step *put(struct fixture *f, uint32_t job, uint32_t step, const char *home)
 {
     return fixture_put(f, job, step, home, 10, ONE(home));
@@ -306,7 +300,7 @@ static void test_pipeline(void **state)
     assert_cpus(&a->body.task[0].cpus, "0-1");
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
 
 int main(void)
 {

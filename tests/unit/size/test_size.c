@@ -24,12 +24,6 @@ static int open_nodes(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 struct ask {
     const char *tag, *cpus;
     size_t tasks;
@@ -297,7 +291,7 @@ static void test_size_on_node(void **state)
     assert_false(step->size.modelled);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, fixture_teardown)
 
 int main(void)
 {

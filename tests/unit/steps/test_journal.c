@@ -20,12 +20,6 @@ static int open_plain(void **state)
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    fixture_close(*state);
-    return 0;
-}
-
 static int load(struct fixture *f, struct berth_error *err)
 {
     fixture_restart(f);
@@ -348,7 +342,7 @@ static void test_mark_all(void **state)
     assert_true(marked(f, "7"));
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, close_fixture)
+#define test(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 
 int main(void)
 {
