@@ -103,8 +103,8 @@ struct ledger_filter {
     int64_t since, until; /* steps that ran at some time in between; until 0: now */
 };
 
-/* Each record, in the order of start, job, step. fn returns other than 0 to stop. 0, or -1 and err
- * (no such ledger, not readable, of a newer berth, ..). */
+/* Calls fn with each record, in the order of start, job, step, until it returns other than 0.
+ * Returns 0, or -1 and err (no such ledger, not readable, of a newer berth, ..). */
 int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
                 int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                 struct berth_error *err);

@@ -8,12 +8,12 @@
 
 struct ledger_store;
 
-/* Connect, and bring the schema up to date. 0, or -1 and err. */
+/* Connects, and brings the schema up to date. Returns 0, or -1 and err. */
 int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct berth_error *err);
 void ledger_store_close(struct ledger_store *store); /* NULL is fine */
 
-/* Put all of them, or none: those that are there already stay as they are. When this returns 0 they
- * are safe. -1 and err: *refused tells whether one of them is to blame, not the database. */
+/* Puts all of them, or none: those that are there already stay as they are. Returns 0, and they are
+ * safe; or -1 and err: *refused tells whether one of them is to blame, not the database. */
 int ledger_store_put(struct ledger_store *store, const struct ledger_record *records, size_t n,
                      bool *refused, struct berth_error *err);
 

@@ -33,27 +33,29 @@ struct sql_options {
                          whoever may write the file mends what an interrupted write has left. */
 };
 
-/* Connect. 0, or -1 and err: nobody there, not allowed, not built in, no such URL. */
+/* Connects. Returns 0; or -1 and err: nobody is there, it is not allowed, this berth was built
+ * without it, or the URL is none. */
 int sql_open(struct sql **out, const char *url, const struct sql_options *options,
              struct berth_error *err);
 
-/* As sql_open of sqlite:PATH, where the path may be relative, too. */
+/* Does as sql_open of sqlite:PATH, where the path may be relative, too. */
 int sql_open_file(struct sql **out, const char *path, const struct sql_options *options,
                   struct berth_error *err);
 
 void sql_close(struct sql *sql); /* NULL is fine; what is not committed is rolled back */
 
-/* Does its URL still name the file that is open, not one that was removed or replaced since? */
+/* Says whether the URL still names the file that is open: whether nobody has removed or replaced
+ * it. */
 bool sql_is_current(const struct sql *sql);
 
-/* Is this URL one that this berth can open? 0, or -1 and err. Connects to nobody. */
+/* Checks that this berth can open such a URL, without connecting. Returns 0, or -1 and err. */
 int sql_check_url(const char *url, struct berth_error *err);
 
-/* Did the last call that failed fail for the values it was given (too long, a constraint), so that
- * it would fail again? Else it is the database that cannot be used now. */
+/* Says whether the last call that failed did so for the values it was given (too long, a
+ * constraint), so that it would fail again. Else it is the database that cannot be used now. */
 bool sql_refused(const struct sql *sql);
 
-/* Was it for want of the table? */
+/* Says whether the last call that failed did so for want of the table. */
 bool sql_no_table(const struct sql *sql);
 
 /* What the two databases cannot say alike. */
@@ -67,27 +69,27 @@ const struct sql_words *sql_words(const struct sql *sql);
 
 /* ---- statements ---- */
 
-/* Prepare one statement. 0, or -1 and err. */
+/* Prepares one statement. Returns 0, or -1 and err. */
 int sql_prepare(struct sql *sql, const char *text, struct sql_statement **out,
                 struct berth_error *err);
 void sql_finish(struct sql_statement *statement); /* NULL is fine */
 
-/* Parameters, from 0. Text is borrowed until the next sql_reset. */
+/* Each sets parameter i, from 0. Text is borrowed until the next sql_reset. */
 void sql_bind_int(struct sql_statement *statement, size_t i, int64_t value);
 void sql_bind_double(struct sql_statement *statement, size_t i, double value); /* NAN: null */
 void sql_bind_text(struct sql_statement *statement, size_t i, const char *value);
 void sql_bind_null(struct sql_statement *statement, size_t i);
 
-/* Run it, or go on to its next row. 1 a row, 0 done, -1 and err. */
+/* Runs the statement, or goes on to its next row. Returns 1 a row, 0 done, -1 and err. */
 int sql_step(struct sql_statement *statement, struct berth_error *err);
 
-/* The rows that the statement, which is done, has written or deleted. */
+/* Returns how many rows the statement, which is done, has written or deleted. */
 int64_t sql_changed(const struct sql_statement *statement);
 
-/* Ready to be bound and run again. */
+/* Makes the statement ready to be bound and run again; ends its rows. */
 void sql_reset(struct sql_statement *statement);
 
-/* Columns of the present row, from 0. */
+/* Each returns column i of the present row, from 0. */
 bool sql_is_null(const struct sql_statement *statement, size_t i);
 int64_t sql_int(const struct sql_statement *statement, size_t i);      /* null: 0 */
 double sql_double(const struct sql_statement *statement, size_t i);    /* null: NAN */
@@ -99,10 +101,10 @@ void sql_copy(const struct sql_statement *statement, size_t i, char *out, size_t
 
 /* ---- all in one ---- */
 
-/* One statement without parameters and rows. 0, or -1 and err. */
+/* Runs one statement without parameters and rows. Returns 0, or -1 and err. */
 int sql_run(struct sql *sql, const char *text, struct berth_error *err);
 
-/* A transaction, for writing. 0, or -1 and err. */
+/* Each begins or ends a transaction that writes. Returns 0, or -1 and err. */
 int sql_begin(struct sql *sql, struct berth_error *err);
 int sql_commit(struct sql *sql, struct berth_error *err);
 void sql_rollback(struct sql *sql);
@@ -114,12 +116,12 @@ void sql_rollback(struct sql *sql);
  * interruption must do no harm when it is done again (IF NOT EXISTS). */
 typedef const char *const sql_migration[16];
 
-/* Bring the schema `name` (its version is in the table NAME_schema) to version n. 0; or -1 and err,
- * also when its version is greater than n. Only one process does it at a time. */
+/* Brings the schema `name` (its version is in the table NAME_schema) to version n. Returns 0; or -1
+ * and err, also when its version is greater than n. Only one process does so at a time. */
 int sql_migrate(struct sql *sql, const char *name, const sql_migration *migration, int n,
                 struct berth_error *err);
 
-/* The version of that schema; 0 where there is none; -1 and err. */
+/* Returns the version of that schema; 0 where there is none; -1 and err. */
 int sql_version(struct sql *sql, const char *name, struct berth_error *err);
 
 #endif
