@@ -160,13 +160,13 @@ static bool is_of(const struct bill_saved *saved, const struct step *step)
 
 static void take_saved(struct bill *bill, struct step *step)
 {
-    struct bill_step *way = step->bill.way;
+    struct bill_step *way = step->bill.running;
 
     for (size_t i = 0; i < bill->saved_n; i++) {
         if (!is_of(&bill->saved[i], step))
             continue;
         step->bill = bill->saved[i].bill;
-        step->bill.way = way;
+        step->bill.running = way;
         way->by = bill->saved[i].by;
         bill_by_text(way->by, step->bill.by);
         break;
@@ -179,14 +179,14 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
     struct bill *bill = packer->bill;
     struct bill_step *way;
 
-    if (!bill || bill->zones == 0 || step->bill.way)
+    if (!bill || bill->zones == 0 || step->bill.running)
         return;
     way = calloc(1, sizeof(*way) + bill->zones * sizeof(way->claim[0]));
     if (!way)
         return; /* it is not billed: what it uses is unmanaged */
     way->since_s = clock_s();
     way->per_s[0] = way->per_s[1] = NAN;
-    step->bill.way = way;
+    step->bill.running = way;
     if (adopted)
         take_saved(bill, step);
     bill->due_s = fmin(bill->due_s, next_due(packer, way->since_s));
@@ -198,7 +198,7 @@ void bill_end(struct packer *packer, struct step *step)
 {
     struct bill *bill = packer->bill;
 
-    if (!bill || !step->bill.way)
+    if (!bill || !step->bill.running)
         return;
     bill_leave(bill, step);
     if (bill->at_s - bill->saved_s >= SAVE_END_S)

@@ -2,9 +2,10 @@
 /* bill_divide - a zone's energy of an interval among steps, idle and unmanaged.
  *
  * Power = w[0] + w[1] * busy cores + w[2] * instructions/s + w[3] * bytes/s, the weights fitted on
- * line (models/energy/nnls.h), as many of them as are well determined. w[0] is the idle power: its energy
- * goes by the CPUs held, the rest by what each did times the weights. Without weights all of it
- * goes by busy time (a memory's by its traffic), and where nobody did anything by the CPUs held. */
+ * line (models/energy/nnls.h), as many of them as are well determined. w[0] is the idle power: its
+ * energy goes by the CPUs held, the rest by what each did times the weights. Without weights all of
+ * it goes by busy time (a memory's by its traffic), and where nobody did anything by the CPUs held.
+ */
 #include "packer/bill/parts.h"
 
 #include <math.h>
@@ -131,7 +132,7 @@ static void divide_held(struct bill *bill, size_t z, uint64_t uj, struct step *c
     struct bill_zone *zone = &bill->zone[z];
 
     for (size_t i = 0; i < n; i++)
-        bill->shares[i].weight = step[i]->bill.way->claim[z].held_s;
+        bill->shares[i].weight = step[i]->bill.running->claim[z].held_s;
     bill->shares[n].weight = zone->idle_s;
     bill->shares[n + 1].weight = zone->unmanaged.held_s;
     zone->account.unmanaged_uj += attribute_divide(uj, bill->shares, n + 2);
@@ -145,7 +146,7 @@ static uint64_t divide_done(struct bill *bill, size_t z, uint64_t uj, const doub
     uint64_t left;
 
     for (size_t i = 0; i < n; i++)
-        bill->shares[i].weight = weigh(&step[i]->bill.way->claim[z], w);
+        bill->shares[i].weight = weigh(&step[i]->bill.running->claim[z], w);
     bill->shares[n].weight = 0;
     bill->shares[n + 1].weight = weigh(&bill->zone[z].unmanaged, w);
     left = attribute_divide(uj, bill->shares, n + 2);
@@ -193,14 +194,14 @@ static void note(struct bill *bill, size_t z, unsigned by, bool gap, struct step
     for (size_t i = 0; i < n; i++) {
         struct step_bill *own = &step[i]->bill;
 
-        if (!own->way->claim[z].there)
+        if (!own->running->claim[z].there)
             continue;
         own->known[zone->zone.domain] = true;
-        own->way->gap |= gap;
+        own->running->gap |= gap;
         if (!is_main(bill, zone))
             continue;
-        own->way->by |= by;
-        bill_by_text(own->way->by, own->by);
+        own->running->by |= by;
+        bill_by_text(own->running->by, own->by);
         snprintf(own->source, sizeof(own->source), "%s", zone->zone.source);
     }
 }
@@ -210,7 +211,7 @@ void bill_clear(struct bill *bill, size_t z, struct step *const *step, size_t n)
     struct bill_zone *zone = &bill->zone[z];
 
     for (size_t i = 0; i < n; i++)
-        step[i]->bill.way->claim[z] = (struct bill_claim){0};
+        step[i]->bill.running->claim[z] = (struct bill_claim){0};
     zone->sum = zone->unmanaged = (struct bill_claim){0};
     zone->seconds = zone->idle_s = zone->counted_s[0] = zone->counted_s[1] = 0;
     zone->busy_known = true;

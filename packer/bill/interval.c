@@ -62,7 +62,7 @@ static size_t list_steps(struct packer *packer, struct bill *bill)
     {
         uint16_t *holders = step_is_shell(step) ? bill->shells : bill->inner;
 
-        if (!step->bill.way)
+        if (!step->bill.running)
             continue;
         bill->step[n++] = step;
         enforce_union(&step->body, ENFORCE_PLACE, &cpus);
@@ -100,7 +100,7 @@ static double busy_in(const struct bill *bill, const struct interval *in, size_t
 static double take_parts(const struct bill *bill, const struct interval *in,
                          const struct step *step, struct bill_part *part, double *most_s)
 {
-    double from_s = fmax(in->begin_s, step->bill.way->since_s), busy_s = 0;
+    double from_s = fmax(in->begin_s, step->bill.running->since_s), busy_s = 0;
     struct cpus cpus;
 
     memset(part, 0, bill->packages * sizeof(*part));
@@ -174,9 +174,9 @@ static const struct counters_sample *fresh_sample(const struct step *step)
 {
     const struct step_counts *counts = step->counts;
 
-    if (!counts || !counts->counters || !(counts->last.at_s > step->bill.way->read_s))
+    if (!counts || !counts->counters || !(counts->last.at_s > step->bill.running->read_s))
         return NULL;
-    step->bill.way->read_s = counts->last.at_s;
+    step->bill.running->read_s = counts->last.at_s;
     return &counts->last;
 }
 
@@ -184,7 +184,7 @@ static const struct counters_sample *fresh_sample(const struct step *step)
 static void take_step(const struct bill *bill, const struct interval *in, const struct step *step,
                       struct bill_part *part)
 {
-    struct bill_step *own = step->bill.way;
+    struct bill_step *own = step->bill.running;
     const struct counters_sample *sample = fresh_sample(step);
     double most_s, busy_s = take_parts(bill, in, step, part, &most_s);
     double cpu_s = cpu_time(own, sample), own_s = busy_s;
@@ -230,7 +230,7 @@ static void take_package(const struct bill *bill, const struct interval *in, siz
         package->held_s += part->held_s;
         package->own_s += part->busy_s;
         for (size_t i = 0; i < 2; i++) {
-            double per_s = bill->step[s]->bill.way->per_s[i];
+            double per_s = bill->step[s]->bill.running->per_s[i];
 
             package->counted_s[i] += isnan(per_s) ? 0 : part->busy_s;
             package->count[i] += isnan(per_s) ? 0 : part->busy_s * per_s;
@@ -270,7 +270,7 @@ static void add_to_zone(struct bill *bill, size_t z, size_t p, size_t n,
     claim_add(&zone->sum, &claim);
     for (size_t s = 0; s < n; s++) {
         const struct bill_part *part = &bill->part[s * bill->packages + p];
-        struct bill_step *own = bill->step[s]->bill.way;
+        struct bill_step *own = bill->step[s]->bill.running;
 
         claim = claim_of(package, part->busy_s, own->per_s);
         claim.held_s = part->held_s;
@@ -322,7 +322,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
         bill_divide(bill, z, reading, bill->step, n);
     } else {
         for (size_t i = 0; i < n; i++)
-            bill->step[i]->bill.way->gap |= bill->step[i]->bill.way->claim[z].there;
+            bill->step[i]->bill.running->gap |= bill->step[i]->bill.running->claim[z].there;
     }
     bill_clear(bill, z, bill->step, n);
     zone->based = true;
@@ -354,8 +354,8 @@ int bill_interval(struct packer *packer, const struct energy_reading *reading,
         end_zone(packer, z, reading, n);
     }
     for (size_t s = 0; s < n; s++) {
-        bill->step[s]->bill.gaps += bill->step[s]->bill.way->gap;
-        bill->step[s]->bill.way->gap = false;
+        bill->step[s]->bill.gaps += bill->step[s]->bill.running->gap;
+        bill->step[s]->bill.running->gap = false;
     }
     bill->at_s = reading->at_s;
     if (busy)
@@ -369,12 +369,12 @@ void bill_leave(struct bill *bill, struct step *step)
     bool lost = false;
 
     for (size_t z = 0; z < bill->zones; z++) {
-        const struct bill_claim *claim = &step->bill.way->claim[z];
+        const struct bill_claim *claim = &step->bill.running->claim[z];
 
         lost |= claim->there;
         claim_add(&bill->zone[z].unmanaged, claim);
     }
     step->bill.gaps += lost;
-    free(step->bill.way);
-    step->bill.way = NULL;
+    free(step->bill.running);
+    step->bill.running = NULL;
 }

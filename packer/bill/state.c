@@ -70,7 +70,7 @@ static void put_step(FILE *out, const struct step *step)
             "{\"job\":%u,\"step\":%u,\"restart\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
             ",\"source\":\"%s\",\"by\":%u",
             step->request.id.job, step->request.id.step, step->request.restart, step->started_at,
-            bill->gaps, bill->source, bill->way->by);
+            bill->gaps, bill->source, bill->running->by);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)
         if (bill->known[d])
             fprintf(out, ",\"%s_uj\":%" PRIu64, energy_domain_name[d], bill->uj[d]);
@@ -90,7 +90,7 @@ static void put_all(FILE *out, const struct packer *packer, const struct bill *b
     fputs("],\"steps\":[", out);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!step->bill.way)
+        if (!step->bill.running)
             continue;
         fputs(first ? "" : ",", out);
         put_step(out, step);

@@ -64,8 +64,8 @@ static void add_note(const struct packer *packer, const struct step *step,
     const struct step_size *size = &step->size;
     char text[256];
 
-    if (step->hold.reason[0])
-        snprintf(text, sizeof(text), "%.255s", step->hold.reason);
+    if (step->enacted.reason[0])
+        snprintf(text, sizeof(text), "%.255s", step->enacted.reason);
     else
         place_reason(step, text, sizeof(text));
     append(answer, text);

@@ -73,7 +73,7 @@ static void fill_place(const struct step *step, struct ledger_record *record)
     if (decided)
         snprintf(record->policy, sizeof(record->policy), "%s",
                  wire_policy_name[step->place.policy]);
-    record->moves = step->hold.moves;
+    record->moves = step->enacted.moves;
 }
 
 static void fill_use(const struct step *step, struct ledger_record *record)
@@ -192,7 +192,7 @@ void ledger_record_count(struct packer *packer, struct step *step)
 {
     struct counters_sample now, *last;
 
-    if (!packer->ledger || sample_read(packer, step, &now) < 0)
+    if (!packer->ledger || window_read(packer, step, &now) < 0)
         return;
     last = &step->counts->last;
     for (size_t i = 0; i < COUNTERS; i++)

@@ -11,7 +11,7 @@
 void ledger_record_fill(const struct packer *packer, const struct step *step,
                         struct ledger_record *record);
 
-/* The step's counters at its end: its last window was not over. Before sample_end. */
+/* The step's counters at its end: its last window was not over. Before window_end. */
 void ledger_record_count(struct packer *packer, struct step *step);
 
 /* ledger_record_fill, into the ledger, if there is one. */

@@ -43,7 +43,7 @@ static int open_journal(struct packer *packer, struct berth_error *err)
     if (mkdir(packer->conf.state_dir, 0755) < 0 && errno != EEXIST)
         return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
     snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
-    return journal_open(&packer->journal, path, err);
+    return journal_file_open(&packer->journal, path, err);
 }
 
 /* Says whether each node of the profile is one of this machine, with as many cores. */
@@ -192,7 +192,7 @@ void packer_close(struct packer *packer)
     struct step *step;
 
     if (packer->counters)
-        TAILQ_FOREACH(step, &packer->steps.live, link) sample_drop(packer, step);
+        TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
     settler_close(packer->settler);
     ledger_close(packer->ledger);
     job_watch_close(packer->watch);
@@ -207,7 +207,7 @@ void packer_close(struct packer *packer)
     counters_close(packer->counters);
     admit_names_close(packer->names);
     if (packer->journal)
-        journal_close(packer->journal);
+        journal_file_close(packer->journal);
     if (packer->profiles)
         profiles_close(packer->profiles);
     pool_free(&packer->pool);

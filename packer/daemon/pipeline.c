@@ -79,7 +79,7 @@ static void place_as_if(struct packer *packer, struct step *step)
  * stands, in any case. */
 static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    int rc = store_start(packer, step, err);
+    int rc = journal_start(packer, step, err);
 
     if (rc == 0)
         rc = rearrange(packer, step, 0, err);
@@ -92,12 +92,12 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
 /* The step runs where Slurm put it, whether berth likes it or not: others leave its cores. */
 static void keep_off(struct packer *packer, struct step *step, const char *why)
 {
-    char reason[sizeof(step->hold.reason)];
+    char reason[sizeof(step->enacted.reason)];
     struct berth_error err;
 
     snprintf(reason, sizeof(reason), "left alone: %.300s", why);
     step_leave(packer, step, STEP_LEFT, reason);
-    if (rearrange(packer, step, 0, &err) < 0 || store_start(packer, step, &err) < 0)
+    if (rearrange(packer, step, 0, &err) < 0 || journal_start(packer, step, &err) < 0)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
     place_describe(packer, &packer->pool, step);
     pool_marker_update(packer, step->request.id.job);
@@ -140,7 +140,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         return;
     }
     pool_marker_update(packer, step->request.id.job);
-    sample_attach(packer, step);
+    window_attach(packer, step);
     memory_told(step);
     answer_fill(packer, step, answer);
 }
@@ -155,7 +155,7 @@ static double sooner(double a_s, double b_s)
 
 double pipeline_observe(struct packer *packer)
 {
-    double in_s = sample_due(packer), bill_s = bill_due(packer);
+    double in_s = window_due(packer), bill_s = bill_due(packer);
     bool rates_changed = classify_windows(packer);
 
     if (packer->ledger && (rates_changed || packer->steps_changed)) {
@@ -224,18 +224,18 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     bill_end(packer, step);
     packer->steps_changed = true;
     ledger_record_count(packer, step);
-    sample_end(packer, step);
+    window_end(packer, step);
     probing_end(packer, step);
     memory_ended(packer, step);
     observe_end(packer, step, end);
     step_ends(step, end);
     ledger_record_keep(packer, step);
-    if ((step_movable(step) || step->hold.away) && hold_go_home(packer, step, &err) < 0)
+    if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
     ledger_record_settle(packer, step);
     registry_end(&packer->steps, step);
     unwatch(packer, id.job);
-    if (store_end(packer, id, &err) < 0)
+    if (journal_end(packer, id, &err) < 0)
         log_error("%s", err.text);
     pool_marker_update(packer, id.job);
 }
@@ -317,7 +317,7 @@ static void sweep(struct packer *packer, double patience_s)
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
     struct berth_error err;
 
-    if (packer->stale && store_compact(packer, true, &err) < 0) /* before anything is changed */
+    if (packer->stale && journal_compact(packer, true, &err) < 0) /* before anything is changed */
         log_error("%s", err.text);
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
@@ -328,7 +328,7 @@ static void sweep(struct packer *packer, double patience_s)
     }
     make_room(packer); /* for whom Slurm put beside a job of the pool, too */
     clean(packer, true);
-    if (store_compact(packer, packer->stale, &err) < 0)
+    if (journal_compact(packer, packer->stale, &err) < 0)
         log_error("%s", err.text);
 }
 
@@ -382,7 +382,7 @@ static void adopt(struct packer *packer)
         care_adopt(packer, step);
         memory_told(step);
         observe_begin(packer, step);
-        sample_attach(packer, step);
+        window_attach(packer, step);
     }
 }
 
@@ -390,7 +390,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct step *step;
 
-    if (store_load(packer, err) < 0 && store_set_aside(packer, err) < 0)
+    if (journal_load(packer, err) < 0 && journal_set_aside(packer, err) < 0)
         return -1;
     release_leave(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
@@ -398,13 +398,14 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     offline_leave(packer);
     sweep(packer, 0); /* whose end was not heard of, while there was no berthd */
     adopt(packer);
-    if (rearrange(packer, NULL, HOLD_ALL, err) < 0)
+    if (rearrange(packer, NULL, ENACT_ALL, err) < 0)
         return -1;
     pool_marker_update_all(packer);
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);
     ledger_record_resume(packer);
-    if (store_compact(packer, true, err) < 0) /* the old one is whole; the next sweep tries again */
+    if (journal_compact(packer, true, err) <
+        0) /* the old one is whole; the next sweep tries again */
         log_error("%s", err->text);
     return 0;
 }
@@ -416,13 +417,13 @@ void pipeline_undo(struct packer *packer)
 
     bill_keep(packer);
     pool_reset(&packer->pool);
-    if (store_stand(packer, &packer->pool, &err) < 0)
+    if (journal_stand(packer, &packer->pool, &err) < 0)
         log_error("%s", err.text);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        sample_end(packer, step);
-        if (step_movable(step) || step->hold.away)
-            hold_restore(packer, step);
+        window_end(packer, step);
+        if (step_movable(step) || step->enacted.away)
+            enact_restore(packer, step);
     }
     clean(packer, false);
     pool_marker_remove_all(packer);

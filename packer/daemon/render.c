@@ -91,7 +91,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_u64(object, "job", step->request.id.job);
     json_add_u64(object, "step", step->request.id.step);
     json_add_text(object, "state", step_state_name[step->state]);
-    json_add_bool(object, "verified", step->hold.verified);
+    json_add_bool(object, "verified", step->enacted.verified);
     json_add_u64(object, "uid", step->request.uid);
     add_command(object, step);
     json_add_u64(object, "tasks", step->body.ntasks);
@@ -290,9 +290,9 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
 
     json_add_text(object, "way", packer->enforce.way->name);
-    json_add_bool(object, "verified", step->hold.verified);
-    json_add_u64(object, "moves", step->hold.moves);
-    json_add_text(object, "reason", step->hold.reason);
+    json_add_bool(object, "verified", step->enacted.verified);
+    json_add_u64(object, "moves", step->enacted.moves);
+    json_add_text(object, "reason", step->enacted.reason);
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct json_object *task = json_object_new_object();
 

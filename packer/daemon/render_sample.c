@@ -17,7 +17,7 @@ struct json_object *render_sample(struct packer *packer, struct step *step, bool
     char id[WIRE_STEP_NAME_MAX];
     const char *name = program_name(&step->request);
 
-    known = now ? sample_read(packer, step, &sample) == 0 : sample_last(step, &sample);
+    known = now ? window_read(packer, step, &sample) == 0 : window_last(step, &sample);
     if (known && !now)
         at_s = sample.at_s - step->started_mono_s;
     wire_step_name(step->request.id, id);

@@ -24,15 +24,16 @@ static const char *reason_to_leave(const struct packer *packer, const struct ste
 void care_begin(const struct packer *packer, struct step *step)
 {
     const char *leave = reason_to_leave(packer, step);
-    char reason[sizeof(step->hold.reason)];
+    char reason[sizeof(step->enacted.reason)];
 
-    step->hold.verified = packer->enforce.way->touches; /* where Slurm put it */
+    step->enacted.verified = packer->enforce.way->touches; /* where Slurm put it */
     if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
     } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
         step_go(step, STEP_OBSERVED);
-        snprintf(step->hold.reason, sizeof(step->hold.reason), "observed only, nothing was moved");
+        snprintf(step->enacted.reason, sizeof(step->enacted.reason),
+                 "observed only, nothing was moved");
     } else {
         step_go(step, STEP_PLACED);
     }
@@ -40,7 +41,7 @@ void care_begin(const struct packer *packer, struct step *step)
 
 void care_adopt(const struct packer *packer, struct step *step)
 {
-    step->hold.verified = packer->enforce.way->touches;
+    step->enacted.verified = packer->enforce.way->touches;
 }
 
 int step_leave(const struct packer *packer, struct step *step, enum step_state state,
@@ -51,9 +52,9 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
 
     if (step_go(step, state) < 0)
         return -1;
-    step->hold.away = moved;
-    step->hold.verified = step->hold.verified && !step->hold.away;
-    snprintf(step->hold.reason, sizeof(step->hold.reason), "%s", reason);
+    step->enacted.away = moved;
+    step->enacted.verified = step->enacted.verified && !step->enacted.away;
+    snprintf(step->enacted.reason, sizeof(step->enacted.reason), "%s", reason);
     snprintf(why, sizeof(why), "%.*s: all that Slurm gave", (int)strcspn(reason, ":"), reason);
     size_all(packer, step, why);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hold - see enact/enact.h.
+/* enact - see enact.h.
  *
  * The race it lives with: in an exchange of two steps both stand on the same cores for the few
  * milliseconds between the two moves; where there is a free core nobody waits for anybody. */
@@ -42,7 +42,7 @@ static bool retarget(struct packer *packer, struct step *step)
 {
     bool changed = false;
 
-    if (step->hold.away) {
+    if (step->enacted.away) {
         target_home(step);
         return true;
     }
@@ -93,10 +93,10 @@ static bool rewritten(const struct packer *packer, const struct concern *concern
 static bool concerns(const struct packer *packer, const struct concern *concern,
                      const struct step *step)
 {
-    if (step->hold.away)
+    if (step->enacted.away)
         return true;
     if (!step_movable(step) || concern->all || step == concern->fresh ||
-        step->hold.shared != step->share.changes || rewritten(packer, concern, step))
+        step->enacted.shared != step->share.changes || rewritten(packer, concern, step))
         return step_movable(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         if (cpus_intersect(&step->body.task[i].home, &concern->cpus))
@@ -112,12 +112,12 @@ static int moves_add(struct packer *packer, const struct concern *concern, struc
     struct move *move = moves_reserve(moves);
 
     if (!move) {
-        step->hold.shared = step->share.changes - 1;
+        step->enacted.shared = step->share.changes - 1;
         return -1;
     }
     move->step = step;
     enforce_union(&step->body, ENFORCE_PLACE, &move->from);
-    step->hold.shared = step->share.changes;
+    step->enacted.shared = step->share.changes;
     if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
         return 0;
     place_describe(packer, &packer->pool, step);
@@ -169,7 +169,7 @@ static void write_down(struct packer *packer, const struct step *step)
 {
     struct berth_error err;
 
-    if (store_start(packer, step, &err) < 0)
+    if (journal_start(packer, step, &err) < 0)
         log_error("%s", err.text);
 }
 
@@ -177,8 +177,8 @@ static void write_down(struct packer *packer, const struct step *step)
  * What fails is tried again with the next change, at the latest with the next sweep. */
 static void bring_home(struct packer *packer, struct step *step)
 {
-    hold_restore(packer, step);
-    if (!step->hold.away)
+    enact_restore(packer, step);
+    if (!step->enacted.away)
         write_down(packer, step);
 }
 
@@ -190,7 +190,7 @@ static void moved_on(struct packer *packer, struct step *step, const struct cpus
     topo_nodes_of(packer->topo, from, &left);
     topo_nodes_of(packer->topo, &step->place.cpus, &now);
     memory_follow(packer, step, &left, &now);
-    sample_follow(packer, step);
+    window_follow(packer, step);
 }
 
 /* Watches the list of CPUs of the step's job: berthd is woken when Slurm writes it again, which
@@ -213,20 +213,20 @@ static int move_step(struct packer *packer, const struct move *move)
 {
     bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
     struct step *step = move->step;
-    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->hold.reason)];
+    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->enacted.reason)];
     struct berth_error err;
 
-    if (step->hold.away) {
+    if (step->enacted.away) {
         bring_home(packer, step);
         return 0;
     }
     if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
         moved_on(packer, step, &move->from);
         watch_job(packer, step);
-        step->hold.verified = packer->enforce.way->touches;
-        step->hold.moves += moves;
+        step->enacted.verified = packer->enforce.way->touches;
+        step->enacted.moves += moves;
         packer->moves += moves;
-        step->hold.reason[0] = '\0';
+        step->enacted.reason[0] = '\0';
         return 0;
     }
     wire_step_name(step->request.id, name);
@@ -234,12 +234,12 @@ static int move_step(struct packer *packer, const struct move *move)
     packer->failures++;
     snprintf(reason, sizeof(reason), "put back: %.370s", err.text);
     step_leave(packer, step, STEP_FAILED, reason);
-    hold_restore(packer, step);
+    enact_restore(packer, step);
     write_down(packer, step); /* the next berthd shall not try again */
     return -1;
 }
 
-int hold_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
+int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
 {
     const struct enforce_way *way = packer->enforce.way;
     struct enforce_task *task = calloc(step->body.ntasks, sizeof(*task));
@@ -258,18 +258,18 @@ int hold_go_home(struct packer *packer, const struct step *step, struct berth_er
     return rc;
 }
 
-void hold_restore(struct packer *packer, struct step *step)
+void enact_restore(struct packer *packer, struct step *step)
 {
     struct berth_error err;
 
     target_home(step);
     place_home(packer, step);
-    step->hold.away = hold_go_home(packer, step, &err) < 0;
-    step->hold.verified = !step->hold.away;
-    if (step->hold.away)
+    step->enacted.away = enact_go_home(packer, step, &err) < 0;
+    step->enacted.verified = !step->enacted.away;
+    if (step->enacted.away)
         log_error("step %u.%u: not home: %s", step->request.id.job, step->request.id.step,
                   err.text);
-    sample_follow(packer, step);
+    window_follow(packer, step);
 }
 
 /* Move all that have to. Returns how many failed. */
@@ -290,16 +290,16 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     return failed;
 }
 
-long hold_change(struct packer *packer, struct pool *next, const struct step *fresh, unsigned flags,
-                 struct berth_error *err)
+long enact_change(struct packer *packer, struct pool *next, const struct step *fresh,
+                  unsigned flags, struct berth_error *err)
 {
     struct concern concern = {
-        .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & HOLD_ALL};
+        .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & ENACT_ALL};
 
     bill_turn(packer);
     concern_of(packer, &packer->pool, next, &concern.cpus);
-    if (!cpus_empty(&concern.cpus) && store_stand(packer, next, err) < 0) {
-        if (!(flags & HOLD_MUST)) {
+    if (!cpus_empty(&concern.cpus) && journal_stand(packer, next, err) < 0) {
+        if (!(flags & ENACT_MUST)) {
             pool_free(next);
             return -1;
         }
@@ -310,7 +310,7 @@ long hold_change(struct packer *packer, struct pool *next, const struct step *fr
     return (long)move_all(packer, &concern);
 }
 
-size_t hold_again(struct packer *packer, uint32_t job)
+size_t enact_again(struct packer *packer, uint32_t job)
 {
     struct concern concern = {.job = job};
 

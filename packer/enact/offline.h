@@ -14,7 +14,7 @@ bool offline_read(struct packer *packer);
 /* From now on only these run. Returns whether anything has changed. */
 bool offline_set(struct packer *packer, const struct cpus *online);
 
-/* Leave the steps whose own CPUs are off: they are `away` until hold_change has brought them to
+/* Leave the steps whose own CPUs are off: they are `away` until enact_change has brought them to
  * what is left of their homes. */
 void offline_leave(struct packer *packer);
 

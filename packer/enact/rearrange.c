@@ -25,7 +25,7 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
     if (rc == 0 && decides)
         rc = place_decide(&scene, err);
     if (rc == 0)
-        return hold_change(packer, &next, fresh, flags | (decides ? 0 : HOLD_MUST), err);
+        return enact_change(packer, &next, fresh, flags | (decides ? 0 : ENACT_MUST), err);
     pool_free(&next);
     return -1;
 }
@@ -53,10 +53,10 @@ int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
 
 int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err)
 {
-    return without_failed(packer, hold_change(packer, next, NULL, flags, err));
+    return without_failed(packer, enact_change(packer, next, NULL, flags, err));
 }
 
 void rearrange_again(struct packer *packer, uint32_t job)
 {
-    without_failed(packer, (long)hold_again(packer, job));
+    without_failed(packer, (long)enact_again(packer, job));
 }

@@ -8,7 +8,7 @@
 
 /* Brings the pool's members up to date, divides cores that several jobs have, decides anew where
  * everybody stands if `fresh` (or NULL) is a step that berth places, and makes it true. Steps that
- * cannot be moved are put back and leave the pool, and the others make room. flags: HOLD_ALL
+ * cannot be moved are put back and leave the pool, and the others make room. flags: ENACT_ALL
  * (enact.h), or 0. Returns 0; or -1 and err with nothing done, which can be for want of memory, and
  * where a place for `fresh` could not be decided or journaled. */
 int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,

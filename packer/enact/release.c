@@ -33,7 +33,7 @@ int release_steps(struct packer *packer, struct wire_step_id id, struct berth_er
         wire_step_name(id, name);
         return berth_error_set(err, "%s: no such step runs here", name);
     }
-    if (store_release(packer, id, err) < 0)
+    if (journal_release(packer, id, err) < 0)
         return -1;
     registry_release(&packer->steps, id);
     release_leave(packer);
@@ -42,7 +42,7 @@ int release_steps(struct packer *packer, struct wire_step_id id, struct berth_er
 
 int release_end(struct packer *packer, struct berth_error *err)
 {
-    if (store_manage(packer, err) < 0)
+    if (journal_manage(packer, err) < 0)
         return -1;
     registry_manage(&packer->steps);
     return 0;

@@ -11,7 +11,7 @@
 #include "packer/steps/packer.h"
 
 /* Leaves the steps that are marked as released: berth has no say over them any more, and those that
- * it had placed are `away` until hold_change has brought them home. */
+ * it had placed are `away` until enact_change has brought them home. */
 void release_leave(struct packer *packer);
 
 /* Journals what `id` names as released, marks and leaves it. 0, or -1 and err with nothing done: no

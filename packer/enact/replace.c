@@ -338,7 +338,7 @@ static void begin_anew(struct packer *packer)
         struct step *step = registry_find(&packer->steps, watch->moved[i].id);
 
         if (step)
-            sample_moved(step);
+            window_moved(step);
     }
 }
 

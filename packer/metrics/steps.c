@@ -196,7 +196,7 @@ static void add_sample(const struct packer *packer, struct metrics_text *text,
     else if (id == METRICS_STEP_CPU)
         metrics_text_add(text, family, shown->label, 2, cpu_s(step));
     else if (id == METRICS_STEP_MOVES)
-        metrics_text_add(text, family, shown->label, 2, (double)step->hold.moves);
+        metrics_text_add(text, family, shown->label, 2, (double)step->enacted.moves);
     else if (family->type == METRICS_GAUGE && step->state != STEP_ENDED)
         metrics_text_add(text, family, shown->label, 2, level(packer, step, id));
 }

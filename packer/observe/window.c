@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sample - see observe/window.h */
+/* window - see window.h */
 #include "packer/observe/window.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static void take_window(struct step *step, const struct counters_sample *now,
     for (size_t i = 0; i < RATES; i++)
         counts->scaling[i] = rates_scaling(now, i);
     if (counts->foreign_known && foreign_s) {
-        alone = *foreign_s - counts->foreign_s <= SAMPLE_FOREIGN * seconds;
+        alone = *foreign_s - counts->foreign_s <= WINDOW_FOREIGN * seconds;
         run = alone ? counts->alone : counts->beside;
         for (size_t i = 0; i < RATES; i++)
             rate_add(&run[i], window.x[i], window.y[i]);
@@ -103,7 +103,7 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
 
 /* ---- the stage ---- */
 
-void sample_attach(struct packer *packer, struct step *step)
+void window_attach(struct packer *packer, struct step *step)
 {
     if (!counters_can(packer->counters) || step->counts ||
         step->request.options.mode == WIRE_MODE_OFF)
@@ -117,7 +117,7 @@ void sample_attach(struct packer *packer, struct step *step)
         packer->wake(packer->wake_arg, (double)packer->conf.startup_ms / 1000);
 }
 
-void sample_follow(struct packer *packer, struct step *step)
+void window_follow(struct packer *packer, struct step *step)
 {
     struct counters_target target;
 
@@ -129,13 +129,13 @@ void sample_follow(struct packer *packer, struct step *step)
     step->counts->foreign_known = false; /* this window was spent in two places */
 }
 
-void sample_moved(struct step *step)
+void window_moved(struct step *step)
 {
     if (step->counts)
         phase_restart(&step->counts->phase);
 }
 
-void sample_drop(struct packer *packer, struct step *step)
+void window_drop(struct packer *packer, struct step *step)
 {
     struct step_counts *counts = step->counts;
 
@@ -147,14 +147,14 @@ void sample_drop(struct packer *packer, struct step *step)
     counts->due_s = INFINITY;
 }
 
-void sample_end(struct packer *packer, struct step *step)
+void window_end(struct packer *packer, struct step *step)
 {
     if (step->counts && step->counts->counters)
         learn_step(packer, step);
-    sample_drop(packer, step);
+    window_drop(packer, step);
 }
 
-double sample_due(struct packer *packer)
+double window_due(struct packer *packer)
 {
     double now_s = clock_s(), next_s = INFINITY;
     struct cpu_busy *busy = NULL;
@@ -180,7 +180,7 @@ double sample_due(struct packer *packer)
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
 }
 
-int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample)
+int window_read(struct packer *packer, struct step *step, struct counters_sample *sample)
 {
     struct counters_target target;
 
@@ -191,7 +191,7 @@ int sample_read(struct packer *packer, struct step *step, struct counters_sample
     return 0;
 }
 
-bool sample_last(const struct step *step, struct counters_sample *sample)
+bool window_last(const struct step *step, struct counters_sample *sample)
 {
     if (!step->counts || !step->counts->counters)
         return false;

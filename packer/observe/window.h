@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sample - the stage that counts what steps do: window after window, running averages by phase, and
+/* window - the stage that counts what steps do: window after window, running averages by phase, and
  * what a run alone on its cache and one beside others say about the program.
  *
  * A step starts up (conf.startup: counted by nobody), has its first window (conf.first_window: the
@@ -13,32 +13,32 @@
 #include "packer/steps/step_counts.h"
 
 /* Above this share of one core, others work on a step's caches. */
-#define SAMPLE_FOREIGN 0.05
+#define WINDOW_FOREIGN 0.05
 
 /* Counting of a live step begins, when its start-up is over. */
-void sample_attach(struct packer *packer, struct step *step);
+void window_attach(struct packer *packer, struct step *step);
 
 /* Its CPUs have just changed. */
-void sample_follow(struct packer *packer, struct step *step);
+void window_follow(struct packer *packer, struct step *step);
 
 /* It was moved for its neighbours' sake: the averages begin anew, with the new place's first whole
  * window. */
-void sample_moved(struct step *step);
+void window_moved(struct step *step);
 
 /* The step is over: what was learned goes to the store, nothing is counted any more. The averages
  * stay in step->counts for explain. */
-void sample_end(struct packer *packer, struct step *step);
+void window_end(struct packer *packer, struct step *step);
 
 /* Nothing is counted of the step any more, and nothing is learned. */
-void sample_drop(struct packer *packer, struct step *step);
+void window_drop(struct packer *packer, struct step *step);
 
 /* Read each step whose window is over. Seconds until the next one is, or < 0: none. */
-double sample_due(struct packer *packer);
+double window_due(struct packer *packer);
 
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
-int sample_read(struct packer *packer, struct step *step, struct counters_sample *sample);
+int window_read(struct packer *packer, struct step *step, struct counters_sample *sample);
 
 /* Fills in the reading that ended its last window. Returns false: nothing is counted of it yet. */
-bool sample_last(const struct step *step, struct counters_sample *sample);
+bool window_last(const struct step *step, struct counters_sample *sample);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store - see steps/journal.h */
+/* journal - see journal.h */
 #include "packer/steps/journal.h"
 
 #include <errno.h>
@@ -34,12 +34,12 @@ static const struct json_field cpus_item = {.kind = JSON_CPUS, .need = JSON_REQU
 static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "started_at", started_at, OPTIONAL),
     JSON_FIELD(struct step, "started_mono_s", started_mono_s, OPTIONAL),
-    JSON_FIELD(struct step, "moves", hold.moves, OPTIONAL),
+    JSON_FIELD(struct step, "moves", enacted.moves, OPTIONAL),
     JSON_CHOICE(struct step, "state", state, REQUIRED, step_state_name),
     JSON_FIELD(struct step, "refused", refused, OPTIONAL),
-    JSON_FIELD(struct step, "reason", hold.reason, OPTIONAL),
+    JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
-    JSON_FIELD(struct step, "away", hold.away, OPTIONAL),
+    JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_NESTED(struct step, "size", size, OPTIONAL, step_size_fields),
     JSON_NESTED(struct step, "body", body, REQUIRED, body_fields),
     JSON_END,
@@ -114,14 +114,14 @@ static struct json_object *stand_entry(const struct pool *pool)
 /* Append an entry and let it go. */
 static int append(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
-    int rc = journal_append(packer->journal, entry, err);
+    int rc = journal_file_append(packer->journal, entry, err);
 
     json_object_put(entry);
     packer->stale |= rc < 0;
     return rc;
 }
 
-int store_start(struct packer *packer, const struct step *step, struct berth_error *err)
+int journal_start(struct packer *packer, const struct step *step, struct berth_error *err)
 {
     struct json_object *entry = start_entry(step);
 
@@ -130,34 +130,34 @@ int store_start(struct packer *packer, const struct step *step, struct berth_err
     return append(packer, entry, err);
 }
 
-int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     return append(packer, id_entry("end", id), err);
 }
 
-int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err)
+int journal_stand(struct packer *packer, const struct pool *pool, struct berth_error *err)
 {
     return append(packer, stand_entry(pool), err);
 }
 
-int store_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int journal_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     return append(packer, id_entry("release", id), err);
 }
 
-int store_manage(struct packer *packer, struct berth_error *err)
+int journal_manage(struct packer *packer, struct berth_error *err)
 {
     return append(packer, entry_new("manage"), err);
 }
 
-int store_compact(struct packer *packer, bool now, struct berth_error *err)
+int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 {
     struct json_object **entry;
     struct step *step;
     size_t n = 0;
     int rc;
 
-    if (!now && journal_size(packer->journal) < COMPACT_BYTES)
+    if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
         return 0;
     entry = calloc(packer->steps.nlive + 2, sizeof(struct json_object *));
     if (!entry)
@@ -168,7 +168,7 @@ int store_compact(struct packer *packer, bool now, struct berth_error *err)
     if ((entry[n] = start_entry(step)))
         n++;
     entry[n++] = stand_entry(&packer->pool);
-    rc = journal_rewrite(packer->journal, n, entry, err);
+    rc = journal_file_rewrite(packer->journal, n, entry, err);
     while (n)
         json_object_put(entry[--n]);
     free(entry);
@@ -336,16 +336,16 @@ static int load_entry(struct json_object *entry, void *arg)
     return loading->rc;
 }
 
-int store_load(struct packer *packer, struct berth_error *err)
+int journal_load(struct packer *packer, struct berth_error *err)
 {
     struct loading loading = {.packer = packer, .err = err};
 
-    if (journal_replay(packer->journal, load_entry, &loading, err) < 0)
+    if (journal_file_replay(packer->journal, load_entry, &loading, err) < 0)
         return -1;
     return loading.rc;
 }
 
-int store_set_aside(struct packer *packer, struct berth_error *err)
+int journal_set_aside(struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16], bad[PATH_MAX + 16];
     struct step *step;
@@ -360,5 +360,5 @@ int store_set_aside(struct packer *packer, struct berth_error *err)
         registry_drop(&packer->steps, step);
     for (size_t core = 0; core < packer->pool.cores; core++)
         packer->pool.stand[core] = POOL_OUTSIDE;
-    return store_compact(packer, true, err);
+    return journal_compact(packer, true, err);
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store - what the journal holds: a "start" per step with all that is needed to adopt it again, an
+/* journal - what its file holds: a "start" per step with all that is needed to adopt it again, an
  * "end", a "stand" with the permutation before each change of it, "release" and "manage". */
 #ifndef BERTH_STEPS_JOURNAL_H
 #define BERTH_STEPS_JOURNAL_H
 
 #include "packer/steps/packer.h"
 
-int store_start(struct packer *packer, const struct step *step, struct berth_error *err);
-int store_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
-int store_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
+int journal_start(struct packer *packer, const struct step *step, struct berth_error *err);
+int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int journal_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
 
 /* That root has released what `id` names (release.h), or that he wants new steps managed again. */
-int store_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
-int store_manage(struct packer *packer, struct berth_error *err);
+int journal_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int journal_manage(struct packer *packer, struct berth_error *err);
 
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
-int store_compact(struct packer *packer, bool now, struct berth_error *err);
+int journal_compact(struct packer *packer, bool now, struct berth_error *err);
 
 /* Read the journal into the registry and the pool (both empty before). Steps come back in the
  * state they were journaled in, their tasks at home, not yet verified to be alive. */
-int store_load(struct packer *packer, struct berth_error *err);
+int journal_load(struct packer *packer, struct berth_error *err);
 
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
  * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
-int store_set_aside(struct packer *packer, struct berth_error *err);
+int journal_set_aside(struct packer *packer, struct berth_error *err);
 
 #endif

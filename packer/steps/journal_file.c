@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* journal - see steps/journal_file.h
+/* journal_file - see journal_file.h
  *
  * The lock lies beside the journal ("PATH.lock"), so that a rename over the journal does not lose
  * it. */
@@ -18,7 +18,7 @@
 #include "packer/base/file.h"
 #include "packer/base/json.h"
 
-struct journal {
+struct journal_file {
     int fd;      /* the journal, O_APPEND */
     int lock_fd; /* PATH.lock, held with flock(2) and holding our pid as text */
     size_t size; /* bytes of complete lines */
@@ -36,7 +36,7 @@ static long lock_holder(int fd)
     return pid;
 }
 
-static int lock(struct journal *journal, struct berth_error *err)
+static int lock(struct journal_file *journal, struct berth_error *err)
 {
     char path[PATH_MAX + 8];
     long holder;
@@ -66,7 +66,7 @@ static char *read_journal(int fd, size_t *length)
 }
 
 /* Cut off what follows the last newline: a line that was being written when berthd died. */
-static int cut_torn_line(struct journal *journal, struct berth_error *err)
+static int cut_torn_line(struct journal_file *journal, struct berth_error *err)
 {
     size_t length;
     char *text = read_journal(journal->fd, &length), *newline;
@@ -82,9 +82,9 @@ static int cut_torn_line(struct journal *journal, struct berth_error *err)
     return 0;
 }
 
-int journal_open(struct journal **out, const char *path, struct berth_error *err)
+int journal_file_open(struct journal_file **out, const char *path, struct berth_error *err)
 {
-    struct journal *journal = calloc(1, sizeof(*journal));
+    struct journal_file *journal = calloc(1, sizeof(*journal));
 
     if (!journal)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
@@ -106,11 +106,11 @@ int journal_open(struct journal **out, const char *path, struct berth_error *err
     *out = journal;
     return 0;
 fail:
-    journal_close(journal);
+    journal_file_close(journal);
     return -1;
 }
 
-void journal_close(struct journal *journal)
+void journal_file_close(struct journal_file *journal)
 {
     if (!journal)
         return;
@@ -122,8 +122,8 @@ void journal_close(struct journal *journal)
 }
 
 /* Visit the line text[length]. 1 when visit wants no more, 0, or -1 and err. */
-static int visit_line(const struct journal *journal, size_t number, const char *text, size_t length,
-                      int (*visit)(struct json_object *, void *), void *arg,
+static int visit_line(const struct journal_file *journal, size_t number, const char *text,
+                      size_t length, int (*visit)(struct json_object *, void *), void *arg,
                       struct berth_error *err)
 {
     struct berth_error why = {""};
@@ -141,8 +141,9 @@ static int visit_line(const struct journal *journal, size_t number, const char *
     return stop != 0;
 }
 
-int journal_replay(struct journal *journal, int (*visit)(struct json_object *entry, void *arg),
-                   void *arg, struct berth_error *err)
+int journal_file_replay(struct journal_file *journal,
+                        int (*visit)(struct json_object *entry, void *arg), void *arg,
+                        struct berth_error *err)
 {
     size_t length, number = 0;
     char *text = read_journal(journal->fd, &length), *line, *end;
@@ -179,7 +180,8 @@ static int append(int fd, size_t size, struct json_object *entry, size_t *added)
     return rc;
 }
 
-int journal_append(struct journal *journal, struct json_object *entry, struct berth_error *err)
+int journal_file_append(struct journal_file *journal, struct json_object *entry,
+                        struct berth_error *err)
 {
     size_t added;
 
@@ -203,8 +205,8 @@ static int write_entries(int fd, size_t n, struct json_object *const *entry, siz
     return 0;
 }
 
-int journal_rewrite(struct journal *journal, size_t n, struct json_object *const *entry,
-                    struct berth_error *err)
+int journal_file_rewrite(struct journal_file *journal, size_t n, struct json_object *const *entry,
+                         struct berth_error *err)
 {
     struct file_draft draft;
     size_t size;
@@ -226,7 +228,7 @@ int journal_rewrite(struct journal *journal, size_t n, struct json_object *const
     return 0;
 }
 
-size_t journal_size(const struct journal *journal)
+size_t journal_file_size(const struct journal_file *journal)
 {
     return journal->size;
 }

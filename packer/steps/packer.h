@@ -38,7 +38,7 @@ struct packer {
     struct bill *bill;        /* what the meters say, and who gets it */
     struct ledger *ledger;    /* NULL: no record is kept */
     struct settler *settler;  /* NULL: slurmdbd is told nothing */
-    struct journal *journal;
+    struct journal_file *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct admit_names *names; /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */

@@ -52,7 +52,7 @@ static void step_free(struct step *step)
     free(step->request.task);
     free(step->body.task);
     free(step->counts);
-    free(step->bill.way);
+    free(step->bill.running);
     free(step);
 }
 

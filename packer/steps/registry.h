@@ -124,7 +124,7 @@ struct step_slowdown {
     double sum, home_sum, seconds; /* before that, times the seconds, and these */
 };
 
-struct step_hold {
+struct step_enacted {
     bool verified;   /* read back as wanted */
     bool away;       /* not berth's to place any more, and not yet seen at home again */
     uint64_t shared; /* share.changes that its tasks have followed */
@@ -159,7 +159,7 @@ struct step_bill {
     char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
     char by[32];                 /* what the dynamic part went by: "counters", "busy time",
                                     "cores" (held); several, with commas, in the course of time */
-    struct bill_step *way;       /* bill/parts.h; NULL: it is not billed (yet, or any more) */
+    struct bill_step *running;   /* bill/parts.h; NULL: it is not billed (yet, or any more) */
 };
 
 struct step {
@@ -180,7 +180,7 @@ struct step {
     struct step_share share;
     struct step_place place;
     struct step_slowdown slowdown;
-    struct step_hold hold;
+    struct step_enacted enacted;
     struct step_replace replace;
     struct step_memory memory;
     struct step_use use;

@@ -58,15 +58,15 @@ static void one(const uint8_t *data, size_t size)
     memset(&packer, 0, sizeof(packer));
     registry_init(&packer.steps, 4);
     fuzz_assert(pool_init(&packer.pool, CORES) == 0);
-    fuzz_assert(journal_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
-    if (store_load(&packer, &err) == 0) {
+    fuzz_assert(journal_file_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
+    if (journal_load(&packer, &err) == 0) {
         assert_steps(&packer.steps);
-        fuzz_assert(store_compact(&packer, true, &err) == 0);
+        fuzz_assert(journal_compact(&packer, true, &err) == 0);
     } else {
         fuzz_assert(err.text[0]);
     }
     assert_permutation(&packer.pool);
-    journal_close(packer.journal);
+    journal_file_close(packer.journal);
     pool_free(&packer.pool);
     registry_free(&packer.steps);
 }

@@ -48,9 +48,10 @@ static void save_journal(struct sim *sim)
     file = fopen(path, "r");
     assert_non_null(file);
     free(sim->journal);
-    sim->journal = malloc(journal_size(sim->f->packer.journal) + 1);
+    sim->journal = malloc(journal_file_size(sim->f->packer.journal) + 1);
     assert_non_null(sim->journal);
-    sim->journal_size = fread(sim->journal, 1, journal_size(sim->f->packer.journal), file);
+    sim->journal_file_size =
+        fread(sim->journal, 1, journal_file_size(sim->f->packer.journal), file);
     fclose(file);
 }
 
@@ -337,7 +338,8 @@ void sim_resume(struct sim *sim, bool stale)
         snprintf(path, sizeof(path), "%s/journal", sim->f->dir);
         file = fopen(path, "w");
         assert_non_null(file);
-        assert_int_equal(fwrite(sim->journal, 1, sim->journal_size, file), sim->journal_size);
+        assert_int_equal(fwrite(sim->journal, 1, sim->journal_file_size, file),
+                         sim->journal_file_size);
         assert_int_equal(fclose(file), 0);
     }
     sim->dead = false;

@@ -45,7 +45,7 @@ struct sim {
     long calls_left;                   /* until the daemon dies; < 0: it lives */
     bool dead;
     char *journal; /* as it was then */
-    size_t journal_size;
+    size_t journal_file_size;
     uint64_t applied, failed, killed; /* counted */
 };
 

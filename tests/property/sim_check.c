@@ -177,9 +177,9 @@ static const char *difference(const struct step *a, const struct step *b)
 {
     if (!b)
         return "is missing";
-    if (a->state != b->state || a->released != b->released || a->hold.away != b->hold.away)
+    if (a->state != b->state || a->released != b->released || a->enacted.away != b->enacted.away)
         return "is in another state";
-    if (strcmp(a->hold.reason, b->hold.reason) != 0)
+    if (strcmp(a->enacted.reason, b->enacted.reason) != 0)
         return "has another reason";
     if (!cpus_equal(&a->body.job_home, &b->body.job_home) ||
         !cpus_equal(&a->body.step_home, &b->body.step_home))
@@ -228,7 +228,7 @@ bool sim_journal_tells(struct sim *sim, char *why)
     bool same = false;
 
     registry_init(&read.steps, 0);
-    if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || store_load(&read, &err) < 0)
+    if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || journal_load(&read, &err) < 0)
         snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
     else {
         release_leave(&read);

@@ -107,8 +107,8 @@ static void begin(struct run *run)
     step->body.task[0].cpus = random_cpus(run);
     if (chance(run, 0.9)) /* without memory for it: what it does is unmanaged */
         bill_begin(packer_of(run), step, false);
-    if (step->bill.way && chance(run, 0.5))
-        step->bill.way->since_s = run->box->now_s + noise_uniform(&run->noise);
+    if (step->bill.running && chance(run, 0.5))
+        step->bill.running->since_s = run->box->now_s + noise_uniform(&run->noise);
     run->live++;
 }
 
@@ -118,10 +118,10 @@ static void end(struct run *run)
 
     if (!step)
         return;
-    for (size_t z = 0; step->bill.way && z < BOX_ZONES; z++)
-        run->orphans += step->bill.way->claim[z].there;
+    for (size_t z = 0; step->bill.running && z < BOX_ZONES; z++)
+        run->orphans += step->bill.running->claim[z].there;
     bill_end(packer_of(run), step);
-    assert_null(step->bill.way);
+    assert_null(step->bill.running);
     run->ended_uj += sum_of(step);
     free(step->counts);
     step->counts = NULL;
@@ -205,7 +205,7 @@ static void die(struct run *run)
         bill_save(packer, packer->bill);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        free(step->bill.way);
+        free(step->bill.running);
         step->bill = (struct step_bill){0};
     }
     for (size_t z = 0; z < BOX_ZONES; z++) {

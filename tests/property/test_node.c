@@ -329,7 +329,7 @@ static bool faults(struct run *run)
     sim->fail_restore = sim_chance(sim, 3) ? 1 + (unsigned)sim_random(sim, 100) : 0;
     sim_die_after(sim, sim_chance(sim, 6) ? (long)sim_random(sim, 5) : -1);
     if (full)
-        limit_files(journal_size(sim->f->packer.journal) + sim_random(sim, 1500));
+        limit_files(journal_file_size(sim->f->packer.journal) + sim_random(sim, 1500));
     run->disk_was_full |= full;
     return full;
 }

@@ -58,7 +58,7 @@ static struct step *run(struct bill_box *box, uint32_t job, const char *cpus)
 {
     struct step *step = fixture_run(box->f, job, cpus, NULL);
 
-    assert_non_null(step->bill.way);
+    assert_non_null(step->bill.running);
     return step;
 }
 
@@ -178,7 +178,7 @@ static void test_begin_within(void **state)
     struct bill_box *box = *state;
     struct step *a = run(box, 1, "0"), *b = run(box, 2, "1");
 
-    b->bill.way->since_s = box->now_s + 1.5;
+    b->bill.running->since_s = box->now_s + 1.5;
     bill_box_use(box, BOX_PACKAGE_0, 8 * J);
     bill_box_turn(box, 2);
     assert_uj(a, ENERGY_PACKAGE, 2 * J);
@@ -249,7 +249,7 @@ static void test_carries_over(void **state)
     b = TAILQ_FIRST(&box->f->packer.steps.ended);
     assert_false(b->bill.known[ENERGY_PACKAGE]);
     assert_int_equal(b->bill.gaps, 1);
-    assert_null(b->bill.way);
+    assert_null(b->bill.running);
     box->lost[BOX_PACKAGE_0] = false;
     bill_box_turn(box, 1);
     assert_uj(a, ENERGY_PACKAGE, 9 * J);
@@ -363,7 +363,7 @@ static void test_another_step(void **state)
     fixture_paper(box->f);
     a = run(box, 1, "0");
     a->started_at++;
-    free(a->bill.way);
+    free(a->bill.running);
     a->bill = (struct step_bill){0};
     bill_begin(&box->f->packer, a, true);
     assert_false(a->bill.known[ENERGY_PACKAGE]);
@@ -509,7 +509,7 @@ static void test_hooks(void **state)
     was_read(packer);
     step = run(box, 1, "0");
     assert_true(was_read(packer));
-    assert_true(step->bill.way->since_s > packer->bill->at_s);
+    assert_true(step->bill.running->since_s > packer->bill->at_s);
     rearrange_again(packer, 1);
     assert_true(was_read(packer));
     packer->bill->due_s = 0;
@@ -517,15 +517,15 @@ static void test_hooks(void **state)
     assert_true(was_read(packer));
     assert_int_equal(pipeline_release(packer, (struct wire_step_id){1, 0}, &err), 0);
     assert_true(was_read(packer));
-    assert_non_null(step->bill.way); /* it is still billed */
+    assert_non_null(step->bill.running); /* it is still billed */
     fixture_end(box->f, 1, 0);
     assert_true(was_read(packer));
     step = TAILQ_FIRST(&packer->steps.ended);
-    assert_null(step->bill.way);
+    assert_null(step->bill.running);
     assert_true(step->bill.known[ENERGY_PACKAGE]);
     run(box, 2, "0");
     pipeline_job_end(packer, 2);
-    assert_null(TAILQ_FIRST(&packer->steps.ended)->bill.way);
+    assert_null(TAILQ_FIRST(&packer->steps.ended)->bill.running);
     was_read(packer);
     pipeline_undo(packer);
     assert_true(was_read(packer));
@@ -543,7 +543,7 @@ static void test_no_meters(void **state)
     bill_turn(&f->packer);
     bill_keep(&f->packer);
     assert_false(bill_zone(&f->packer, 0, &zone, &account));
-    assert_null(step->bill.way);
+    assert_null(step->bill.running);
     fixture_end(f, 1, 0);
     fixture_close(f);
 }

@@ -68,7 +68,7 @@ static void test_not_managed(void **state)
     struct fixture *f = *state;
     struct step *step = put(f);
 
-    strcpy(step->hold.reason, "left alone: so");
+    strcpy(step->enacted.reason, "left alone: so");
     for (size_t i = 0; i < 3; i++) {
         struct wire_answer answer;
 

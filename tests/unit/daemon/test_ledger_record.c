@@ -72,7 +72,7 @@ static void test_who(void **state)
     step->place.policy = WIRE_POLICY_DIO_POWER;
     step->size.cores = 2;
     step->size.given = 1;
-    step->hold.moves = 4;
+    step->enacted.moves = 4;
     step->exit_status = 256;
     ledger_record_fill(&f->packer, step, &record);
     assert_string_equal(record.cluster, "north");

@@ -93,11 +93,11 @@ static void test_exchange_and_back(void **state)
     assert_int_equal(b->place.rank, 1);
     assert_int_equal(a->place.rank, 2);
     assert_int_equal(f->packer.moves, 2);
-    assert_false(b->hold.verified); /* a dry run verifies nothing */
+    assert_false(b->enacted.verified); /* a dry run verifies nothing */
     fixture_end(f, 2, 0);
     assert_at(a, "0");
     assert_stand(&f->packer.pool, "0 - - - - - - -");
-    assert_int_equal(a->hold.moves, 2);
+    assert_int_equal(a->enacted.moves, 2);
     assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
 }
 
@@ -254,7 +254,7 @@ static void test_off_step_takes_its_cores(void **state)
     assert_cpus(&b->body.task[0].cpus, "2");
     assert_stand(&f->packer.pool, "0 1 - - - - - -");
     assert_string_equal(reason_of(off), "not placed");
-    assert_non_null(strstr(off->hold.reason, "did not opt in"));
+    assert_non_null(strstr(off->enacted.reason, "did not opt in"));
 }
 
 static void test_left_alone(void **state)
@@ -308,7 +308,7 @@ static void test_failed_step_is_put_back(void **state)
     assert_at(b, "2");
     assert_at(a, "0");
     assert_int_equal(f->packer.failures, 1);
-    assert_non_null(strstr(b->hold.reason, "the paper tore"));
+    assert_non_null(strstr(b->enacted.reason, "the paper tore"));
     assert_stand(&f->packer.pool, "0 - - - - - - -");
     assert_true(marked(f, 2)); /* it did opt in */
     f->fails = 0;
@@ -370,7 +370,7 @@ static void test_sized_and_undone(void **state)
     assert_cpus(&step->place.home, "0-3");
     assert_int_equal(pool_count(&f->packer.pool), 4); /* it still holds them all */
     assert_string_equal(f->calls, "apply 1.0 0-1; ");
-    assert_int_equal(step->hold.moves, 0);
+    assert_int_equal(step->enacted.moves, 0);
     fixture_forget(f);
     fixture_end(f, 1, 0);
     assert_string_equal(f->calls, "restore 1.0 0-3; ");
@@ -751,7 +751,7 @@ static void test_full_disk_refuses(void **state)
     for (size_t room = 0; room < 4096; room += 50) {
         struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
 
-        limit_files(journal_size(f->packer.journal) + room);
+        limit_files(journal_file_size(f->packer.journal) + room);
         pipeline_start(&f->packer, &request, &answer);
         limit_files(RLIM_INFINITY);
         if (answer.ok)
@@ -787,7 +787,7 @@ static void test_full_disk_makes_room(void **state)
 
     fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
     assert_at(a, "2");
-    limit_files(journal_size(f->packer.journal));
+    limit_files(journal_file_size(f->packer.journal));
     pipeline_start(&f->packer, &request, &answer);
     limit_files(RLIM_INFINITY);
     assert_false(answer.ok);
@@ -808,7 +808,7 @@ static void test_full_disk_still_vacates(void **state)
     struct step *a = fixture_run(f, 1, "0", "low");
 
     fixture_run(f, 2, "2", "high");
-    limit_files(journal_size(f->packer.journal));
+    limit_files(journal_file_size(f->packer.journal));
     pipeline_job_end(&f->packer, 2);
     limit_files(RLIM_INFINITY);
     assert_at(a, "0");
@@ -827,7 +827,7 @@ static void test_journal_stays_small(void **state)
         fixture_run(f, 10 + i, "4-5", "low");
         fixture_end(f, 10 + i, 0);
         pipeline_sweep(&f->packer);
-        assert_true(journal_size(f->packer.journal) < (1 << 20) + 4096);
+        assert_true(journal_file_size(f->packer.journal) < (1 << 20) + 4096);
         f->calls[0] = '\0';
     }
     assert_int_equal(f->packer.steps.nended, f->conf.history);

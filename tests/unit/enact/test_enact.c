@@ -55,7 +55,7 @@ static void test_vacate_first(void **state)
     assert_int_equal(change(f, 3, (size_t[]){0, 1, 2}, (size_t[]){1, 2, 3}, 0), 0);
     assert_string_equal(f->calls, "apply 3.0 3; apply 2.0 2; apply 1.0 1; ");
     assert_int_equal(f->packer.moves, 3);
-    assert_true(first->hold.verified);
+    assert_true(first->enacted.verified);
     assert_cpus(&first->place.cpus, "1");
     assert_cpus(&first->place.home, "0");
 }
@@ -109,7 +109,7 @@ static void test_fresh(void **state)
     fresh = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     fixture_forget(f);
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
-    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 1; ");
     assert_cpus(&fresh->place.cpus, "1");
 }
@@ -137,7 +137,7 @@ static void test_slurm_writes_the_job_again(void **state)
     fresh = fixture_put(f, 1, 1, "0-1", 1, ONE("1"));
     fixture_forget(f);
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
-    assert_int_equal(hold_change(&f->packer, &next, fresh, 0, &err), 0);
+    assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 2; ");
 
     fixture_forget(f);
@@ -158,7 +158,7 @@ static void test_all(void **state)
 
     fixture_put(f, 1, 0, "0", 1, ONE("0"));
     fixture_put(f, 2, 0, "1", 1, ONE("1"))->state = STEP_LEFT;
-    assert_int_equal(change(f, 0, NULL, NULL, HOLD_ALL), 0);
+    assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
     assert_string_equal(f->calls, "apply 1.0 0; ");
     assert_int_equal(f->packer.moves, 0); /* it stood right */
 }
@@ -177,8 +177,8 @@ static void test_failure(void **state)
     assert_cpus(&second->body.task[0].cpus, "4");
     assert_cpus(&second->place.cpus, "4");
     assert_cpus(&second->place.mems, "1");
-    assert_true(second->hold.verified); /* at home */
-    assert_string_equal(second->hold.reason, "put back: the paper tore");
+    assert_true(second->enacted.verified); /* at home */
+    assert_string_equal(second->enacted.reason, "put back: the paper tore");
     assert_cpus(&first->body.task[0].cpus, "2");
     assert_stand(&f->packer.pool, "2 - 0 3 - - - -");
     assert_int_equal(f->packer.failures, 1);
@@ -216,7 +216,7 @@ static void test_no_memory(void **state)
     struct fixture *f = *state;
     struct step *step = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
 
-    assert_int_equal(change(f, 0, NULL, NULL, HOLD_ALL), 0);
+    assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
     fixture_forget(f);
     no_memory = true;
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
@@ -247,11 +247,11 @@ static void test_not_journaled_not_done(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    limit_files(journal_size(f->packer.journal));
+    limit_files(journal_file_size(f->packer.journal));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), -1);
     assert_string_equal(f->calls, "");
     assert_stand(&f->packer.pool, "0 1 - - - - - -");
-    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, HOLD_MUST), 0);
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, ENACT_MUST), 0);
     limit_files(RLIM_INFINITY);
     assert_string_equal(f->calls, "apply 1.0 1; ");
     assert_stand(&f->packer.pool, "1 0 - - - - - -");
@@ -264,10 +264,10 @@ static void test_journaled_once(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
-    size = journal_size(f->packer.journal);
+    size = journal_file_size(f->packer.journal);
     assert_true(size > 0);
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    assert_int_equal(journal_size(f->packer.journal), size);
+    assert_int_equal(journal_file_size(f->packer.journal), size);
 }
 
 /* ---- words ---- */
@@ -292,7 +292,7 @@ static void test_restore(void **state)
 
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
     fixture_forget(f);
-    hold_restore(&f->packer, step);
+    enact_restore(&f->packer, step);
     assert_string_equal(f->calls, "restore 1.0 0; ");
     assert_cpus(&step->body.task[0].cpus, "0");
     assert_cpus(&step->place.cpus, "0");

@@ -23,7 +23,7 @@ static void test_a_core_of_the_pool(void **state)
 
     only(f, "1-7");
     assert_int_equal(fixture_step(f, 1, 0)->state, STEP_LEFT);
-    assert_string_equal(fixture_step(f, 1, 0)->hold.reason, "left alone: its CPU 0 is off");
+    assert_string_equal(fixture_step(f, 1, 0)->enacted.reason, "left alone: its CPU 0 is off");
     assert_int_equal(fixture_step(f, 2, 0)->state, STEP_PLACED);
     assert_cpus(&fixture_step(f, 2, 0)->body.task[0].cpus, "2");
     assert_false(pool_has(&f->packer.pool, 0));
@@ -54,7 +54,7 @@ static void test_new_steps(void **state)
     only(f, "0-5,7");
     fixture_run(f, 3, "6-7", "high");
     assert_int_equal(fixture_step(f, 3, 0)->state, STEP_LEFT);
-    assert_non_null(strstr(fixture_step(f, 3, 0)->hold.reason, "switched off"));
+    assert_non_null(strstr(fixture_step(f, 3, 0)->enacted.reason, "switched off"));
     only(f, "0-7");
     fixture_end(f, 3, 0);
     fixture_run(f, 4, "6-7", "high");
@@ -73,7 +73,7 @@ static void test_resume(void **state)
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
     assert_int_equal(fixture_step(f, 2, 0)->state, STEP_LEFT);
     assert_cpus(&fixture_step(f, 1, 0)->body.task[0].cpus, "0");
-    assert_false(fixture_step(f, 2, 0)->hold.away);
+    assert_false(fixture_step(f, 2, 0)->enacted.away);
 }
 
 /* Home is what is left of it: of the task's own CPUs, else of its step's, else all of it. */

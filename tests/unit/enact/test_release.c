@@ -61,12 +61,13 @@ static void test_the_node(void **state)
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
     assert_step(f, 2, "2", STEP_LEFT);
-    assert_string_equal(fixture_step(f, 1, 0)->hold.reason, "released by root (berthctl release)");
-    assert_true(fixture_step(f, 1, 0)->hold.verified);
+    assert_string_equal(fixture_step(f, 1, 0)->enacted.reason,
+                        "released by root (berthctl release)");
+    assert_true(fixture_step(f, 1, 0)->enacted.verified);
     assert_int_equal(pool_count(&f->packer.pool), 0);
     fixture_run(f, 3, "4", "high");
     assert_step(f, 3, "4", STEP_LEFT);
-    assert_non_null(strstr(fixture_step(f, 3, 0)->hold.reason, "released by root"));
+    assert_non_null(strstr(fixture_step(f, 3, 0)->enacted.reason, "released by root"));
     fixture_forget(f);
     release(f, WIRE_ALL); /* and once more */
     assert_calls(f, "");
@@ -139,12 +140,12 @@ static void test_unknown(void **state)
 {
     struct fixture *f = *state;
     struct berth_error err = {""};
-    size_t size = journal_size(f->packer.journal);
+    size_t size = journal_file_size(f->packer.journal);
 
     assert_int_equal(pipeline_release(&f->packer, STEP(1, 7), &err), -1);
     assert_string_equal(err.text, "1.7: no such step runs here");
     assert_int_equal(pipeline_release(&f->packer, JOB(9), &err), -1);
-    assert_int_equal(journal_size(f->packer.journal), size);
+    assert_int_equal(journal_file_size(f->packer.journal), size);
     assert_step(f, 1, "2", STEP_PLACED);
 }
 
@@ -154,7 +155,7 @@ static void test_killed_after_the_word(void **state)
     struct fixture *f = *state;
     struct berth_error err;
 
-    assert_int_equal(store_release(&f->packer, WIRE_ALL, &err), 0);
+    assert_int_equal(journal_release(&f->packer, WIRE_ALL, &err), 0);
     die_and_resume(f);
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
@@ -184,8 +185,8 @@ static void test_stuck(void **state)
 
     f->stuck = 1;
     release(f, STEP(1, 0));
-    assert_false(fixture_step(f, 1, 0)->hold.verified);
-    assert_true(fixture_step(f, 1, 0)->hold.away);
+    assert_false(fixture_step(f, 1, 0)->enacted.verified);
+    assert_true(fixture_step(f, 1, 0)->enacted.away);
     fixture_forget(f);
     pipeline_sweep(&f->packer);
     assert_calls(f, "restore 1.0 0; restore 1.0 0; "); /* each time is two attempts */
@@ -193,8 +194,8 @@ static void test_stuck(void **state)
     assert_non_null(strstr(f->calls, "restore 1.0 0; "));
     f->stuck = 0;
     pipeline_sweep(&f->packer);
-    assert_true(fixture_step(f, 1, 0)->hold.verified);
-    assert_false(fixture_step(f, 1, 0)->hold.away);
+    assert_true(fixture_step(f, 1, 0)->enacted.verified);
+    assert_false(fixture_step(f, 1, 0)->enacted.away);
     fixture_forget(f);
     pipeline_sweep(&f->packer);
     pipeline_undo(&f->packer);
@@ -209,11 +210,11 @@ static void test_failed_and_stuck(void **state)
     f->fails = f->stuck = 2;
     fixture_end(f, 1, 0); /* 2.0 has to go home from core 0, and cannot */
     assert_int_equal(fixture_step(f, 2, 0)->state, STEP_FAILED);
-    assert_true(fixture_step(f, 2, 0)->hold.away);
+    assert_true(fixture_step(f, 2, 0)->enacted.away);
     f->fails = f->stuck = 0;
     die_and_resume(f);
     assert_int_equal(fixture_step(f, 2, 0)->state, STEP_FAILED);
-    assert_false(fixture_step(f, 2, 0)->hold.away);
+    assert_false(fixture_step(f, 2, 0)->enacted.away);
     assert_calls(f, "restore 2.0 2; ");
 }
 

@@ -300,7 +300,7 @@ static void test_step(void **state)
     count(step);
     step->profile.known = true;
     step->profile.miss_pmi = 9000;
-    step->hold.moves = 3;
+    step->enacted.moves = 3;
     step->bill.known[ENERGY_PACKAGE] = true;
     step->bill.uj[ENERGY_PACKAGE] = 1234567890123;
     page = get(f, METRICS_OPENMETRICS, true);

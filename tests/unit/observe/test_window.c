@@ -69,7 +69,7 @@ static int open_replay(void **state)
     return 0;
 }
 
-/* The step is so old, and its window over. Returns what sample_due does. */
+/* The step is so old, and its window over. Returns what window_due does. */
 static double at_age(struct fixture *f, struct step *step, double age_s)
 {
     step->started_mono_s = clock_s() - age_s;
@@ -109,10 +109,10 @@ static void test_first_window(void **state)
     assert_int_equal(step->class.id, STEP_UNPROFILED);
     next = pipeline_observe(&f->packer);
     assert_true(next > 0.5 && next <= 1);
-    assert_int_equal(sample_read(&f->packer, step, &sample), -1);
+    assert_int_equal(window_read(&f->packer, step, &sample), -1);
     next = at_age(f, step, 1);
     assert_true(next > 0.3 && next <= 0.5);
-    assert_int_equal(sample_read(&f->packer, step, &sample), 0);
+    assert_int_equal(window_read(&f->packer, step, &sample), 0);
     assert_false(step_counts_rate(step, RATE_MISS_PMI, &mean, &error));
     next = at_age(f, step, 1.5);
     assert_true(next > 0.3 && next <= 1.5);
@@ -129,12 +129,12 @@ static void test_no_steps(void **state)
 {
     struct fixture *f = *state;
 
-    assert_true(sample_due(&f->packer) < 0);
+    assert_true(window_due(&f->packer) < 0);
     fixture_run(f, 1, "0", "stranger"); /* no recording: attached, nothing known */
     at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 1);
     at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 2);
     fixture_end(f, 1, 0);
-    assert_true(sample_due(&f->packer) < 0);
+    assert_true(window_due(&f->packer) < 0);
 }
 
 /* What a run alone has shown is not replaced by what is counted now. */
@@ -190,7 +190,7 @@ static void test_alone_and_beside(void **state)
     write_stat(f, busy);
     at_age(f, step, 4);
     assert_int_equal(step->counts->ended[1], 1);
-    sample_follow(&f->packer, step); /* a window in two places is neither */
+    window_follow(&f->packer, step); /* a window in two places is neither */
     at_age(f, step, 5);
     assert_int_equal(step->counts->windows, 4);
     assert_int_equal(step->counts->ended[0] + step->counts->ended[1], 3);
@@ -267,7 +267,7 @@ static void test_who_is_counted(void **state)
     step = TAILQ_FIRST(&f->packer.steps.ended);
     assert_null(step->counts->counters);
     assert_rate(step, RATE_MISS_PMI, 20000);
-    assert_true(sample_due(&f->packer) < 0);
+    assert_true(window_due(&f->packer) < 0);
 }
 
 static bool no_memory;
@@ -291,11 +291,11 @@ static void test_no_memory(void **state)
 
     no_memory = true;
     step->counts->due_s = 0;
-    assert_true(sample_due(&f->packer) > 0.001);
+    assert_true(window_due(&f->packer) > 0.001);
     no_memory = false;
     assert_null(step->counts->counters);
     step->counts->due_s = 0;
-    sample_due(&f->packer);
+    window_due(&f->packer);
     assert_non_null(step->counts->counters);
 }
 

@@ -23,7 +23,7 @@ static int open_plain(void **state)
 static int load(struct fixture *f, struct berth_error *err)
 {
     fixture_restart(f);
-    return store_load(&f->packer, err);
+    return journal_load(&f->packer, err);
 }
 
 static void load_well(struct fixture *f)
@@ -45,8 +45,8 @@ static struct step *put(struct fixture *f, uint32_t job)
 
     step->started_at = 1700000000;
     step->started_mono_s = 12.25;
-    step->hold.moves = 3;
-    strcpy(step->hold.reason, "because");
+    step->enacted.moves = 3;
+    strcpy(step->enacted.reason, "because");
     strcpy(step->refused, "isolate");
     strcpy(step->body.leaf, "slurm/uid_1/job_1/step_0");
     step->body.mems_home = cpus_of("1");
@@ -58,15 +58,15 @@ static void test_start(void **state)
     struct fixture *f = *state;
     struct step *step = put(f, 1);
 
-    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     step = find(f, 1, 0);
     assert_non_null(step);
     assert_int_equal(step->state, STEP_PLACED);
     assert_int_equal(step->started_at, 1700000000);
     assert_true(step->started_mono_s == 12.25);
-    assert_int_equal(step->hold.moves, 3);
-    assert_string_equal(step->hold.reason, "because");
+    assert_int_equal(step->enacted.moves, 3);
+    assert_string_equal(step->enacted.reason, "because");
     assert_string_equal(step->refused, "isolate");
     assert_string_equal(step->body.leaf, "slurm/uid_1/job_1/step_0");
     assert_cpus(&step->body.job_home, "0-3");
@@ -83,10 +83,10 @@ static void test_end(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(store_start(&f->packer, put(f, 1), NULL), 0);
-    assert_int_equal(store_start(&f->packer, put(f, 2), NULL), 0);
-    assert_int_equal(store_end(&f->packer, (struct wire_step_id){1, 0}, NULL), 0);
-    assert_int_equal(store_end(&f->packer, (struct wire_step_id){9, 9}, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
+    assert_int_equal(journal_start(&f->packer, put(f, 2), NULL), 0);
+    assert_int_equal(journal_end(&f->packer, (struct wire_step_id){1, 0}, NULL), 0);
+    assert_int_equal(journal_end(&f->packer, (struct wire_step_id){9, 9}, NULL), 0);
     load_well(f);
     assert_null(find(f, 1, 0));
     assert_non_null(find(f, 2, 0));
@@ -100,9 +100,9 @@ static void test_started_twice(void **state)
     struct fixture *f = *state;
     struct step *step = put(f, 1);
 
-    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     step->started_at++;
-    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     assert_int_equal(f->packer.steps.nlive, 1);
     assert_int_equal(find(f, 1, 0)->started_at, 1700000001);
@@ -115,9 +115,9 @@ static void test_stand(void **state)
 
     for (size_t core = 0; core < 4; core++)
         pool_join(pool, core);
-    assert_int_equal(store_stand(&f->packer, pool, NULL), 0);
+    assert_int_equal(journal_stand(&f->packer, pool, NULL), 0);
     assert_int_equal(pool_assign(pool, 2, (size_t[]){0, 3}, (size_t[]){3, 0}), 0);
-    assert_int_equal(store_stand(&f->packer, pool, NULL), 0);
+    assert_int_equal(journal_stand(&f->packer, pool, NULL), 0);
     load_well(f);
     assert_stand(&f->packer.pool, "3 1 2 0 - - - -"); /* the last word */
 }
@@ -128,15 +128,15 @@ static void test_compact(void **state)
     struct step *ended = put(f, 1);
     size_t size;
 
-    assert_int_equal(store_start(&f->packer, ended, NULL), 0);
-    assert_int_equal(store_start(&f->packer, put(f, 2), NULL), 0);
+    assert_int_equal(journal_start(&f->packer, ended, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, put(f, 2), NULL), 0);
     pool_join(&f->packer.pool, 5);
     registry_end(&f->packer.steps, ended);
-    size = journal_size(f->packer.journal);
-    assert_int_equal(store_compact(&f->packer, false, NULL), 0);
-    assert_int_equal(journal_size(f->packer.journal), size); /* small enough */
-    assert_int_equal(store_compact(&f->packer, true, NULL), 0);
-    assert_true(journal_size(f->packer.journal) < size);
+    size = journal_file_size(f->packer.journal);
+    assert_int_equal(journal_compact(&f->packer, false, NULL), 0);
+    assert_int_equal(journal_file_size(f->packer.journal), size); /* small enough */
+    assert_int_equal(journal_compact(&f->packer, true, NULL), 0);
+    assert_true(journal_file_size(f->packer.journal) < size);
     load_well(f);
     assert_null(find(f, 1, 0));
     assert_non_null(find(f, 2, 0));
@@ -154,7 +154,7 @@ static void test_size(void **state)
     step->size.cores = 3;
     step->size.given = 2;
     strcpy(step->size.reason, "so");
-    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     step = find(f, 1, 0);
     assert_cpus(&step->body.task[0].use, "0");
@@ -171,7 +171,7 @@ static void test_many_tasks(void **state)
     struct step *step = registry_add(&f->packer.steps, &request);
 
     assert_non_null(step);
-    assert_int_equal(store_start(&f->packer, step, NULL), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     assert_int_equal(find(f, 1, 0)->body.ntasks, 3400);
 }
@@ -183,12 +183,12 @@ static void test_too_many_tasks(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 8000, NULL);
     struct berth_error err = {""};
     struct step *step = registry_add(&f->packer.steps, &request);
-    size_t size = journal_size(f->packer.journal);
+    size_t size = journal_file_size(f->packer.journal);
 
     assert_non_null(step);
-    assert_int_equal(store_start(&f->packer, step, &err), -1);
+    assert_int_equal(journal_start(&f->packer, step, &err), -1);
     assert_non_null(strstr(err.text, "journal"));
-    assert_int_equal(journal_size(f->packer.journal), size);
+    assert_int_equal(journal_file_size(f->packer.journal), size);
 }
 
 /* ---- what else may stand in the file ---- */
@@ -226,7 +226,7 @@ static void test_unreadable(void **state)
         struct fixture *f = fixture_open(TWO_BY_TWO);
         struct berth_error err = {""};
 
-        assert_int_equal(store_start(&f->packer, put(f, 1), NULL), 0);
+        assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
         append_text(f, cases[i].line);
         assert_int_equal(load(f, &err), -1);
         if (!strstr(err.text, cases[i].why))
@@ -247,7 +247,7 @@ static void test_body_fields(void **state)
         char path[256], line[8192], *at;
         FILE *file;
 
-        assert_int_equal(store_start(&f->packer, put(f, 1), NULL), 0);
+        assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
         snprintf(path, sizeof(path), "%s/journal", f->dir);
         file = fopen(path, "re");
         assert_non_null(fgets(line, sizeof(line), file));
@@ -289,7 +289,7 @@ static void test_torn_line(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(store_start(&f->packer, put(f, 1), NULL), 0);
+    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
     append_text(f, "{\"op\":\"end\",\"job\":1,\"st");
     load_well(f);
     assert_non_null(find(f, 1, 0));

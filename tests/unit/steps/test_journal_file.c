@@ -24,14 +24,14 @@
 
 struct box {
     char dir[64], path[128];
-    struct journal *journal;
+    struct journal_file *journal;
 };
 
 static void open_it(struct box *box)
 {
     struct berth_error err = {""};
 
-    if (journal_open(&box->journal, box->path, &err) < 0)
+    if (journal_file_open(&box->journal, box->path, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -51,7 +51,7 @@ static int teardown(void **state)
 {
     struct box *box = *state;
 
-    journal_close(box->journal);
+    journal_file_close(box->journal);
     assert_int_equal(folder_remove(box->dir), 0);
     free(box);
     return 0;
@@ -68,7 +68,7 @@ static struct json_object *entry_of(int number)
 static int append(struct box *box, int number, struct berth_error *err)
 {
     struct json_object *entry = entry_of(number);
-    int rc = journal_append(box->journal, entry, err);
+    int rc = journal_file_append(box->journal, entry, err);
 
     json_object_put(entry);
     return rc;
@@ -94,7 +94,7 @@ static void expect(struct box *box, int first, size_t n)
     struct berth_error err = {""};
     struct seen seen = {0};
 
-    if (journal_replay(box->journal, see, &seen, &err) < 0)
+    if (journal_file_replay(box->journal, see, &seen, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(seen.n, n);
     for (size_t i = 0; i < n; i++)
@@ -108,19 +108,19 @@ static void test_entries_outlive_the_writer(void **state)
     struct stat info;
 
     open_it(box);
-    assert_int_equal(journal_size(box->journal), 0);
+    assert_int_equal(journal_file_size(box->journal), 0);
     expect(box, 1, 0);
     for (int i = 1; i <= 3; i++)
         assert_int_equal(append(box, i, NULL), 0);
     expect(box, 1, 3);
-    assert_int_equal(journal_size(box->journal), 3 * strlen("{\"n\":1}\n"));
-    journal_close(box->journal);
+    assert_int_equal(journal_file_size(box->journal), 3 * strlen("{\"n\":1}\n"));
+    journal_file_close(box->journal);
     open_it(box);
     expect(box, 1, 3);
     assert_int_equal(append(box, 4, NULL), 0);
     expect(box, 1, 4);
 
-    assert_int_equal(journal_replay(box->journal, see, &seen, NULL), 0);
+    assert_int_equal(journal_file_replay(box->journal, see, &seen, NULL), 0);
     assert_int_equal(seen.n, 2);
     assert_int_equal(stat(box->path, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0600);
@@ -149,7 +149,7 @@ static void test_a_torn_line_was_never_written(void **state)
         next = (int)cases[i].entries + 1;
         assert_int_equal(append(box, next, NULL), 0);
         expect(box, 1, cases[i].entries + 1);
-        journal_close(box->journal);
+        journal_file_close(box->journal);
         box->journal = NULL;
     }
 }
@@ -173,9 +173,9 @@ static void test_a_bad_line_is_named(void **state)
         file_put(box->path, cases[i].text);
         open_it(box);
         seen = (struct seen){0};
-        assert_int_equal(journal_replay(box->journal, see, &seen, &err), -1);
+        assert_int_equal(journal_file_replay(box->journal, see, &seen, &err), -1);
         assert_non_null(strstr(err.text, cases[i].line));
-        journal_close(box->journal);
+        journal_file_close(box->journal);
         box->journal = NULL;
     }
 }
@@ -183,21 +183,22 @@ static void test_a_bad_line_is_named(void **state)
 static void test_a_second_berthd_is_refused(void **state)
 {
     struct box *box = *state;
-    struct journal *second = NULL;
+    struct journal_file *second = NULL;
     struct json_object *entry = entry_of(1);
     struct berth_error err;
     char want[256];
 
     open_it(box);
     snprintf(want, sizeof(want), "%s: in use by process %d", box->path, (int)getpid());
-    assert_int_equal(journal_open(&second, box->path, &err), -1);
+    assert_int_equal(journal_file_open(&second, box->path, &err), -1);
     assert_string_equal(err.text, want);
     assert_null(second);
 
-    assert_int_equal(journal_rewrite(box->journal, 1, &entry, NULL), 0);
+    assert_int_equal(journal_file_rewrite(box->journal, 1, &entry, NULL), 0);
     json_object_put(entry);
-    assert_int_equal(journal_open(&second, box->path, &err), -1); /* renamed over, still locked */
-    journal_close(box->journal);
+    assert_int_equal(journal_file_open(&second, box->path, &err),
+                     -1); /* renamed over, still locked */
+    journal_file_close(box->journal);
     open_it(box);
     expect(box, 1, 1);
 }
@@ -209,7 +210,7 @@ static void test_a_killed_writer_leaves_no_lock(void **state)
     int status;
 
     if (pid == 0) {
-        if (journal_open(&box->journal, box->path, NULL) == 0 && append(box, 1, NULL) == 0)
+        if (journal_file_open(&box->journal, box->path, NULL) == 0 && append(box, 1, NULL) == 0)
             kill(getpid(), SIGKILL);
         _exit(1);
     }
@@ -228,15 +229,15 @@ static void test_rewrite(void **state)
     open_it(box);
     for (int i = 1; i <= 3; i++)
         assert_int_equal(append(box, i, NULL), 0);
-    assert_int_equal(journal_rewrite(box->journal, 2, entry, NULL), 0);
+    assert_int_equal(journal_file_rewrite(box->journal, 2, entry, NULL), 0);
     expect(box, 7, 2);
     assert_int_equal(append(box, 9, NULL), 0);
     expect(box, 7, 3);
-    journal_close(box->journal);
+    journal_file_close(box->journal);
     open_it(box);
     expect(box, 7, 3);
-    assert_int_equal(journal_rewrite(box->journal, 0, NULL, NULL), 0);
-    assert_int_equal(journal_size(box->journal), 0);
+    assert_int_equal(journal_file_rewrite(box->journal, 0, NULL, NULL), 0);
+    assert_int_equal(journal_file_size(box->journal), 0);
     expect(box, 0, 0);
     snprintf(path, sizeof(path), "%s.new", box->path);
     assert_int_equal(access(path, F_OK), -1);
@@ -265,9 +266,9 @@ static void test_a_full_disk_changes_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(append(box, 3, &err), -1);
         assert_non_null(strstr(err.text, "/journal: cannot append: "));
-        assert_int_equal(journal_size(box->journal), 2 * line);
+        assert_int_equal(journal_file_size(box->journal), 2 * line);
     }
-    assert_int_equal(journal_rewrite(box->journal, 3, entry, &err), -1);
+    assert_int_equal(journal_file_rewrite(box->journal, 3, entry, &err), -1);
     assert_non_null(strstr(err.text, "/journal.new: cannot write: "));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
     signal(SIGXFSZ, SIG_DFL);
@@ -276,7 +277,7 @@ static void test_a_full_disk_changes_nothing(void **state)
     snprintf(path, sizeof(path), "%s.new", box->path);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(append(box, 3, NULL), 0);
-    journal_close(box->journal);
+    journal_file_close(box->journal);
     open_it(box);
     expect(box, 1, 3);
     for (size_t i = 0; i < 3; i++)
@@ -289,16 +290,16 @@ static void test_paths_that_do_not_work(void **state)
     struct berth_error err;
     char long_path[PATH_MAX + 10], link[160];
 
-    assert_int_equal(journal_open(&box->journal, "/nowhere/journal", &err), -1);
+    assert_int_equal(journal_file_open(&box->journal, "/nowhere/journal", &err), -1);
     assert_string_equal(err.text, "/nowhere/journal.lock: No such file or directory");
     memset(long_path, 'x', sizeof(long_path) - 1);
     long_path[sizeof(long_path) - 1] = '\0';
-    assert_int_equal(journal_open(&box->journal, long_path, &err), -1);
+    assert_int_equal(journal_file_open(&box->journal, long_path, &err), -1);
     assert_non_null(strstr(err.text, "the path is too long"));
 
     snprintf(link, sizeof(link), "%s/elsewhere", box->dir);
     assert_int_equal(symlink(link, box->path), 0);
-    assert_int_equal(journal_open(&box->journal, box->path, &err), -1);
+    assert_int_equal(journal_file_open(&box->journal, box->path, &err), -1);
     assert_int_equal(access(link, F_OK), -1);
 }
 
