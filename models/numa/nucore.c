@@ -4,11 +4,8 @@
  * One program: nodes that no traffic and no link couples are solved apart (nucore_part.h). Several:
  * first each one alone, where fairness asks for what it gets there; then all together. */
 #include "models/numa/nucore.h"
-
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "models/numa/nucore_part.h"
 #include "models/numa/numem_constraint.h"

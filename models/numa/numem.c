@@ -8,7 +8,6 @@
 #include "models/numa/numem.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "models/numa/flows.h"

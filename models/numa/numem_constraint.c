@@ -3,7 +3,6 @@
 #include "models/numa/numem_constraint.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FULL 1e-9  /* of a limit: so near to it is at it */
 #define GROWS 1e-3 /* GB/s that another core must ask for: as many as NuCore pays for it */

@@ -9,7 +9,6 @@
  * * x + s / delta >= f * ceil(D). */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "models/numa/relax_impl.h"
 

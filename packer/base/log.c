@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>

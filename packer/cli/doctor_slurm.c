@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* doctor_slurm - which Slurm is here, does it load the plugin, who confines the steps. Its files
  * are read, its daemons are not asked: a doctor must work where they are down. */
-#include <ctype.h>
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>

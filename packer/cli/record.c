@@ -4,7 +4,6 @@
  *
  * Whatever ends it, the file has whole lines only. A berthd that is restarted meanwhile is waited
  * for, and its counts go on where they were. */
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +40,7 @@ struct record {
     bool terminal;           /* stderr is one: progress is shown */
     double begun_s, asked_s; /* berthd was asked last */
     struct record_file file;
-    struct recording *recording;
+    struct record_lines *recording;
     struct recorded *before;
     double started_until_s; /* by our clock, berthd was started before then; NAN: not known */
     bool lost, waits;       /* it was said that berthd does not answer, that nothing is counted */
@@ -81,8 +80,8 @@ static void show_progress(const struct record *record)
         return;
     ctl_time(clock_s() - record->begun_s, elapsed);
     fprintf(stderr, "\r\033[Kberthctl: record: %s: %s of %s", elapsed,
-            count(recording_samples(record->recording), "sample", samples),
-            count(recording_steps(record->recording), "step", steps));
+            count(record_lines_samples(record->recording), "sample", samples),
+            count(record_lines_steps(record->recording), "step", steps));
 }
 
 static void say_summary(const struct record *record)
@@ -91,8 +90,8 @@ static void say_summary(const struct record *record)
     char samples[64], steps[64];
 
     say(record, "%s of %s in %.1f s%s%s",
-        count(recording_samples(record->recording), "sample", samples),
-        count(recording_steps(record->recording), "step", steps), clock_s() - record->begun_s,
+        count(record_lines_samples(record->recording), "sample", samples),
+        count(record_lines_steps(record->recording), "step", steps), clock_s() - record->begun_s,
         to_file ? ", in " : "", to_file ? record->output : "");
 }
 
@@ -141,7 +140,7 @@ static void notice_restart(struct record *record, struct json_object *answer)
 
     if (record->asked_s - uptime_s > record->started_until_s) {
         say(record, "berthd has been restarted: counts go on");
-        recording_restarted(record->recording);
+        record_lines_restarted(record->recording);
     }
     record->started_until_s = clock_s() - uptime_s;
 }
@@ -179,7 +178,7 @@ static char *lines_of(struct record *record, struct json_object *answer, int *rc
 
         if (!is_wanted(record, sample))
             continue;
-        *rc = recording_add(record->recording, sample, &line, err);
+        *rc = record_lines_add(record->recording, sample, &line, err);
         if (*rc == 1) {
             fputs(line, out);
             free(line);
@@ -202,7 +201,7 @@ static int take(struct record *record, struct json_object *answer, struct berth_
     if (lines && lines[0] && put_lines(record, lines, &why) < 0)
         rc = -1;
     free(lines);
-    if (rc >= 0 && recording_samples(record->recording) == 0 && !record->waits) {
+    if (rc >= 0 && record_lines_samples(record->recording) == 0 && !record->waits) {
         say(record, "nothing is counted yet: waiting");
         record->waits = true;
     }
@@ -277,7 +276,7 @@ static int run(struct record *record, struct json_object *answer)
     int rc = 0;
 
     record->begun_s = clock_s();
-    record->recording = recording_new(is_csv(record), record->before);
+    record->recording = record_lines_new(is_csv(record), record->before);
     if (!record->recording) {
         json_object_put(answer);
         berth_no_memory(&err);
@@ -291,7 +290,7 @@ static int run(struct record *record, struct json_object *answer)
     }
     if (record->recording)
         say_summary(record);
-    recording_free(record->recording);
+    record_lines_free(record->recording);
     recorded_free(record->before);
     return rc;
 }

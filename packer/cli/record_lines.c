@@ -18,16 +18,16 @@ struct recorded {
     double last[COUNTERS]; /* and by this one */
 };
 
-struct recording {
+struct record_lines {
     bool csv;
     const struct recorded *before;
     size_t samples, steps, values; /* values: as replay_values */
     struct recorded *step[RECORDED_STEPS_MAX];
 };
 
-struct recording *recording_new(bool csv, const struct recorded *before)
+struct record_lines *record_lines_new(bool csv, const struct recorded *before)
 {
-    struct recording *recording = calloc(1, sizeof(*recording));
+    struct record_lines *recording = calloc(1, sizeof(*recording));
 
     if (recording) {
         recording->csv = csv;
@@ -37,14 +37,14 @@ struct recording *recording_new(bool csv, const struct recorded *before)
     return recording;
 }
 
-void recording_free(struct recording *recording)
+void record_lines_free(struct record_lines *recording)
 {
     for (size_t i = 0; recording && i < recording->steps; i++)
         free(recording->step[i]);
     free(recording);
 }
 
-void recording_restarted(struct recording *recording)
+void record_lines_restarted(struct record_lines *recording)
 {
     for (size_t i = 0; i < recording->steps; i++)
         for (int j = 0; j < COUNTERS; j++) {
@@ -55,7 +55,7 @@ void recording_restarted(struct recording *recording)
 
 /* ---- names ---- */
 
-static bool taken(const struct recording *recording, const char *name)
+static bool taken(const struct record_lines *recording, const char *name)
 {
     for (size_t i = 0; i < recording->steps; i++)
         if (strcmp(recording->step[i]->name, name) == 0)
@@ -63,7 +63,8 @@ static bool taken(const struct recording *recording, const char *name)
     return recording->before && recorded_find(recording->before, name) >= 0;
 }
 
-static void choose_name(const struct recording *recording, struct recorded *step, const char *name)
+static void choose_name(const struct record_lines *recording, struct recorded *step,
+                        const char *name)
 {
     unsigned number = 2;
 
@@ -82,7 +83,7 @@ static int full(struct berth_error *err, unsigned most, const char *what)
 
 /* Returns the step of that id that had not come further by that time: a job that was requeued
  * begins again, as another step. A new step where there is none; NULL and err. */
-static struct recorded *find_step(struct recording *recording, const char *id, const char *name,
+static struct recorded *find_step(struct record_lines *recording, const char *id, const char *name,
                                   double at_s, struct berth_error *err)
 {
     size_t before = recording->before ? recorded_steps(recording->before) : 0;
@@ -121,8 +122,8 @@ static void go_on(struct recorded *step, struct counters_sample *sample)
     }
 }
 
-int recording_add(struct recording *recording, struct json_object *sample, char **line,
-                  struct berth_error *err)
+int record_lines_add(struct record_lines *recording, struct json_object *sample, char **line,
+                     struct berth_error *err)
 {
     size_t before = recording->before ? recorded_samples(recording->before) : 0;
     char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
@@ -154,12 +155,12 @@ int recording_add(struct recording *recording, struct json_object *sample, char 
     return 1;
 }
 
-size_t recording_samples(const struct recording *recording)
+size_t record_lines_samples(const struct record_lines *recording)
 {
     return recording->samples;
 }
 
-size_t recording_steps(const struct recording *recording)
+size_t record_lines_steps(const struct record_lines *recording)
 {
     return recording->steps;
 }

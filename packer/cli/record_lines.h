@@ -14,16 +14,16 @@
 #include "packer/base/error.h"
 #include "packer/counters/recorded.h"
 
-struct recording;
+struct record_lines;
 
 /* Makes a recording in JSON lines or CSV; `before` is what is in the file already (borrowed; NULL:
  * nothing). Returns NULL when out of memory. */
-struct recording *recording_new(bool csv, const struct recorded *before);
-void recording_free(struct recording *recording); /* NULL is fine */
+struct record_lines *record_lines_new(bool csv, const struct recorded *before);
+void record_lines_free(struct record_lines *recording); /* NULL is fine */
 
 /* Notes that berthd was restarted: what it counts from now on goes on top of what it had counted.
  */
-void recording_restarted(struct recording *recording);
+void record_lines_restarted(struct record_lines *recording);
 
 /* Takes the next sample of a step, as in berth-protocol(7). Returns 1 and *line, which the caller
  * frees; 0 where there is nothing to write: nothing is counted of that step, or nothing since the
@@ -31,11 +31,11 @@ void recording_restarted(struct recording *recording);
  *
  * The first step of a name has it in the file, others "JOB.STEP", and "JOB.STEP#2" where that is
  * there, too. */
-int recording_add(struct recording *recording, struct json_object *sample, char **line,
-                  struct berth_error *err);
+int record_lines_add(struct record_lines *recording, struct json_object *sample, char **line,
+                     struct berth_error *err);
 
 /* Samples and steps so far, without those of `before`. */
-size_t recording_samples(const struct recording *recording);
-size_t recording_steps(const struct recording *recording);
+size_t record_lines_samples(const struct record_lines *recording);
+size_t record_lines_steps(const struct record_lines *recording);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* status - `berthctl status`: the node on one page. berthctl top draws the same page again and
  * again. */
-#include <inttypes.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdarg.h>

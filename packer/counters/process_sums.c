@@ -3,7 +3,6 @@
 #include "packer/counters/process_sums.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "packer/base/array.h"
 

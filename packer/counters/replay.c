@@ -2,7 +2,6 @@
 /* counters_replay - counters from a file of samples, by the step's name: for tests and studies, and
  * for machines that cannot count. A step without a recording has no counters. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "packer/counters/counters.h"
 #include "packer/counters/recorded.h"

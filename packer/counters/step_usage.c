@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* step_usage - see step_usage.h */
 #include "packer/counters/step_usage.h"
-
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "packer/system/process.h"

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "packer/conf/watts.h"
 #include "packer/energy/parts.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* html_map - draws each node over time: a line for each of its CPUs, a bar for each step, where it
  * stood at its end, in its user's colour. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

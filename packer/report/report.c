@@ -2,8 +2,6 @@
 /* report - see report.h: records are kept as rows, sorted once, and merged on a walk through them.
  */
 #include "packer/report/report.h"
-
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perf_ring - see perf_ring.h */
 #include "packer/reuse/perf_ring.h"
-
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

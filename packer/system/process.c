@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* process - see process.h */
 #include "packer/system/process.h"
-
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

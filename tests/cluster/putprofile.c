@@ -3,7 +3,6 @@
  * that a test of placement need not measure one. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "packer/profiles/profiles.h"

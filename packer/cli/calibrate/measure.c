@@ -4,8 +4,6 @@
  * The list of measurements is gone through twice: first only to add up how long they take, so that
  * the progress that is told is that of the very list that is then worked off. */
 #include "packer/cli/calibrate/measure.h"
-
-#include <math.h>
 #include <numa.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include "packer/cli/calibrate/places.h"
 
 #include <numa.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

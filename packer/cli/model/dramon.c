@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dramon - the model dramon: the bandwidth that cores of one node draw from its memory.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "models/numa/dramon.h"
-#include "packer/base/json.h"
 #include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
 
 #define MOST_NS 1e9 /* a second */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flexthread - the model flexthread: how many threads to create. */
-#include <stdbool.h>
 
 #include "models/numa/flexthread.h"
 #include "packer/base/json.h"

@@ -7,8 +7,6 @@
  * that nobody measured and nothing predicts is null. */
 
 #include <unistd.h>
-
-#include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"

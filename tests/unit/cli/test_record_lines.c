@@ -15,20 +15,20 @@
 #include "packer/base/json.h"
 #include "packer/cli/record_lines.h"
 
-static int add(struct recording *recording, const char *sample, char **line,
+static int add(struct record_lines *recording, const char *sample, char **line,
                struct berth_error *err)
 {
     struct json_object *object = json_parse(sample, strlen(sample), err);
     int rc;
 
     assert_non_null(object);
-    rc = recording_add(recording, object, line, err);
+    rc = record_lines_add(recording, object, line, err);
     json_object_put(object);
     return rc;
 }
 
 /* The sample becomes this line; NULL: none. */
-static void assert_line(struct recording *recording, const char *sample, const char *wanted)
+static void assert_line(struct record_lines *recording, const char *sample, const char *wanted)
 {
     struct berth_error err = {""};
     char *line = NULL;
@@ -49,7 +49,7 @@ static void assert_line(struct recording *recording, const char *sample, const c
 
 static void test_names(void **state)
 {
-    struct recording *recording = recording_new(false, NULL);
+    struct record_lines *recording = record_lines_new(false, NULL);
 
     (void)state;
     assert_line(recording, SAMPLE("1.0", "a", "1", ""), LINE("a", "1", ""));
@@ -62,42 +62,42 @@ static void test_names(void **state)
     assert_line(recording, SAMPLE("1.0", "a", "0.5", ""), LINE("1.0", "0.5", ""));
     assert_line(recording, SAMPLE("1.0", "a", "3", ""), LINE("1.0", "3", ""));
     assert_line(recording, SAMPLE("1.0", "a", "0.25", ""), LINE("1.0#2", "0.25", ""));
-    assert_int_equal(recording_samples(recording), 9);
-    assert_int_equal(recording_steps(recording), 6);
-    recording_free(recording);
+    assert_int_equal(record_lines_samples(recording), 9);
+    assert_int_equal(record_lines_steps(recording), 6);
+    record_lines_free(recording);
 }
 
 static void test_nothing_to_write(void **state)
 {
-    struct recording *recording = recording_new(false, NULL);
+    struct record_lines *recording = record_lines_new(false, NULL);
 
     (void)state;
     assert_line(recording, "{\"id\":\"1.0\",\"step\":\"a\",\"at\":1}", NULL);
-    assert_int_equal(recording_steps(recording), 0);
+    assert_int_equal(record_lines_steps(recording), 0);
     assert_line(recording, SAMPLE("1.0", "a", "1", ""), LINE("a", "1", ""));
     assert_line(recording, SAMPLE("1.0", "a", "1", ""), NULL); /* that moment is written */
-    recording_free(recording);
+    record_lines_free(recording);
 }
 
 static void test_restarted(void **state)
 {
-    struct recording *recording = recording_new(false, NULL);
+    struct record_lines *recording = record_lines_new(false, NULL);
 
     (void)state;
     assert_line(recording, SAMPLE("1.0", "a", "1", ",\"cycles\":100,\"faults\":3"),
                 LINE("a", "1", ",\"cycles\":100,\"faults\":3"));
-    recording_restarted(recording);
+    record_lines_restarted(recording);
     /* faults are not known at first, and go on where they were */
     assert_line(recording, SAMPLE("1.0", "a", "2", ",\"cycles\":150"),
                 LINE("a", "2", ",\"cycles\":250"));
-    recording_restarted(recording);
-    recording_restarted(recording);
+    record_lines_restarted(recording);
+    record_lines_restarted(recording);
     assert_line(recording, SAMPLE("1.0", "a", "3", ",\"cycles\":10,\"faults\":1"),
                 LINE("a", "3", ",\"cycles\":260,\"faults\":4"));
     /* what falls by itself stays */
     assert_line(recording, SAMPLE("1.0", "a", "4", ",\"cycles\":9,\"faults\":2"),
                 LINE("a", "4", ",\"cycles\":260,\"faults\":5"));
-    recording_free(recording);
+    record_lines_free(recording);
 }
 
 static void test_wrong(void **state)
@@ -109,7 +109,7 @@ static void test_wrong(void **state)
         {"{\"id\":\"1.0\",\"step\":\"a\",\"at\":1,\"cycles\":[]}",
          "a sample of berthd: cycles: number expected, not array"},
     };
-    struct recording *recording = recording_new(true, NULL);
+    struct record_lines *recording = record_lines_new(true, NULL);
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -119,7 +119,7 @@ static void test_wrong(void **state)
         assert_int_equal(add(recording, wrong[i][0], &line, &err), -1);
         assert_string_equal(err.text, wrong[i][1]);
     }
-    recording_free(recording);
+    record_lines_free(recording);
 }
 
 /* What is in the file already counts, and its names are taken. */
@@ -127,7 +127,7 @@ static void test_full(void **state)
 {
     char path[] = "/tmp/berth-recording-XXXXXX", sample[128], *line;
     int fd = mkstemp(path), rc;
-    struct recording *recording;
+    struct record_lines *recording;
     struct recorded *before;
     struct berth_error err = {""};
 
@@ -136,7 +136,7 @@ static void test_full(void **state)
     close(fd);
     assert_int_equal(recorded_read(&before, path, &err), 0);
     unlink(path);
-    recording = recording_new(false, before);
+    recording = record_lines_new(false, before);
     assert_line(recording, SAMPLE("1.0", "old", "1", ""), LINE("1.0", "1", ""));
     for (unsigned i = 2; i < RECORDED_STEPS_MAX; i++) {
         snprintf(sample, sizeof(sample), "{\"id\":\"%u.0\",\"step\":\"a\",\"at\":1,\"cycles\":1}",
@@ -148,7 +148,7 @@ static void test_full(void **state)
     assert_int_equal(add(recording, SAMPLE("9999.0", "b", "1", ""), &line, &err), -1);
     assert_string_equal(err.text, "the file is full: a file of samples has at most 1024 steps");
     assert_line(recording, SAMPLE("1.0", "old", "2", ""), LINE("1.0", "2", ""));
-    recording_free(recording);
+    record_lines_free(recording);
     recorded_free(before);
 }
 
