@@ -11,6 +11,8 @@
 
 #include "packer/base/json.h"
 
+const struct json_field json_number = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
+
 /* ---- what a number may be ---- */
 
 struct range {

@@ -77,6 +77,9 @@ struct json_field {
 #define JSON_END {.name = NULL}
 /* clang-format on */
 
+/* An element that is any number. */
+extern const struct json_field json_number;
+
 /* Says whether a number may stand in the field: finite, and within the range that it has. */
 bool json_in_range(const struct json_field *field, double value);
 

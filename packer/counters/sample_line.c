@@ -16,7 +16,7 @@ static const char step_expected[] = "step: the name of a step expected, 1 to 255
 static int check(const char *name, double value, double most, struct berth_error *err)
 {
     if (!(value >= 0 && value <= most))
-        return berth_error_set(err, "%s: %.17g: 0 to %g expected", name, value, most);
+        return berth_error_set(err, "%s: %.12g: between 0 and %.12g expected", name, value, most);
     return 0;
 }
 
@@ -36,7 +36,11 @@ size_t sample_line_values(const struct counters_sample *sample)
 
 /* ---- JSON ---- */
 
-/* As %.17g: read back exactly. */
+/* A count; the text that is read back exactly. */
+static const struct json_field count_item = {
+    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = COUNT_MAX, .format = "%.17g"};
+
+/* Likewise of any number. */
 static struct json_object *new_number(double value)
 {
     char text[32];
@@ -60,17 +64,13 @@ static void add_errors(struct json_object *object, const struct counters_sample 
 
 void sample_line_add(struct json_object *object, const struct counters_sample *sample)
 {
-    struct json_object *nodes;
-
     for (int i = 0; i < COUNTERS; i++)
         if (counters_know(sample, (enum counter)i))
             json_object_object_add(object, counter_info[i].name, new_number(sample->value[i]));
-    if (sample->nodes > 0) {
-        nodes = json_object_new_array();
-        for (size_t i = 0; i < sample->nodes; i++)
-            json_object_array_add(nodes, new_number(sample->rss_node[i]));
-        json_object_object_add(object, "rss_node", nodes);
-    }
+    if (sample->nodes > 0)
+        json_object_object_add(object, "rss_node",
+                               json_new_list(sample->nodes, &count_item, sample->rss_node,
+                                             sizeof(sample->rss_node[0])));
     add_errors(object, sample);
 }
 
@@ -85,21 +85,10 @@ static int take_nodes(struct json_object *object, struct counters_sample *sample
     n = list ? json_object_array_length(list) : 0;
     if (n > COUNTERS_NODES_MAX)
         return berth_error_set(err, "rss_node: at most %d nodes expected", COUNTERS_NODES_MAX);
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *field = json_object_array_get_idx(list, i);
-        char name[32];
-
-        snprintf(name, sizeof(name), "rss_node[%zu]", i);
-        if (!json_object_is_type(field, json_type_int) &&
-            !json_object_is_type(field, json_type_double))
-            return berth_error_set(err, "%s: number expected, not %s", name,
-                                   json_type_to_name(json_object_get_type(field)));
-        sample->rss_node[i] = json_object_get_double(field);
-        if (check(name, sample->rss_node[i], COUNT_MAX, err) < 0)
-            return -1;
-    }
     sample->nodes = n;
-    return 0;
+    return list ? json_get_list(list, "rss_node", n, &count_item, sample->rss_node,
+                                sizeof(sample->rss_node[0]), err)
+                : 0;
 }
 
 /* Errors of counters that are known; others are nobody's. */
@@ -107,18 +96,16 @@ static int take_errors(struct json_object *object, struct counters_sample *sampl
                        struct berth_error *err)
 {
     struct json_object *errors = NULL;
-    struct berth_error why;
 
     if (json_get_object(object, "error", JSON_OPTIONAL, &errors, err) < 0)
         return -1;
     for (int i = 0; errors && i < COUNTERS; i++) {
-        const char *name = counter_info[i].name;
+        struct json_field field = {
+            .name = counter_info[i].name, .kind = JSON_NUMBER, .max = TIME_MAX};
 
-        if (!counters_know(sample, (enum counter)i))
-            continue;
-        if (json_get_double(errors, name, JSON_OPTIONAL, &sample->error[i], &why) < 0 ||
-            check(name, sample->error[i], TIME_MAX, &why) < 0)
-            return berth_error_set(err, "error.%.400s", why.text);
+        if (counters_know(sample, (enum counter)i) &&
+            json_get(errors, &field, &sample->error[i], err) < 0)
+            return berth_error_before(err, "error.");
     }
     return 0;
 }
@@ -126,20 +113,22 @@ static int take_errors(struct json_object *object, struct counters_sample *sampl
 int sample_line_take(struct json_object *object, struct counters_sample *sample,
                      struct berth_error *err)
 {
+    static const struct json_field at = {
+        .name = "at", .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = TIME_MAX};
+
     *sample = (struct counters_sample){0};
-    if (json_get_double(object, "at", JSON_REQUIRED, &sample->at_s, err) < 0 ||
-        check("at", sample->at_s, TIME_MAX, err) < 0)
+    if (json_get(object, &at, &sample->at_s, err) < 0)
         return -1;
     for (int i = 0; i < COUNTERS; i++) {
+        struct json_field field = count_item;
         double value = NAN;
 
-        if (json_get_double(object, counter_info[i].name, JSON_OPTIONAL, &value, err) < 0)
+        field.name = counter_info[i].name;
+        field.need = JSON_OPTIONAL;
+        if (json_get(object, &field, &value, err) < 0)
             return -1;
-        if (isnan(value))
-            continue;
-        if (check(counter_info[i].name, value, COUNT_MAX, err) < 0)
-            return -1;
-        counters_set(sample, (enum counter)i, value);
+        if (!isnan(value))
+            counters_set(sample, (enum counter)i, value);
     }
     return take_nodes(object, sample, err) < 0 ? -1 : take_errors(object, sample, err);
 }

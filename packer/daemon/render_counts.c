@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/observe/reuse.h"
 #include "packer/observe/window.h"
 
@@ -48,28 +49,17 @@ static struct json_object *run_rates(const struct step_counts *counts, bool besi
     return object;
 }
 
-static struct json_object *rss_by_node(const struct counters_sample *sample)
-{
-    struct json_object *list = json_object_new_array();
-
-    for (size_t i = 0; i < sample->nodes; i++)
-        json_object_array_add(list, json_object_new_double(sample->rss_node[i]));
-    return list;
-}
-
 /* Its online stack-distance profile; NULL where there is none. */
 static struct json_object *online_sdp(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object, *hits;
+    struct json_object *object;
     struct reuse_sdp sdp;
 
     if (reuse_sdp(packer, step, &sdp) < 0)
         return NULL;
     object = json_object_new_object();
-    hits = json_object_new_array();
-    for (size_t i = 0; i < sdp.ways; i++)
-        json_object_array_add(hits, json_object_new_double(sdp.hits[i]));
-    json_object_object_add(object, "hits", hits);
+    json_object_object_add(object, "hits",
+                           json_new_list(sdp.ways, &json_number, sdp.hits, sizeof(double)));
     json_add_measure(object, "misses", sdp.misses);
     json_add_measure(object, "misses_error", sdp.misses_error);
     json_add_u64(object, "samples", sdp.samples);
@@ -105,7 +95,10 @@ struct json_object *render_counts(const struct packer *packer, const struct step
     json_object_object_add(object, "sdp", online_sdp(packer, step));
     json_add_measure(object, "threads",
                      counters_know(last, COUNTER_THREADS) ? last->value[COUNTER_THREADS] : NAN);
-    json_object_object_add(object, "rss_node", last->nodes ? rss_by_node(last) : NULL);
+    json_object_object_add(
+        object, "rss_node",
+        last->nodes ? json_new_list(last->nodes, &json_number, last->rss_node, sizeof(double))
+                    : NULL);
     return object;
 }
 

@@ -27,11 +27,10 @@
 /* Read "[h1,h2,...]" of exactly `ways` numbers. */
 static int parse_hits(const char *text, unsigned ways, double *hits)
 {
-    static const struct json_field item = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
     struct json_object *array = text ? json_parse(text, strlen(text), NULL) : NULL;
     int rc = ways > PROFILE_WAYS_MAX
                  ? -1
-                 : json_get_list(array, "hits", ways, &item, hits, sizeof(*hits), NULL);
+                 : json_get_list(array, "hits", ways, &json_number, hits, sizeof(*hits), NULL);
 
     json_object_put(array);
     return rc;

@@ -8,6 +8,7 @@
 
 #include "models/slowdown/contend.h"
 #include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
 #include "packer/cli/plan/apps.h"
@@ -48,14 +49,13 @@ static size_t read_group(const struct ctl_apps *apps, struct json_object *list, 
 static struct json_object *predict_group(const struct contend *contend, struct json_object *names,
                                          size_t n, const size_t *member)
 {
-    struct json_object *group = json_object_new_object(), *list = json_object_new_array();
+    struct json_object *group = json_object_new_object();
     double slowdown[CONTEND_GROUP_MAX];
 
     contend_group(contend, n, member, slowdown);
-    for (size_t i = 0; i < n; i++)
-        json_object_array_add(list, json_object_new_double(slowdown[i]));
     json_object_object_add(group, "apps", json_object_get(names));
-    json_object_object_add(group, "slowdown", list);
+    json_object_object_add(group, "slowdown",
+                           json_new_list(n, &json_number, slowdown, sizeof(slowdown[0])));
     return group;
 }
 

@@ -30,33 +30,24 @@ static void usage_free(struct numem_usage *usage)
     free(usage->constraint);
 }
 
-static struct json_object *numbers(const double *number, size_t n)
-{
-    struct json_object *list = json_object_new_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_object_array_add(list, json_object_new_double(number[i]));
-    return list;
-}
-
 /* Adds "allocation", "bandwidth", "local", "inter" and "constraint". */
 static void add_usage(struct json_object *output, const unsigned *allocation,
                       const struct numem_usage *usage, size_t nodes)
 {
-    struct json_object *cores = json_object_new_array(), *rows = json_object_new_array();
-    struct json_object *constraints = json_object_new_array();
+    static const struct json_field count = {.kind = JSON_UNSIGNED, .size = sizeof(*allocation)};
+    static const struct json_field word = {
+        .kind = JSON_WORD, .words = numem_constraint_name, .n = NUMEM_CONSTRAINTS};
 
-    for (size_t i = 0; i < nodes; i++) {
-        json_object_array_add(cores, json_object_new_int64(allocation[i]));
-        json_object_array_add(rows, numbers(&usage->inter[i * nodes], nodes));
-        json_object_array_add(constraints,
-                              json_object_new_string(numem_constraint_name[usage->constraint[i]]));
-    }
-    json_object_object_add(output, "allocation", cores);
+    json_object_object_add(output, "allocation",
+                           json_new_list(nodes, &count, allocation, sizeof(*allocation)));
     json_add_double(output, "bandwidth", usage->bandwidth);
-    json_object_object_add(output, "local", numbers(usage->local, nodes));
-    json_object_object_add(output, "inter", rows);
-    json_object_object_add(output, "constraint", constraints);
+    json_object_object_add(output, "local",
+                           json_new_list(nodes, &json_number, usage->local, sizeof(double)));
+    json_object_object_add(
+        output, "inter", json_new_matrix(nodes, nodes, &json_number, usage->inter, sizeof(double)));
+    json_object_object_add(
+        output, "constraint",
+        json_new_list(nodes, &word, usage->constraint, sizeof(usage->constraint[0])));
 }
 
 /* ---- numem ---- */

@@ -48,7 +48,6 @@ void ctl_numa_free(struct ctl_numa *numa)
 
 static const struct json_field count_item = {
     .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(unsigned), .max = NUMEM_CORES_MAX};
-static const struct json_field number_item = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
 static const struct json_field null_item = {.kind = JSON_NUMBER}; /* may be null */
 static const struct json_field array_item = {.kind = JSON_ANY_ARRAY};
 
@@ -70,7 +69,7 @@ static double *read_list(struct ctl_numa *numa, struct json_object *object, cons
     size_t n = numa->machine.nodes;
     double *number = take(numa, n, sizeof(*number), err);
 
-    return number && json_get_list(list, key, n, &number_item, number, sizeof(*number), err) == 0
+    return number && json_get_list(list, key, n, &json_number, number, sizeof(*number), err) == 0
                ? number
                : NULL;
 }
@@ -185,7 +184,7 @@ static const double *const *read_demand(struct ctl_numa *numa, struct json_objec
 
         snprintf(name, sizeof(name), "local_demand[%zu]", i);
         if (!table ||
-            json_get_list(list[i], name, counts, &number_item, table, sizeof(*table), err) < 0)
+            json_get_list(list[i], name, counts, &json_number, table, sizeof(*table), err) < 0)
             return NULL;
         demand[i] = table;
     }

@@ -22,15 +22,14 @@ static int check_names(const struct ctl_matrix *matrix, struct berth_error *err)
 
 static int read_values(struct ctl_matrix *matrix, struct berth_error *err)
 {
-    static const struct json_field item = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
     struct json_object *rows = json_object_object_get(matrix->file, "degradation");
     size_t n = json_object_array_length(matrix->names);
 
     matrix->value = calloc(n * n, sizeof(*matrix->value));
     if (!matrix->value)
         return berth_error_set(err, "degradation: out of memory");
-    if (json_get_matrix(rows, "degradation", n, n, &item, matrix->value, sizeof(*matrix->value),
-                        err) < 0)
+    if (json_get_matrix(rows, "degradation", n, n, &json_number, matrix->value,
+                        sizeof(*matrix->value), err) < 0)
         return -1;
     for (size_t i = 0; i < n * n; i++)
         if (matrix->value[i] <= -1)

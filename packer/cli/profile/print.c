@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/profile/store.h"
 
@@ -283,11 +284,11 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
     struct json_object *object =
         identity_json(profile->key, profile->command, profile->shape, profile->geometry,
                       class_name(profile->misses, devil_miss_pmi));
-    struct json_object *sdp = json_object_new_object(), *hits = json_object_new_array();
+    struct json_object *sdp = json_object_new_object();
 
-    for (unsigned i = 0; i < profile->llc_ways; i++)
-        json_object_array_add(hits, json_object_new_double(profile->hits[i]));
-    json_object_object_add(sdp, "hits", hits);
+    json_object_object_add(
+        sdp, "hits",
+        json_new_list(profile->llc_ways, &json_number, profile->hits, sizeof(profile->hits[0])));
     json_add_double(sdp, "misses", profile->misses);
     json_object_object_add(object, "sdp", sdp);
     json_add_measure(object, "llc_apki", profile->accesses / 1000);

@@ -149,7 +149,7 @@ says_on_the_way "berthctl: berthd: op: 'counters' is none of: register"
 printf '%s\n' "$(sample 1.0 x -1 ',"cycles":1')" '{"version":1,"ok":true,"more":false}' >"$dir/wrong"
 serve wrong
 record 1 -o "$dir/file"
-says_on_the_way "$dir/file: a sample of berthd: at: -1: 0 to 1e+12 expected"
+says_on_the_way "$dir/file: a sample of berthd: at: -1: between 0 and 1e+12 expected"
 
 # restarted: counts begin anew, and go on in the file; gauges are as they are
 answer before "$(node 1000)" "$(sample 1.0 x 10 ',"cycles":500,"faults":7,"threads":4')"
