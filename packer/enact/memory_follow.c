@@ -270,7 +270,8 @@ void memory_turn(struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) take_progress(packer, step);
+    if (packer->mover)
+        TAILQ_FOREACH(step, &packer->steps.live, link) take_progress(packer, step);
 }
 
 void memory_ended(struct packer *packer, struct step *step)

@@ -7,8 +7,10 @@
 #include "packer/base/clock.h"
 #include "packer/steps/step_counts.h"
 
-#define EVERY_S 1.0 /* processes are read that often at most */
-#define COST 100    /* and rest so many times as long as reading them took */
+#define EVERY_S 1.0  /* processes are read that often at most */
+#define COST 100     /* and all steps' rest so many times as long as reading them takes */
+#define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
+#define REST_S 0.01
 
 void observe_step(struct packer *packer, struct step *step)
 {
@@ -59,6 +61,17 @@ static bool take_counted(struct packer *packer, struct step *step)
     return true;
 }
 
+/* Reads the step's processes. The more steps there are, the longer it rests then. */
+static void read_processes(struct packer *packer, struct step *step)
+{
+    double began_s = clock_s(), now_s;
+
+    observe_step(packer, step);
+    now_s = clock_s();
+    step->use.next_s =
+        now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps.nlive);
+}
+
 double observe_turn(struct packer *packer)
 {
     double began_s = clock_s(), next_s = INFINITY;
@@ -68,16 +81,11 @@ double observe_turn(struct packer *packer)
     {
         if (take_counted(packer, step))
             continue;
-        if (began_s >= step->use.next_s) {
-            double now_s = clock_s(), after_s;
-
-            observe_step(packer, step);
-            after_s = clock_s();
-            step->use.next_s = after_s + fmax(EVERY_S, COST * (after_s - now_s));
-        }
+        if (began_s >= step->use.next_s && clock_s() - began_s < TURN_S)
+            read_processes(packer, step);
         next_s = fmin(next_s, step->use.next_s);
     }
-    return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
+    return isinf(next_s) ? -1 : fmax(next_s - clock_s(), REST_S);
 }
 
 void observe_end(struct packer *packer, struct step *step, const struct wire_end *end)
