@@ -20,17 +20,12 @@
 
 #define ENTRY_MAX 65536 /* bytes of one entry of a directory: a group may have many members */
 
-struct lists {
-    char users[sizeof(((struct conf *)NULL)->isolate_users)];
-    char groups[sizeof(((struct conf *)NULL)->isolate_groups)];
-};
-
 struct admit_names {
     int fd; /* eventfd: not 0 while there is an answer */
     bool running;
     struct worker worker; /* its mutex guards what follows */
     unsigned asked, answered;
-    struct lists lists; /* the question, then its answer */
+    struct conf conf; /* its two lists are the question, then its answer */
 };
 
 /* ---- looking up ---- */
@@ -86,33 +81,16 @@ static void to_numbers(const char *key, bool users, char *words, size_t size)
     free(copy);
 }
 
-static void lists_look_up(struct lists *lists)
+static void put_lists(struct conf *conf, const struct conf *from)
 {
-    to_numbers("isolate_users", true, lists->users, sizeof(lists->users));
-    to_numbers("isolate_groups", false, lists->groups, sizeof(lists->groups));
-}
-
-static struct lists lists_of(const struct conf *conf)
-{
-    struct lists lists;
-
-    memcpy(lists.users, conf->isolate_users, sizeof(lists.users));
-    memcpy(lists.groups, conf->isolate_groups, sizeof(lists.groups));
-    return lists;
-}
-
-static void put_lists(struct conf *conf, const struct lists *lists)
-{
-    memcpy(conf->isolate_users, lists->users, sizeof(lists->users));
-    memcpy(conf->isolate_groups, lists->groups, sizeof(lists->groups));
+    memcpy(conf->isolate_users, from->isolate_users, sizeof(conf->isolate_users));
+    memcpy(conf->isolate_groups, from->isolate_groups, sizeof(conf->isolate_groups));
 }
 
 void admit_prepare(struct conf *conf)
 {
-    struct lists lists = lists_of(conf);
-
-    lists_look_up(&lists);
-    put_lists(conf, &lists);
+    to_numbers("isolate_users", true, conf->isolate_users, sizeof(conf->isolate_users));
+    to_numbers("isolate_groups", false, conf->isolate_groups, sizeof(conf->isolate_groups));
 }
 
 /* ---- the thread ---- */
@@ -120,15 +98,15 @@ void admit_prepare(struct conf *conf)
 /* Answers the question of this moment. The mutex is held, but not while names are looked up. */
 static void answer(struct admit_names *names)
 {
-    struct lists lists = names->lists;
+    struct conf conf = names->conf;
     unsigned asked = names->asked;
 
     worker_unlock(&names->worker);
-    lists_look_up(&lists);
+    admit_prepare(&conf);
     worker_lock(&names->worker);
     if (asked != names->asked)
         return;
-    names->lists = lists;
+    names->conf = conf;
     names->answered = asked;
     eventfd_write(names->fd, 1);
 }
@@ -181,31 +159,24 @@ static bool has_name(const char *words)
     return strcmp(words, "*") != 0 && words[strspn(words, "0123456789,*")] != '\0';
 }
 
-static int have_thread(struct admit_names *names, struct berth_error *err)
-{
-    if (!names->running && worker_open(&names->worker, run, names, err) < 0)
-        return -1;
-    names->running = true;
-    return 0;
-}
-
 void admit_names_ask(struct admit_names *names, const struct conf *now, struct conf *next)
 {
-    struct lists asked = lists_of(next), before = lists_of(now);
-    bool wanted = has_name(asked.users) || has_name(asked.groups);
+    struct conf asked = *next;
+    bool wanted = has_name(asked.isolate_users) || has_name(asked.isolate_groups);
     struct berth_error err;
     eventfd_t none;
 
     if (wanted)
-        put_lists(next, &before);
+        put_lists(next, now);
     if (!wanted && !names->running)
         return;
-    if (have_thread(names, &err) < 0) {
+    if (!names->running && worker_open(&names->worker, run, names, &err) < 0) {
         log_error("isolate_users and isolate_groups stay as they are: %s", err.text);
         return;
     }
+    names->running = true;
     worker_lock(&names->worker);
-    names->lists = asked;
+    names->conf = asked;
     names->asked++;
     if (!wanted)
         names->answered = names->asked;
@@ -221,7 +192,7 @@ bool admit_names_take(struct admit_names *names, struct conf *conf)
     if (eventfd_read(names->fd, &none) < 0)
         return false;
     worker_lock(&names->worker);
-    put_lists(conf, &names->lists);
+    put_lists(conf, &names->conf);
     worker_unlock(&names->worker);
     return true;
 }

@@ -129,7 +129,7 @@ double machine_profile_local(const struct machine_profile *profile, size_t node,
 struct numem_copy {
     struct numem_machine machine;
     unsigned *cores;
-    double *alpha, *beta, *uni, *bi;
+    double *alpha, *beta, *uni, *bi; /* in one array, from alpha on */
     struct numem_route *route;
     size_t (*hop)[2]; /* of all routes */
 };
@@ -142,9 +142,6 @@ void machine_profile_numem_free(struct numem_machine *machine)
         return;
     free(copy->cores);
     free(copy->alpha);
-    free(copy->beta);
-    free(copy->uni);
-    free(copy->bi);
     free(copy->route);
     free(copy->hop);
     free(copy);
@@ -152,27 +149,27 @@ void machine_profile_numem_free(struct numem_machine *machine)
 
 static struct numem_copy *new_copy(const struct machine_profile *profile)
 {
-    size_t nodes = profile->nodes, hops = 1;
+    size_t nodes = profile->nodes, pairs = nodes * nodes, hops = 1;
     struct numem_copy *copy = calloc(1, sizeof(*copy));
 
     if (!copy)
         return NULL;
-    for (size_t i = 0; i < nodes * nodes; i++)
+    for (size_t i = 0; i < pairs; i++)
         hops += profile->route[i].hops;
     copy->cores = calloc(nodes, sizeof(*copy->cores));
-    copy->alpha = calloc(nodes, sizeof(*copy->alpha));
-    copy->beta = calloc(nodes, sizeof(*copy->beta));
-    copy->uni = calloc(nodes * nodes, sizeof(*copy->uni));
-    copy->bi = calloc(nodes * nodes, sizeof(*copy->bi));
-    copy->route = calloc(nodes * nodes, sizeof(*copy->route));
+    copy->alpha = calloc(2 * (nodes + pairs), sizeof(*copy->alpha));
+    copy->route = calloc(pairs, sizeof(*copy->route));
     copy->hop = calloc(hops, sizeof(*copy->hop));
+    if (!copy->cores || !copy->alpha || !copy->route || !copy->hop) {
+        machine_profile_numem_free(&copy->machine);
+        return NULL;
+    }
+    copy->beta = copy->alpha + nodes;
+    copy->uni = copy->beta + nodes;
+    copy->bi = copy->uni + pairs;
     copy->machine = (struct numem_machine){nodes,     copy->cores, copy->alpha, copy->beta,
                                            copy->uni, copy->bi,    copy->route};
-    if (copy->cores && copy->alpha && copy->beta && copy->uni && copy->bi && copy->route &&
-        copy->hop)
-        return copy;
-    machine_profile_numem_free(&copy->machine);
-    return NULL;
+    return copy;
 }
 
 static int copy_nodes(struct numem_copy *copy, const struct machine_profile *profile,

@@ -10,9 +10,8 @@
 #include <strings.h>
 #include <time.h>
 
-/* What the text has said so far; -1: nothing of it. */
 struct said {
-    int hour, minute, second, year, month, day;
+    struct tm at; /* what the text has said so far; hour, month, year -1: not that */
     struct tm now;
     int64_t now_s;
 };
@@ -60,11 +59,11 @@ static bool take_half(const char **text, int *hour)
 /* HH:MM[:SS] [AM|PM] */
 static bool take_clock(const char **text, struct said *said)
 {
-    said->second = 0;
-    return take_number(text, 1, 2, 0, 23, &said->hour) && take_char(text, ":") &&
-           take_number(text, 2, 2, 0, 59, &said->minute) &&
-           (!take_char(text, ":") || take_number(text, 2, 2, 0, 59, &said->second)) &&
-           take_half(text, &said->hour);
+    said->at.tm_sec = 0;
+    return take_number(text, 1, 2, 0, 23, &said->at.tm_hour) && take_char(text, ":") &&
+           take_number(text, 2, 2, 0, 59, &said->at.tm_min) &&
+           (!take_char(text, ":") || take_number(text, 2, 2, 0, 59, &said->at.tm_sec)) &&
+           take_half(text, &said->at.tm_hour);
 }
 
 /* YYYY-MM-DD, or MMDD[YY] with an optional "/" or "." in between. */
@@ -75,42 +74,45 @@ static bool take_date(const char **text, struct said *said)
 
     if (iso && (!take_number(text, 4, 4, 1900, 9999, &year) || !take_char(text, "-")))
         return false;
-    if (!take_number(text, 1, 2, 1, 12, &said->month))
+    if (!take_number(text, 1, 2, 1, 12, &said->at.tm_mon))
         return false;
     if (iso && !take_char(text, "-"))
         return false;
     if (!iso)
         take_char(text, "/.");
-    if (!take_number(text, 1, 2, 1, 31, &said->day))
+    if (!take_number(text, 1, 2, 1, 31, &said->at.tm_mday))
         return false;
     if (!iso && (take_char(text, "/."), isdigit((unsigned char)**text))) {
         if (!take_number(text, 2, 2, 0, 99, &year))
             return false;
         year += 2000;
     }
-    said->month--;
-    said->year = year < 0 ? -1 : year - 1900;
+    said->at.tm_mon--;
+    said->at.tm_year = year < 0 ? -1 : year - 1900;
     return true;
 }
 
 static void say_day(struct said *said, const struct tm *day)
 {
-    said->year = day->tm_year;
-    said->month = day->tm_mon;
-    said->day = day->tm_mday;
+    said->at.tm_year = day->tm_year;
+    said->at.tm_mon = day->tm_mon;
+    said->at.tm_mday = day->tm_mday;
 }
 
-static bool say_now(struct said *said, int64_t delta_s)
+/* So many seconds after now, its clock with it where `whole`, else its day alone. */
+static bool say_later(struct said *said, int64_t delta_s, bool whole)
 {
     time_t at;
     struct tm day;
 
     if (__builtin_add_overflow(said->now_s, delta_s, &at) || !localtime_r(&at, &day))
         return false;
-    say_day(said, &day);
-    said->hour = day.tm_hour;
-    said->minute = day.tm_min;
-    said->second = day.tm_sec;
+    if (!whole) {
+        say_day(said, &day);
+        return true;
+    }
+    said->at = day;
+    said->at.tm_isdst = -1;
     return true;
 }
 
@@ -129,7 +131,7 @@ static bool take_delta(const char **text, struct said *said)
 
     *text += strspn(*text, " \t");
     if (!**text)
-        return say_now(said, 0);
+        return say_later(said, 0, true);
     back = **text == '-';
     if (!take_char(text, "+-"))
         return false;
@@ -147,7 +149,7 @@ static bool take_delta(const char **text, struct said *said)
                 return false;
             break;
         }
-    return !**text && say_now(said, back ? -delta : delta);
+    return !**text && say_later(said, back ? -delta : delta, true);
 }
 
 static bool take_named_hour(const char **text, struct said *said)
@@ -156,30 +158,17 @@ static bool take_named_hour(const char **text, struct said *said)
 
     if (!noon && !take_word(text, "midnight"))
         return false;
-    said->hour = noon ? 12 : 0;
-    said->minute = said->second = 0;
-    return true;
-}
-
-static bool take_tomorrow(struct said *said)
-{
-    time_t at = (time_t)said->now_s + 86400;
-    struct tm day;
-
-    if (!localtime_r(&at, &day))
-        return false;
-    say_day(said, &day);
+    said->at.tm_hour = noon ? 12 : 0;
+    said->at.tm_min = said->at.tm_sec = 0;
     return true;
 }
 
 static bool take_part(const char **text, struct said *said)
 {
-    if (take_word(text, "today")) {
-        say_day(said, &said->now);
-        return true;
-    }
+    if (take_word(text, "today"))
+        return say_later(said, 0, false);
     if (take_word(text, "tomorrow"))
-        return take_tomorrow(said);
+        return say_later(said, 86400, false);
     if (take_word(text, "now"))
         return take_delta(text, said);
     if (take_named_hour(text, said))
@@ -194,26 +183,18 @@ static bool take_part(const char **text, struct said *said)
 /* The point in time that was said, or that sacct would take for it. */
 static bool conclude(struct said *said, int64_t *at)
 {
-    struct tm tm = {.tm_isdst = -1};
-    time_t result;
+    struct tm *tm = &said->at;
 
-    if (said->hour < 0 && said->month < 0)
+    if (tm->tm_hour < 0 && tm->tm_mon < 0)
         return false;
-    if (said->hour < 0)
-        said->hour = said->minute = said->second = 0;
-    if (said->month < 0)
+    if (tm->tm_hour < 0)
+        tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
+    if (tm->tm_mon < 0)
         say_day(said, &said->now);
-    if (said->year < 0)
-        said->year = said->now.tm_year - (said->month > said->now.tm_mon);
-    tm.tm_year = said->year;
-    tm.tm_mon = said->month;
-    tm.tm_mday = said->day;
-    tm.tm_hour = said->hour;
-    tm.tm_min = said->minute;
-    tm.tm_sec = said->second;
-    result = mktime(&tm);
-    *at = result;
-    return result != -1;
+    if (tm->tm_year < 0)
+        tm->tm_year = said->now.tm_year - (tm->tm_mon > said->now.tm_mon);
+    *at = mktime(tm);
+    return *at != -1;
 }
 
 /* "uts1700000000": unix seconds, from 1000000 on as with Slurm. */
@@ -232,7 +213,8 @@ static bool read_uts(const char *text, int64_t *at)
 
 static bool read_said(const char *text, int64_t now, int64_t *at)
 {
-    struct said said = {-1, -1, 0, -1, -1, -1, .now_s = now};
+    struct said said = {.at = {.tm_hour = -1, .tm_mon = -1, .tm_year = -1, .tm_isdst = -1},
+                        .now_s = now};
     time_t now_t = (time_t)now;
 
     if (take_word(&text, "uts"))

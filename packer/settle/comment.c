@@ -36,16 +36,21 @@ static char *replaced(const char *old, struct json_object *object, struct json_o
     return strdup(json_object_to_json_string_ext(object, PLAIN));
 }
 
+/* The first `keep` bytes, what goes between, and the member with the brace that closes it. */
+static char *joined(const char *old, size_t keep, const char *between, const char *figures)
+{
+    char *text;
+
+    if (asprintf(&text, "%.*s%s\"" MEMBER "\":%s}", (int)keep, old, between, figures) < 0)
+        return NULL;
+    return text;
+}
+
 /* The text of an object, its last brace left out, with one more member. */
 static char *extended(const char *old, struct json_object *object, const char *figures)
 {
-    const char *comma = json_object_object_length(object) ? "," : "";
-    char *text;
-
-    if (asprintf(&text, "%.*s%s\"" MEMBER "\":%s}", (int)(strrchr(old, '}') - old), old, comma,
-                 figures) < 0)
-        return NULL;
-    return text;
+    return joined(old, (size_t)(strrchr(old, '}') - old),
+                  json_object_object_length(object) ? "," : "", figures);
 }
 
 /* Where our own object begins at the end of other text; its length where there is none. */
@@ -70,12 +75,8 @@ static size_t own_part(const char *old)
 static char *appended(const char *old, const char *figures)
 {
     size_t keep = own_part(old);
-    const char *blank = keep && old[keep - 1] != ' ' ? " " : "";
-    char *text;
 
-    if (asprintf(&text, "%.*s%s{\"" MEMBER "\":%s}", (int)keep, old, blank, figures) < 0)
-        return NULL;
-    return text;
+    return joined(old, keep, keep && old[keep - 1] != ' ' ? " {" : "{", figures);
 }
 
 static char *merge(const char *old, struct json_object *figures)
