@@ -53,7 +53,9 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         return NULL;
     }
     registry_inherit(&packer->steps, step);
+    step->isolate_refused = step->request.options.isolate;
     admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
+    step->isolate_refused &= !step->request.options.isolate;
     take_node_name(packer, step);
     if (home_find(packer, step, err) == 0)
         return step;

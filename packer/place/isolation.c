@@ -169,7 +169,7 @@ size_t isolation_missing(const struct packer *packer, const struct pool *pool)
 
 void isolation_of(const struct packer *packer, const struct step *step, struct isolation *isolation)
 {
-    bool refused = !step->request.options.isolate && strstr(step->refused, "isolate");
+    bool refused = step->isolate_refused;
     char why[96];
 
     memset(isolation, 0, sizeof(*isolation));

@@ -173,6 +173,7 @@ struct step {
     struct wire_register request;
     char
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
+    bool isolate_refused; /* isolate is one of these words */
     struct step_profile profile;
     struct step_probe probe;
     struct step_class class;
