@@ -34,15 +34,19 @@ size_t text_character(const char *text)
     return 0;
 }
 
+/* Returns how many bytes the next character has, 1 where there is none. Most are ASCII. */
+static size_t step_over(const char *text)
+{
+    size_t n = *text >= 0x20 && *text < 0x7f ? 1 : text_character(text);
+
+    return n ? n : 1;
+}
+
 void text_clean(char *text)
 {
-    while (*text) {
-        size_t n = text_character(text);
-
-        if (n == 0)
+    for (; *text; text += step_over(text))
+        if ((*text < 0x20 || *text == 0x7f) && text_character(text) == 0)
             *text = '?';
-        text += n ? n : 1;
-    }
 }
 
 void text_put(FILE *out, const char *text, size_t length)
@@ -82,11 +86,8 @@ size_t text_columns(const char *text, size_t length)
 {
     size_t columns = 0;
 
-    for (size_t i = 0; i < length; columns++) {
-        size_t n = text_character(text + i);
-
-        i += n ? n : 1;
-    }
+    for (size_t i = 0; i < length; columns++)
+        i += step_over(text + i);
     return columns;
 }
 
@@ -94,11 +95,8 @@ size_t text_fit(const char *text, size_t columns)
 {
     size_t length = 0;
 
-    for (; columns > 0 && text[length]; columns--) {
-        size_t n = text_character(text + length);
-
-        length += n ? n : 1;
-    }
+    for (; columns > 0 && text[length]; columns--)
+        length += step_over(text + length);
     return length;
 }
 
