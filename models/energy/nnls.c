@@ -190,21 +190,6 @@ int nnls_gram(size_t n, const double g[][NNLS_MAX], const double *h, double *x)
     return 0;
 }
 
-int nnls_solve(size_t m, size_t n, const double *a, const double *b, double *x)
-{
-    double g[NNLS_MAX][NNLS_MAX] = {{0}}, h[NNLS_MAX] = {0};
-
-    if (n == 0 || n > NNLS_MAX)
-        return -1;
-    for (size_t row = 0; row < m; row++)
-        for (size_t i = 0; i < n; i++) {
-            h[i] += a[row * n + i] * b[row];
-            for (size_t k = 0; k < n; k++)
-                g[i][k] += a[row * n + i] * a[row * n + k];
-        }
-    return nnls_gram(n, (const double(*)[NNLS_MAX])g, h, x);
-}
-
 /* ---- on line ---- */
 
 void nnls_fit_init(struct nnls_fit *fit, size_t n, double memory)

@@ -13,12 +13,9 @@
 
 #define NNLS_MAX 8 /* unknowns */
 
-/* Fills x[n] with what minimises |A x - b| over x >= 0; a[m][n] row by row, b[m]. Returns 0; -1: n
- * is 0 or above NNLS_MAX, or a number is not finite. Of columns that depend on each other some get
- * weight 0. */
-int nnls_solve(size_t m, size_t n, const double *a, const double *b, double *x);
-
-/* Does the same by G = A'A (n rows of NNLS_MAX, symmetric) and h = A'b. */
+/* Fills x[n] with what minimises |A x - b| over x >= 0, by G = A'A (n rows of NNLS_MAX, symmetric)
+ * and h = A'b. Returns 0; -1: n is 0 or above NNLS_MAX, or a number is not finite. Of columns that
+ * depend on each other some get weight 0. */
 int nnls_gram(size_t n, const double g[][NNLS_MAX], const double *h, double *x);
 
 /* A fit on line: y = sum of w[i] x[i], samples arriving one by one. What a sample tells replaces

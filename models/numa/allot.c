@@ -73,10 +73,14 @@ static enum simplex_end narrow(struct allot *a, struct box *box)
 
 enum visit_end { VISIT_DONE, VISIT_TIE, VISIT_STOPPED, VISIT_FAILED };
 
-static enum visit_end visit_point(struct allot *a, const struct box *box)
+/* Returns whether nothing in the box has to be looked at any more but to settle ties. */
+static bool is_tie(struct allot *a, const struct box *box)
 {
-    allot_try_point(a, box);
-    return VISIT_TIE;
+    bool beaten = is_beaten(a, box), point = box_is_point(a, box);
+
+    if (point && !beaten)
+        allot_try_point(a, box);
+    return beaten || point;
 }
 
 static enum visit_end visit(struct allot *a, struct box *box)
@@ -86,19 +90,15 @@ static enum visit_end visit(struct allot *a, struct box *box)
 
     if (box->bound <= a->above)
         return VISIT_DONE;
-    if (is_beaten(a, box))
+    if (is_tie(a, box))
         return VISIT_TIE;
-    if (box_is_point(a, box))
-        return visit_point(a, box);
     end = narrow(a, box);
     if (end == SIMPLEX_STOPPED)
         return VISIT_STOPPED;
     if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_CUTOFF)
         return VISIT_DONE;
-    if (is_beaten(a, box))
+    if (is_tie(a, box))
         return VISIT_TIE;
-    if (box_is_point(a, box))
-        return visit_point(a, box);
     if (end == SIMPLEX_OPTIMAL) {
         enum scan_end scan = allot_scan(a, box);
 

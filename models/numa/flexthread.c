@@ -2,24 +2,8 @@
 /* flexthread - see flexthread.h */
 #include "models/numa/flexthread.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-
-int flexthread_check(const struct flexthread *wanted)
-{
-    const double time[] = {wanted->sync_hz, wanted->memory_ns, wanted->syscall_ns};
-    bool valid = wanted->cores_min >= 1 && wanted->cores_min <= wanted->cores_max &&
-                 wanted->cores_max <= FLEXTHREAD_CORES_MAX && wanted->imbalance >= 0 &&
-                 wanted->overhead > 0 && wanted->overhead <= 1 && isfinite(wanted->imbalance);
-
-    for (size_t i = 0; i < sizeof(time) / sizeof(time[0]); i++)
-        valid = valid && time[i] >= 0 && time[i] <= 1e12;
-    if (valid)
-        return 0;
-    errno = EINVAL;
-    return -1;
-}
 
 /* Eq. 6.2. */
 static size_t threads_of_core(size_t threads, size_t cores)

@@ -42,8 +42,4 @@ size_t flexthread_min(const struct flexthread *wanted);
  * (eq. 6.8), at most FLEXTHREAD_THREADS_MAX. 0: not even one thread. */
 size_t flexthread_max(const struct flexthread *wanted);
 
-/* Returns 0 where the fields are in their ranges, as the functions above expect, else -1 with errno
- * EINVAL. */
-int flexthread_check(const struct flexthread *wanted);
-
 #endif

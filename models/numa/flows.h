@@ -8,6 +8,7 @@
 #ifndef BERTH_MODELS_NUMA_FLOWS_H
 #define BERTH_MODELS_NUMA_FLOWS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -47,10 +48,16 @@ struct flows *flows_new(const struct numem_machine *machine,
                         const bool *in);
 void flows_free(struct flows *flows);
 
-bool flows_in(const struct flows *flows, size_t node);
+static inline bool flows_in(const struct flows *flows, size_t node)
+{
+    return !flows->in || flows->in[node];
+}
 
 /* Returns what the flow is at most with that many cores on its two nodes. */
-double flow_cap(const struct flow *flow, double cores_from, double cores_to);
+static inline double flow_cap(const struct flow *flow, double cores_from, double cores_to)
+{
+    return fmin(flow->max, flow->read * cores_to + flow->write * cores_from);
+}
 
 /* What to look for: the greatest sum of gain[program] * bandwidth[program], no program's below
  * floor[program]. NULL: 1, and 0. Where that is not above `above` (0: everything is), it is not

@@ -10,7 +10,6 @@ libmodels_la_SOURCES += \
 	models/numa/dramon.c models/numa/dramon.h \
 	models/numa/flexthread.c models/numa/flexthread.h \
 	models/numa/flows.c models/numa/flows.h \
-	models/numa/flows_cap.c \
 	models/numa/flows_lp.c models/numa/flows_lp.h \
 	models/numa/nucore.c models/numa/nucore.h \
 	models/numa/nucore_check.c \

@@ -29,6 +29,15 @@ struct nucore_work {
     size_t culprit; /* programs + 1: nobody */
 };
 
+static struct part whole_part(const struct nucore_work *w)
+{
+    return (struct part){.nucore = w->nucore,
+                         .use = w->use,
+                         .gain = w->gain,
+                         .cores_min = w->cores_min,
+                         .cores_max = w->cores_max};
+}
+
 /* ---- one program: parts ---- */
 
 static size_t find_root(size_t *up, size_t node)
@@ -90,13 +99,9 @@ static void solve_node(struct nucore_work *w, size_t i)
 
 static void solve_parts(struct nucore_work *w, size_t *up, bool *in)
 {
-    struct part part = {.nucore = w->nucore,
-                        .use = w->use,
-                        .in = in,
-                        .gain = w->gain,
-                        .cores_min = w->cores_min,
-                        .cores_max = w->cores_max};
+    struct part part = whole_part(w);
 
+    part.in = in;
     w->best.found = true;
     w->end = ALLOT_DONE;
     for (size_t root = 0; root < w->nodes && w->end != ALLOT_FAILED; root++) {
@@ -164,14 +169,10 @@ static int solve_solos(struct nucore_work *w)
 
 static void solve_together(struct nucore_work *w, const double *floor, bool any)
 {
-    struct part part = {.nucore = w->nucore,
-                        .use = w->use,
-                        .gain = w->gain,
-                        .floor = floor,
-                        .cores_min = w->cores_min,
-                        .cores_max = w->cores_max,
-                        .any = any};
+    struct part part = whole_part(w);
 
+    part.floor = floor;
+    part.any = any;
     w->end = part_solve(&part, &w->best);
 }
 

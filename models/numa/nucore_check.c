@@ -2,15 +2,19 @@
 /* nucore_check - what makes no sense in a NuCore problem. */
 #include "models/numa/nucore.h"
 
-#include <errno.h>
 #include <math.h>
 
-static int fault_set(struct numem_fault *fault, struct numem_fault what)
+/* Says what is wrong with a field that is one value. */
+static int fault_value(struct numem_fault *fault, const char *field, double value, const char *why)
 {
-    if (fault)
-        *fault = what;
-    errno = EINVAL;
-    return -1;
+    return numem_fault_set(fault, (struct numem_fault){field, {0}, 0, value, why});
+}
+
+/* Likewise with a field of one value for each node. */
+static int fault_node(struct numem_fault *fault, const char *field, size_t i, double value,
+                      const char *why)
+{
+    return numem_fault_set(fault, (struct numem_fault){field, {i}, 1, value, why});
 }
 
 static int check_least(const struct numem_machine *m, const struct nucore_program *program,
@@ -18,9 +22,7 @@ static int check_least(const struct numem_machine *m, const struct nucore_progra
 {
     for (size_t i = 0; program->least && i < m->nodes; i++)
         if (program->least[i] > m->cores[i])
-            return fault_set(fault,
-                             (struct numem_fault){
-                                 "least", {i}, 1, program->least[i], "the node has fewer cores"});
+            return fault_node(fault, "least", i, program->least[i], "the node has fewer cores");
     return 0;
 }
 
@@ -34,13 +36,9 @@ static int check_counts(const struct numem_machine *m, const struct nucore_progr
         while (c <= m->cores[i] && m->beta[i] * program->use.local_demand[i][c] > m->alpha[i])
             c++;
         if (c > m->cores[i])
-            return fault_set(
-                fault, (struct numem_fault){"local_demand",
-                                            {i},
-                                            1,
-                                            NAN,
-                                            "infeasible: beta x local_demand is more than alpha "
-                                            "for any number of cores"});
+            return fault_node(
+                fault, "local_demand", i, NAN,
+                "infeasible: beta x local_demand is more than alpha for any number of cores");
     }
     return 0;
 }
@@ -54,13 +52,10 @@ static int check_program(const struct numem_machine *m, const struct nucore_prog
         check_counts(m, program, fault) < 0)
         return -1;
     if (most > 0 && program->cores_min > most)
-        return fault_set(
-            fault, (struct numem_fault){"cores_max", {0}, 0, most, "it is less than cores_min"});
+        return fault_value(fault, "cores_max", most, "it is less than cores_min");
     if (!(program->weight > 0) || program->weight > NUCORE_WEIGHT_MAX)
-        return fault_set(
-            fault,
-            (struct numem_fault){
-                "weight", {0}, 0, program->weight, "a weight is more than 0 and at most 1000"});
+        return fault_value(fault, "weight", program->weight,
+                           "a weight is more than 0 and at most 1000");
     return 0;
 }
 
@@ -73,11 +68,9 @@ int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t 
     if (numem_check_machine(nucore->machine, fault) < 0)
         return -1;
     if (p < 1 || p > NUCORE_PROGRAMS_MAX)
-        return fault_set(fault, (struct numem_fault){
-                                    "programs", {0}, 0, (double)p, "1 to 64 programs expected"});
+        return fault_value(fault, "programs", (double)p, "1 to 64 programs expected");
     if (!(nucore->fairness >= 0) || nucore->fairness > 1)
-        return fault_set(fault, (struct numem_fault){
-                                    "fairness", {0}, 0, nucore->fairness, "a fraction is 0 to 1"});
+        return fault_value(fault, "fairness", nucore->fairness, "a fraction is 0 to 1");
     for (p = 0; p < nucore->programs; p++) {
         if (program)
             *program = p;

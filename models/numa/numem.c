@@ -7,7 +7,6 @@
  * no link is in the way, and as a linear program where one is. */
 #include "models/numa/numem.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "models/numa/flows.h"
@@ -26,12 +25,9 @@ static int check_allocation(const struct numem_machine *m, const struct numem_pr
             why = "the node has fewer cores";
         else if (m->beta[i] * program->local_demand[i][allocation[i]] > m->alpha[i])
             why = "infeasible: beta x local_demand of so many cores is more than alpha";
-        if (!why)
-            continue;
-        if (fault)
-            *fault = (struct numem_fault){"allocation", {i}, 1, allocation[i], why};
-        errno = EINVAL;
-        return -1;
+        if (why)
+            return numem_fault_set(fault,
+                                   (struct numem_fault){"allocation", {i}, 1, allocation[i], why});
     }
     return 0;
 }

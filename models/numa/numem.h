@@ -73,6 +73,9 @@ int numem_check_machine(const struct numem_machine *machine, struct numem_fault 
 int numem_check_program(const struct numem_machine *machine, const struct numem_program *program,
                         struct numem_fault *fault);
 
+/* Says what is wrong: *fault (NULL: not asked) and errno EINVAL. Returns -1. */
+int numem_fault_set(struct numem_fault *fault, struct numem_fault what);
+
 /* What a program gets. The caller's arrays; each may be NULL where it is not wanted. */
 struct numem_usage {
     double bandwidth;                  /* the sum of all local and inter */

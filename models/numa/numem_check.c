@@ -5,12 +5,19 @@
 #include <errno.h>
 #include <math.h>
 
-static int fault_set(struct numem_fault *fault, struct numem_fault what)
+int numem_fault_set(struct numem_fault *fault, struct numem_fault what)
 {
     if (fault)
         *fault = what;
     errno = EINVAL;
     return -1;
+}
+
+/* Says what is wrong with a field of one value for each node. */
+static int fault_node(struct numem_fault *fault, const char *field, size_t i, double value,
+                      const char *why)
+{
+    return numem_fault_set(fault, (struct numem_fault){field, {i}, 1, value, why});
 }
 
 /* Returns NULL, or what is wrong with a bandwidth. */
@@ -36,15 +43,13 @@ static int check_nodes(const struct numem_machine *m, struct numem_fault *fault)
 
     for (size_t i = 0; i < m->nodes; i++) {
         if (m->cores[i] > NUMEM_CORES_MAX)
-            return fault_set(fault,
-                             (struct numem_fault){
-                                 "cores", {i}, 1, m->cores[i], "a node has at most 4096 cores"});
+            return fault_node(fault, "cores", i, m->cores[i], "a node has at most 4096 cores");
         why = bandwidth_fault(m->alpha[i]);
         if (why)
-            return fault_set(fault, (struct numem_fault){"alpha", {i}, 1, m->alpha[i], why});
+            return fault_node(fault, "alpha", i, m->alpha[i], why);
         why = share_fault(m->beta[i]);
         if (why)
-            return fault_set(fault, (struct numem_fault){"beta", {i}, 1, m->beta[i], why});
+            return fault_node(fault, "beta", i, m->beta[i], why);
     }
     return 0;
 }
@@ -58,7 +63,8 @@ static int check_matrix(size_t nodes, const char *field, const double *matrix,
             const char *why = bandwidth_fault(value);
 
             if (why)
-                return fault_set(fault, (struct numem_fault){field, {from, to}, 2, value, why});
+                return numem_fault_set(fault,
+                                       (struct numem_fault){field, {from, to}, 2, value, why});
         }
     return 0;
 }
@@ -95,14 +101,15 @@ static int check_route(const struct numem_machine *m, size_t from, size_t to,
     const struct numem_route *route = &m->route[from * m->nodes + to];
 
     if (from == to && route->hops > 0)
-        return fault_set(fault,
-                         (struct numem_fault){
-                             "route", {from, to}, 2, NAN, "nothing is sent from a node to itself"});
+        return numem_fault_set(
+            fault, (struct numem_fault){
+                       "route", {from, to}, 2, NAN, "nothing is sent from a node to itself"});
     for (size_t h = 0; h < route->hops; h++) {
         const char *why = hop_fault(m, from, to, h);
 
         if (why)
-            return fault_set(fault, (struct numem_fault){"route", {from, to, h}, 3, NAN, why});
+            return numem_fault_set(fault,
+                                   (struct numem_fault){"route", {from, to, h}, 3, NAN, why});
     }
     return 0;
 }
@@ -119,9 +126,9 @@ static int check_routes(const struct numem_machine *m, struct numem_fault *fault
 int numem_check_machine(const struct numem_machine *m, struct numem_fault *fault)
 {
     if (m->nodes < 1 || m->nodes > NUMEM_NODES_MAX)
-        return fault_set(fault,
-                         (struct numem_fault){
-                             "nodes", {0}, 0, (double)m->nodes, "a machine has 1 to 256 nodes"});
+        return numem_fault_set(
+            fault, (struct numem_fault){
+                       "nodes", {0}, 0, (double)m->nodes, "a machine has 1 to 256 nodes"});
     if (check_nodes(m, fault) < 0 || check_matrix(m->nodes, "uni_max", m->uni_max, fault) < 0 ||
         check_matrix(m->nodes, "bi_max", m->bi_max, fault) < 0)
         return -1;
@@ -137,7 +144,8 @@ static int check_demand(const struct numem_machine *m, const struct numem_progra
         const char *why = bandwidth_fault(value);
 
         if (why)
-            return fault_set(fault, (struct numem_fault){"local_demand", {i, c}, 2, value, why});
+            return numem_fault_set(fault,
+                                   (struct numem_fault){"local_demand", {i, c}, 2, value, why});
     }
     return 0;
 }

@@ -219,6 +219,16 @@ static struct node *new_blossom(struct graph *g, size_t children)
     return child && link && node->nearest ? node : NULL;
 }
 
+/* Outer node b has its vertices for its own. */
+static void take_vertices(struct graph *g, unsigned b)
+{
+    unsigned last = g->node[b].last;
+
+    for (unsigned v = g->node[b].first; v != last; v = g->next[v])
+        g->outer[v] = b;
+    g->outer[last] = b;
+}
+
 /* The children's vertices become the blossom's. */
 static void join_vertices(struct graph *g, unsigned b)
 {
@@ -234,11 +244,7 @@ static void join_vertices(struct graph *g, unsigned b)
             g->next[node->last] = child->first;
         node->last = child->last;
     }
-    for (unsigned v = node->first;; v = g->next[v]) {
-        g->outer[v] = b;
-        if (v == node->last)
-            break;
-    }
+    take_vertices(g, b);
 }
 
 static void find_nearest(struct graph *g, unsigned b)
@@ -291,15 +297,9 @@ static int shrink(struct graph *g, unsigned u, unsigned v)
 static void release_children(struct graph *g, const struct node *node)
 {
     for (unsigned i = 0; i < node->children; i++) {
-        struct node *child = &g->node[node->child[i]];
-
-        child->up = NONE;
+        g->node[node->child[i]].up = NONE;
         g->label[node->child[i]] = FREE;
-        for (unsigned v = child->first;; v = g->next[v]) {
-            g->outer[v] = node->child[i];
-            if (v == child->last)
-                break;
-        }
+        take_vertices(g, node->child[i]);
     }
 }
 

@@ -79,15 +79,12 @@ struct di_tree *di_tree_copy(const struct di_tree *tree)
         const struct level *from = &tree->level[i];
         struct level *to = &copy->level[i];
 
+        *to = *from;
         if (!alloc_level(to, from->count)) {
             di_tree_free(copy);
             return NULL;
         }
         memcpy(to->entity, from->entity, (from->count + 1) * sizeof(*to->entity));
-        to->used = from->used;
-        to->greatest = from->greatest;
-        to->at_greatest = from->at_greatest;
-        to->reversed = from->reversed;
     }
     return copy;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_flexthread - the paper's examples of section 6.6, and the counts against every smaller and
  * greater one. */
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
@@ -102,39 +101,13 @@ static void test_min(void **state)
     assert_int_equal(flexthread_min(&wanted), 1);
 }
 
-static void test_check(void **state)
-{
-    struct flexthread wanted = intel;
-
-    (void)state;
-    assert_int_equal(flexthread_check(&wanted), 0);
-#define REFUSED(field, x)                                                                          \
-    do {                                                                                           \
-        wanted = intel;                                                                            \
-        wanted.field = x;                                                                          \
-        errno = 0;                                                                                 \
-        assert_int_equal(flexthread_check(&wanted), -1);                                           \
-        assert_int_equal(errno, EINVAL);                                                           \
-    } while (0)
-    REFUSED(cores_min, 0);
-    REFUSED(cores_min, 33);
-    REFUSED(cores_max, FLEXTHREAD_CORES_MAX + 1);
-    REFUSED(imbalance, -0.1);
-    REFUSED(imbalance, NAN);
-    REFUSED(imbalance, INFINITY);
-    REFUSED(overhead, 0);
-    REFUSED(overhead, 1.5);
-    REFUSED(sync_hz, -1);
-    REFUSED(memory_ns, NAN);
-    REFUSED(syscall_ns, 1e13);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_slowdown_max),
-        cmocka_unit_test(test_max),      cmocka_unit_test(test_min),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_slowdown),
+        cmocka_unit_test(test_slowdown_max),
+        cmocka_unit_test(test_max),
+        cmocka_unit_test(test_min),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
