@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracer_tool - berth's own tool of valgrind (the folder valgrind/), seen from berthctl: where the
+/* tracer_tool - berth's own tool of valgrind (packer/trace/tool), seen from berthctl: where the
  * tool is, and the memory through which the traced processes say what they counted. */
 #ifndef BERTH_TRACE_TOOL_H
 #define BERTH_TRACE_TOOL_H
