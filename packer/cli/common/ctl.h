@@ -56,6 +56,19 @@ bool ctl_true(struct json_object *object, const char *key);
 struct json_object *ctl_object(struct json_object *object, const char *key);
 size_t ctl_length(struct json_object *array);
 
+/* Writes a sentence about an object, with its fields in the places that name them:
+ *   {a.b}       the text or the number under b of the object under a; "-" where it is not known
+ *   {a:2/1024}  a number with 2 digits after the point (else none), divided by 1024
+ *   {a%3}       a number with 3 significant digits
+ *   {a>0}       a number, which is known only where it is more than that (then :, / may follow)
+ *   {a*}        "s", the plural's, unless the number is 1
+ *   {a@}, {a~}  seconds since 1970 as local time ("" where not known), and a time as ctl_time's
+ *   {a?}        nothing; it is known where it is neither false nor empty
+ *   {a=word}    nothing; it is known where it is that word
+ *   [A|B|...]   the first part of which all fields are known that stand in no brackets of its own
+ */
+void ctl_say(FILE *out, struct json_object *object, const char *sentence);
+
 /* Columns of the terminal on stdout; 0 where it is none: nothing is cut then. */
 size_t ctl_columns(void);
 
