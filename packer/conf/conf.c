@@ -61,24 +61,16 @@ static int set_text(const struct conf_key *key, char *field, const char *value,
     return 0;
 }
 
-static int set_address(const struct conf_key *key, char *field, const char *value,
-                       struct berth_error *err)
+/* A text that another function parses when it is used. */
+static int set_parsed(const struct conf_key *key, char *field, const char *value,
+                      struct berth_error *err)
 {
     struct metrics_address address;
-    struct berth_error why;
-
-    if (metrics_address(value, &address, &why) < 0)
-        return berth_error_set(err, "%s: %s", key->name, why.text);
-    return set_text(key, field, value, err);
-}
-
-static int set_watts(const struct conf_key *key, char *field, const char *value,
-                     struct berth_error *err)
-{
     struct energy_watts watts;
     struct berth_error why;
 
-    if (value[0] && energy_watts_parse(&watts, value, &why) < 0)
+    if (key->type == CONF_TYPE_ADDRESS ? metrics_address(value, &address, &why) < 0
+                                       : value[0] && energy_watts_parse(&watts, value, &why) < 0)
         return berth_error_set(err, "%s: %s", key->name, why.text);
     return set_text(key, field, value, err);
 }
@@ -165,13 +157,12 @@ static int set_key(struct conf *conf, const struct conf_key *key, const char *va
     case CONF_TYPE_TEXT:
         return set_text(key, field, value, err);
     case CONF_TYPE_ADDRESS:
-        return set_address(key, field, value, err);
+    case CONF_TYPE_WATTS:
+        return set_parsed(key, field, value, err);
     case CONF_TYPE_WORDS:
         return set_words(key, field, value, err);
     case CONF_TYPE_CHOICE:
         return set_choice(key, field, value, err);
-    case CONF_TYPE_WATTS:
-        return set_watts(key, field, value, err);
     default:
         return set_number(key, field, value, err);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "packer/base/text.h"
+#include "packer/energy/parts.h"
 #include "packer/system/cpu_busy.h"
 
 /* In order of preference. */
@@ -44,14 +45,6 @@ static const char *left_out(const struct conf *conf, size_t i)
     return text_lists(conf->energy, ways[i]->name) ? NULL : "not in berth.conf's energy";
 }
 
-static bool has(const struct energy *energy, const struct energy_zone *zone)
-{
-    for (size_t i = 0; i < energy->n; i++)
-        if (energy->about[i].domain == zone->domain && energy->about[i].package == zone->package)
-            return true;
-    return false;
-}
-
 static void open_way(struct energy *energy, size_t i)
 {
     const char *why = left_out(energy->node.conf, i);
@@ -70,10 +63,12 @@ static void open_way(struct energy *energy, size_t i)
     }
     energy->used[i] = true;
     for (size_t z = 0; z < n; z++) {
-        if (energy->n == ENERGY_ZONES || has(energy, &zone[z]))
-            continue;
-        energy->about[energy->n] = zone[z];
-        energy->zone[energy->n++] = (struct zone){.way = i, .index = z};
+        size_t before = energy->n;
+
+        energy_zone_index(energy->about, &energy->n, zone[z].domain, zone[z].package,
+                          zone[z].source);
+        if (energy->n > before)
+            energy->zone[before] = (struct zone){.way = i, .index = z};
     }
 }
 

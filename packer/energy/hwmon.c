@@ -153,7 +153,7 @@ static void add_sensor(struct hwmon *hwmon, const struct energy_node *node,
 {
     struct meter meter = {.kind = rule->kind, .counter = {.most_w = energy_most_w(rule->domain)}};
     unsigned package;
-    size_t same = 0;
+    size_t meters = hwmon->n;
 
     if (!rule_fits(node, rule, device, i, &package) || energy_had(node, rule->domain, package))
         return;
@@ -161,14 +161,11 @@ static void add_sensor(struct hwmon *hwmon, const struct energy_node *node,
     if (!open_file(hwmon, &meter.file, rule, device, i))
         return;
     hwmon->nodes += rule->domain == ENERGY_NODE;
-    while (same < hwmon->n && (zone[same].domain != rule->domain || zone[same].package != package))
-        same++;
-    if (same < hwmon->n || hwmon->n == ENERGY_ZONES) {
+    if (energy_zone_index(zone, &hwmon->n, rule->domain, package, "hwmon") == meters &&
+        meters < ENERGY_ZONES)
+        hwmon->meter[meters] = meter;
+    else
         energy_file_close(&meter.file);
-        return;
-    }
-    zone[hwmon->n] = (struct energy_zone){rule->domain, package, "hwmon"};
-    hwmon->meter[hwmon->n++] = meter;
 }
 
 /* The name of its driver, and which file says it. */

@@ -207,10 +207,27 @@ long energy_package(const struct energy_node *node, unsigned physical)
     return said || physical >= node->topo->packages ? -1 : (long)physical;
 }
 
+static size_t find_zone(const struct energy_zone *zone, size_t n, enum energy_domain domain,
+                        unsigned package)
+{
+    size_t i = 0;
+
+    while (i < n && (zone[i].domain != domain || zone[i].package != package))
+        i++;
+    return i;
+}
+
 bool energy_had(const struct energy_node *node, enum energy_domain domain, unsigned package)
 {
-    for (size_t i = 0; i < node->had; i++)
-        if (node->have[i].domain == domain && node->have[i].package == package)
-            return true;
-    return false;
+    return find_zone(node->have, node->had, domain, package) < node->had;
+}
+
+size_t energy_zone_index(struct energy_zone *zone, size_t *n, enum energy_domain domain,
+                         unsigned package, const char *source)
+{
+    size_t i = find_zone(zone, *n, domain, package);
+
+    if (i == *n && i < ENERGY_ZONES)
+        zone[(*n)++] = (struct energy_zone){domain, package, source};
+    return i;
 }

@@ -84,4 +84,9 @@ long energy_package(const struct energy_node *node, unsigned physical);
 /* Do earlier ways have that zone? */
 bool energy_had(const struct energy_node *node, enum energy_domain domain, unsigned package);
 
+/* Returns the index of the zone in zone[*n], which it is added to if need be, as of that source;
+ * ENERGY_ZONES where there is no room for it. */
+size_t energy_zone_index(struct energy_zone *zone, size_t *n, enum energy_domain domain,
+                         unsigned package, const char *source);
+
 #endif

@@ -96,18 +96,6 @@ static bool read_event(const struct rootfs *root, const char *name, uint64_t *co
 
 /* ---- opening ---- */
 
-static size_t zone_of(struct perf *perf, struct energy_zone *zone, enum energy_domain domain,
-                      unsigned package)
-{
-    size_t i = 0;
-
-    while (i < perf->zones && (zone[i].domain != domain || zone[i].package != package))
-        i++;
-    if (i == perf->zones && i < ENERGY_ZONES)
-        zone[perf->zones++] = (struct energy_zone){domain, package, "rapl-perf"};
-    return i;
-}
-
 /* On one CPU. False: no further one is wanted. */
 static bool open_on(struct perf *perf, struct plan *plan, size_t k, uint64_t config,
                     double scale_uj, size_t cpu)
@@ -128,7 +116,8 @@ static bool open_on(struct perf *perf, struct plan *plan, size_t k, uint64_t con
     }
     event->begun = false;
     event->scale_uj = scale_uj;
-    event->zone = zone_of(perf, plan->zone, known[k].domain, package);
+    event->zone =
+        energy_zone_index(plan->zone, &perf->zones, known[k].domain, package, "rapl-perf");
     perf->events++;
     return !whole;
 }

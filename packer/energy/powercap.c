@@ -105,21 +105,6 @@ static bool open_meter(struct powercap *powercap, struct meter *meter, const cha
     return true;
 }
 
-/* The zone's index, a new one if need be. */
-static size_t zone_of(struct powercap *powercap, struct energy_zone *zone, const struct what *what)
-{
-    size_t i = 0;
-
-    while (i < powercap->zones &&
-           (zone[i].domain != what->domain || zone[i].package != what->package))
-        i++;
-    if (i == powercap->zones && i < ENERGY_ZONES) {
-        zone[i] = (struct energy_zone){what->domain, what->package, "rapl-powercap"};
-        powercap->zones++;
-    }
-    return i;
-}
-
 static void add_folder(struct powercap *powercap, const struct energy_node *node,
                        struct energy_zone *zone, const char *folder)
 {
@@ -130,7 +115,8 @@ static void add_folder(struct powercap *powercap, const struct energy_node *node
     if (powercap->meters == METERS || !find_what(node, folder, &what) ||
         !open_meter(powercap, meter, folder, &what))
         return;
-    meter->zone = zone_of(powercap, zone, &what);
+    meter->zone =
+        energy_zone_index(zone, &powercap->zones, what.domain, what.package, "rapl-powercap");
     if (meter->zone == ENERGY_ZONES || (what.domain == ENERGY_NODE && powercap->zones == before))
         energy_file_close(&meter->file);
     else

@@ -132,19 +132,10 @@ static const struct page *get_page(struct metrics_http *http, enum metrics_forma
 static void answer(struct evhttp_request *req, int code, const char *type, const char *text,
                    size_t length)
 {
-    static const struct {
-        int code;
-        const char *reason;
-    } reasons[] = {
-        {200, "OK"}, {404, "Not Found"}, {405, "Method Not Allowed"}, {503, "Service Unavailable"}};
     struct evkeyvalq *headers = evhttp_request_get_output_headers(req);
     struct evbuffer *body = evhttp_request_get_output_buffer(req);
-    const char *reason = "";
     char number[24];
 
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-        if (reasons[i].code == code)
-            reason = reasons[i].reason;
     snprintf(number, sizeof(number), "%zu", length);
     evhttp_add_header(headers, "Content-Type", type);
     evhttp_add_header(headers, "Content-Length", number);
@@ -153,7 +144,7 @@ static void answer(struct evhttp_request *req, int code, const char *type, const
         evhttp_add_header(headers, "Allow", "GET, HEAD");
     if (evhttp_request_get_command(req) != EVHTTP_REQ_HEAD)
         evbuffer_add(body, text, length);
-    evhttp_send_reply(req, code, reason, NULL);
+    evhttp_send_reply(req, code, NULL, NULL); /* with the usual reason */
 }
 
 static void say(struct evhttp_request *req, int code, const char *text)

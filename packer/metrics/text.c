@@ -20,43 +20,9 @@ const char *const metrics_content_type[METRICS_FORMATS] = {
 static const char *const suffix[] = {
     [METRICS_GAUGE] = "", [METRICS_COUNTER] = "_total", [METRICS_INFO] = "_info"};
 
-/* ---- bytes ---- */
-
-static bool make_room(struct metrics_text *text, size_t size)
-{
-    size_t room = text->room ? text->room : 65536;
-    char *more;
-
-    while (room - text->used < size)
-        room *= 2;
-    if (text->failed || room == text->room)
-        return !text->failed;
-    more = realloc(text->text, room);
-    if (!more) {
-        text->failed = true;
-        return false;
-    }
-    text->text = more;
-    text->room = room;
-    return true;
-}
-
-static void put_bytes(struct metrics_text *text, const char *bytes, size_t n)
-{
-    if (!make_room(text, n))
-        return;
-    memcpy(text->text + text->used, bytes, n);
-    text->used += n;
-}
-
-static void put(struct metrics_text *text, const char *string)
-{
-    put_bytes(text, string, strlen(string));
-}
-
 /* Of a user's text, control characters and what is no UTF-8 become '?'. A quote stays as it is in
  * the help lines of the plain format, which knows no escape for it. */
-static void put_escaped(struct metrics_text *text, const char *string, bool quotes)
+static void put_escaped(FILE *out, const char *string, bool quotes)
 {
     for (;;) {
         size_t plain = 0, length;
@@ -64,18 +30,18 @@ static void put_escaped(struct metrics_text *text, const char *string, bool quot
         while (string[plain] != '"' && string[plain] != '\\' &&
                (length = text_character(string + plain)))
             plain += length;
-        put_bytes(text, string, plain);
+        fwrite(string, 1, plain, out);
         string += plain;
         if (!*string)
             return;
         if (*string == '\n')
-            put(text, "\\n");
+            fputs("\\n", out);
         else if (*string == '\\')
-            put(text, "\\\\");
+            fputs("\\\\", out);
         else if (*string == '"')
-            put(text, quotes ? "\\\"" : "\"");
+            fputs(quotes ? "\\\"" : "\"", out);
         else
-            put(text, "?");
+            fputc('?', out);
         string++;
     }
 }
@@ -90,13 +56,9 @@ void metrics_sample_name(const struct metrics_family *family, char name[METRICS_
 static void put_line(struct metrics_text *text, const char *what, const char *name,
                      const char *value)
 {
-    put(text, "# ");
-    put(text, what);
-    put(text, " ");
-    put(text, name);
-    put(text, " ");
-    put_escaped(text, value, text->format == METRICS_OPENMETRICS);
-    put(text, "\n");
+    fprintf(text->out, "# %s %s ", what, name);
+    put_escaped(text->out, value, text->format == METRICS_OPENMETRICS);
+    fputc('\n', text->out);
 }
 
 /* The plain format has no suffixes of its own, no units and no info: a name is what samples have.
@@ -119,41 +81,40 @@ static void put_family(struct metrics_text *text, const struct metrics_family *f
     put_line(text, "TYPE", name, plain_type[family->type]);
 }
 
-static void put_labels(struct metrics_text *text, const struct metrics_label *label, size_t n)
+static void put_labels(FILE *out, const struct metrics_label *label, size_t n)
 {
     bool any = false;
 
     for (size_t i = 0; i < n; i++) {
         if (!label[i].value || !label[i].value[0])
             continue;
-        put(text, any ? "," : "{");
-        put(text, label[i].name);
-        put(text, "=\"");
-        put_escaped(text, label[i].value, true);
-        put(text, "\"");
+        fprintf(out, "%s%s=\"", any ? "," : "{", label[i].name);
+        put_escaped(out, label[i].value, true);
+        fputc('"', out);
         any = true;
     }
     if (any)
-        put(text, "}");
+        fputc('}', out);
 }
 
 static void put_sample(struct metrics_text *text, const struct metrics_family *family,
                        const struct metrics_label *label, size_t n, const char *number)
 {
+    if (!text->out)
+        return;
     if (family != text->family)
         put_family(text, family);
     text->family = family;
-    put(text, family->name);
-    put(text, suffix[family->type]);
-    put_labels(text, label, n);
-    put(text, " ");
-    put(text, number);
-    put(text, "\n");
+    fprintf(text->out, "%s%s", family->name, suffix[family->type]);
+    put_labels(text->out, label, n);
+    fprintf(text->out, " %s\n", number);
 }
 
 void metrics_text_begin(struct metrics_text *text, enum metrics_format format)
 {
     *text = (struct metrics_text){.format = format};
+    text->out = open_memstream(&text->text, &text->used);
+    text->failed = !text->out;
 }
 
 /* With the fewest digits that are read back as the same number. */
@@ -182,13 +143,15 @@ void metrics_text_add_micro(struct metrics_text *text, const struct metrics_fami
 
 int metrics_text_end(struct metrics_text *text)
 {
-    if (text->format == METRICS_OPENMETRICS)
-        put(text, "# EOF\n");
+    if (text->out && text->format == METRICS_OPENMETRICS)
+        fputs("# EOF\n", text->out);
+    if (text->out && fclose(text->out) != 0)
+        text->failed = true;
     if (!text->failed)
         return 0;
     free(text->text);
     text->text = NULL;
-    text->used = text->room = 0;
+    text->used = 0;
     return -1;
 }
 

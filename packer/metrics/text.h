@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum metrics_format { METRICS_OPENMETRICS, METRICS_PLAIN, METRICS_FORMATS };
 
@@ -32,8 +33,9 @@ struct metrics_label {
 
 struct metrics_text {
     enum metrics_format format;
-    char *text; /* the caller frees it; not ended by a NUL */
-    size_t used, room;
+    FILE *out;  /* writes into text; NULL: no memory */
+    char *text; /* once it is ended; the caller frees it */
+    size_t used;
     const struct metrics_family *family; /* of the last sample */
     bool failed;                         /* out of memory */
 };

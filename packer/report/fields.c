@@ -8,10 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define TEXT(name, width, key, index)                                                              \
-    {                                                                                              \
-        name, width, key, REPORT_FORM_TEXT, REPORT_##index, false                                  \
-    }
 #define NUMBER(name, width, key, form, index)                                                      \
     {                                                                                              \
         name, width, key, REPORT_FORM_##form, REPORT_##index, false                                \
@@ -20,6 +16,7 @@
     {                                                                                              \
         name, width, key, REPORT_FORM_##form, REPORT_##index, true                                 \
     }
+#define TEXT(name, width, key, index) NUMBER(name, width, key, TEXT, index)
 
 static const struct report_field field[] = {
     TEXT("Account", 10, "account", ACCOUNT),

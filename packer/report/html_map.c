@@ -96,7 +96,6 @@ static void put_frame(struct map *map, double bottom)
 
 static void put_title(struct map *map, const struct report_row *row)
 {
-    static const char *const names[] = {"JobName", "User", "CPUs", "Start", "Elapsed", "Energy"};
     struct report_column *column;
     struct berth_error err;
     size_t n;
@@ -107,7 +106,7 @@ static void put_title(struct map *map, const struct report_row *row)
         for (size_t i = 0; i < n; i++) {
             fputs(i > 1 ? ", " : i ? " " : "", map->page->out);
             if (i > 2)
-                fprintf(map->page->out, "%s ", names[i - 1]);
+                fprintf(map->page->out, "%s ", column[i].title);
             page_cell(map->page, row, column[i].field);
         }
         free(column);

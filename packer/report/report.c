@@ -12,14 +12,12 @@
 #include "packer/report/intern.h"
 #include "packer/report/node_list.h"
 
-#define BLOCK_ROWS 256
-
 const char *const report_by_name[REPORT_BYS] = {"nothing",   "user", "account",
                                                 "partition", "node", "day"};
 
 struct report {
-    struct report_row **block; /* of BLOCK_ROWS each */
-    size_t blocks, n;
+    struct report_row *row;
+    size_t n, room;
     struct report_row **order; /* [n] sorted for the walk */
     struct report_intern *words;
     struct {
@@ -46,9 +44,7 @@ void report_free(struct report *report)
 {
     if (!report)
         return;
-    for (size_t i = 0; i < report->blocks; i++)
-        free(report->block[i]);
-    free(report->block);
+    free(report->row);
     free(report->order);
     report_intern_free(report->words);
     free(report);
@@ -61,7 +57,7 @@ size_t report_records(const struct report *report)
 
 const struct report_row *report_record(const struct report *report, size_t i)
 {
-    return &report->block[i / BLOCK_ROWS][i % BLOCK_ROWS];
+    return &report->row[i];
 }
 
 static const char *keep(void *arg, const char *text)
@@ -71,31 +67,15 @@ static const char *keep(void *arg, const char *text)
     return report_intern_keep(report->words, text);
 }
 
-/* Room for one more row; NULL: no memory. */
-static struct report_row *room(struct report *report)
-{
-    if (report->n == report->blocks * BLOCK_ROWS) {
-        struct report_row **block = reallocarray(report->block, report->blocks + 1, sizeof(*block));
-
-        if (!block)
-            return NULL;
-        report->block = block;
-        block[report->blocks] = malloc(BLOCK_ROWS * sizeof(**block));
-        if (!block[report->blocks])
-            return NULL;
-        report->blocks++;
-    }
-    return &report->block[report->n / BLOCK_ROWS][report->n % BLOCK_ROWS];
-}
-
 int report_add(struct report *report, const struct ledger_record *record)
 {
-    struct report_row *row = room(report);
+    struct report_row *row;
     const struct report_row *before;
 
-    if (!row)
+    if (array_grow(&report->row, &report->room, report->n + 1, sizeof(*row)) < 0)
         return -1;
-    before = report->n ? report_record(report, report->n - 1) : NULL;
+    row = &report->row[report->n];
+    before = report->n ? row - 1 : NULL;
     report_row_of(record, row);
     for (int i = 0; i < REPORT_TEXTS; i++) {
         if (before && strcmp(before->text[i], row->text[i]) == 0)
@@ -197,7 +177,7 @@ static int sort(struct report *report, enum report_by by)
     if (!report->order)
         return -1;
     for (size_t i = 0; i < report->n; i++) {
-        struct report_row *row = &report->block[i / BLOCK_ROWS][i % BLOCK_ROWS];
+        struct report_row *row = &report->row[i];
 
         row->group = group_of(report, row, by);
         if (!row->group)
