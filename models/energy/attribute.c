@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* attribute - see attribute.h */
 #include "models/energy/attribute.h"
 
 #include <math.h>

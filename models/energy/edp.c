@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edp - see edp.h */
 #include "models/energy/edp.h"
 
 double edp_classic(double energy_j, double seconds)

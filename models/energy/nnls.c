@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nnls - see nnls.h */
 #include "models/energy/nnls.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* power - see power.h */
 #include "models/energy/power.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "models/numa/allot_impl.h"
+#include "models/numa/nucore.h"
 
 #define EXCESS 1e-9 /* what the relaxation has more than a count gives; GB/s: that is nothing */
 
@@ -65,6 +66,29 @@ struct box *box_copy(const struct allot *a, const struct box *box)
 bool box_is_point(const struct allot *a, const struct box *box)
 {
     return memcmp(box->lo, box->hi, a->cells * sizeof(*box->lo)) == 0;
+}
+
+/* ---- what counts as equal ---- */
+
+double allot_tie(double objective)
+{
+    return NUCORE_TIE * (1 + fabs(objective) / 1000);
+}
+
+size_t allot_below(const struct allot *a, const struct box *box, size_t cell)
+{
+    double cores = relax_cores(a->relax, cell) + ALLOT_WHOLE;
+    size_t lo = box->lo[cell], hi = box->hi[cell];
+
+    while (lo < hi) {
+        size_t middle = hi - (hi - lo) / 2;
+
+        if (allot_count(a, cell, middle) <= cores)
+            lo = middle;
+        else
+            hi = middle - 1;
+    }
+    return lo;
 }
 
 /* ---- stacks ---- */

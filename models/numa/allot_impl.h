@@ -37,12 +37,10 @@ static inline unsigned allot_count(const struct allot *a, size_t cell, size_t po
     return a->problem->points[cell].count[point];
 }
 
-/* ---- allot_count.c ---- */
+/* ---- allot_box.c ---- */
 
 /* Returns the last point of the box with no more cores than the relaxation gives the cell. */
 size_t allot_below(const struct allot *a, const struct box *box, size_t cell);
-
-/* ---- allot_box.c ---- */
 
 /* Returns the box of all allocations; NULL with errno ENOMEM. */
 struct box *box_new(const struct allot *a);

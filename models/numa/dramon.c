@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dramon - see dramon.h */
 #include "models/numa/dramon.h"
 
 #include <errno.h>

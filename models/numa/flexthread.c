@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flexthread - see flexthread.h */
 #include "models/numa/flexthread.h"
 
 #include <math.h>

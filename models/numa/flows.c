@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flows - see flows.h */
 #include "models/numa/flows.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flows_lp - see flows_lp.h */
 #include "models/numa/flows_lp.h"
 
 #include <errno.h>

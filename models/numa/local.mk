@@ -2,7 +2,6 @@
 libmodels_la_SOURCES += \
 	models/numa/allot.c models/numa/allot.h \
 	models/numa/allot_box.c \
-	models/numa/allot_count.c \
 	models/numa/allot_impl.h \
 	models/numa/allot_scan.c \
 	models/numa/allot_settle.c \
@@ -18,10 +17,9 @@ libmodels_la_SOURCES += \
 	models/numa/numem_check.c \
 	models/numa/numem_constraint.c models/numa/numem_constraint.h \
 	models/numa/relax.c models/numa/relax.h \
-	models/numa/relax_facet.c \
 	models/numa/relax_flow.c \
 	models/numa/relax_hull.c \
-	models/numa/relax_impl.c models/numa/relax_impl.h \
+	models/numa/relax_impl.h \
 	models/numa/relax_price.c \
 	models/numa/relax_rounding.c \
 	models/numa/simplex.c models/numa/simplex.h \

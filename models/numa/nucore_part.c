@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nucore_part - see nucore_part.h */
 #include "models/numa/nucore_part.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* numem_constraint - see numem_constraint.h */
 #include "models/numa/numem_constraint.h"
 
 #include <math.h>

@@ -215,16 +215,16 @@ static int allocate(struct relax *r)
     r->sent = calloc(r->cells + 1, sizeof(*r->sent));
     r->first = calloc(r->cells + 2, sizeof(*r->first));
     r->of = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->of));
-    r->now.lo = calloc(r->cells, sizeof(*r->now.lo));
-    r->now.hi = calloc(r->cells, sizeof(*r->now.hi));
-    r->now.sum_lo = calloc(r->programs, sizeof(*r->now.sum_lo));
-    r->now.sum_hi = calloc(r->programs, sizeof(*r->now.sum_hi));
+    r->now.lo = calloc(2 * r->cells, sizeof(*r->now.lo));
+    r->now.sum_lo = calloc(2 * r->programs, sizeof(*r->now.sum_lo));
     r->chain = calloc(points, sizeof(*r->chain));
     r->value = calloc(points, sizeof(*r->value));
     r->price = calloc(columns + 1, sizeof(*r->price));
     if (!r->amount || !r->merged || !r->sent || !r->curve || !r->first || !r->of || !r->now.lo ||
-        !r->now.hi || !r->now.sum_lo || !r->now.sum_hi || !r->chain || !r->value || !r->price)
+        !r->now.sum_lo || !r->chain || !r->value || !r->price)
         return -1;
+    r->now.hi = r->now.lo + r->cells;
+    r->now.sum_hi = r->now.sum_lo + r->programs;
     for (size_t cell = 0; cell < r->cells; cell++)
         r->now.lo[cell] = 1; /* lo > hi: no box is like that */
     for (size_t p = 0; p < r->programs; p++)
@@ -286,9 +286,7 @@ void relax_free(struct relax *r)
     free(r->of);
     free(r->facet);
     free(r->now.lo);
-    free(r->now.hi);
     free(r->now.sum_lo);
-    free(r->now.sum_hi);
     free(r->chain);
     free(r->value);
     free(r->price);

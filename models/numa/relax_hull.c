@@ -2,6 +2,7 @@
 /* relax_hull - the concave hulls of what one cell's cores drive, facet by facet as the relaxation
  * needs them. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "models/numa/relax_impl.h"
 
@@ -118,6 +119,36 @@ int hull_separate(struct relax *r, size_t c, const struct box *box)
     facet.constant = curve_value(r, curve, left) - facet.slope * points->count[left];
     widen(r, &facet);
     return facet_add(r, facet) < 0 ? -1 : 1;
+}
+
+int facet_add(struct relax *r, struct facet facet)
+{
+    const struct curve *curve = &r->curve[facet.curve];
+    bool lower = curve->kind == CURVE_LOWER;
+
+    if (r->facets == r->facets_size) {
+        size_t size = 2 * r->facets_size + 64;
+        struct facet *more = realloc(r->facet, size * sizeof(*more));
+
+        if (!more)
+            return -1;
+        r->facet = more;
+        r->facets_size = size;
+    }
+    simplex_row_put(&r->row, curve->col, 1);
+    simplex_row_put(&r->row, r->cores + (int)curve->cell, -facet.slope);
+    facet.row = simplex_row_add(r->lp, &r->row, lower ? facet.constant : -INFINITY,
+                                lower ? INFINITY : facet.constant);
+    if (facet.row == 0)
+        return -1;
+    facet.active = true;
+    r->facet[r->facets++] = facet;
+    return 0;
+}
+
+double relax_cores(const struct relax *r, size_t cell)
+{
+    return simplex_col_value(r->lp, r->cores + (int)cell);
 }
 
 double relax_excess(const struct relax *r, size_t cell)

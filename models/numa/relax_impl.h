@@ -46,18 +46,17 @@ struct relax {
     double *price; /* scratch: of each column */
 };
 
-/* ---- relax_impl.c ---- */
-
 /* Returns the cell that drives the flow from its own memory. */
-size_t relax_sender(const struct relax *relax, const struct flow *flow);
+static inline size_t relax_sender(const struct relax *relax, const struct flow *flow)
+{
+    return flow->program * relax->nodes + flow->from;
+}
 
 /* Returns whether the flow shares its column with others from the same cell. */
-bool relax_is_merged(const struct relax *relax, size_t flow);
-
-/* ---- relax_facet.c ---- */
-
-/* Appends the facet's row. Returns 0, or -1 with errno ENOMEM. */
-int facet_add(struct relax *relax, struct facet facet);
+static inline bool relax_is_merged(const struct relax *relax, size_t flow)
+{
+    return relax->merged[relax_sender(relax, &relax->flows->flow[flow])] == relax->amount[flow];
+}
 
 /* ---- relax_flow.c ---- */
 
@@ -68,6 +67,9 @@ int relax_add_flow_rows(struct relax *relax); /* 0, or -1: errno ENOMEM */
 void relax_put_sent(struct relax *relax, size_t cell);
 
 /* ---- relax_hull.c ---- */
+
+/* Appends the facet's row. Returns 0, or -1 with errno ENOMEM. */
+int facet_add(struct relax *relax, struct facet facet);
 
 double curve_value(const struct relax *relax, const struct curve *curve, size_t point);
 

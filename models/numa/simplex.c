@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* simplex - see simplex.h */
 #include "models/numa/simplex.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* usage - see usage.h */
 #include "models/numa/usage.h"
 
 #include <math.h>

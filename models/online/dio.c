@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dio - see dio.h */
 #include "models/online/dio.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page_move - see page_move.h */
 #include "models/online/page_move.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* phase - see phase.h */
 #include "models/online/phase.h"
 
 #include <math.h>

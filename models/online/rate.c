@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rate - see rate.h */
 #include "models/online/rate.h"
 
 #include <math.h>

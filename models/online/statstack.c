@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* statstack - see statstack.h */
 #include "models/online/statstack.h"
 
 #include <math.h>

@@ -6,6 +6,5 @@ libmodels_la_SOURCES += \
 	models/partition/costs.c models/partition/costs.h \
 	models/partition/exact.c models/partition/exact.h \
 	models/partition/matching.c models/partition/matching.h \
-	models/partition/pairs.c \
 	models/partition/partition.c models/partition/partition.h \
 	models/partition/search.c models/partition/search.h

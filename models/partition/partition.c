@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* partition - see partition.h */
 #include "models/partition/partition.h"
 
 #include <errno.h>
@@ -240,6 +239,18 @@ static int solve_some(const struct partition *p, size_t *group_of, struct partit
         rc = solve(&costs, group_of, found);
     costs_clear(&costs);
     return rc;
+}
+
+double partition_pairs_cost(const size_t *members, size_t n, void *arg)
+{
+    const struct partition_pairs *pairs = arg;
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            sum += pairs->degradation[members[i] * pairs->n + members[j]] +
+                   pairs->degradation[members[j] * pairs->n + members[i]];
+    return sum;
 }
 
 double partition_cost(const struct partition *p, const size_t *group_of)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* di - see di.h */
 #include "models/placing/di.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* isolate - see isolate.h */
 #include "models/placing/isolate.h"
 
 #include <errno.h>

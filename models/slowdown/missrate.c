@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* missrate - see missrate.h */
 #include "models/slowdown/missrate.h"
 
 #include <math.h>

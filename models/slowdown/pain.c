@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pain - see pain.h */
 #include "models/slowdown/pain.h"
 
 struct pain pain_of(const struct app_sdp *sdp)

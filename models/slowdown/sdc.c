@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sdc - see sdc.h */
 #include "models/slowdown/sdc.h"
 
 static double counter(const struct app_sdp *sdp, size_t position)

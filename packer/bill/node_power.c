@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_power - see node_power.h */
 #include "packer/bill/node_power.h"
 
 #include <stdlib.h>

@@ -75,6 +75,17 @@ struct sizing {
     struct cpus picked;
 };
 
+/* How many cores the step has on each NUMA node, or how many of them it uses. */
+static void count_on_nodes(const struct sizing *s, bool used, unsigned *count)
+{
+    const struct topo *topo = s->packer->topo;
+    struct cpus cpus;
+
+    union_of(s->step, used, &cpus);
+    for (size_t i = 0; i < topo->nodes; i++)
+        count[i] = (unsigned)count_cores(topo, &cpus, &topo->node[i].cpus);
+}
+
 /* How many other steps use the core: those that Slurm let onto the same ones (srun --overlap). */
 static size_t others_on(const struct sizing *s, size_t core)
 {
@@ -240,12 +251,7 @@ static void predict(struct sizing *s, const struct size_model *model)
 {
     struct step_size *size = &s->step->size;
 
-    for (size_t i = 0; i < s->packer->topo->nodes; i++) {
-        size_t cores, used;
-
-        size_on_node(s->packer, s->step, i, &cores, &used);
-        s->chosen[i] = (unsigned)used;
-    }
+    count_on_nodes(s, true, s->chosen);
     size->gbps = size_model_predict(model, s->chosen, &size->constraint);
     size->gbps_all = size_model_predict(model, s->held, NULL);
     size->modelled = !isnan(size->gbps);
@@ -341,12 +347,7 @@ void size_step(const struct packer *packer, struct step *step)
     }
     s.chosen = s.held + nodes;
     s.needed = s.held + 2 * nodes;
-    for (size_t i = 0; i + 1 < nodes; i++) {
-        size_t cores, used;
-
-        size_on_node(packer, step, i, &cores, &used);
-        s.held[i] = (unsigned)cores;
-    }
+    count_on_nodes(&s, false, s.held);
     solve(&s);
     free(s.held);
 }
