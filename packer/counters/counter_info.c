@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counter_info - see counter_info.h */
 #include "packer/counters/counter_info.h"
 
 #include <string.h>

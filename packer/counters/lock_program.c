@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lock_program - see lock_program.h */
 #include "packer/counters/lock_program.h"
 
 #include <linux/futex.h>

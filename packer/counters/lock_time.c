@@ -249,35 +249,28 @@ void lock_time_close(struct lock_time *lock)
     free(lock);
 }
 
-int lock_time_watch(struct lock_time *lock, pid_t pid)
-{
-    uint32_t key = (uint32_t)pid;
-    struct lock_numbers value = {0};
-    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
-
-    attr.key = address(&key);
-    attr.value = address(&value);
-    attr.flags = BPF_ANY;
-    return (int)bpf(BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
-}
-
-void lock_time_forget(struct lock_time *lock, pid_t pid)
-{
-    uint32_t key = (uint32_t)pid;
-    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
-
-    attr.key = address(&key);
-    bpf(BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
-}
-
-static int read_value(const struct lock_time *lock, pid_t pid, struct lock_numbers *value)
+/* Does it to the numbers of a process; value may be NULL. 0, or -1 with errno. */
+static int on_process(const struct lock_time *lock, enum bpf_cmd command, pid_t pid,
+                      struct lock_numbers *value)
 {
     uint32_t key = (uint32_t)pid;
     union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
 
     attr.key = address(&key);
     attr.value = address(value);
-    return (int)bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
+    return (int)bpf(command, &attr, sizeof(attr));
+}
+
+int lock_time_watch(struct lock_time *lock, pid_t pid)
+{
+    struct lock_numbers none = {0};
+
+    return on_process(lock, BPF_MAP_UPDATE_ELEM, pid, &none);
+}
+
+void lock_time_forget(struct lock_time *lock, pid_t pid)
+{
+    on_process(lock, BPF_MAP_DELETE_ELEM, pid, NULL);
 }
 
 int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
@@ -285,10 +278,10 @@ int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
     struct lock_numbers last, value;
     int64_t lasting;
 
-    if (read_value(lock, pid, &last) < 0)
+    if (on_process(lock, BPF_MAP_LOOKUP_ELEM, pid, &last) < 0)
         return -1;
     for (int i = 0; i < READ_TRIES; i++) {
-        if (read_value(lock, pid, &value) < 0)
+        if (on_process(lock, BPF_MAP_LOOKUP_ELEM, pid, &value) < 0)
             return -1;
         if (memcmp(&last, &value, sizeof(value)) == 0)
             break;

@@ -220,7 +220,7 @@ static void tidy(struct state *state, const struct wire_step_id *begins)
     for (size_t i = 0; i < state->strays; i++) {
         const struct wire_step_id id = state->stray[i];
 
-        if (begins && id.job == begins->job && id.step == begins->step)
+        if (begins && enforce_step_known(id, begins, 1))
             continue;
         if (!perf_cgroup_remove(&state->hierarchy, state->node.enforce, id))
             state->stray[left++] = id;

@@ -13,20 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/text.h"
+
 /* ---- the hierarchy ---- */
-
-/* Is the word one of "a,b,c"? */
-static bool has_option(const char *options, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = options; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    }
-    return false;
-}
 
 /* The controllers that Slurm's cgroup/v1 uses. */
 static bool is_shared(const char *options)
@@ -35,7 +24,7 @@ static bool is_shared(const char *options)
                                          "devices", "cpu",    "cpuacct"};
 
     for (size_t i = 0; i < sizeof(slurms) / sizeof(slurms[0]); i++)
-        if (has_option(options, slurms[i]))
+        if (text_lists(options, slurms[i]))
             return true;
     return false;
 }
@@ -51,7 +40,7 @@ static bool find_mount(struct perf_hierarchy *found, char *mounts)
 
         if (sscanf(line, "%*s %255s %31s %511s", where, type, options) != 3)
             continue;
-        if (strcmp(type, "cgroup") == 0 && has_option(options, "perf_event")) {
+        if (strcmp(type, "cgroup") == 0 && text_lists(options, "perf_event")) {
             found->unified = false;
             strcpy(found->mount, where);
             return is_shared(options);
@@ -127,17 +116,6 @@ void perf_tree_close(const struct perf_hierarchy *hierarchy, const struct enforc
     rootfs_rmdir(enforce->root, dir, NULL); /* stays while a step stands in it */
 }
 
-/* Is the word in a list with blanks, which ends in a newline? */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = list; at && (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ' ') && strchr(" \n", at[length]))
-            return true;
-    return false;
-}
-
 bool perf_hierarchy_wake(const struct perf_hierarchy *hierarchy, const struct rootfs *root)
 {
     static const char *const harmless[] = {"misc", "rdma", "hugetlb", "pids"};
@@ -148,10 +126,12 @@ bool perf_hierarchy_wake(const struct perf_hierarchy *hierarchy, const struct ro
     have = rootfs_read(root, path);
     snprintf(path, sizeof(path), "%s/cgroup.subtree_control", hierarchy->mount);
     given = rootfs_read(root, path);
+    if (have && given)
+        have[strcspn(have, "\n")] = given[strcspn(given, "\n")] = '\0';
     for (size_t i = 0; hierarchy->unified && have && given && !woken && i < 4; i++) {
         char word[16];
 
-        if (!has_word(have, harmless[i]) || has_word(given, harmless[i]))
+        if (!text_lists(have, harmless[i]) || text_lists(given, harmless[i]))
             continue;
         snprintf(word, sizeof(word), "+%s", harmless[i]);
         woken = rootfs_write(root, path, word, NULL) == 0;
@@ -183,7 +163,7 @@ static int path_of(const struct perf_hierarchy *hierarchy, const struct rootfs *
         if (!at || strlen(at + 1) >= PERF_CGROUP_MAX)
             continue;
         *at = '\0';
-        if (hierarchy->unified ? controllers[1] == '\0' : has_option(controllers + 1, "perf_event"))
+        if (hierarchy->unified ? controllers[1] == '\0' : text_lists(controllers + 1, "perf_event"))
             rc = 0;
         if (rc == 0)
             strcpy(path, strcmp(at + 1, "/") == 0 ? "" : at + 1);
@@ -197,12 +177,11 @@ static int path_of(const struct perf_hierarchy *hierarchy, const struct rootfs *
 static bool find_slurms(const struct perf_hierarchy *hierarchy, const struct rootfs *root,
                         struct wire_step_id id, const char *path, char dir[PERF_CGROUP_MAX])
 {
-    char name[WIRE_STEP_NAME_MAX], part[96];
+    char part[STEP_CGROUP_NAME_MAX + 1] = "/";
     const char *at;
     size_t length;
 
-    wire_step_name(id, name);
-    snprintf(part, sizeof(part), "/job_%u/step_%s", id.job, strchr(name, '.') + 1);
+    step_cgroup_name(id, part + 1);
     at = strstr(path, part);
     if (!at || !strchr("/", at[strlen(part)]))
         return false;
@@ -226,29 +205,6 @@ static int own_dir(const struct perf_hierarchy *hierarchy, const char *tree, str
 
 /* ---- moving ---- */
 
-/* 0 moved, or gone already; -1 and err */
-static int move_pid(const struct rootfs *root, pid_t pid, const char *dir, struct berth_error *err)
-{
-    char path[PERF_CGROUP_MAX + 16], text[16];
-
-    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    snprintf(text, sizeof(text), "%d", (int)pid);
-    return rootfs_write(root, path, text, err) == 0 || errno == ESRCH ? 0 : -1;
-}
-
-/* Add the processes of the cgroup; one that has vanished has none. */
-static void list_procs(const struct rootfs *root, const char *dir, struct enforce_pids *list)
-{
-    char path[PERF_CGROUP_MAX + 16], *text, *next, *end;
-
-    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    next = text = rootfs_read(root, path);
-    for (long pid; next && (pid = strtol(next, &end, 10)) > 0 && end != next; next = end)
-        if (pid <= INT_MAX && enforce_pids_add(list, (pid_t)pid) < 0)
-            break;
-    free(text);
-}
-
 /* One round. How many were elsewhere; -1 and err. */
 static long gather_once(const struct rootfs *root, struct enforce *enforce,
                         const struct enforce_step *step, const char *dir, struct berth_error *err)
@@ -258,13 +214,13 @@ static long gather_once(const struct rootfs *root, struct enforce *enforce,
     long moved = 0;
     pid_t *pid = NULL;
 
-    list_procs(root, dir, &here);
+    enforce_pids_cgroup(root, NULL, dir, &here);
     if (enforce_step_pids(enforce, step, &pid, &n) < 0)
         moved = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
     for (size_t i = 0; moved >= 0 && i < n; i++) {
         if (enforce_pids_have(&here, pid[i]) || enforce_exiting(root, pid[i]))
             continue;
-        moved = move_pid(root, pid[i], dir, err) < 0 ? -1 : moved + 1;
+        moved = enforce_move_pid(root, pid[i], dir, err) < 0 ? -1 : moved + 1;
     }
     free(here.pid);
     free(pid);
@@ -293,11 +249,11 @@ static bool remove_own(const struct rootfs *root, const char *dir, const char *o
     for (int round = 0; left > 0 && round < ENFORCE_ROUNDS; round++) {
         struct enforce_pids list = {0};
 
-        list_procs(root, dir, &list);
+        enforce_pids_cgroup(root, NULL, dir, &list);
         left = list.n;
         for (size_t i = 0; i < list.n; i++)
-            if (move_pid(root, list.pid[i], origin, NULL) < 0)
-                move_pid(root, list.pid[i], mount, NULL);
+            if (enforce_move_pid(root, list.pid[i], origin, NULL) < 0)
+                enforce_move_pid(root, list.pid[i], mount, NULL);
         free(list.pid);
     }
     return rootfs_rmdir(root, dir, NULL) == 0;
@@ -360,14 +316,6 @@ bool perf_cgroup_remove(const struct perf_hierarchy *hierarchy, const struct enf
            remove_own(enforce->root, dir, hierarchy->mount, hierarchy->mount);
 }
 
-static bool is_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (known[i].job == id.job && known[i].step == id.step)
-            return true;
-    return false;
-}
-
 void perf_cgroup_sweep(const struct perf_hierarchy *hierarchy, const struct enforce *enforce,
                        const struct wire_step_id *known, size_t n)
 {
@@ -377,7 +325,7 @@ void perf_cgroup_sweep(const struct perf_hierarchy *hierarchy, const struct enfo
     tree_dir(hierarchy, enforce, tree);
     name = rootfs_list(enforce->root, tree);
     for (size_t i = 0; name && name[i]; i++)
-        if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n))
+        if (wire_step_parse(name[i], &id) == 0 && !enforce_step_known(id, known, n))
             perf_cgroup_remove(hierarchy, enforce, id);
     rootfs_list_free(name);
     rootfs_rmdir(enforce->root, tree, NULL); /* stays while a known step stands in it */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_events - see perf_events.h */
 #include "packer/counters/perf_events.h"
 
 #include <errno.h>

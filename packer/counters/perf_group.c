@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_group - see perf_group.h */
 #include "packer/counters/perf_group.h"
 
 #include <errno.h>

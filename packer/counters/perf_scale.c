@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_scale - see perf_scale.h */
 #include "packer/counters/perf_scale.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process_sums - see counters/process_sums.h */
 #include "packer/counters/process_sums.h"
 
 #include <stdlib.h>

@@ -39,6 +39,10 @@ enum rate_id {
 struct rate_info {
     const char *name; /* "miss_pmi", as in JSON */
     const char *unit; /* for people: "per million instructions" */
+    /* What it is made of: y / y_unit per x / x_unit, two counters; or per second; or, for a gauge,
+     * its mean. */
+    int y, x;
+    double y_unit, x_unit;
 };
 extern const struct rate_info rate_info[RATES];
 

@@ -37,11 +37,6 @@ struct recorded {
     double *value; /* the pool */
 };
 
-static int no_memory(struct berth_error *err)
-{
-    return berth_no_memory(err);
-}
-
 /* ---- packing ---- */
 
 static uint32_t inexact(const struct counters_sample *sample)
@@ -62,7 +57,7 @@ static int make_room(struct recorded *replay, struct track *track, struct berth_
     if (array_grow(&replay->value, &replay->room, replay->values + most, sizeof(*replay->value)) <
             0 ||
         array_grow(&track->record, &track->room, track->n + 1, sizeof(*track->record)) < 0)
-        return no_memory(err);
+        return berth_no_memory(err);
     return 0;
 }
 
@@ -155,7 +150,7 @@ static struct track *track_of(struct recorded *replay, const char *name, size_t 
     track = &replay->track[replay->n];
     track->name = strdup(name);
     if (!track->name) {
-        no_memory(err);
+        berth_no_memory(err);
         return NULL;
     }
     replay->n++;
@@ -222,7 +217,7 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
 {
     char *line = malloc(SAMPLES_LINE_MAX);
     struct berth_error why;
-    ssize_t length = line ? 1 : no_memory(&why);
+    ssize_t length = line ? 1 : berth_no_memory(&why);
     size_t number = 0;
 
     while (length > 0) {
@@ -271,7 +266,7 @@ int recorded_read(struct recorded **out, const char *path, struct berth_error *e
     if (reader.replay)
         rc = read_lines(&reader, file, path, err);
     else
-        no_memory(err);
+        berth_no_memory(err);
     fclose(file);
     if (rc == 0)
         *out = reader.replay;

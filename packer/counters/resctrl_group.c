@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resctrl_group - see resctrl_group.h */
 #include "packer/counters/resctrl_group.h"
 
 #include <errno.h>
@@ -217,14 +216,6 @@ int resctrl_group_check(const struct resctrl_group *group, struct enforce *enfor
 
 /* ---- what a crash left ---- */
 
-static bool is_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (known[i].job == id.job && known[i].step == id.step)
-            return true;
-    return false;
-}
-
 /* Remove this berthd's groups in a control group but those of known steps. */
 static void sweep_control(const struct enforce *enforce, const char *control,
                           const struct wire_step_id *known, size_t n)
@@ -238,7 +229,7 @@ static void sweep_control(const struct enforce *enforce, const char *control,
     name = rootfs_list(enforce->root, dir);
     for (size_t i = 0; name && name[i]; i++) {
         if (strncmp(name[i], tree, length) != 0 || name[i][length] != '-' ||
-            wire_step_parse(name[i] + length + 1, &id) < 0 || is_known(id, known, n))
+            wire_step_parse(name[i] + length + 1, &id) < 0 || enforce_step_known(id, known, n))
             continue;
         snprintf(path, sizeof(path), "%s/%s", dir, name[i]);
         rootfs_rmdir(enforce->root, path, NULL);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* step_usage - see step_usage.h */
 #include "packer/counters/step_usage.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -45,6 +45,25 @@ int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *f
     return enforce_check_cpus(root, dir, file, cpus, err);
 }
 
+int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir, struct berth_error *err)
+{
+    char path[CGROUP_DIR_MAX + 16], text[16];
+
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    if (rootfs_write(root, path, text, err) == 0)
+        return 1;
+    return errno == ESRCH ? 0 : -1;
+}
+
+bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (known[i].job == id.job && known[i].step == id.step)
+            return true;
+    return false;
+}
+
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg)
 {
@@ -68,7 +87,7 @@ static int add_pids(struct enforce *enforce, const char *dir, void *arg)
 {
     struct pids_of *of = arg;
 
-    return enforce_pids_cgroup(enforce, of->step, dir, of->list);
+    return enforce_pids_cgroup(enforce->root, of->step, dir, of->list);
 }
 
 int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,

@@ -44,15 +44,6 @@ static void own_dir(const struct enforce *enforce, struct wire_step_id id, char 
     snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset/%s/%s", enforce->cgroup_root, enforce->tree, name);
 }
 
-/* "job_J/step_S" */
-static void slurm_name(struct wire_step_id id, char *out, size_t size)
-{
-    char name[WIRE_STEP_NAME_MAX];
-
-    wire_step_name(id, name);
-    snprintf(out, size, "job_%u/step_%s", id.job, strchr(name, '.') ? strchr(name, '.') + 1 : "");
-}
-
 /* Add the processes that are in berth's cgroup of the step. */
 static int own_pids(struct enforce *enforce, const struct enforce_step *step,
                     struct enforce_pids *list)
@@ -60,7 +51,7 @@ static int own_pids(struct enforce *enforce, const struct enforce_step *step,
     char own[CGROUP_DIR_MAX];
 
     own_dir(enforce, step->id, own);
-    return enforce_pids_cgroup(enforce, NULL, own, list); /* slurmstepd is never in it */
+    return enforce_pids_cgroup(enforce->root, NULL, own, list); /* slurmstepd is never in it */
 }
 
 /* Add the step's processes that Slurm does not confine and berth has not moved. */
@@ -122,9 +113,9 @@ static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
  * else not. 0, or -1 and leaf "". */
 static int find_leaf(struct enforce *enforce, const char *node, struct enforce_step *step)
 {
-    char top[2][80], name[64], dir[CGROUP_DIR_MAX];
+    char top[2][80], name[STEP_CGROUP_NAME_MAX], dir[CGROUP_DIR_MAX];
 
-    slurm_name(step->id, name, sizeof(name));
+    step_cgroup_name(step->id, name);
     snprintf(top[0], sizeof(top[0]), "slurm_%s", node);
     snprintf(top[1], sizeof(top[1]), "slurm");
     for (size_t i = 0; i < 2; i++) {
@@ -192,18 +183,6 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 
 /* ---- moving ---- */
 
-/* 1 moved, 0 gone already, -1 and err */
-static int move_pid(struct enforce *enforce, pid_t pid, const char *dir, struct berth_error *err)
-{
-    char path[CGROUP_DIR_MAX + 16], text[16];
-
-    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    snprintf(text, sizeof(text), "%d", (int)pid);
-    if (rootfs_write(enforce->root, path, text, err) == 0)
-        return 1;
-    return errno == ESRCH ? 0 : -1;
-}
-
 /* Move whom `list` finds to dir, again and again until nobody is left. 0, or -1 and err. */
 static int drain(struct enforce *enforce, const struct enforce_step *step,
                  int (*list)(struct enforce *, const struct enforce_step *, struct enforce_pids *),
@@ -218,7 +197,7 @@ static int drain(struct enforce *enforce, const struct enforce_step *step,
         if (list(enforce, step, &found) < 0)
             rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
         for (size_t i = 0; rc == 0 && i < found.n; i++) {
-            one = move_pid(enforce, found.pid[i], dir, err);
+            one = enforce_move_pid(enforce->root, found.pid[i], dir, err);
             rc = one < 0 ? -1 : 0;
             moved += one > 0 && !enforce_exiting(enforce->root, found.pid[i]);
         }
@@ -437,9 +416,9 @@ struct search {
 static int search_user(struct enforce *enforce, const char *path, void *arg)
 {
     const struct search *search = arg;
-    char name[64], leaf[CGROUP_DIR_MAX + 64];
+    char name[STEP_CGROUP_NAME_MAX], leaf[CGROUP_DIR_MAX + sizeof(name)];
 
-    slurm_name(search->id, name, sizeof(name));
+    step_cgroup_name(search->id, name);
     snprintf(leaf, sizeof(leaf), "%s/%s", path, name);
     if (strlen(leaf) >= CGROUP_DIR_MAX || !rootfs_exists(enforce->root, leaf))
         return 0;
@@ -487,14 +466,6 @@ static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct 
     return rc < 0 ? -1 : remove_own(enforce, own, err);
 }
 
-static bool is_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (known[i].job == id.job && known[i].step == id.step)
-            return true;
-    return false;
-}
-
 /* Every stray is tried; err has the last failure. */
 static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                          struct berth_error *err)
@@ -506,7 +477,7 @@ static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *kno
     snprintf(tree, sizeof(tree), "%s/cpuset/%s", enforce->cgroup_root, enforce->tree);
     name = rootfs_list(enforce->root, tree);
     for (size_t i = 0; name && name[i]; i++)
-        if (wire_step_parse(name[i], &id) == 0 && !is_known(id, known, n) &&
+        if (wire_step_parse(name[i], &id) == 0 && !enforce_step_known(id, known, n) &&
             remove_stray(enforce, id, err) < 0)
             rc = -1;
     rootfs_list_free(name);

@@ -72,21 +72,19 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
 static int find_step(struct enforce *enforce, const char *node, struct enforce_step *step,
                      struct berth_error *err)
 {
-    char scope[2][96], name[WIRE_STEP_NAME_MAX], dir[CGROUP_DIR_MAX];
-    const char *dot;
+    char scope[2][96], name[STEP_CGROUP_NAME_MAX], dir[CGROUP_DIR_MAX];
 
-    wire_step_name(step->id, name);
-    dot = strchr(name, '.');
+    step_cgroup_name(step->id, name);
     snprintf(scope[0], sizeof(scope[0]), "%s_slurmstepd.scope", node);
     snprintf(scope[1], sizeof(scope[1]), "slurmstepd.scope");
     for (size_t i = 0; i < 2; i++) {
-        snprintf(step->leaf, sizeof(step->leaf), "system.slice/%s/job_%u/step_%s", scope[i],
-                 step->id.job, dot ? dot + 1 : "");
+        snprintf(step->leaf, sizeof(step->leaf), "system.slice/%s/%s", scope[i], name);
         step_dir(enforce, step, "/user", dir);
         if (rootfs_exists(enforce->root, dir))
             return 0;
     }
     step->leaf[0] = '\0';
+    wire_step_name(step->id, name);
     return berth_error_set(err, "step %s has no cgroup below %s/system.slice", name,
                            enforce->cgroup_root);
 }

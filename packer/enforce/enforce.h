@@ -168,7 +168,7 @@ int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
  * where a step is given; add those that descend from the step's tasks. 0, or -1 with errno. */
 int enforce_pids_add(struct enforce_pids *list, pid_t pid);
 bool enforce_pids_have(const struct enforce_pids *list, pid_t pid);
-int enforce_pids_cgroup(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+int enforce_pids_cgroup(const struct rootfs *root, const struct enforce_step *step, const char *dir,
                         struct enforce_pids *list);
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
                          struct enforce_pids *list);
@@ -196,6 +196,13 @@ int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *f
 /* Does a cgroup's file hold this list? 0, or -1 with err. */
 int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
                        const struct cpus *cpus, struct berth_error *err);
+
+/* Moves a process into a cgroup: 1, 0 where it has vanished, or -1 and err. */
+int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir,
+                     struct berth_error *err);
+
+/* Says whether the step is in known[n]. */
+bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known, size_t n);
 
 /* Call visit with each folder in dir whose name begins with prefix, until it returns non-zero. What
  * visit returned last, else 0. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job_watch - see job_watch.h */
 #include "packer/enforce/job_watch.h"
 
 #include <errno.h>

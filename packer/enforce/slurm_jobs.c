@@ -36,7 +36,6 @@ static int visit_user(struct enforce *enforce, const char *path, void *arg)
     return enforce_each_dir(enforce, path, "job_", visit_job, arg);
 }
 
-/* Slurm names its tree by the node where several slurmd may run on one host, else not. */
 void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_visit_job *visit,
                           void *arg)
 {

@@ -94,17 +94,17 @@ static int add_numbers(const struct rootfs *root, const struct enforce_step *ste
     return 0;
 }
 
-int enforce_pids_cgroup(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+int enforce_pids_cgroup(const struct rootfs *root, const struct enforce_step *step, const char *dir,
                         struct enforce_pids *list)
 {
     char path[PATH_MAX], *text;
     int rc;
 
     snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    text = rootfs_read(enforce->root, path);
+    text = rootfs_read(root, path);
     if (!text)
         return errno == ENOENT || errno == ENODEV ? 0 : -1;
-    rc = add_numbers(enforce->root, step, text, list);
+    rc = add_numbers(root, step, text, list);
     free(text);
     return rc;
 }

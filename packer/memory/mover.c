@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mover - see mover.h */
 #include "packer/memory/mover.h"
 
 #include <math.h>
@@ -148,18 +147,13 @@ void memory_mover_close(struct memory_mover *mover)
     free(mover);
 }
 
-static bool same(struct wire_step_id a, struct wire_step_id b)
-{
-    return a.job == b.job && a.step == b.step;
-}
-
 /* The step's job, or NULL. The mutex is held. */
 static struct entry *find(const struct memory_mover *mover, struct wire_step_id id)
 {
     struct entry *entry;
 
     TAILQ_FOREACH(entry, &mover->entries, link)
-    if (same(entry->job.id, id))
+    if (entry->job.id.job == id.job && entry->job.id.step == id.step)
         return entry;
     return NULL;
 }

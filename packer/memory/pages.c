@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pages - see pages.h */
 #include "packer/memory/pages.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ranges - see ranges.h */
 #include "packer/memory/ranges.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* estimate - see estimate.h */
 #include "packer/probe/estimate.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* address_source - see address_source.h */
 #include "packer/reuse/address_source.h"
 
 #include <errno.h>

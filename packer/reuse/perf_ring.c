@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_ring - see perf_ring.h */
 #include "packer/reuse/perf_ring.h"
 #include <string.h>
 #include <sys/mman.h>

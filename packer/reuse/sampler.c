@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sampler - see sampler.h */
 #include "packer/reuse/sampler.h"
 
 #include <errno.h>

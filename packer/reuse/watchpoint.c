@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watchpoint - see watchpoint.h */
 #include "packer/reuse/watchpoint.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpu_busy - see cpu_busy.h */
 #include "packer/system/cpu_busy.h"
 
 #include <stdio.h>

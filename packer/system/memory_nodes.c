@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory_nodes - see memory_nodes.h */
 #include "packer/system/memory_nodes.h"
 
 #include <limits.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf_open - see perf_open.h */
 #include "packer/system/perf_open.h"
 
 #include <sys/syscall.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process - see process.h */
 #include "packer/system/process.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_program - see run_program.h */
 #include "packer/system/run_program.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* step_cgroup - see step_cgroup.h */
 #include "packer/system/step_cgroup.h"
 
 #include <fcntl.h>
@@ -43,16 +42,24 @@ static const char *find_line(const char *text, const char *controller)
     return NULL;
 }
 
+void step_cgroup_name(struct wire_step_id id, char name[STEP_CGROUP_NAME_MAX])
+{
+    char step[WIRE_STEP_NAME_MAX];
+    const char *dot;
+
+    wire_step_name(id, step);
+    dot = strchr(step, '.');
+    snprintf(name, STEP_CGROUP_NAME_MAX, "job_%u/step_%s", id.job, dot ? dot + 1 : "");
+}
+
 int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
                      size_t size)
 {
-    char name[WIRE_STEP_NAME_MAX], part[64];
+    char part[STEP_CGROUP_NAME_MAX + 1] = "/";
     const char *line = find_line(text, controller), *at, *end;
     size_t length;
 
-    wire_step_name(id, name);
-    snprintf(part, sizeof(part), "/job_%u/step_%s", id.job,
-             strchr(name, '.') ? strchr(name, '.') + 1 : "");
+    step_cgroup_name(id, part + 1);
     at = line ? strstr(line, part) : NULL;
     if (!at || at > strchrnul(line, '\n'))
         return -1;

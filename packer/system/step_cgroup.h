@@ -29,6 +29,11 @@ struct step_cgroup_cpu {
     double cpu_ns, user_ns, system_ns;
 };
 
+#define STEP_CGROUP_NAME_MAX 64
+
+/* Writes what Slurm calls the step's folder and that of its job: "job_J/step_S". */
+void step_cgroup_name(struct wire_step_id id, char name[STEP_CGROUP_NAME_MAX]);
+
 /* Finds the step's folder in the hierarchy of a v1 controller ("cpuacct"), or in v2's (NULL), by
  * the text of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1),
  * ".../job_J/step_S/user" (v2, without slurmstepd). 0, or -1: the process is in none of the step's.

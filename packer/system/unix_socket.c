@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unix_socket - see unix_socket.h */
 #include "packer/system/unix_socket.h"
 
 #include <errno.h>

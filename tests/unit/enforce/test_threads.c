@@ -273,15 +273,15 @@ static void test_recorded_processes(void **state)
     assert_int_equal(errno, EINVAL);
     assert_int_equal(enforce_task_of(&box->root, &step, 102), 0);
 
-    assert_int_equal(enforce_pids_cgroup(&box->enforce, &step, "", &pids), 0);
+    assert_int_equal(enforce_pids_cgroup(&box->root, &step, "", &pids), 0);
     assert_int_equal(pids.n, 3); /* the task is still named as its slurmstepd, which is left out */
     assert_int_equal(pids.pid[0], 101);
     assert_int_equal(pids.pid[1], 102);
     pids.n = 0;
-    assert_int_equal(enforce_pids_cgroup(&box->enforce, NULL, "/", &pids), 0);
+    assert_int_equal(enforce_pids_cgroup(&box->root, NULL, "/", &pids), 0);
     assert_int_equal(pids.n, 4);
     pids.n = 0;
-    assert_int_equal(enforce_pids_cgroup(&box->enforce, NULL, "/none", &pids), 0);
+    assert_int_equal(enforce_pids_cgroup(&box->root, NULL, "/none", &pids), 0);
     assert_int_equal(pids.n, 0);
     free(pids.pid);
 
