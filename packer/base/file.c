@@ -53,7 +53,7 @@ char *file_read_fd(int fd, size_t max, size_t *length)
 
 char *file_read(const char *path, size_t max, size_t *length, struct berth_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), saved;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
     char *text = NULL;
 
@@ -61,10 +61,7 @@ char *file_read(const char *path, size_t max, size_t *length, struct berth_error
         errno = EINVAL;
     else if (fd >= 0)
         text = file_read_fd(fd, max, length);
-    saved = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = saved;
+    file_close(fd);
     if (text)
         return text;
     if (errno == EFBIG)
@@ -90,6 +87,15 @@ size_t file_write_fd(int fd, const char *text, size_t length)
         done += (size_t)wrote;
     }
     return done;
+}
+
+void file_close(int fd)
+{
+    int saved = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
 }
 
 /* Opens a file that was not there; what a writer that was killed has left there goes. */

@@ -27,6 +27,9 @@ char *file_read_fd(int fd, size_t max, size_t *length);
  * `length` when it fails, with errno. */
 size_t file_write_fd(int fd, const char *text, size_t length);
 
+/* Closes a descriptor, and keeps errno; -1 is fine. */
+void file_close(int fd);
+
 enum {
     FILE_SYNC = 1,  /* on the disk before it takes the name: outlives the kernel, too */
     FILE_FIRST = 2, /* nothing must be there: fails with EEXIST */

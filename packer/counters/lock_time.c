@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/counters/lock_program.h"
+#include "packer/system/perf_open.h"
 
 #define PROCESSES_MAX 16384 /* watched at the same time */
 #define THREADS_MAX 65536   /* that wait at the same time */
@@ -105,15 +107,13 @@ static int load_all(struct lock_time *lock)
 /* A mount of tracefs that is nowhere in the file system; -1 with errno. */
 static int mount_tracefs(void)
 {
-    int mount = -1, saved, context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+    int mount = -1, context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
 
     if (context < 0)
         return -1;
     if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
         mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
-    saved = errno;
-    close(context);
-    errno = saved;
+    file_close(context);
     return mount;
 }
 
@@ -158,15 +158,13 @@ static int attach(long number, int program)
                                    .config = (uint64_t)number,
                                    .sample_period = 1,
                                    .wakeup_events = 1};
-    int saved, fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+    int fd = perf_open(&attr, -1, 0, -1, 0);
 
     if (fd < 0)
         return -1;
     if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) == 0 && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
         return fd;
-    saved = errno;
-    close(fd);
-    errno = saved;
+    file_close(fd);
     return -1;
 }
 
@@ -190,27 +188,14 @@ static int attach_all(struct lock_time *lock, int tracefs, struct berth_error *e
 
 /* ---- the interface ---- */
 
-static struct lock_time *lock_time_new(void)
-{
-    struct lock_time *lock = calloc(1, sizeof(*lock));
-
-    if (!lock)
-        return NULL;
-    lock->process = lock->start = -1;
-    for (int i = 0; i < LOCK_HOOKS; i++)
-        lock->program[i] = -1;
-    for (size_t i = 0; i < HOOKS; i++)
-        lock->event[i] = -1;
-    return lock;
-}
-
 int lock_time_open(struct lock_time **out, const struct rootfs *root, struct berth_error *err)
 {
-    struct lock_time *lock = lock_time_new();
+    struct lock_time *lock = malloc(sizeof(*lock));
     int tracefs, rc = -1;
 
     if (!lock)
         return berth_no_memory(err);
+    memset(lock, -1, sizeof(*lock)); /* nothing is open */
     if (load_all(lock) < 0) {
         berth_error_set(err, "eBPF: %s", strerror(errno));
         lock_time_close(lock);
@@ -221,8 +206,7 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
         berth_error_set(err, "tracefs: %s", strerror(errno));
     else
         rc = attach_all(lock, tracefs, err);
-    if (tracefs >= 0)
-        close(tracefs);
+    file_close(tracefs);
     if (rc < 0)
         lock_time_close(lock);
     else
@@ -230,22 +214,16 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
     return rc;
 }
 
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
 void lock_time_close(struct lock_time *lock)
 {
     if (!lock)
         return;
     for (size_t i = 0; i < HOOKS; i++)
-        close_fd(lock->event[i]);
+        file_close(lock->event[i]);
     for (int i = 0; i < LOCK_HOOKS; i++)
-        close_fd(lock->program[i]);
-    close_fd(lock->start);
-    close_fd(lock->process);
+        file_close(lock->program[i]);
+    file_close(lock->start);
+    file_close(lock->process);
     free(lock);
 }
 

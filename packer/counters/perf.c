@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/counters/perf_cgroup.h"
 #include "packer/counters/perf_events.h"
 #include "packer/counters/perf_group.h"
@@ -252,8 +253,7 @@ static int perf_backend_attach(void *arg, const struct counters_target *target, 
         *out = step;
         return 0;
     }
-    if (step->fd >= 0)
-        close(step->fd);
+    file_close(step->fd);
     leave(state, step);
     free(step);
     return -1;

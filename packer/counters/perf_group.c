@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/system/perf_open.h"
 
 struct perf_cpu {
@@ -19,8 +20,7 @@ struct perf_cpu {
 static void close_cpu(const struct perf_plan *plan, struct perf_cpu *cpu)
 {
     for (size_t i = plan->n; i > 0; i--) /* leaders last */
-        if (cpu->fd[i - 1] >= 0)
-            close(cpu->fd[i - 1]);
+        file_close(cpu->fd[i - 1]);
 }
 
 static int open_event(const struct perf_set *set, size_t cpu, size_t event, int leader)
@@ -43,8 +43,6 @@ static int open_group(const struct perf_set *set, struct perf_cpu *cpu, size_t g
 /* 0, or -1 with errno; nothing is open then */
 static int open_cpu(const struct perf_set *set, struct perf_cpu *cpu, size_t number)
 {
-    int saved;
-
     memset(cpu, 0, sizeof(*cpu));
     cpu->cpu = number;
     for (size_t i = 0; i < PERF_PLAN_EVENTS; i++)
@@ -52,9 +50,7 @@ static int open_cpu(const struct perf_set *set, struct perf_cpu *cpu, size_t num
     for (size_t group = 0; group < set->plan->groups; group++) {
         if (open_group(set, cpu, group) == 0)
             continue;
-        saved = errno;
         close_cpu(set->plan, cpu);
-        errno = saved;
         return -1;
     }
     return 0;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/system/perf_open.h"
 
 #define TRY_NS 20000000 /* how long a group may take to be counted once: five turns */
@@ -133,8 +134,7 @@ bool perf_plan_usable(const struct perf_event_attr *attr, const struct rootfs *r
         return false;
     }
     fd = open_self(&event, -1);
-    if (fd >= 0)
-        close(fd);
+    file_close(fd);
     return fd >= 0;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "packer/base/array.h"
+#include "packer/base/file.h"
 #include "packer/counters/sample_line.h"
 
 /* A sample: where in the pool are the values of what it knows, then the errors of what is marked as
@@ -250,8 +251,8 @@ static FILE *open_file(const char *path, struct berth_error *err)
         berth_error_set(err, "%s: a regular file expected", path);
     else if (!(file = fdopen(fd, "r")))
         berth_error_set(err, "%s: %s", path, strerror(errno));
-    if (!file && fd >= 0)
-        close(fd);
+    if (!file)
+        file_close(fd);
     return file;
 }
 

@@ -26,6 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/counters/resctrl_group.h"
 
 /* Above what the memory of any one cache can deliver: 10 TB/s. */
@@ -237,8 +238,7 @@ static void free_step(struct resctrl_step *step)
 {
     for (size_t d = 0; d < step->domains; d++)
         for (enum event e = 0; e < EVENTS; e++)
-            if (step->domain[d].source[e].fd >= 0)
-                close(step->domain[d].source[e].fd);
+            file_close(step->domain[d].source[e].fd);
     free(step->domain);
     free(step);
 }

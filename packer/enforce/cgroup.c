@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* enforce_cgroup - the files and folders of cgroups that both versions have. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/base/file.h"
 #include "packer/enforce/enforce.h"
 
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
@@ -43,6 +45,16 @@ int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *f
     if (rootfs_write_cpus(root, path, cpus, err) < 0)
         return -1;
     return enforce_check_cpus(root, dir, file, cpus, err);
+}
+
+int enforce_probe_file(const struct rootfs *root, const char *path, struct berth_error *err)
+{
+    int fd = rootfs_openat(root, path, O_RDWR);
+
+    if (fd < 0)
+        berth_error_set(err, "%s: %s", path, strerror(errno));
+    file_close(fd);
+    return fd >= 0;
 }
 
 int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir, struct berth_error *err)

@@ -19,12 +19,10 @@
 #include "packer/enforce/enforce.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- where things are ---- */
 
@@ -97,16 +95,9 @@ static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
                          struct berth_error *err)
 {
     char path[CGROUP_DIR_MAX];
-    int fd;
 
     snprintf(path, sizeof(path), "%s/cpuset/cpuset.cpus", cgroup_root);
-    fd = rootfs_openat(root, path, O_RDWR);
-    if (fd < 0) {
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-        return 0;
-    }
-    close(fd);
-    return 1;
+    return enforce_probe_file(root, path, err);
 }
 
 /* Slurm names its tree by the node where several slurmd may run on one host (as Debian builds it),

@@ -14,12 +14,10 @@
 #include "packer/enforce/enforce.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CPUS "cpuset.cpus"
 #define EFFECTIVE "cpuset.cpus.effective"
@@ -42,7 +40,6 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
 {
     char path[PATH_MAX], *controllers;
     bool cpuset;
-    int fd;
 
     snprintf(path, sizeof(path), "%s/cgroup.controllers", cgroup_root);
     controllers = rootfs_read(root, path);
@@ -57,13 +54,7 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
         return 0;
     }
     snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup_root);
-    fd = rootfs_openat(root, path, O_RDWR);
-    if (fd < 0) {
-        berth_error_set(err, "%s: %s", path, strerror(errno));
-        return 0;
-    }
-    close(fd);
-    return 1;
+    return enforce_probe_file(root, path, err);
 }
 
 /* ---- finding a step ---- */

@@ -197,6 +197,9 @@ int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *f
 int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
                        const struct cpus *cpus, struct berth_error *err);
 
+/* Says whether a file of the cgroups can be written: what `probe` returns, and err. */
+int enforce_probe_file(const struct rootfs *root, const char *path, struct berth_error *err);
+
 /* Moves a process into a cgroup: 1, 0 where it has vanished, or -1 and err. */
 int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir,
                      struct berth_error *err);

@@ -13,6 +13,7 @@
 
 #include "models/online/statstack.h"
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/reuse/perf_ring.h"
 #include "packer/reuse/watchpoint.h"
 #include "packer/system/perf_open.h"
@@ -135,7 +136,6 @@ static int open_source(struct reuse_step *step, pid_t pid, int cpu, unsigned lon
 {
     struct source *source = &step->source[step->sources];
     struct epoll_event event = {.events = EPOLLIN};
-    int saved;
 
     source->fd = event.data.fd =
         perf_open(&step->sampler->means.source.sample, pid, cpu, -1, flags);
@@ -143,10 +143,8 @@ static int open_source(struct reuse_step *step, pid_t pid, int cpu, unsigned lon
         return -1;
     if (perf_ring_map(&source->ring, source->fd, RING_ORDER) < 0 ||
         epoll_ctl(step->sampler->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0) {
-        saved = errno;
         perf_ring_unmap(&source->ring);
-        close(source->fd);
-        errno = saved;
+        file_close(source->fd);
         return -1;
     }
     step->sources++;

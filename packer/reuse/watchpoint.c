@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/system/perf_open.h"
 
 #define FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -93,8 +94,7 @@ int watchpoint_open(struct watchpoint *point, const struct watch_clock *clock, u
 void watchpoint_close(struct watchpoint *point)
 {
     perf_ring_unmap(&point->ring);
-    if (point->fd >= 0)
-        close(point->fd);
+    file_close(point->fd);
     *point = (struct watchpoint){.fd = -1};
 }
 

@@ -55,39 +55,33 @@ bool rootfs_exists(const struct rootfs *root, const char *path)
 {
     int saved = errno, fd = rootfs_openat(root, path, O_PATH);
 
-    if (fd >= 0)
-        close(fd);
     errno = saved;
+    file_close(fd);
     return fd >= 0;
 }
 
 char *rootfs_read(const struct rootfs *root, const char *path)
 {
-    int saved, fd = rootfs_openat(root, path, O_RDONLY);
-    char *text;
+    int fd = rootfs_openat(root, path, O_RDONLY);
+    char *text = fd < 0 ? NULL : file_read_fd(fd, SIZE_MAX, NULL);
 
-    if (fd < 0)
-        return NULL;
-    text = file_read_fd(fd, SIZE_MAX, NULL);
-    saved = errno;
-    close(fd);
-    errno = saved;
+    file_close(fd);
     return text;
 }
 
 int rootfs_write(const struct rootfs *root, const char *path, const char *text,
                  struct berth_error *err)
 {
-    int saved, fd = rootfs_openat(root, path, O_WRONLY | O_TRUNC);
+    int fd = rootfs_openat(root, path, O_WRONLY | O_TRUNC);
     size_t length = strlen(text);
     ssize_t wrote;
 
     if (fd < 0)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
     wrote = write(fd, text, length);
-    saved = wrote >= 0 && (size_t)wrote != length ? EIO : errno;
-    close(fd);
-    errno = saved;
+    if (wrote >= 0 && (size_t)wrote != length)
+        errno = EIO;
+    file_close(fd);
     if (wrote >= 0 && (size_t)wrote == length)
         return 0;
     return berth_error_set(err, "%s: cannot write '%.*s': %s", path, (int)strcspn(text, "\n"), text,
@@ -142,13 +136,11 @@ static int open_parent(const struct rootfs *root, const char *path, const char *
 int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err)
 {
     const char *name;
-    int saved, rc = -1, parent = open_parent(root, path, &name);
+    int rc = -1, parent = open_parent(root, path, &name);
 
     if (parent >= 0) {
         rc = mkdirat(parent, name, 0755);
-        saved = errno;
-        close(parent);
-        errno = saved;
+        file_close(parent);
     }
     if (rc < 0 && (parent < 0 || errno != EEXIST))
         return berth_error_set(err, "%s: cannot create: %s", path, strerror(errno));
@@ -158,13 +150,11 @@ int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error
 int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err)
 {
     const char *name;
-    int saved, rc = -1, parent = open_parent(root, path, &name);
+    int rc = -1, parent = open_parent(root, path, &name);
 
     if (parent >= 0) {
         rc = unlinkat(parent, name, AT_REMOVEDIR);
-        saved = errno;
-        close(parent);
-        errno = saved;
+        file_close(parent);
     }
     if (rc < 0 && errno != ENOENT)
         return berth_error_set(err, "%s: cannot remove: %s", path, strerror(errno));

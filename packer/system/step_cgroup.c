@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
+
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3
 
@@ -141,10 +143,8 @@ int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, cons
 
 void step_cgroup_close(struct step_cgroup *cgroup)
 {
-    if (cgroup->usage >= 0)
-        close(cgroup->usage);
-    if (cgroup->stat >= 0)
-        close(cgroup->stat);
+    file_close(cgroup->usage);
+    file_close(cgroup->stat);
     cgroup->usage = cgroup->stat = -1;
 }
 

@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
+
 #define BATCH 32    /* requests in a datagram: their answers fit the default socket buffer */
 #define ANSWER 2048 /* bytes of one; that of Linux 6.18 has 596 */
 #define WORD_MAX 16 /* bytes of an attribute of a request */
@@ -244,8 +246,7 @@ int taskstats_open(struct taskstats_link *link, struct berth_error *err)
 
 void taskstats_close(struct taskstats_link *link)
 {
-    if (link->fd >= 0)
-        close(link->fd);
+    file_close(link->fd);
     free(link->answers);
     *link = (struct taskstats_link){.fd = -1};
 }

@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
+
 /* Removes what a dead daemon left; refuses when a live one answers. */
 static int clear_stale(const struct sockaddr_un *address, struct berth_error *err)
 {
@@ -16,8 +18,7 @@ static int clear_stale(const struct sockaddr_un *address, struct berth_error *er
     struct stat st;
     int alive = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
-    if (fd >= 0)
-        close(fd);
+    file_close(fd);
     if (alive)
         return berth_error_set(err, "%s: another berthd answers there", address->sun_path);
     if (lstat(address->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
@@ -45,8 +46,7 @@ int unix_socket_bind(const char *path, mode_t mode, struct berth_error *err)
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         chmod(path, mode) < 0) {
         berth_error_set(err, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+        file_close(fd);
         return -1;
     }
     return fd;
