@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* metrics_address - see conf/address.h */
 #include "packer/conf/address.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* admit - see admit.h */
 #include "packer/conf/admit.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* energy_watts - see conf/watts.h */
 #include "packer/conf/watts.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* energy_parts - see energy/parts.h */
 #include "packer/energy/parts.h"
 
 #include <ctype.h>

@@ -164,7 +164,6 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
     }
 }
 
-/* The inner caches of the first core. */
 void topo_index(struct topo *topo)
 {
     memset(topo->core_of, 0, sizeof(topo->core_of));
@@ -174,6 +173,7 @@ void topo_index(struct topo *topo)
     }
 }
 
+/* The inner caches of the first core. */
 static void read_inner_caches(struct topo *topo, hwloc_topology_t hwloc)
 {
     hwloc_obj_t pu = hwloc_get_obj_by_type(hwloc, HWLOC_OBJ_PU, 0);
@@ -204,21 +204,15 @@ static int check_numbers(hwloc_topology_t hwloc, const char *spec, struct berth_
     return 0;
 }
 
-static int count_of(hwloc_topology_t hwloc, hwloc_obj_type_t type)
-{
-    int count = hwloc_get_nbobjs_by_type(hwloc, type);
-
-    return count > 0 ? count : 0;
-}
-
 static struct topo *topo_alloc(hwloc_topology_t hwloc)
 {
-    size_t threads = (size_t)count_of(hwloc, HWLOC_OBJ_PU); /* no more cores or caches than these */
+    /* hwloc has both in one level, always; there are no more cores or caches than threads */
+    size_t threads = (size_t)hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PU);
     struct topo *topo = calloc(1, sizeof(*topo));
 
     if (!topo)
         return NULL;
-    topo->nodes = (size_t)count_of(hwloc, HWLOC_OBJ_NUMANODE);
+    topo->nodes = (size_t)hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_NUMANODE);
     topo->llc = calloc(threads, sizeof(*topo->llc));
     topo->core = calloc(threads, sizeof(*topo->core));
     topo->node = calloc(topo->nodes + 1, sizeof(*topo->node));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_type - see type.h */
 #include "packer/machine/type.h"
 
 #include <ctype.h>

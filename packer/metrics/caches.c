@@ -56,11 +56,10 @@ static void add_task(const struct topo *topo, const struct step *step, const str
     }
 }
 
-/* NAN: nobody counts what it holds. */
-static double occupancy_of(const struct step *step)
+double metrics_counted(const struct step *step, enum counter counter)
 {
-    return step->counts && counters_know(&step->counts->last, COUNTER_OCCUPANCY_BYTES)
-               ? step->counts->last.value[COUNTER_OCCUPANCY_BYTES]
+    return step->counts && counters_know(&step->counts->last, counter)
+               ? step->counts->last.value[counter]
                : NAN;
 }
 
@@ -68,7 +67,7 @@ static double occupancy_of(const struct step *step)
 static void add_step(const struct topo *topo, const struct step *step, size_t *cores_on,
                      struct cache *cache, struct cpus *held)
 {
-    double occupancy = occupancy_of(step);
+    double occupancy = metrics_counted(step, COUNTER_OCCUPANCY_BYTES);
     struct cpus cpus;
     size_t all;
 

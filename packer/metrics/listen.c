@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* listen - see listen.h */
 #include "packer/metrics/listen.h"
 
 #include <errno.h>

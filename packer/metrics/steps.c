@@ -77,16 +77,9 @@ static void choose_all(const struct packer *packer, struct choice *choice)
 
 /* ---- what is known of one ---- */
 
-static double counted(const struct step *step, enum counter counter)
-{
-    return step->counts && counters_know(&step->counts->last, counter)
-               ? step->counts->last.value[counter]
-               : NAN;
-}
-
 static double cpu_s(const struct step *step)
 {
-    double ns = counted(step, COUNTER_CPU_NS);
+    double ns = metrics_counted(step, COUNTER_CPU_NS);
 
     if (isfinite(ns))
         return ns / 1e9;
@@ -139,9 +132,9 @@ static double level(const struct packer *packer, const struct step *step, enum m
     case METRICS_STEP_BYTES:
         return rate(step, RATE_BYTES);
     case METRICS_STEP_RESIDENT:
-        return counted(step, COUNTER_RSS_BYTES);
+        return metrics_counted(step, COUNTER_RSS_BYTES);
     case METRICS_STEP_OCCUPANCY:
-        return counted(step, COUNTER_OCCUPANCY_BYTES);
+        return metrics_counted(step, COUNTER_OCCUPANCY_BYTES);
     default:
         return slowdown(step);
     }

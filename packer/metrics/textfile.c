@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* textfile - see textfile.h */
 #include "packer/metrics/textfile.h"
 
 #include <errno.h>

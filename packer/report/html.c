@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* html - see html.h */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

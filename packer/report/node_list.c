@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_list - see node_list.h */
 #include "packer/report/node_list.h"
 
 #include <ctype.h>

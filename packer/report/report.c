@@ -70,16 +70,14 @@ static const char *keep(void *arg, const char *text)
 int report_add(struct report *report, const struct ledger_record *record)
 {
     struct report_row *row;
-    const struct report_row *before;
 
     if (array_grow(&report->row, &report->room, report->n + 1, sizeof(*row)) < 0)
         return -1;
     row = &report->row[report->n];
-    before = report->n ? row - 1 : NULL;
     report_row_of(record, row);
     for (int i = 0; i < REPORT_TEXTS; i++) {
-        if (before && strcmp(before->text[i], row->text[i]) == 0)
-            row->text[i] = before->text[i];
+        if (report->n && strcmp(row[-1].text[i], row->text[i]) == 0)
+            row->text[i] = row[-1].text[i];
         else
             row->text[i] = keep(report, row->text[i]);
         if (!row->text[i])

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sacct_time - see sacct_time.h */
 #include "packer/report/sacct_time.h"
 
 #include <ctype.h>

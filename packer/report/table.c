@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table - see table.h */
 #include "packer/report/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "packer/base/text.h"
-
-static int width_of(const struct report_column *column)
-{
-    return abs(column->width);
-}
 
 static void put_spaces(FILE *out, int n)
 {
@@ -22,7 +16,7 @@ static void put_spaces(FILE *out, int n)
 static void put_padded(FILE *out, const struct report_column *column, const char *text,
                        size_t length)
 {
-    int width = width_of(column), used = (int)text_columns(text, length);
+    int width = abs(column->width), used = (int)text_columns(text, length);
 
     if (column->width > 0)
         put_spaces(out, width - used);
@@ -64,7 +58,7 @@ void report_table_header(struct report_table *table)
     if (table->shape != REPORT_SHAPE_TABLE)
         return;
     for (size_t i = 0; i < table->columns; i++) {
-        for (int k = 0; k < width_of(&table->column[i]); k++)
+        for (int k = 0; k < abs(table->column[i].width); k++)
             putc_unlocked('-', table->out);
         putc_unlocked(' ', table->out);
     }
