@@ -234,22 +234,6 @@ static int ask(const struct statstack_reuse *sample, size_t n, const struct quer
 
 /* ---- public ---- */
 
-double statstack_distance(const struct statstack_reuse *sample, size_t n, double references)
-{
-    double distance = 0, before = 0, survival = 1;
-    struct fit fit;
-
-    if (fit_open(&fit, sample, n) < 0)
-        return NAN;
-    for (size_t i = 0; i < n && fit.sample[i].references < references; i++) {
-        distance = fit.place[i].distance;
-        before = fit.sample[i].references;
-        survival = fit.place[i].survival;
-    }
-    fit_close(&fit);
-    return distance + survival * (references - before);
-}
-
 int statstack_curve(const struct statstack_reuse *sample, size_t n, const double *lines,
                     size_t count, struct statstack_value *out)
 {

@@ -52,10 +52,6 @@ struct statstack_value {
     double error; /* half its 95 % confidence interval, of the sampling alone */
 };
 
-/* Returns the expected stack distance, in lines, of a reuse distance in references, by n > 0
- * samples in any order; NAN when out of memory. */
-double statstack_distance(const struct statstack_reuse *sample, size_t n, double references);
-
 /* Fills in the miss ratio curve: out[i] is the share of references that a fully associative LRU
  * cache of lines[i] lines misses, i < count; lines ascend. Returns 0, or -1: no samples, or out of
  * memory. */

@@ -104,25 +104,18 @@ static void path_of(const struct packer *packer, const char *suffix, char path[P
     snprintf(path, PATH_MAX + 16, "%s/bill%s", packer->conf.state_dir, suffix);
 }
 
-/* 0, or -1 with errno and nothing changed. */
-static int write_file(const struct packer *packer, const char *text, size_t length)
-{
-    char path[PATH_MAX + 16];
-
-    path_of(packer, "", path);
-    return file_replace(path, 0600, 0, text, length);
-}
-
 void bill_save(const struct packer *packer, struct bill *bill)
 {
     size_t length = 0;
     char *text = NULL;
     FILE *out = open_memstream(&text, &length);
+    char path[PATH_MAX + 16];
     bool written = false;
 
+    path_of(packer, "", path);
     if (out) {
         put_all(out, packer, bill);
-        written = fclose(out) == 0 && write_file(packer, text, length) == 0;
+        written = fclose(out) == 0 && file_replace(path, 0600, 0, text, length) == 0;
     }
     if (!written && !bill->save_failed)
         log_error("bill: totals are not kept for the next berthd: %s", strerror(errno));

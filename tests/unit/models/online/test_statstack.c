@@ -198,27 +198,31 @@ static void assert_near(double got, double wanted, double within)
         fail_msg("%.15g, not %.15g", got, wanted);
 }
 
-/* Distances 1, 3, 3, 7: P(D > k) is 1 to k = 0, 3/4 to 2, 1/4 to 6. */
+/* Distances 1, 3, 3, 7: P(D > k) is 1 to k = 0, 3/4 to 2, 1/4 to 6; so they are stack distances of
+ * 1, 1 + 2 * 3/4 = 2.5 and 2.5 + 4 * 1/4 = 3.5: a cache that is larger than that has them. */
 static void test_distance(void **state)
 {
     static const struct statstack_reuse sample[] = {{3, false}, {7, false}, {1, false}, {3, false}};
-    static const double wanted[] = {0, 1, 1.75, 2.5, 2.75, 3, 3.25, 3.5, 3.5};
+    static const double lines[] = {1, 1 + 1e-12, 2.5, 2.5 + 1e-12, 3.5, 3.5 + 1e-12};
+    static const double wanted[] = {1, 0.75, 0.75, 0.25, 0.25, 0};
+    struct statstack_value out[6];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-        assert_near(statstack_distance(sample, 4, (double)i), wanted[i], 1e-12);
+    assert_int_equal(statstack_curve(sample, 4, lines, 6, out), 0);
+    for (size_t i = 0; i < 6; i++)
+        assert_near(out[i].value, wanted[i], 1e-12);
 }
 
 /* Kaplan and Meier: of 4 watched one came back after 1; one was given up at 2; of the other two one
- * came back at 4, and one never did while it was watched. */
+ * came back at 4, a stack distance of 1 + 3 * 3/4 = 3.25, and one never did while it was watched.
+ */
 static void test_censored(void **state)
 {
     static const struct statstack_reuse sample[] = {{9, true}, {4, false}, {2, true}, {1, false}};
-    static const double lines[] = {1, 2, 3.2, 3.3, 100};
+    static const double lines[] = {1, 2, 3.25, 3.25 + 1e-12, 100};
     struct statstack_value out[5];
 
     (void)state;
-    assert_near(statstack_distance(sample, 4, 4), 1 + 3 * 0.75, 1e-12);
     assert_int_equal(statstack_curve(sample, 4, lines, 5, out), 0);
     assert_near(out[0].value, 1, 1e-12);
     assert_near(out[1].value, 0.75, 1e-12);
@@ -238,7 +242,6 @@ static void test_nothing(void **state)
     (void)state;
     assert_int_equal(statstack_curve(&one, 0, &lines, 1, out), -1);
     assert_int_equal(statstack_profile(&one, 0, &cache, out), -1);
-    assert_true(isnan(statstack_distance(&one, 0, 1)));
     assert_int_equal(statstack_curve(&one, 1, &lines, 1, out), 0);
     assert_near(out[0].value, 1, 0);
     assert_true(out[0].error >= 1); /* it says nothing of so large a cache */
