@@ -41,7 +41,6 @@ int doctor_run(const char *const *argv, char *text, size_t size);
 
 void doctor_slurm(
     struct doctor *doctor); /* Slurm, its plugstack.conf and cgroup.conf (doctor_slurm.c) */
-void doctor_ledger(struct doctor *doctor); /* the ledger and its queue (doctor_ledger.c) */
 void doctor_hardware(
     struct doctor *doctor); /* kernel, cgroups, counters, meters (doctor_hardware.c) */
 

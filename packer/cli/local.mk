@@ -50,7 +50,6 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/doctor.c packer/cli/doctor.h \
 	packer/cli/doctor_hardware.c \
-	packer/cli/doctor_ledger.c \
 	packer/cli/doctor_rows.c \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \

@@ -262,37 +262,29 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
 
 /* ---- the verb ---- */
 
-/* Says why a round, or the end of the file, went wrong. Returns 1. */
-static int failed(const struct record *record, const struct berth_error *err)
-{
-    say(record, "%s", err->text);
-    return 1;
-}
-
 /* Records into the open file, beginning with that answer, and closes the file. */
 static int run(struct record *record, struct json_object *answer)
 {
     struct berth_error err, why;
-    int rc = 0;
+    int rc;
 
     record->begun_s = clock_s();
     record->recording = record_lines_new(is_csv(record), record->before);
     if (!record->recording) {
         json_object_put(answer);
-        berth_no_memory(&err);
-        rc = failed(record, &err);
-    } else if (rounds(record, answer, &err) < 0) {
-        rc = failed(record, &err);
+        rc = berth_no_memory(&err);
+    } else {
+        rc = rounds(record, answer, &err);
     }
-    if (record_file_close(&record->file, &why) < 0 && rc == 0) {
-        berth_error_set(&err, "%s: %.400s", record->name, why.text);
-        rc = failed(record, &err);
-    }
+    if (record_file_close(&record->file, &why) < 0 && rc == 0)
+        rc = berth_error_set(&err, "%s: %.400s", record->name, why.text);
+    if (rc < 0)
+        say(record, "%s", err.text);
     if (record->recording)
         say_summary(record);
     record_lines_free(record->recording);
     recorded_free(record->before);
-    return rc;
+    return rc < 0;
 }
 
 /* Asks berthd before a file is made: there may be no berthd, or one that cannot count. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/counters/sample_line.h"
 
 /* ---- going on with a file ---- */
@@ -94,19 +95,12 @@ static void cut(struct record_file *file, const char *lines, size_t written)
 int record_file_put(struct record_file *file, const char *lines, size_t length,
                     struct berth_error *err)
 {
-    size_t written = 0;
+    size_t written = file_write_fd(file->fd, lines, length);
 
-    while (written < length) {
-        ssize_t wrote = write(file->fd, lines + written, length - written);
-
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0) {
-            berth_error_set(err, "%s", strerror(errno));
-            cut(file, lines, written);
-            return -1;
-        }
-        written += (size_t)wrote;
+    if (written < length) {
+        berth_error_set(err, "%s", strerror(errno));
+        cut(file, lines, written);
+        return -1;
     }
     file->whole += (off_t)length;
     return 0;

@@ -204,6 +204,14 @@ static const struct ctl_options options = {
 
 /* ---- what follows from them ---- */
 
+static void clear_list(struct report_word_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->word[i]);
+    free(list->word);
+    *list = (struct report_word_list){0};
+}
+
 /* Completes the time window as sacct does: DEFAULT TIME WINDOW of sacct(1). */
 static int conclude_window(struct report_args *args)
 {
@@ -224,11 +232,8 @@ static int conclude_users(struct report_args *args)
 {
     char uid[16];
 
-    if (args->all_users) {
-        for (size_t i = 0; i < args->users.n; i++)
-            free(args->users.word[i]);
-        args->users.n = 0;
-    }
+    if (args->all_users)
+        clear_list(&args->users);
     if (args->all_users || args->users.n || args->jobs || args->nodes.n || getuid() == 0)
         return -1;
     snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
@@ -251,13 +256,6 @@ int ctl_report_args(int argc, char **argv, struct report_args *args)
         return ctl_usage("report", "--html is a page by itself: no --csv, --json or --parsable");
     status = conclude_window(args);
     return status < 0 ? conclude_users(args) : status;
-}
-
-static void clear_list(struct report_word_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        free(list->word[i]);
-    free(list->word);
 }
 
 void ctl_report_args_clear(struct report_args *args)

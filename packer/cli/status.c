@@ -144,13 +144,6 @@ static void user_name(struct json_object *step, char *text, size_t size)
         snprintf(text, size, "%.0f", uid);
 }
 
-/* Returns a measure with `digits` after the point, "-" where there is none. */
-static const char *measure(double value, int digits, char text[32])
-{
-    snprintf(text, 32, "%.*f", digits, value);
-    return isnan(value) ? "-" : text;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -167,10 +160,10 @@ static void put_step(struct page *page, struct json_object *step)
     ctl_time(ctl_number(step, "user_s") + ctl_number(step, "system_s"), cpu);
     put(page, "%-12s %-8s %-10s %5.0f %-10s %8s %-9s %-9s %10s %9s %9s %6s %s",
         ctl_text(step, "id"), ctl_text(step, "state"), user, ctl_number(step, "tasks"),
-        ctl_text(step, "class"), measure(ctl_number(step, "miss_pmi"), 0, miss),
+        ctl_text(step, "class"), ctl_measure(ctl_number(step, "miss_pmi"), 0, miss),
         ctl_text(step, "home"), ctl_text(step, "cpus"), elapsed, cpu,
         energy(ctl_number(step, "energy_j"), joules),
-        measure(ctl_number(step, "cpu_pct"), 1, share), base_name(ctl_text(step, "command")));
+        ctl_measure(ctl_number(step, "cpu_pct"), 1, share), base_name(ctl_text(step, "command")));
 }
 
 static void put_steps(struct page *page, struct json_object *steps)

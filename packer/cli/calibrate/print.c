@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "packer/cli/calibrate/calibrate.h"
+#include "packer/cli/common/ctl.h"
 
 #define NOISY 0.2
 
 /* Returns "12.3", or "-" where nothing was measured. */
 static const char *number(double value, char text[32])
 {
-    snprintf(text, 32, isnan(value) ? "-" : value < 100 ? "%.1f" : "%.0f", value);
-    return text;
+    return ctl_measure(value, value < 100 ? 1 : 0, text);
 }
 
 /* Prints core counts 1, 2, 4, ... and all of them, with what they got. */

@@ -81,6 +81,9 @@ void ctl_put_line(FILE *out, const char *line, size_t columns);
 void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
                        size_t columns);
 
+/* Returns a measure with `digits` after the point, "-" where there is none (NAN). */
+const char *ctl_measure(double value, int digits, char text[32]);
+
 /* Writes seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
 #define CTL_TIME_MAX 32
 void ctl_time(double seconds, char text[CTL_TIME_MAX]);

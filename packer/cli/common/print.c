@@ -82,6 +82,12 @@ void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *
     fputc('\n', out);
 }
 
+const char *ctl_measure(double value, int digits, char text[32])
+{
+    snprintf(text, 32, "%.*f", digits, value);
+    return isnan(value) ? "-" : text;
+}
+
 void ctl_time(double seconds, char text[CTL_TIME_MAX])
 {
     unsigned long total = seconds >= 0 && seconds < 1e10 ? (unsigned long)seconds : 0;

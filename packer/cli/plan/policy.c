@@ -26,8 +26,8 @@
 
 struct policy {
     const char *name;
-    /* NULL, or what the input lacks for it, in why. */
-    const char *(*lacks)(const struct ctl_plan *plan, struct berth_error *why);
+    /* 0, or -1 and what the input lacks for it; NULL: it needs nothing. */
+    int (*has)(const struct ctl_plan *plan, struct berth_error *why);
     /* By rule: fill core[]. */
     int (*place)(const struct ctl_plan *plan, size_t *core);
     /* By search: what two apps suffer from each other, from one core of the other each. */
@@ -37,47 +37,31 @@ struct policy {
 
 /* ---- what a policy needs ---- */
 
-static const char *lacks_nothing(const struct ctl_plan *plan, struct berth_error *why)
-{
-    (void)plan;
-    (void)why;
-    return NULL;
-}
-
-static const char *lacks_profiles(const struct ctl_plan *plan, struct berth_error *why)
+static int has_profiles(const struct ctl_plan *plan, struct berth_error *why)
 {
     for (size_t i = 0; i < plan->apps.n; i++)
-        if (plan->apps.app[i].sdp.ways == 0) {
-            berth_error_set(why, "apps[%zu].sdp: missing", i);
-            return why->text;
-        }
-    return NULL;
+        if (plan->apps.app[i].sdp.ways == 0)
+            return berth_error_set(why, "apps[%zu].sdp: missing", i);
+    return 0;
 }
 
-static const char *lacks_rates(const struct ctl_plan *plan, struct berth_error *why)
+static int has_rates(const struct ctl_plan *plan, struct berth_error *why)
 {
     for (size_t i = 0; i < plan->apps.n; i++)
-        if (isnan(missrate_of(&plan->apps.app[i]))) {
-            berth_error_set(why, "apps[%zu].llc_mpki: missing, and there is no sdp", i);
-            return why->text;
-        }
-    return NULL;
+        if (isnan(missrate_of(&plan->apps.app[i])))
+            return berth_error_set(why, "apps[%zu].llc_mpki: missing, and there is no sdp", i);
+    return 0;
 }
 
-static const char *lacks_matrix(const struct ctl_plan *plan, struct berth_error *why)
+static int has_matrix(const struct ctl_plan *plan, struct berth_error *why)
 {
-    if (plan->measured.file)
-        return NULL;
-    berth_error_set(why, "measured degradations: --matrix is missing");
-    return why->text;
+    return plan->measured.file ? 0
+                               : berth_error_set(why, "measured degradations: --matrix is missing");
 }
 
-static const char *lacks_contend(const struct ctl_plan *plan, struct berth_error *why)
+static int has_contend(const struct ctl_plan *plan, struct berth_error *why)
 {
-    if (plan->contend)
-        return NULL;
-    berth_error_set(why, "too little is known of the programs");
-    return why->text;
+    return plan->contend ? 0 : berth_error_set(why, "too little is known of the programs");
 }
 
 /* ---- by rule ---- */
@@ -147,14 +131,14 @@ static struct app_pair pair_measured(const struct ctl_plan *plan, size_t a, size
 }
 
 static const struct policy policies[CTL_PLAN_POLICIES] = {
-    {"perfect", lacks_matrix, NULL, pair_measured, true},
-    {"contend", lacks_contend, NULL, NULL, true},
-    {"di", lacks_nothing, place_di, NULL, false},
-    {"dio-power", lacks_nothing, place_dio_power, NULL, false},
-    {"missrate", lacks_rates, NULL, pair_missrate, false},
-    {"pain", lacks_profiles, NULL, pair_pain, false},
-    {"sdc", lacks_profiles, NULL, pair_sdc, false},
-    {"animal", lacks_profiles, NULL, pair_animal, false},
+    {"perfect", has_matrix, NULL, pair_measured, true},
+    {"contend", has_contend, NULL, NULL, true},
+    {"di", NULL, place_di, NULL, false},
+    {"dio-power", NULL, place_dio_power, NULL, false},
+    {"missrate", has_rates, NULL, pair_missrate, false},
+    {"pain", has_profiles, NULL, pair_pain, false},
+    {"sdc", has_profiles, NULL, pair_sdc, false},
+    {"animal", has_profiles, NULL, pair_animal, false},
 };
 
 static const struct policy *find_policy(const char *name)
@@ -417,7 +401,7 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
         struct partition_found found;
         double average;
 
-        if (&policies[i] == chosen || policies[i].lacks(plan, &why))
+        if (&policies[i] == chosen || (policies[i].has && policies[i].has(plan, &why) < 0))
             continue;
         rc = place(plan, &policies[i], ASIDE_S, core, &found);
         if (rc == 0)
@@ -440,7 +424,7 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     if (!plan->policy)
         plan->policy = judge_of(plan) ? judge_of(plan)->name : "di";
     policy = find_policy(plan->policy);
-    if (policy->lacks(plan, &why))
+    if (policy->has && policy->has(plan, &why) < 0)
         return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
     if (place(plan, policy, plan->limit_s, plan->core, &found) < 0 ||
         judge(plan, plan->core, plan->slowdown, &average) < 0)

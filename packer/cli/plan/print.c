@@ -127,14 +127,6 @@ static void put_set(const struct cpus *set, char *text, size_t size)
         snprintf(text, size, "%s", cpus_empty(set) ? "-" : "...");
 }
 
-/* Writes a measure with `digits` after the point; "-" where there is none. */
-static void put_measure(double value, int digits, char text[32])
-{
-    snprintf(text, 32, "%.*f", digits, value);
-    if (isnan(value))
-        snprintf(text, 32, "-");
-}
-
 static void print_app(const struct ctl_plan *plan, size_t app, const struct place *place)
 {
     char cpus[512], llcs[64], nodes[64], rate[32], loss[32], line[1024];
@@ -142,10 +134,9 @@ static void print_app(const struct ctl_plan *plan, size_t app, const struct plac
     put_set(&place->cpus, cpus, sizeof(cpus));
     put_set(&place->llcs, llcs, sizeof(llcs));
     put_set(&place->nodes, nodes, sizeof(nodes));
-    put_measure(missrate_of(&plan->apps.app[app]), 0, rate);
-    put_measure(plan->slowdown[app], 3, loss);
     snprintf(line, sizeof(line), "%-20s %-5s %-5s %8s %9s  %s", plan->apps.name[app], llcs, nodes,
-             rate, loss, cpus);
+             ctl_measure(missrate_of(&plan->apps.app[app]), 0, rate),
+             ctl_measure(plan->slowdown[app], 3, loss), cpus);
     ctl_put_line(stdout, line, ctl_columns());
 }
 
@@ -166,8 +157,9 @@ static void print_score(const struct ctl_plan *plan)
     char score[32];
     bool small = fabs(plan->score) < 1000;
 
-    put_measure(plan->score, small && plan->score != floor(plan->score) ? 3 : 0, score);
-    printf("score: %s (%s)\n", score, measure(plan->policy));
+    printf("score: %s (%s)\n",
+           ctl_measure(plan->score, small && plan->score != floor(plan->score) ? 3 : 0, score),
+           measure(plan->policy));
 }
 
 static void print_policies(const struct ctl_plan *plan)
@@ -178,10 +170,11 @@ static void print_policies(const struct ctl_plan *plan)
     for (size_t i = 0; i < plan->compared; i++) {
         char average[32], above[32];
 
-        put_measure(100 * plan->other[i].average, 2, average);
-        put_measure(plan->compared > 1 ? 100 * (plan->other[i].average - least_average(plan)) : NAN,
-                    2, above);
-        printf("%-10s %18s %18s\n", plan->other[i].policy, average, above);
+        printf("%-10s %18s %18s\n", plan->other[i].policy,
+               ctl_measure(100 * plan->other[i].average, 2, average),
+               ctl_measure(plan->compared > 1 ? 100 * (plan->other[i].average - least_average(plan))
+                                              : NAN,
+                           2, above));
     }
 }
 

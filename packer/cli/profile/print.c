@@ -180,29 +180,19 @@ struct line {
     const char *key, *shape, *geometry, *machine;
 };
 
-/* Writes a number for a column, "-" where it is not known. */
-static void column_text(double value, char text[32])
-{
-    if (isnan(value))
-        snprintf(text, 32, "-");
-    else
-        snprintf(text, 32, "%.1f", value);
-}
-
 static void put_row(const struct line *line, FILE *out)
 {
     const char *more[] = {line->shape, line->geometry, line->machine};
     char misses[32], error[32], age[32], source[64], text[PROFILE_KEY_MAX + 512];
     size_t used;
 
-    column_text(line->misses, misses);
-    column_text(line->error, error);
     age_text(line->measured_at, age);
     snprintf(source, sizeof(source), "%s%s", line->source, line->note);
-    used = (size_t)snprintf(
-        text, sizeof(text), "%12s %9s  %-6s  %-17s %6s %5" PRIu64 "  %s", misses, error,
-        isnan(line->misses) ? "-" : class_name(line->misses, line->devil_miss_pmi), source, age,
-        line->runs, line->key);
+    used =
+        (size_t)snprintf(text, sizeof(text), "%12s %9s  %-6s  %-17s %6s %5" PRIu64 "  %s",
+                         ctl_measure(line->misses, 1, misses), ctl_measure(line->error, 1, error),
+                         isnan(line->misses) ? "-" : class_name(line->misses, line->devil_miss_pmi),
+                         source, age, line->runs, line->key);
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]) && used < sizeof(text); i++)
         if (more[i][0])
             used += (size_t)snprintf(text + used, sizeof(text) - used, ", %s", more[i]);

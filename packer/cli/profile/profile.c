@@ -378,21 +378,15 @@ static int measure(const struct profile_args *args, char *path,
                          profile, timed);
 }
 
-/* Returns the standard error of the miss rate that comes from sampling, per million instructions.
- */
-static double sampling_error(const struct tracer_result *result, uint32_t sample)
+/* Adds what only this run tells: how many sets were sampled, and the standard error of the miss
+ * rate that comes from that, per million instructions. */
+static void add_run(struct json_object *object, const struct tracer_result *result, uint32_t sample)
 {
     double error;
 
     cachesim_misses(&result->counted.counts, sample, &error);
-    return per_million(error, result->counted.instructions);
-}
-
-/* Adds what only this run tells: how many sets were sampled, and the standard error of that. */
-static void add_run(struct json_object *object, const struct tracer_result *result, uint32_t sample)
-{
     json_add_u64(object, "sampling", sample);
-    json_add_measure(object, "miss_pmi_error", sampling_error(result, sample));
+    json_add_measure(object, "miss_pmi_error", per_million(error, result->counted.instructions));
     json_add_u64(object, "processes", result->processes);
 }
 
