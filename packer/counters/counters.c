@@ -50,13 +50,11 @@ static void open_backend(struct counters *counters, size_t i, const struct count
     const char *why = left_out(node->conf, i);
     struct berth_error err = {""};
 
+    if (!why && backends[i]->open(node, &counters->state[i], &counters->each[i], counters->say[i],
+                                  &err) < 0)
+        why = err.text;
     if (why) {
         snprintf(counters->say[i], COUNTERS_SAY, "%s", why);
-        return;
-    }
-    if (backends[i]->open(node, &counters->state[i], &counters->each[i], counters->say[i], &err) <
-        0) {
-        snprintf(counters->say[i], COUNTERS_SAY, "%s", err.text);
         return;
     }
     counters->used[i] = true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
 #include "packer/base/ini_file.h"
 
 #define GENERIC "generic"
@@ -20,7 +21,7 @@ struct section {
 };
 
 struct perf_table {
-    size_t n;
+    size_t n, room;
     struct section *section; /* [n] */
 };
 
@@ -29,18 +30,17 @@ struct perf_table {
 /* The section of these words; a new one at the end where there is none. NULL when out of memory. */
 static struct section *section_of(struct perf_table *table, const char *words)
 {
-    struct section *grown;
+    struct section *added;
 
     for (size_t i = 0; i < table->n; i++)
         if (strcmp(table->section[i].words, words) == 0)
             return &table->section[i];
-    grown = realloc(table->section, (table->n + 1) * sizeof(*grown));
-    if (!grown)
+    if (array_grow(&table->section, &table->room, table->n + 1, sizeof(*added)) < 0)
         return NULL;
-    table->section = grown;
-    grown[table->n] = (struct section){.value = {NULL}};
-    snprintf(grown[table->n].words, SECTION_MAX, "%s", words);
-    return &grown[table->n++];
+    added = &table->section[table->n++];
+    *added = (struct section){.value = {NULL}};
+    snprintf(added->words, SECTION_MAX, "%s", words);
+    return added;
 }
 
 /* Split a value: call visit with each event, and whether it begins a new alternative. An event that

@@ -8,11 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static double page_size(void)
-{
-    return (double)sysconf(_SC_PAGESIZE);
-}
-
 /* Add each " N<node>=<count>" of a line that ends at `end`, count * unit bytes. How many there
  * were. */
 static size_t add_line(struct memory_nodes *nodes, const char *at, const char *end, double unit)
@@ -81,7 +76,7 @@ static int add_file(struct memory_nodes *nodes, const struct rootfs *root, const
                     int (*add)(struct memory_nodes *, const char *, double))
 {
     char *text = rootfs_read(root, path);
-    int rc = text ? add(nodes, text, page_size()) : -1;
+    int rc = text ? add(nodes, text, (double)sysconf(_SC_PAGESIZE)) : -1;
 
     free(text);
     return rc;

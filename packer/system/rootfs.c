@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "packer/base/array.h"
 #include "packer/base/file.h"
 
 #define OPEN_TRIES 16 /* EAGAIN: something was renamed while ".." was resolved */
@@ -133,47 +134,40 @@ static int open_parent(const struct rootfs *root, const char *path, const char *
     return rootfs_openat(root, parent, O_PATH | O_DIRECTORY);
 }
 
-int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err)
+/* Makes a directory, or removes it; `fine` is the errno that says that nothing was to be done. */
+static int change_dir(const struct rootfs *root, const char *path, bool make, int fine,
+                      struct berth_error *err)
 {
     const char *name;
     int rc = -1, parent = open_parent(root, path, &name);
 
-    if (parent >= 0) {
-        rc = mkdirat(parent, name, 0755);
-        file_close(parent);
-    }
-    if (rc < 0 && (parent < 0 || errno != EEXIST))
-        return berth_error_set(err, "%s: cannot create: %s", path, strerror(errno));
-    return 0;
+    if (parent >= 0)
+        rc = make ? mkdirat(parent, name, 0755) : unlinkat(parent, name, AT_REMOVEDIR);
+    file_close(parent);
+    if (rc == 0 || ((parent >= 0 || !make) && errno == fine))
+        return 0;
+    return berth_error_set(err, "%s: cannot %s: %s", path, make ? "create" : "remove",
+                           strerror(errno));
+}
+
+int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err)
+{
+    return change_dir(root, path, true, EEXIST, err);
 }
 
 int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err)
 {
-    const char *name;
-    int rc = -1, parent = open_parent(root, path, &name);
-
-    if (parent >= 0) {
-        rc = unlinkat(parent, name, AT_REMOVEDIR);
-        file_close(parent);
-    }
-    if (rc < 0 && errno != ENOENT)
-        return berth_error_set(err, "%s: cannot remove: %s", path, strerror(errno));
-    return 0;
+    return change_dir(root, path, false, ENOENT, err);
 }
 
 /* One more name at the end of the list, which NULL ends. */
-static int add_name(char ***names, size_t n, const char *name)
+static int add_name(char ***names, size_t *room, size_t n, const char *name)
 {
-    char **grown = realloc(*names, (n + 2) * sizeof(*grown));
-
-    if (!grown)
+    if (array_grow(names, room, n + 2, sizeof(**names)) < 0)
         return -1;
-    *names = grown;
-    grown[n] = strdup(name);
-    if (!grown[n])
-        return -1;
-    grown[n + 1] = NULL;
-    return 0;
+    (*names)[n] = strdup(name);
+    (*names)[n + 1] = NULL;
+    return (*names)[n] ? 0 : -1;
 }
 
 char **rootfs_list(const struct rootfs *root, const char *path)
@@ -182,18 +176,17 @@ char **rootfs_list(const struct rootfs *root, const char *path)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     char **names = dir ? calloc(1, sizeof(*names)) : NULL;
     struct dirent *entry;
-    size_t n = 0;
+    size_t n = 0, room = 1;
 
-    if (fd >= 0 && !dir)
-        close(fd);
+    if (!dir)
+        file_close(fd);
     while (names && (entry = readdir(dir))) {
         if (entry->d_name[0] == '.')
             continue;
-        if (add_name(&names, n, entry->d_name) < 0) {
+        if (add_name(&names, &room, n++, entry->d_name) < 0) {
             rootfs_list_free(names);
             names = NULL;
         }
-        n++;
     }
     if (dir)
         closedir(dir);
