@@ -59,7 +59,7 @@ static bool given(const struct bill *bill, const struct bill_zone *zone, double 
 {
     bool memory = zone->zone.domain == ENERGY_DRAM;
 
-    if (strcmp(zone->zone.source, "model") != 0)
+    if (!zone->zone.modelled)
         return false;
     memset(w, 0, BILL_FEATURES * sizeof(*w));
     w[BILL_TIME] = memory ? bill->watts.dram : bill->watts.idle;

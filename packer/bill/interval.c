@@ -302,8 +302,8 @@ static void add_package(struct bill *bill, const struct interval *in, size_t p, 
 static void tell_power(struct packer *packer, const struct bill_zone *zone, uint64_t uj,
                        uint64_t gaps)
 {
-    if (zone->zone.domain == ENERGY_PACKAGE && strcmp(zone->zone.source, "model") != 0 &&
-        zone->busy_known && zone->seconds >= POWER_SECONDS && gaps == zone->gaps)
+    if (zone->zone.domain == ENERGY_PACKAGE && !zone->zone.modelled && zone->busy_known &&
+        zone->seconds >= POWER_SECONDS && gaps == zone->gaps)
         node_power_observe(packer, zone->zone.package, zone->seconds,
                            (double)(uj - zone->uj) * 1e-6 / zone->seconds, zone->sum.busy_s);
 }

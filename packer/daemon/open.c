@@ -141,6 +141,7 @@ static int open_needed(struct packer *packer, struct berth_error *err)
 
     if (topo_read(&packer->topo, conf->topology, err) < 0 ||
         rootfs_open(&packer->root, "/", err) < 0 ||
+        topo_read_distances(packer->topo, &packer->root, err) < 0 ||
         enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
                      conf_enforcement_name[conf->enforcement], err) < 0)
         return -1;

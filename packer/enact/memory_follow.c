@@ -64,27 +64,6 @@ double memory_bytes(const struct step *step, const struct cpus *from_nodes,
     return bytes;
 }
 
-/* The kernel's own figures (ACPI SLIT): an access between the nodes against one within, 10. */
-static double distance(const struct packer *packer, size_t from, size_t to)
-{
-    char path[96], *text, *at;
-    size_t rank = 0;
-    double ratio = NAN;
-
-    for (size_t i = 0; i < packer->topo->nodes; i++)
-        rank += packer->topo->node[i].os_index < from;
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%zu/distance", to);
-    text = rootfs_read(&packer->root, path);
-    for (at = text; at && rank > 0; rank--) {
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    if (at && strtod(at, NULL) > 0)
-        ratio = strtod(at, NULL) / 10;
-    free(text);
-    return ratio;
-}
-
 /* Index of a node in the machine profile; -1: not there. */
 static long profile_node(const struct machine_profile *machine, size_t os_index)
 {
@@ -110,7 +89,7 @@ static void add_pair(const struct packer *packer, size_t from, size_t to, struct
         move->core_bytes_s = fmin(move->core_bytes_s, machine->node[t].local[1].value * 1e9);
     }
     if (isnan(ratio))
-        ratio = distance(packer, from, to);
+        ratio = topo_distance(packer->topo, from, to);
     move->ratio = fmax(move->ratio, ratio);
 }
 

@@ -36,6 +36,7 @@ struct energy_zone {
     enum energy_domain domain;
     unsigned package;   /* index in topo->package order; 0 for ENERGY_NODE */
     const char *source; /* "rapl-powercap", "rapl-perf", "hwmon", "model" */
+    bool modelled;      /* nothing is measured: the site's watts say what is drawn */
 };
 
 /* The meters at one time. A zone that is not known now is read again next time, and nothing of it

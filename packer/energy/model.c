@@ -37,7 +37,7 @@ static void add_zone(struct model *model, const struct energy_node *node, struct
 {
     if (model->n == ENERGY_ZONES || energy_had(node, domain, package))
         return;
-    zone[model->n] = (struct energy_zone){domain, package, "model"};
+    zone[model->n] = (struct energy_zone){domain, package, "model", true};
     model->part[model->n++].domain = domain;
 }
 

@@ -227,6 +227,6 @@ size_t energy_zone_index(struct energy_zone *zone, size_t *n, enum energy_domain
     size_t i = find_zone(zone, *n, domain, package);
 
     if (i == *n && i < ENERGY_ZONES)
-        zone[(*n)++] = (struct energy_zone){domain, package, source};
+        zone[(*n)++] = (struct energy_zone){domain, package, source, false};
     return i;
 }

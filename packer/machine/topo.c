@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,12 +268,66 @@ void topo_free(struct topo *topo)
     free(topo->llc);
     free(topo->core);
     free(topo->node);
+    free(topo->distance);
     free(topo);
 }
 
 long topo_core_of_cpu(const struct topo *topo, size_t cpu)
 {
     return cpu < CPUS_MAX ? (long)topo->core_of[cpu] - 1 : -1;
+}
+
+/* ---- distances ---- */
+
+/* The kernel lists nodes by their numbers. */
+static size_t rank_of(const struct topo *topo, size_t os_index)
+{
+    size_t rank = 0;
+
+    for (size_t i = 0; i < topo->nodes; i++)
+        rank += topo->node[i].os_index < os_index;
+    return rank;
+}
+
+/* Takes one node's line: "10 21", where 10 is a node's own memory. */
+static void take_distances(const char *text, double *distance, size_t nodes)
+{
+    for (size_t i = 0; i < nodes; i++) {
+        char *end = NULL;
+        double value = text ? strtod(text, &end) : 0;
+
+        distance[i] = value > 0 ? value / 10 : NAN;
+        text = end != text ? end : NULL;
+    }
+}
+
+int topo_read_distances(struct topo *topo, const struct rootfs *root, struct berth_error *err)
+{
+    double *distance = calloc(topo->nodes * topo->nodes + 1, sizeof(*distance));
+
+    if (!distance)
+        return berth_no_memory(err);
+    for (size_t i = 0; i < topo->nodes; i++) {
+        unsigned node = topo->node[i].os_index;
+        char path[96], *text;
+
+        snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/distance", node);
+        text = rootfs_read(root, path);
+        take_distances(text, distance + rank_of(topo, node) * topo->nodes, topo->nodes);
+        free(text);
+    }
+    free(topo->distance);
+    topo->distance = distance;
+    return 0;
+}
+
+double topo_distance(const struct topo *topo, size_t from, size_t to)
+{
+    size_t row = rank_of(topo, to), column = rank_of(topo, from);
+
+    if (!topo->distance || row >= topo->nodes || column >= topo->nodes)
+        return NAN;
+    return topo->distance[row * topo->nodes + column];
 }
 
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes)

@@ -12,6 +12,7 @@
 #include "models/placing/di.h"
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/system/rootfs.h"
 
 struct topo_core {
     size_t threads;      /* how many hardware threads */
@@ -42,6 +43,7 @@ struct topo {
     unsigned l1_ways, l2_ways;
     struct cpus cpus;          /* all CPUs */
     int16_t core_of[CPUS_MAX]; /* for topo_core_of_cpu: core + 1; 0 no core */
+    double *distance;          /* [nodes][nodes] for topo_distance; NULL: not read */
 };
 
 /* Reads a topology. spec: NULL or "" for this machine (with what is offline or disallowed left out
@@ -60,6 +62,14 @@ long topo_core_of_cpu(const struct topo *topo, size_t cpu);
 
 /* Finds the NUMA nodes (os_index) that hold any of the CPUs. */
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
+
+/* Reads the kernel's distances between the NUMA nodes (ACPI SLIT) from /sys below the root. What
+ * the kernel does not tell stays unknown. 0, or -1 and err (no memory). */
+int topo_read_distances(struct topo *topo, const struct rootfs *root, struct berth_error *err);
+
+/* Returns how many times as long node `to` takes to reach the memory of node `from` as a node takes
+ * to reach its own, by the kernel's distances; NAN where they are not known. Both are os_index. */
+double topo_distance(const struct topo *topo, size_t from, size_t to);
 
 /* Makes the hierarchy that DI walks: packages > caches > cores, restricted to the cores that have a
  * CPU in `within`, and to the caches and packages of these. core_index[i] is the topo core of the

@@ -8,6 +8,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/file.h"
+#include "packer/base/text.h"
 #include "packer/report/html_impl.h"
 
 #define BARS_MOST 15
@@ -153,7 +154,7 @@ static void put_energy_note(struct page *page)
     fputs(". A step is billed its part of what the packages and their memory used, or the whole "
           "node where nothing finer is metered.",
           page->out);
-    if (strstr(source, "model"))
+    if (text_lists(source, "model"))
         fputs(" <strong>Some of it is a model, an estimate that the site configured.</strong>",
               page->out);
     fputs("</li>\n", page->out);
@@ -178,7 +179,7 @@ static void put_notes(struct page *page)
 {
     const struct report_row *all = &page->grand;
     bool plain = all->energy[REPORT_ENERGY].metered == all->records &&
-                 !strstr(all->text[REPORT_ENERGY_SOURCE], "model");
+                 !text_lists(all->text[REPORT_ENERGY_SOURCE], "model");
 
     fprintf(page->out, "<section%s>", plain ? "" : " class=\"note\"");
     fputs("<h2>Where these figures come from</h2><ul>\n", page->out);

@@ -140,6 +140,7 @@ static void test_model(void **state)
     struct step *a;
 
     bill->zone[BOX_PACKAGE_0].zone.source = "model";
+    bill->zone[BOX_PACKAGE_0].zone.modelled = true;
     bill->watts = (struct energy_watts){.idle = 10, .core = 5};
     a = run(box, 1, "0");
     bill_box_work(box, 0, 1);

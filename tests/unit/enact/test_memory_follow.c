@@ -30,6 +30,7 @@ static void put_in_box(struct bench *b)
     memory_close(&b->f->packer);
     rootfs_close(&b->f->packer.root);
     assert_int_equal(rootfs_open(&b->f->packer.root, b->box->dir, &err), 0);
+    assert_int_equal(topo_read_distances(b->f->packer.topo, &b->f->packer.root, &err), 0);
     b->f->packer.mover = memory_mover_open(&b->box->system, 1e12);
 }
 

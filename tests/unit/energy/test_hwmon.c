@@ -163,9 +163,9 @@ static void test_counters(void **state)
 /* A socket that the topology does not have; zones that others have; no hwmon at all. */
 static void test_nothing(void **state)
 {
-    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap"},
-                                              {ENERGY_PACKAGE, 1, "rapl-powercap"},
-                                              {ENERGY_NODE, 0, "rapl-powercap"}};
+    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap", false},
+                                              {ENERGY_PACKAGE, 1, "rapl-powercap", false},
+                                              {ENERGY_NODE, 0, "rapl-powercap", false}};
     struct meters meters;
 
     (void)state;

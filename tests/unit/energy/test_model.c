@@ -46,10 +46,10 @@ static void test_energy(void **state)
 
 static void test_dram(void **state)
 {
-    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap"},
-                                              {ENERGY_DRAM, 1, "rapl-powercap"},
-                                              {ENERGY_PACKAGE, 1, "rapl-powercap"},
-                                              {ENERGY_DRAM, 0, "rapl-powercap"}};
+    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap", false},
+                                              {ENERGY_DRAM, 1, "rapl-powercap", false},
+                                              {ENERGY_PACKAGE, 1, "rapl-powercap", false},
+                                              {ENERGY_DRAM, 0, "rapl-powercap", false}};
     struct meters meters;
     struct way way;
 

@@ -190,11 +190,11 @@ static void test_dies(void **state)
 /* Zones that powercap has are not opened. */
 static void test_had(void **state)
 {
-    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap"},
-                                              {ENERGY_NODE, 0, "rapl-powercap"},
-                                              {ENERGY_DRAM, 1, "rapl-powercap"},
-                                              {ENERGY_PACKAGE, 1, "rapl-powercap"},
-                                              {ENERGY_DRAM, 0, "rapl-powercap"}};
+    static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap", false},
+                                              {ENERGY_NODE, 0, "rapl-powercap", false},
+                                              {ENERGY_DRAM, 1, "rapl-powercap", false},
+                                              {ENERGY_PACKAGE, 1, "rapl-powercap", false},
+                                              {ENERGY_DRAM, 0, "rapl-powercap", false}};
     struct kernel kernel;
     struct meters meters;
     struct way way;

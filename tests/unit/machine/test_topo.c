@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_topo - machines of many shapes as berth sees them: synthetic ones, a badly recorded one,
  * this one. */
+#include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "packer/machine/topo.h"
+#include "tests/unit/common/folder.h"
 
 /* A file of this folder's fixtures, also in a build outside the source tree. */
 static const char *fixture(const char *name, char path[512])
@@ -265,13 +267,40 @@ static void test_tree_of_nothing(void **state)
     topo_free(topo);
 }
 
+/* Of the three nodes the second has no file, and the line of the third is too short. */
+static void test_distances(void **state)
+{
+    struct topo *topo = read_topo("numa:3 core:1 pu:1");
+    char dir[] = "/tmp/berth-topo.XXXXXX";
+    struct berth_error err;
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    folder_put(dir, "sys/devices/system/node/node0/distance", "10 21 32\n");
+    folder_put(dir, "sys/devices/system/node/node2/distance", "31 25\n");
+    assert_int_equal(rootfs_open(&root, dir, &err), 0);
+    assert_true(isnan(topo_distance(topo, 1, 0))); /* not read yet */
+    assert_int_equal(topo_read_distances(topo, &root, &err), 0);
+    assert_true(topo_distance(topo, 0, 0) == 1 && topo_distance(topo, 1, 0) == 2.1);
+    assert_true(topo_distance(topo, 2, 0) == 3.2 && topo_distance(topo, 0, 2) == 3.1);
+    assert_true(isnan(topo_distance(topo, 0, 1)));  /* no such file */
+    assert_true(isnan(topo_distance(topo, 2, 2)));  /* a line that is too short */
+    assert_true(isnan(topo_distance(topo, 0, 99))); /* no such node */
+    folder_remove(dir);
+    assert_int_equal(topo_read_distances(topo, &root, &err), 0); /* a kernel without NUMA */
+    assert_true(isnan(topo_distance(topo, 0, 0)));
+    rootfs_close(&root);
+    topo_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),          cmocka_unit_test(test_uneven_recording),
         cmocka_unit_test(test_this_machine),    cmocka_unit_test(test_questions),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_tree),
-        cmocka_unit_test(test_tree_of_nothing),
+        cmocka_unit_test(test_tree_of_nothing), cmocka_unit_test(test_distances),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
