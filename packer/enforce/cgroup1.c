@@ -174,28 +174,48 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 
 /* ---- moving ---- */
 
-/* Move whom `list` finds to dir, again and again until nobody is left. 0, or -1 and err. */
+#define CATCH_ROUNDS 4 /* for processes that stand on the right CPUs in any case */
+
+/* Tells whether a process that was found in two listings can only be dying: of such a one the
+ * kernel moves nothing. One that was found once may have been replaced by its child meanwhile. */
+static bool is_dying(struct enforce *enforce, const struct enforce_pids *before, pid_t pid)
+{
+    for (size_t i = 0; i < before->n; i++)
+        if (before->pid[i] == pid)
+            return enforce_exiting(enforce->root, pid);
+    return false;
+}
+
+/* Moves whom `list` finds to dir, again and again (so many rounds at most) until nobody is left but
+ * who is dying. Returns 0; 1 and err when processes appear faster than they can be moved; or -1 and
+ * err. */
 static int drain(struct enforce *enforce, const struct enforce_step *step,
                  int (*list)(struct enforce *, const struct enforce_step *, struct enforce_pids *),
-                 const char *dir, struct berth_error *err)
+                 const char *dir, int rounds, struct berth_error *err)
 {
-    struct enforce_pids found = {0};
-    int moved = 1, rc = 0, one;
+    struct enforce_pids found = {0}, before = {0};
+    size_t alive = 1;
+    int rc = 0;
 
-    for (int round = 0; rc == 0 && moved > 0 && round < ENFORCE_ROUNDS; round++) {
-        found.n = 0;
-        moved = 0;
+    for (int round = 0; rc == 0 && alive > 0 && round < rounds; round++) {
+        struct enforce_pids last = before;
+
+        before = found;
+        found = last;
+        found.n = alive = 0;
         if (list(enforce, step, &found) < 0)
             rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
         for (size_t i = 0; rc == 0 && i < found.n; i++) {
-            one = enforce_move_pid(enforce->root, found.pid[i], dir, err);
-            rc = one < 0 ? -1 : 0;
-            moved += one > 0 && !enforce_exiting(enforce->root, found.pid[i]);
+            rc = enforce_move_pid(enforce->root, found.pid[i], dir, err) < 0 ? -1 : 0;
+            alive += !is_dying(enforce, &before, found.pid[i]);
         }
     }
     free(found.pid);
-    if (rc == 0 && moved > 0)
-        rc = berth_error_set(err, "%s: processes appear faster than they can be moved there", dir);
+    free(before.pid);
+    if (rc == 0 && alive > 0) {
+        berth_error_set(err, "%s: processes appear faster than they can be moved there", dir);
+        return 1;
+    }
     return rc;
 }
 
@@ -281,7 +301,8 @@ static int go_inside(struct enforce *enforce, const struct enforce_step *step,
     if (set_leaf(enforce, step, want, err) < 0)
         return -1;
     redirect_own(enforce, own, want);
-    if (drain(enforce, step, own_pids, leaf, err) < 0)
+    /* Who is not caught stands on the right CPUs all the same. */
+    if (drain(enforce, step, own_pids, leaf, CATCH_ROUNDS, err) < 0)
         return -1;
     return remove_own(enforce, own, err);
 }
@@ -292,14 +313,15 @@ static int go_outside(struct enforce *enforce, const struct enforce_step *step,
     char own[CGROUP_DIR_MAX];
 
     own_dir(enforce, step->id, own);
-    if (make_own(enforce, step, want, err) < 0 || drain(enforce, step, leaf_pids, own, err) < 0)
+    if (make_own(enforce, step, want, err) < 0 ||
+        drain(enforce, step, leaf_pids, own, ENFORCE_ROUNDS, err) != 0)
         return -1;
     return step->leaf[0] ? set_leaf(enforce, step, &step->step_home, err) : 0;
 }
 
 /* ---- reading back ---- */
 
-/* Nobody is where nobody should be. */
+/* Checks that nobody is where nobody should be, but for who is dying. */
 static int check_empty(struct enforce *enforce, const struct enforce_step *step,
                        int (*list)(struct enforce *, const struct enforce_step *,
                                    struct enforce_pids *),
@@ -317,6 +339,21 @@ static int check_empty(struct enforce *enforce, const struct enforce_step *step,
     return rc;
 }
 
+/* Checks that nobody is left in berth's cgroup of the step, unless that has the CPUs that the step
+ * stands on in Slurm's. */
+static int check_own(struct enforce *enforce, const struct enforce_step *step,
+                     const struct cpus *want, struct berth_error *err)
+{
+    char own[CGROUP_DIR_MAX];
+    struct cpus cpus;
+
+    own_dir(enforce, step->id, own);
+    if (enforce_read_cpus(enforce->root, own, "cpuset.effective_cpus", &cpus, NULL) == 0 &&
+        cpus_subset(&cpus, want))
+        return 0;
+    return check_empty(enforce, step, own_pids, err);
+}
+
 /* Does the step stand on these CPUs? 0, or -1 and err with what differs. */
 static int verify(struct enforce *enforce, const struct enforce_step *step, bool inside,
                   const struct cpus *want, struct berth_error *err)
@@ -330,7 +367,8 @@ static int verify(struct enforce *enforce, const struct enforce_step *step, bool
     if (!inside &&
         enforce_check_cpus(enforce->root, dir, "cpuset.effective_mems", &step->mems_home, err) < 0)
         return -1;
-    if (check_empty(enforce, step, inside ? own_pids : leaf_pids, err) < 0)
+    if ((inside ? check_own(enforce, step, want, err)
+                : check_empty(enforce, step, leaf_pids, err)) < 0)
         return -1;
     return enforce_check(enforce, step, err);
 }
@@ -390,7 +428,7 @@ static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *s
     if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 && !gone(enforce, step))
         return -1;
     nearest_living(enforce, dir);
-    if (drain(enforce, step, own_pids, dir, err) < 0 && !gone(enforce, step))
+    if (drain(enforce, step, own_pids, dir, CATCH_ROUNDS, err) < 0 && !gone(enforce, step))
         return -1;
     if (enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 && !gone(enforce, step))
         return -1;
@@ -449,7 +487,8 @@ static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct 
     if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0)
         return -1;
     redirect_own(enforce, own, &cpus);
-    if (own_pids(enforce, &nobody, &list) < 0 || drain(enforce, &nobody, own_pids, dir, err) < 0)
+    if (own_pids(enforce, &nobody, &list) < 0 ||
+        drain(enforce, &nobody, own_pids, dir, ENFORCE_ROUNDS, err) != 0)
         rc = -1;
     for (size_t i = 0; rc == 0 && i < list.n; i++)
         rc = enforce_set_affinity(enforce->root, list.pid[i], &cpus, err);
