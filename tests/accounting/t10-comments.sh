@@ -57,6 +57,11 @@ t10_nothing_is_written_while_the_job_runs_or_twice() {
     same "changes at slurmdbd" "$(changes)" "$written"
 }
 
+# "known" once slurmdbd has when the job ended.
+end_of() {
+    accounted "$1" End | sed 's/^[0-9T:-]*$/known/'
+}
+
 t10_a_server_that_is_away_gets_it_later() {
     local job
     daemon_stop slurmdbd
@@ -67,6 +72,7 @@ t10_a_server_that_is_away_gets_it_later() {
     same "what waits" "$(waiting)" 1
     slurmdbd_start
     eventually "slurmdbd's job" COMPLETED accounted "$job" State # slurmctld tries every 10 seconds
+    eventually "slurmdbd's end of the job" known end_of "$job"   # which may come with a later message
     daemon_stop berthd # whose next try may be later still
     berthd_start
     commented "$job"
