@@ -113,7 +113,8 @@ void report_free(struct report *report); /* NULL is fine */
 int report_add(struct report *report, const struct ledger_record *record);
 size_t report_records(const struct report *report);
 
-/* Returns the i-th record as a row, in no certain order. */
+/* Returns the i-th record as a row, in no certain order. The row stays where it is until the next
+ * report_add(). */
 const struct report_row *report_record(const struct report *report, size_t i);
 
 /* Who walks through a report; each function may be NULL, and returns other than 0 to stop. */
