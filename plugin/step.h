@@ -2,10 +2,10 @@
 /* step - the life of one step on this node, as slurmstepd tells it callback by callback.
  *
  * - step_open (init): options and the site's arguments;
- * - step_prepare (user_init): who it is, what it runs (with the user's rights and folder), the shared
- *   page;
- * - step_forked (task_post_fork): collect the pids; at the last one ask berthd: Slurm has placed all
- *   tasks then, and none has run;
+ * - step_prepare (user_init): who it is, what it runs (with the user's rights and folder), the
+ * shared page;
+ * - step_forked (task_post_fork): collect the pids; at the last one ask berthd: Slurm has placed
+ * all tasks then, and none has run;
  * - step_task_init (task_init): in each task: put the answer into effect;
  * - step_exited (task_exit): after the last one tell berthd that the step is over;
  * - step_close (exit): the same, if it was not told.

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* app - what is known of a program alone, and of the machine: the input of the models of who should share a cache.
+/* app - what is known of a program alone, and of the machine: the input of the models of who should
+ * share a cache.
  *
- * Figures that are not known are NAN, parts of a profile that are not known have no ways; each model says what it cannot do without. */
+ * Figures that are not known are NAN, parts of a profile that are not known have no ways; each
+ * model says what it cannot do without. */
 #ifndef BERTH_MODELS_SLOWDOWN_APP_H
 #define BERTH_MODELS_SLOWDOWN_APP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Stack-distance profile of an LRU cache (Blagodurov 2010, section 2): per million instructions. Not known: ways 0. */
+/* Stack-distance profile of an LRU cache (Blagodurov 2010, section 2): per million instructions.
+ * Not known: ways 0. */
 struct app_sdp {
     size_t ways;
-    const double *hits; /* [ways] by LRU position, [0] the most recently used; owned by whoever made the app */
+    const double *hits; /* [ways] by LRU position, [0] the most recently used; owned by whoever made
+                           the app */
     double misses;
 };
 
 struct app {
-    double ipc;              /* instructions per cycle */
-    double llc_apki;         /* LLC accesses per 1000 instructions, all kinds */
-    double llc_mpki;         /* LLC misses per 1000 instructions, all kinds (prefetches included) */
-    double llc_demand_mpki;  /* of these, those that a load or store waits for */
-    double llc_wb_apki;      /* write-backs that reach the LLC, per 1000 instructions */
-    double mem_gbps;         /* memory traffic, 1e9 bytes/s */
+    double ipc;             /* instructions per cycle */
+    double llc_apki;        /* LLC accesses per 1000 instructions, all kinds */
+    double llc_mpki;        /* LLC misses per 1000 instructions, all kinds (prefetches included) */
+    double llc_demand_mpki; /* of these, those that a load or store waits for */
+    double llc_wb_apki;     /* write-backs that reach the LLC, per 1000 instructions */
+    double mem_gbps;        /* memory traffic, 1e9 bytes/s */
     double mem_read_gbps, mem_write_gbps;
     size_t cores;
     struct app_sdp sdp, sdp_demand, sdp_prefetch, sdp_writeback; /* all accesses, and its parts */
@@ -30,11 +34,12 @@ struct app {
 struct app_machine {
     double llc_bytes, dram_gbps, clock_ghz; /* NAN: not known */
     size_t llc_ways, line_bytes;            /* 0: not known */
-    bool own_prefetchers; /* each core's prefetcher learns from that core alone */
+    bool own_prefetchers;                   /* each core's prefetcher learns from that core alone */
 };
 
-/* How two programs get on: score (less is better) and what each suffers beside the other. For `contend` a_given_b is the fraction
- * by which a slows down beside b; score is always the sum of what the pair suffers. */
+/* How two programs get on: score (less is better) and what each suffers beside the other. For
+ * `contend` a_given_b is the fraction by which a slows down beside b; score is always the sum of
+ * what the pair suffers. */
 struct app_pair {
     double score, a_given_b, b_given_a;
 };

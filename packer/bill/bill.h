@@ -8,11 +8,11 @@
  *
  *     sum over steps + idle + unmanaged = metered, for each zone, per interval and in total.
  *
- * The idle power's part goes by allocated cores, the dynamic part by activity (models/energy/attribute.h).
- * A step's total outlives berthd: it is in the state folder, as are the node's accounts. What was
- * used while no berthd ran, or after the last writing of one that was killed, is nobody's: it is
- * not in `metered`, and counts as a gap. What a step did in a zone that was not known when it ended
- * is in `unmanaged`. */
+ * The idle power's part goes by allocated cores, the dynamic part by activity
+ * (models/energy/attribute.h). A step's total outlives berthd: it is in the state folder, as are
+ * the node's accounts. What was used while no berthd ran, or after the last writing of one that was
+ * killed, is nobody's: it is not in `metered`, and counts as a gap. What a step did in a zone that
+ * was not known when it ended is in `unmanaged`. */
 #ifndef BERTH_BILL_BILL_H
 #define BERTH_BILL_BILL_H
 

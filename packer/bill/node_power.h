@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_power - what the node's packages draw, by what runs on them (models/energy/power.h): fitted from
- * what the meters said of each interval, else as the site's energy_model has it, else not known. */
+/* node_power - what the node's packages draw, by what runs on them (models/energy/power.h): fitted
+ * from what the meters said of each interval, else as the site's energy_model has it, else not
+ * known. */
 #ifndef BERTH_BILL_NODE_POWER_H
 #define BERTH_BILL_NODE_POWER_H
 

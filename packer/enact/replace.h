@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* replace - the stage that moves running steps (DIO): when counted rates have changed, the policy
- * decides anew, contend (models/slowdown/contend.h) predicts what that gains, and models/online/dio.h says whether
- * it is done. What was done is watched: who became slower for it is put back.
+ * decides anew, contend (models/slowdown/contend.h) predicts what that gains, and
+ * models/online/dio.h says whether it is done. What was done is watched: who became slower for it
+ * is put back.
  *
  * A proposal that moves a step of DIO-POWER is judged by energy times time, where the power of the
  * packages is known (node_power.h): it may cost speed, and what was done is put back only when that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forecast - how much work the node will do under another placement, by models/slowdown/contend.h: from what
- * was counted of the steps and what the store knows of their programs. */
+/* forecast - how much work the node will do under another placement, by models/slowdown/contend.h:
+ * from what was counted of the steps and what the store knows of their programs. */
 #ifndef BERTH_PLACE_FORECAST_H
 #define BERTH_PLACE_FORECAST_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql_fields - a struct's fields (base/json_fields.h) as the parameters and the columns of a statement.
+/* sql_fields - a struct's fields (base/json_fields.h) as the parameters and the columns of a
+ * statement.
  *
  * A column has the field's name. Fields are texts, numbers and bools; what is out of a field's
  * range (so NAN) is null, and null leaves a field as it was. */

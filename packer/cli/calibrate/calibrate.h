@@ -10,7 +10,8 @@
 /* Prints a machine profile for people. */
 void calibrate_print(const struct machine_profile *profile, FILE *out);
 
-/* Runs the verb `calibrate`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2 usage.
+/* Runs the verb `calibrate`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
+ * usage.
  */
 int ctl_calibrate(int argc, char **argv);
 

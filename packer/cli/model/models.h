@@ -31,7 +31,8 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
 
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
 
-/* Runs the verb `model`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2 usage.
+/* Runs the verb `model`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
+ * usage.
  */
 int ctl_model(int argc, char **argv);
 

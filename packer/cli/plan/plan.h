@@ -93,7 +93,8 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err);
 int ctl_plan_print_json(const struct ctl_plan *plan);
 int ctl_plan_print_table(const struct ctl_plan *plan);
 
-/* Runs the verb `plan`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2 usage.
+/* Runs the verb `plan`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
+ * usage.
  */
 int ctl_plan(int argc, char **argv);
 

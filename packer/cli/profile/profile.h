@@ -39,7 +39,8 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
  * Returns the exit status, -1 where it is no such verb. */
 int profile_stored(int argc, char **argv);
 
-/* Runs the verb `profile`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2 usage.
+/* Runs the verb `profile`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
+ * usage.
  */
 int ctl_profile(int argc, char **argv);
 
