@@ -295,20 +295,12 @@ bool sql_is_null(const struct sql_statement *statement, size_t i)
 
 int64_t sql_int(const struct sql_statement *statement, size_t i)
 {
-    const struct sql_value *value = column(statement, i);
-
-    return value->type == SQL_INT      ? value->integer
-           : value->type == SQL_DOUBLE ? (int64_t)value->number
-                                       : 0;
+    return sql_value_int(column(statement, i));
 }
 
 double sql_double(const struct sql_statement *statement, size_t i)
 {
-    const struct sql_value *value = column(statement, i);
-
-    return value->type == SQL_DOUBLE ? value->number
-           : value->type == SQL_INT  ? (double)value->integer
-                                     : NAN;
+    return sql_value_double(column(statement, i));
 }
 
 const char *sql_text(const struct sql_statement *statement, size_t i)

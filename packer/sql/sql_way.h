@@ -4,6 +4,7 @@
 #define BERTH_SQL_SQL_WAY_H
 
 #include <limits.h>
+#include <math.h>
 
 #include "packer/sql/sql.h"
 
@@ -17,6 +18,21 @@ struct sql_value {
     double number;
     const char *text; /* borrowed */
 };
+
+/* Return a value as a number: 0 or NAN where it is none. */
+static inline int64_t sql_value_int(const struct sql_value *value)
+{
+    return value->type == SQL_INT      ? value->integer
+           : value->type == SQL_DOUBLE ? (int64_t)value->number
+                                       : 0;
+}
+
+static inline double sql_value_double(const struct sql_value *value)
+{
+    return value->type == SQL_DOUBLE ? value->number
+           : value->type == SQL_INT  ? (double)value->integer
+                                     : NAN;
+}
 
 /* A URL in its parts; "" and 0 are not given. */
 struct sql_url {
