@@ -34,10 +34,16 @@ size_t text_character(const char *text)
     return 0;
 }
 
-/* Returns how many bytes the next character has, 1 where there is none. Most are ASCII. */
+/* Most characters are of these, and need no look at the forms. */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+/* Returns how many bytes the next character has, 1 where there is none. */
 static size_t step_over(const char *text)
 {
-    size_t n = *text >= 0x20 && *text < 0x7f ? 1 : text_character(text);
+    size_t n = is_plain(*text) ? 1 : text_character(text);
 
     return n ? n : 1;
 }
@@ -45,7 +51,7 @@ static size_t step_over(const char *text)
 void text_clean(char *text)
 {
     for (; *text; text += step_over(text))
-        if ((*text < 0x20 || *text == 0x7f) && text_character(text) == 0)
+        if (!is_plain(*text) && text_character(text) == 0)
             *text = '?';
 }
 

@@ -49,7 +49,7 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     struct step *step = registry_add(&packer->steps, request);
 
     if (!step) {
-        berth_error_set(err, "out of memory");
+        berth_no_memory(err);
         return NULL;
     }
     registry_inherit(&packer->steps, step);

@@ -2,8 +2,6 @@
 /* sql_fields - see sql/fields.h */
 #include "packer/sql/fields.h"
 
-#include <string.h>
-
 #include "packer/sql/sql_way.h"
 
 void sql_put_names(FILE *out, const struct json_field *fields)
@@ -63,11 +61,7 @@ size_t sql_bind_fields(struct sql_statement *statement, size_t first,
 static void take_value(const struct sql_value *value, const struct json_field *field, void *at)
 {
     if (field->kind == JSON_TEXT) {
-        const char *text = value->type == SQL_TEXT ? value->text : "";
-        size_t length = strnlen(text, field->size - 1);
-
-        memcpy(at, text, length);
-        ((char *)at)[length] = '\0';
+        sql_value_copy(value, at, field->size);
     } else if (field->kind == JSON_BOOL) {
         *(bool *)at = sql_value_int(value) != 0;
     } else if (field->kind == JSON_NUMBER) {

@@ -312,11 +312,7 @@ const char *sql_text(const struct sql_statement *statement, size_t i)
 
 void sql_copy(const struct sql_statement *statement, size_t i, char *out, size_t size)
 {
-    const char *text = sql_text(statement, i);
-    size_t length = strnlen(text, size - 1); /* no printf: a report has a million of these */
-
-    memcpy(out, text, length);
-    out[length] = '\0';
+    sql_value_copy(column(statement, i), out, size);
 }
 
 /* ---- the schema ---- */

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "packer/sql/sql.h"
 
@@ -32,6 +33,17 @@ static inline double sql_value_double(const struct sql_value *value)
     return value->type == SQL_DOUBLE ? value->number
            : value->type == SQL_INT  ? (double)value->integer
                                      : NAN;
+}
+
+/* Copies a value's text, cut to size - 1 bytes; "" where it is none. Without printf: a report has a
+ * million of these. */
+static inline void sql_value_copy(const struct sql_value *value, char *out, size_t size)
+{
+    const char *text = value->type == SQL_TEXT ? value->text : "";
+    size_t length = strnlen(text, size - 1);
+
+    memcpy(out, text, length);
+    out[length] = '\0';
 }
 
 /* A URL in its parts; "" and 0 are not given. */
