@@ -70,12 +70,20 @@ unended() {
     sacct_times "$1" | grep -v '|[0-9T:-]*|[0-9T:-]*$'
 }
 
+# How many of the job's runs slurmdbd has with their start.
+starts_of() {
+    timeout 20 sacct -n -P -D -X -j "$1" -o Start | grep -c '^[0-9T:-]*$'
+}
+
 t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     local requeued cancelled jobs
     batch requeued -n1 --requeue --contention-aware <<<"srun $STAND requeued"
     batch cancelled -n1 --contention-aware --account=chemistry <<<"srun $STAND cancelled"
     requeued=$(cat "$CLUSTER/out/requeued.job") cancelled=$(cat "$CLUSTER/out/cancelled.job")
     running requeued && running cancelled
+    # A job that leaves before slurmdbd has its start, keeps a record without one.
+    eventually "starts of the job to be requeued" 1 starts_of "$requeued"
+    eventually "starts of the job to be cancelled" 1 starts_of "$cancelled"
     timeout 10 scontrol requeue "$requeued"
     timeout 10 scancel "$cancelled"
     wait_for 10 job_is cancelled CANCELLED
