@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #define TIME_MAX 128.0     /* log2(ns): later than any point, however slow a program is */
 #define ITERATIONS_MAX 100 /* of a root's search */
@@ -21,25 +22,35 @@
 #define LOAD_MAX 0.97      /* of the channel, by the others */
 #define TIME_GUESS 20      /* where the search begins */
 
-/* One program of a group, at one step of the search. */
+/* Those who run the same program on the same cache and memory node, at one step of the search:
+ * they are all alike. */
 struct tenant {
     const struct study *study;
-    bool copied;          /* it is in the group more than once */
+    size_t program, memory;
+    struct tenant *next; /* on the same cache; NULL: the last */
+    double count;
+    bool copied;          /* the program is on this cache more than once */
     double ns;            /* per instruction now */
     double slower;        /* log2(ns / ns alone) */
     double change, step;  /* of ns, the last that was due, and the part of it that was made */
     double wait_ns, late; /* with its present share */
-    double load,
-        delays_by; /* parts of the channel's time that its lines take, and take of others */
+    double load;          /* part of the channel's time that the lines of one of them take */
 };
 
-/* What does not change during a group's search, and the root that the next step starts from. */
-struct group {
+struct cache {
+    struct tenant *first; /* NULL: nobody */
+    bool fills;           /* with their footprints, sooner or later */
+    double time;          /* log2(ns) in which they do; the next step starts from it */
+};
+
+/* Who is where; load has a memory node's, as part of its channel's time. */
+struct stands {
     const struct contend *contend;
-    size_t n;
+    size_t n, caches, memories;
     struct tenant *tenant;
-    bool fills;  /* the footprints, sooner or later */
-    double time; /* log2(ns) in which they fill the cache */
+    struct cache *cache;
+    double *load;
+    double others; /* load of each memory node by who is not here */
 };
 
 /* Returns a curve at `x` points, x within it; *slope may be NULL. */
@@ -67,28 +78,29 @@ static double footprint(const struct tenant *tenant, double time, double *slope)
 
 /* Returns the ways by which their footprints are more than the cache has, and how fast that rises.
  */
-static double overflow(const struct group *group, double time, double *rise)
+static double overflow(const struct contend *contend, const struct cache *cache, double time,
+                       double *rise)
 {
-    double ways = -(double)group->contend->ways, slope;
+    double ways = -(double)contend->ways, slope;
 
     *rise = 0;
-    for (size_t i = 0; i < group->n; i++) {
-        ways += footprint(&group->tenant[i], time, &slope);
-        *rise += slope * CONTEND_STEPS;
+    for (const struct tenant *tenant = cache->first; tenant; tenant = tenant->next) {
+        ways += tenant->count * footprint(tenant, time, &slope);
+        *rise += tenant->count * slope * CONTEND_STEPS;
     }
     return ways;
 }
 
 /* Returns the time at which together they fill the cache: the root of a rising function, by
  * Newton's steps inside a bracket. At the end of all time where they never do. */
-static double fill_time(const struct group *group)
+static double fill_time(const struct contend *contend, const struct cache *cache)
 {
-    double low = 0, high = TIME_MAX, time = group->time, rise;
+    double low = 0, high = TIME_MAX, time = cache->time, rise;
 
-    if (!group->fills)
+    if (!cache->fills)
         return high;
     for (int i = 0; i < ITERATIONS_MAX && high - low > TOLERANCE; i++) {
-        double excess = overflow(group, time, &rise);
+        double excess = overflow(contend, cache, time, &rise);
 
         if (fabs(excess) < TOLERANCE)
             break;
@@ -102,10 +114,10 @@ static double fill_time(const struct group *group)
 
 /* Finds what a program waits for with that share of the cache, and what its lines take of the
  * channel. */
-static void take_share(const struct group *group, struct tenant *tenant, double share)
+static void take_share(const struct contend *contend, struct tenant *tenant, double share)
 {
     const struct study *study = tenant->study;
-    size_t ways = group->contend->ways;
+    size_t ways = contend->ways;
 
     tenant->wait_ns = at(study->wait_ns, share, ways, NULL);
     tenant->late = at(study->late, share, ways, NULL);
@@ -113,38 +125,49 @@ static void take_share(const struct group *group, struct tenant *tenant, double 
         tenant->wait_ns += at(study->copy_ns, share, ways, NULL);
         tenant->late += at(study->copy_late, share, ways, NULL);
     }
-    tenant->load = group->contend->line_ns / tenant->ns * at(study->lines, share, ways, NULL);
+    tenant->load = contend->line_ns / tenant->ns * at(study->lines, share, ways, NULL);
 }
 
 /* Returns the time per instruction when the others take that part of the channel's time: never less
  * than alone. */
-static double slowed(const struct group *group, const struct tenant *tenant, double others)
+static double slowed(const struct contend *contend, const struct tenant *tenant, double others)
 {
     const struct study *study = tenant->study;
     double load = fmin(fmax(0, others), LOAD_MAX);
-    double delay_ns = group->contend->constants.queue_ns * load / (1 - load);
-    double more_ns =
-        tenant->wait_ns + tenant->late * delay_ns - study->wait_ns[group->contend->ways];
+    double delay_ns = contend->constants.queue_ns * load / (1 - load);
+    double more_ns = tenant->wait_ns + tenant->late * delay_ns - study->wait_ns[contend->ways];
 
     return study->ns + fmax(0, more_ns);
 }
 
+/* Takes from each cache what each program has of it at the present speeds, and from that each
+ * memory node's load. */
+static void share_caches(struct stands *stands)
+{
+    for (size_t i = 0; i < stands->memories; i++)
+        stands->load[i] = stands->others;
+    for (size_t i = 0; i < stands->caches; i++) {
+        struct cache *cache = &stands->cache[i];
+
+        cache->time = fill_time(stands->contend, cache);
+        for (struct tenant *tenant = cache->first; tenant; tenant = tenant->next) {
+            take_share(stands->contend, tenant, footprint(tenant, cache->time, NULL));
+            stands->load[tenant->memory] += tenant->count * tenant->load;
+        }
+    }
+}
+
 /* One step: shares of the present speeds, then speeds of these shares. A program whose speed swings
  * goes there by ever smaller parts of the way. Returns how much the speeds had to change. */
-static double group_step(struct group *group)
+static double stands_step(struct stands *stands)
 {
-    double load = 0, most = 0;
+    double most = 0;
 
-    group->time = fill_time(group);
-    for (size_t i = 0; i < group->n; i++) {
-        struct tenant *tenant = &group->tenant[i];
-
-        take_share(group, tenant, footprint(tenant, group->time, NULL));
-        load += tenant->load;
-    }
-    for (size_t i = 0; i < group->n; i++) {
-        struct tenant *tenant = &group->tenant[i];
-        double change = slowed(group, tenant, load - tenant->load) - tenant->ns;
+    share_caches(stands);
+    for (size_t i = 0; i < stands->n; i++) {
+        struct tenant *tenant = &stands->tenant[i];
+        double others = stands->load[tenant->memory] - tenant->load;
+        double change = slowed(stands->contend, tenant, others) - tenant->ns;
 
         most = fmax(most, fabs(change) / tenant->ns);
         tenant->step = change * tenant->change < 0 ? tenant->step / 2 : fmin(1, tenant->step * 1.5);
@@ -155,48 +178,89 @@ static double group_step(struct group *group)
     return most;
 }
 
-static void group_begin(struct group *group, const size_t *member)
+/* Puts one of the program on a cache; returns the tenant that it is one of. */
+static struct tenant *stands_add(struct stands *stands, size_t program, size_t cache, size_t memory)
+{
+    const struct study *study = &stands->contend->study[program];
+    struct tenant *tenant, **end = &stands->cache[cache].first;
+    bool copied = false;
+
+    for (; (tenant = *end); end = &tenant->next)
+        if (tenant->program == program) {
+            copied = tenant->copied = true;
+            if (tenant->memory == memory) {
+                tenant->count++;
+                return tenant;
+            }
+        }
+    tenant = *end = &stands->tenant[stands->n++];
+    *tenant = (struct tenant){.study = study,
+                              .program = program,
+                              .memory = memory,
+                              .count = 1,
+                              .copied = copied,
+                              .ns = study->ns,
+                              .step = 1};
+    return tenant;
+}
+
+/* Finds the equilibrium. Returns whether it settled. */
+static bool stands_solve(struct stands *stands)
 {
     double rise;
 
-    for (size_t i = 0; i < group->n; i++) {
-        const struct study *study = &group->contend->study[member[i]];
+    for (size_t i = 0; i < stands->caches; i++) {
+        struct cache *cache = &stands->cache[i];
 
-        group->tenant[i] = (struct tenant){.study = study, .ns = study->ns, .step = 1};
-        for (size_t j = 0; j < i; j++)
-            if (member[j] == member[i])
-                group->tenant[i].copied = group->tenant[j].copied = true;
+        cache->time = TIME_GUESS;
+        cache->fills = overflow(stands->contend, cache, TIME_MAX, &rise) > 0;
     }
-    group->fills = overflow(group, TIME_MAX, &rise) > 0;
-}
-
-/* Whether it settled. */
-static bool group_solve(struct group *group, const size_t *member)
-{
-    group_begin(group, member);
     for (int i = 0; i < STEPS_MAX; i++)
-        if (group_step(group) < TOLERANCE)
+        if (stands_step(stands) < TOLERANCE)
             return true;
     return false;
 }
 
+static double slowdown_of(const struct tenant *tenant)
+{
+    return tenant->ns / tenant->study->ns - 1;
+}
+
+static int refuse(void)
+{
+    errno = EINVAL;
+    return -1;
+}
+
+/* ---- one cache ---- */
+
+int contend_cache(const struct contend *contend, double others_gbps, size_t n, const size_t *member,
+                  double *slowdown, double *gbps)
+{
+    struct tenant tenant[CONTEND_GROUP_MAX], *of[CONTEND_GROUP_MAX];
+    double load, scale = contend->line_ns / contend->line_bytes;
+    struct cache cache = {0};
+    struct stands stands = {contend, 0, 1, 1, tenant, &cache, &load, others_gbps * scale};
+    bool settled;
+
+    if (n == 0 || n > CONTEND_GROUP_MAX || !(others_gbps >= 0))
+        return refuse();
+    for (size_t i = 0; i < n; i++)
+        if (member[i] >= contend->n)
+            return refuse();
+    for (size_t i = 0; i < n; i++)
+        of[i] = stands_add(&stands, member[i], 0, 0);
+    settled = stands_solve(&stands);
+    for (size_t i = 0; i < n; i++)
+        slowdown[i] = slowdown_of(of[i]);
+    if (gbps)
+        *gbps = scale > 0 ? (load - stands.others) / scale : 0;
+    return settled ? 0 : 1;
+}
+
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown)
 {
-    struct tenant tenant[CONTEND_GROUP_MAX];
-    bool settled;
-    struct group group = {.contend = contend, .n = n, .tenant = tenant, .time = TIME_GUESS};
-
-    for (size_t i = 0; i < n && n <= CONTEND_GROUP_MAX; i++)
-        if (member[i] >= contend->n)
-            n = 0;
-    if (n == 0 || n > CONTEND_GROUP_MAX) {
-        errno = EINVAL;
-        return -1;
-    }
-    settled = group_solve(&group, member);
-    for (size_t i = 0; i < n; i++)
-        slowdown[i] = tenant[i].ns / tenant[i].study->ns - 1;
-    return settled ? 0 : 1;
+    return contend_cache(contend, 0, n, member, slowdown, NULL);
 }
 
 struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
@@ -207,4 +271,58 @@ struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
     contend_group(contend, 2, member, slowdown);
     return (struct app_pair){
         .score = slowdown[0] + slowdown[1], .a_given_b = slowdown[0], .b_given_a = slowdown[1]};
+}
+
+/* ---- a node ---- */
+
+static int node_solve(struct stands *stands, size_t n, const struct contend_stand *stand,
+                      struct tenant **of, double *slowdown)
+{
+    bool settled;
+
+    for (size_t i = 0; i < n; i++)
+        of[i] = stands_add(stands, stand[i].program, stand[i].cache, stand[i].memory);
+    settled = stands_solve(stands);
+    for (size_t i = 0; i < n; i++)
+        slowdown[i] = slowdown_of(of[i]);
+    return settled ? 0 : 1;
+}
+
+/* Counts the caches and the memory nodes. 0, or -1 with an index out of range. */
+static int node_count(const struct contend *contend, size_t n, const struct contend_stand *stand,
+                      struct stands *stands)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (stand[i].program >= contend->n || stand[i].cache >= CONTEND_PLACES_MAX ||
+            stand[i].memory >= CONTEND_PLACES_MAX)
+            return -1;
+        stands->caches = stand[i].cache < stands->caches ? stands->caches : stand[i].cache + 1;
+        stands->memories =
+            stand[i].memory < stands->memories ? stands->memories : stand[i].memory + 1;
+    }
+    return 0;
+}
+
+int contend_node(const struct contend *contend, size_t n, const struct contend_stand *stand,
+                 double *slowdown)
+{
+    struct stands stands = {.contend = contend};
+    struct tenant **of;
+    int rc = -1;
+
+    if (node_count(contend, n, stand, &stands) < 0)
+        return refuse();
+    if (n == 0)
+        return 0;
+    of = malloc(n * sizeof(struct tenant *));
+    stands.tenant = malloc(n * sizeof(*stands.tenant));
+    stands.cache = calloc(stands.caches, sizeof(*stands.cache));
+    stands.load = malloc(stands.memories * sizeof(*stands.load));
+    if (of && stands.tenant && stands.cache && stands.load)
+        rc = node_solve(&stands, n, stand, of, slowdown);
+    free(of);
+    free(stands.tenant);
+    free(stands.cache);
+    free(stands.load);
+    return rc;
 }

@@ -25,7 +25,8 @@
 
 #define CONTEND_GROUP_MAX 256 /* programs on one cache */
 #define CONTEND_WAYS_MAX 64
-#define CONTEND_LEAST 1e-3 /* of a machine's figures, and of an ipc that is believed */
+#define CONTEND_PLACES_MAX 4096 /* caches, or memory nodes, of a machine */
+#define CONTEND_LEAST 1e-3      /* of a machine's figures, and of an ipc that is believed */
 
 /* What is not in the input: figures of cores and memories, the same for all programs. */
 struct contend_constants {
@@ -67,23 +68,47 @@ struct contend;
 /* Studies the programs for this machine (constants NULL: contend_constants). What is unknown is
  * NAN, has no ways, or is 0 where it is a count; what is known is finite and not negative, and of a
  * machine at least CONTEND_LEAST. A profile's ways are the machine's: where it has fewer, nothing
- * hits in the others. The inputs may go away afterwards. Returns NULL with errno EINVAL (no
- * program, one with no core, more than CONTEND_WAYS_MAX ways, a figure out of range) or ENOMEM. */
+ * hits in the others; where it has more, what hits there misses here. The inputs may go away
+ * afterwards. Returns NULL with errno EINVAL (a program with no core, more than CONTEND_WAYS_MAX
+ * ways, a figure out of range) or ENOMEM. */
 struct contend *contend_new(size_t n, const struct app *app, const struct app_machine *machine,
                             const struct contend_constants *constants);
-void contend_free(struct contend *contend);
+void contend_free(struct contend *contend); /* NULL is fine */
 
-/* Returns the bits of contend_assumed of program i; of the machine, for i = n. */
+/* Studies one program and gives it the number `slot`, in place of the one that had it. Programs
+ * grow up to it: between there are idle ones, which slow nobody down. Returns 0; -1 with errno
+ * EINVAL or ENOMEM as of contend_new, with *contend as it was; else *contend may have moved. */
+int contend_set(struct contend **contend, size_t slot, const struct app *app);
+
+/* Returns the bits of contend_assumed of program i; of the machine, for i beyond the programs. */
 unsigned contend_assumed(const struct contend *contend, size_t i);
 
 /* Fills in how much each of the n programs member[0..n-1] (a program may be there more than once)
- * slows down beside the others on one cache: slowdown[i] >= 0 is the fraction of its time alone
- * that it takes longer. Returns 0; 1 when the equilibrium did not settle and this is the last step
- * towards it; -1 with errno EINVAL (no program, more than CONTEND_GROUP_MAX, an index out of
- * range). */
+ * slows down beside the others on one cache that has its memory node to itself: slowdown[i] >= 0 is
+ * the fraction of its time alone that it takes longer. Returns 0; 1 when the equilibrium did not
+ * settle and this is the last step towards it; -1 with errno EINVAL (no program, more than
+ * CONTEND_GROUP_MAX, an index out of range). */
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
 
-/* Returns the same of two programs, whose indices must be in range. */
+/* Does the same while other caches ask others_gbps (1e9 bytes/s, not negative) of the same memory
+ * node, and fills in what this one asks of it (gbps may be NULL). A line written counts in both as
+ * constants.write lines. 0 where the node's bandwidth is not known. */
+int contend_cache(const struct contend *contend, double others_gbps, size_t n, const size_t *member,
+                  double *slowdown, double *gbps);
+
+/* Where one runs (all cores of a program whose app.cores is not 1): on cache number `cache`, with
+ * its pages in memory node number `memory`. Numbers are small: they index arrays. */
+struct contend_stand {
+    size_t program, cache, memory;
+};
+
+/* Fills in the same for a whole node: the programs of a cache share its space, those of a memory
+ * node one way to memory, whichever cache they are on. Nobody (n 0) is fine. Returns as
+ * contend_group, or -1 with errno EINVAL (a program or a place out of range) or ENOMEM. */
+int contend_node(const struct contend *contend, size_t n, const struct contend_stand *stand,
+                 double *slowdown);
+
+/* Returns the same of two programs, whose indices must be in range, on one cache. */
 struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#define WAYS_UNKNOWN 16 /* of a cache, where nobody knows */
+
 const struct contend_constants contend_constants = {
     .hit_ns = 8,
     .miss_ns = 45,
@@ -196,10 +198,10 @@ static void tabulate_lines(const struct contend *contend, struct study *study, c
     }
 }
 
-static void study_app(const struct contend *contend, struct study *study, const struct app *app,
-                      const struct app_machine *machine)
+static void study_app(const struct contend *contend, struct study *study, const struct app *app)
 {
-    double line_bytes = machine->line_bytes ? (double)machine->line_bytes : 64;
+    const struct app_machine *machine = &contend->machine;
+    double line_bytes = contend->line_bytes;
     double way_lines = or_else(machine->llc_bytes, 1 << 20) / line_bytes / (double)contend->ways;
     double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], written_alone, written_most;
     double cycle_ns = 1 / or_else(machine->clock_ghz, 3), line_gbps;
@@ -251,7 +253,7 @@ static size_t count_ways(size_t n, const struct app *app, const struct app_machi
     for (size_t i = 0; machine->llc_ways == 0 && i < n; i++)
         if (app[i].sdp.ways > ways)
             ways = app[i].sdp.ways;
-    return ways ? ways : 1;
+    return ways ? ways : WAYS_UNKNOWN;
 }
 
 static bool figure_valid(double value)
@@ -259,15 +261,26 @@ static bool figure_valid(double value)
     return isnan(value) || (value >= CONTEND_LEAST && isfinite(value));
 }
 
-static bool input_valid(size_t n, const struct app *app, const struct app_machine *machine)
+static bool machine_valid(const struct app_machine *machine)
 {
-    if (n == 0 || machine->llc_ways > CONTEND_WAYS_MAX || !figure_valid(machine->llc_bytes) ||
-        !figure_valid(machine->dram_gbps) || !figure_valid(machine->clock_ghz))
-        return false;
+    return machine->llc_ways <= CONTEND_WAYS_MAX && figure_valid(machine->llc_bytes) &&
+           figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz);
+}
+
+static bool apps_valid(size_t n, const struct app *app)
+{
     for (size_t i = 0; i < n; i++)
         if (!app_valid(&app[i]))
             return false;
     return true;
+}
+
+static unsigned machine_assumed(const struct app_machine *machine)
+{
+    return (isnan(machine->clock_ghz) ? CONTEND_CLOCK : 0) |
+           (machine->line_bytes ? 0 : CONTEND_LINE) |
+           (machine->dram_gbps > 0 ? 0 : CONTEND_BANDWIDTH) |
+           (machine->llc_ways ? 0 : CONTEND_WAYS) | (isnan(machine->llc_bytes) ? CONTEND_BYTES : 0);
 }
 
 struct contend *contend_new(size_t n, const struct app *app, const struct app_machine *machine,
@@ -276,31 +289,63 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
     struct contend *contend;
     double line_bytes = machine->line_bytes ? (double)machine->line_bytes : 64;
 
-    if (!input_valid(n, app, machine)) {
+    if (!machine_valid(machine) || !apps_valid(n, app)) {
         errno = EINVAL;
         return NULL;
     }
     contend = malloc(sizeof(*contend) + n * sizeof(contend->study[0]));
     if (!contend)
         return NULL;
-    if (!constants)
-        constants = &contend_constants;
-    *contend = (struct contend){
-        .n = n,
-        .ways = count_ways(n, app, machine),
-        .constants = *constants,
-        .line_ns = machine->dram_gbps > 0 ? line_bytes / machine->dram_gbps : 0,
-        .assumed = (isnan(machine->clock_ghz) ? CONTEND_CLOCK : 0) |
-                   (machine->line_bytes ? 0 : CONTEND_LINE) |
-                   (machine->dram_gbps > 0 ? 0 : CONTEND_BANDWIDTH) |
-                   (machine->llc_ways ? 0 : CONTEND_WAYS) |
-                   (isnan(machine->llc_bytes) ? CONTEND_BYTES : 0),
-    };
+    *contend =
+        (struct contend){.n = n,
+                         .room = n,
+                         .ways = count_ways(n, app, machine),
+                         .machine = *machine,
+                         .constants = constants ? *constants : contend_constants,
+                         .line_bytes = line_bytes,
+                         .line_ns = machine->dram_gbps > 0 ? line_bytes / machine->dram_gbps : 0,
+                         .assumed = machine_assumed(machine)};
     if (machine->own_prefetchers)
         contend->constants.copies = 0;
     for (size_t i = 0; i < n; i++)
-        study_app(contend, &contend->study[i], &app[i], machine);
+        study_app(contend, &contend->study[i], &app[i]);
     return contend;
+}
+
+/* Makes room for that many programs. 0, or -1 with *contend as it was. */
+static int contend_grow(struct contend **contend, size_t n)
+{
+    struct contend *grown;
+    size_t room = (*contend)->room;
+
+    if (n <= room)
+        return 0;
+    room = room ? room : 8;
+    while (room < n)
+        room *= 2;
+    grown = realloc(*contend, sizeof(*grown) + room * sizeof(grown->study[0]));
+    if (!grown)
+        return -1;
+    grown->room = room;
+    *contend = grown;
+    return 0;
+}
+
+int contend_set(struct contend **contend, size_t slot, const struct app *app)
+{
+    static const double no_hits[1];
+    const struct app idle = {.ipc = 1, .sdp = {1, no_hits, 0}, .cores = 1};
+
+    if (!app_valid(app)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (contend_grow(contend, slot + 1) < 0)
+        return -1;
+    while ((*contend)->n <= slot)
+        study_app(*contend, &(*contend)->study[(*contend)->n++], &idle);
+    study_app(*contend, &(*contend)->study[slot], app);
+    return 0;
 }
 
 void contend_free(struct contend *contend)

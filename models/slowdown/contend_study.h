@@ -25,8 +25,10 @@ struct study {
 };
 
 struct contend {
-    size_t n, ways;
+    size_t n, room, ways;
+    struct app_machine machine;
     struct contend_constants constants;
+    double line_bytes;
     double line_ns; /* the channel's time for one line at its peak; 0: it never fills */
     unsigned assumed;
     struct study study[];

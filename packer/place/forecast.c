@@ -24,12 +24,10 @@ struct forecast {
     const struct step **step; /* [n] those at work */
 };
 
-/* Who stands on the caches: a core in use each. */
+/* Who stands on the caches: a core in use each, its program the step's index. */
 struct standing {
     size_t n, room;
-    struct {
-        size_t llc, app;
-    } * core;
+    struct contend_stand *core;
 };
 
 static double rate_of(const struct step *step, enum rate_id id, double scale)
@@ -70,7 +68,7 @@ static struct app app_of(const struct step *step)
     return app;
 }
 
-/* One of the node's caches, and its share of the memory's bandwidth where that is known. */
+/* One of the node's caches, and the bandwidth of a memory node where that is known. */
 static struct app_machine machine_of(const struct packer *packer)
 {
     const struct topo *topo = packer->topo;
@@ -82,10 +80,11 @@ static struct app_machine machine_of(const struct packer *packer)
                                   .clock_ghz = NAN,
                                   .own_prefetchers = true};
 
-    if (packer->machine && topo->nodes)
+    if (packer->machine) {
         machine.dram_gbps =
-            machine_profile_local(packer->machine, 0, packer->machine->node[0].cores) *
-            (double)packer->machine->nodes / (double)topo->llcs;
+            machine_profile_local(packer->machine, 0, packer->machine->node[0].cores);
+        machine.dram_calibrated = true;
+    }
     return machine;
 }
 
@@ -131,12 +130,12 @@ void forecast_free(struct forecast *forecast)
 
 /* ---- a placement ---- */
 
-static int standing_add(struct standing *standing, size_t llc, size_t app)
+/* The NUMA node next to a core, by its index in the topology. */
+static size_t memory_of(const struct topo *topo, const struct topo_core *core)
 {
-    if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) < 0)
-        return -1;
-    standing->core[standing->n].llc = llc;
-    standing->core[standing->n++].app = app;
+    for (size_t i = 0; i < topo->nodes; i++)
+        if (cpus_intersect(&topo->node[i].cpus, &core->cpus))
+            return i;
     return 0;
 }
 
@@ -152,8 +151,11 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t app
 
         if (core < 0 || core == before)
             continue;
-        if (standing_add(standing, topo->core[core].llc, app) < 0)
+        if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) <
+            0)
             return -1;
+        standing->core[standing->n++] =
+            (struct contend_stand){app, topo->core[core].llc, memory_of(topo, &topo->core[core])};
         before = core;
     }
     return 0;
@@ -178,46 +180,32 @@ static int collect(const struct forecast *forecast, const struct scene *scene,
     return 0;
 }
 
-/* The steps whose cores are on one cache, a core each, into member; how many. */
-static size_t on_cache(const struct standing *standing, size_t llc,
-                       size_t member[CONTEND_GROUP_MAX])
+/* Fills in how much each core of the standing slows down. NULL when that cannot be told; the caller
+ * frees it. */
+static double *slowdowns(const struct forecast *forecast, const struct standing *standing)
 {
-    size_t n = 0;
+    double *slowdown = calloc(standing->n + 1, sizeof(*slowdown));
 
-    for (size_t i = 0; i < standing->n && n < CONTEND_GROUP_MAX; i++)
-        if (standing->core[i].llc == llc)
-            member[n++] = standing->core[i].app;
-    return n;
-}
-
-/* The work of the cores on one cache. */
-static double cache_work(const struct forecast *forecast, const struct standing *standing,
-                         size_t llc)
-{
-    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
-    double slowdown[CONTEND_GROUP_MAX], work = 0;
-
-    if (n == 0)
-        return 0;
-    if (n == 1 || contend_group(forecast->contend, n, member, slowdown) < 0)
-        return (double)n;
-    for (size_t i = 0; i < n; i++)
-        work += 1 / (1 + slowdown[i]);
-    return work;
+    if (slowdown && contend_node(forecast->contend, standing->n, standing->core, slowdown) >= 0)
+        return slowdown;
+    free(slowdown);
+    return NULL;
 }
 
 /* The work of all caches; NAN when out of memory. Also the cores in use, where that is wanted. */
 static double node_work(const struct forecast *forecast, const struct scene *scene, size_t *cores)
 {
     struct standing standing = {0};
-    double work = 0;
+    double *slowdown = NULL, work = 0;
 
-    if (collect(forecast, scene, &standing) < 0)
-        work = NAN;
-    for (size_t llc = 0; llc < forecast->packer->topo->llcs; llc++)
-        work += cache_work(forecast, &standing, llc);
+    if (collect(forecast, scene, &standing) == 0)
+        slowdown = slowdowns(forecast, &standing);
+    for (size_t i = 0; slowdown && i < standing.n; i++)
+        work += 1 / (1 + slowdown[i]);
     if (cores)
         *cores = standing.n;
+    work = slowdown ? work : NAN;
+    free(slowdown);
     free(standing.core);
     return work;
 }
@@ -240,7 +228,7 @@ double forecast_watts(const struct forecast *forecast, const struct scene *scene
     if (awake && cores && collect(forecast, scene, &standing) == 0) {
         stand_awake(scene, awake);
         for (size_t i = 0; i < standing.n; i++)
-            cores[topo->llc[standing.core[i].llc].package]++;
+            cores[topo->llc[standing.core[i].cache].package]++;
     } else {
         watts = NAN;
     }
@@ -269,22 +257,6 @@ double forecast_edp(const struct forecast *forecast, const struct scene *scene)
 
 /* ---- each step's slowdown ---- */
 
-/* Add the slowdowns of the cores on one cache to their steps' sums. */
-static void add_slowdowns(const struct forecast *forecast, const struct standing *standing,
-                          size_t llc, double *sum)
-{
-    size_t member[CONTEND_GROUP_MAX], n = on_cache(standing, llc, member);
-    double slowdown[CONTEND_GROUP_MAX];
-
-    if (n < 2)
-        return;
-    if (contend_group(forecast->contend, n, member, slowdown) < 0)
-        for (size_t i = 0; i < n; i++)
-            slowdown[i] = NAN;
-    for (size_t i = 0; i < n; i++)
-        sum[member[i]] += slowdown[i];
-}
-
 /* The mean of each step's cores under the permutation; NULL where that cannot be told. The caller
  * frees it. */
 static double *mean_slowdowns(const struct forecast *forecast, struct pool *pool)
@@ -293,17 +265,20 @@ static double *mean_slowdowns(const struct forecast *forecast, struct pool *pool
     size_t *cores = calloc(forecast->n + 1, sizeof(*cores));
     struct scene scene = {forecast->packer, pool, false};
     struct standing standing = {0};
-    bool known = mean && cores && collect(forecast, &scene, &standing) == 0;
+    double *slowdown = NULL;
 
-    for (size_t llc = 0; known && llc < forecast->packer->topo->llcs; llc++)
-        add_slowdowns(forecast, &standing, llc, mean);
-    for (size_t i = 0; known && i < standing.n; i++)
-        cores[standing.core[i].app]++;
-    for (size_t i = 0; known && i < forecast->n; i++)
+    if (mean && cores && collect(forecast, &scene, &standing) == 0)
+        slowdown = slowdowns(forecast, &standing);
+    for (size_t i = 0; slowdown && i < standing.n; i++) {
+        mean[standing.core[i].program] += slowdown[i];
+        cores[standing.core[i].program]++;
+    }
+    for (size_t i = 0; slowdown && i < forecast->n; i++)
         mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
     free(standing.core);
     free(cores);
-    if (known)
+    free(slowdown);
+    if (slowdown)
         return mean;
     free(mean);
     return NULL;

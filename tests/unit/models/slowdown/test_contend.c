@@ -35,6 +35,16 @@ static const struct app kinds[KINDS] = {
     [IDLE] = {APP_UNKNOWN, .ipc = 2, .sdp = {WAYS, no_hits, 0}, .mem_write_gbps = 0},
 };
 
+static struct app_machine machine_of(double llc_bytes, double dram_gbps, double clock_ghz,
+                                     size_t ways, size_t line_bytes)
+{
+    return (struct app_machine){.llc_bytes = llc_bytes,
+                                .dram_gbps = dram_gbps,
+                                .clock_ghz = clock_ghz,
+                                .llc_ways = ways,
+                                .line_bytes = line_bytes};
+}
+
 #define assert_near(value, expected, error) assert_true(fabs((value) - (expected)) <= (error))
 
 static struct contend *study(size_t n, const struct app *app, const struct app_machine *machine,
@@ -274,7 +284,7 @@ static void groups_settle(void **state)
     for (size_t i = 0; i < SOME; i++)
         random_app(&seed, &app[i], hits[i], demand[i]);
     for (size_t m = 0; m < sizeof(gbps) / sizeof(gbps[0]); m++) {
-        const struct app_machine machine = {2 << 20, gbps[m], 3, 16, 64, false};
+        const struct app_machine machine = machine_of(2 << 20, gbps[m], 3, 16, 64);
         struct contend *contend = study(SOME, app, &machine, NULL);
 
         for (int round = 0; round < 500; round++) {
@@ -292,6 +302,120 @@ static void groups_settle(void **state)
         }
         contend_free(contend);
     }
+}
+
+/* ---- a node ---- */
+
+/* On one cache, with its memory node to itself, a node is a group. */
+static void one_cache_is_a_group(void **state)
+{
+    struct contend_stand stand[MANY];
+    double hits[SOME][16], demand[SOME][16], slowdown[MANY], again[MANY];
+    const struct app_machine machine = machine_of(2 << 20, 20, 3, 16, 64);
+    uint64_t seed = 88172645463325252u;
+    struct contend *contend;
+    struct app app[SOME];
+
+    (void)state;
+    for (size_t i = 0; i < SOME; i++)
+        random_app(&seed, &app[i], hits[i], demand[i]);
+    contend = study(SOME, app, &machine, NULL);
+    for (int round = 0; round < 100; round++) {
+        size_t member[MANY], n = 1 + next_random(&seed) % MANY;
+
+        for (size_t i = 0; i < n; i++) {
+            member[i] = next_random(&seed) % SOME;
+            stand[i] = (struct contend_stand){member[i], 7, 3};
+        }
+        assert_int_equal(contend_group(contend, n, member, slowdown), 0);
+        assert_int_equal(contend_node(contend, n, stand, again), 0);
+        for (size_t i = 0; i < n; i++)
+            assert_near(slowdown[i], again[i], 1e-3 * (1 + slowdown[i]));
+    }
+    contend_free(contend);
+}
+
+/* Two streams on two caches of one memory node are late because of each other, as on one cache,
+ * which has nothing for them; behind two memory nodes they are not (FIDELITY A2.2, DIO-1). */
+static void caches_of_a_memory_node_share_it(void **state)
+{
+    struct app_machine machine = quiet;
+    double apart[2], together[2], far[2];
+    struct contend *contend;
+
+    (void)state;
+    machine.dram_gbps = 0.04;
+    contend = study(KINDS, kinds, &machine, NULL);
+    assert_int_equal(
+        contend_node(contend, 2, (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 1, 0}}, apart),
+        0);
+    assert_int_equal(contend_node(contend, 2,
+                                  (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 0, 0}},
+                                  together),
+                     0);
+    assert_int_equal(
+        contend_node(contend, 2, (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 1, 1}}, far), 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(apart[i] > 0.05);
+        assert_near(apart[i], together[i], 1e-3);
+        assert_true(far[i] == 0);
+    }
+    assert_int_equal(contend_node(contend, 0, NULL, NULL), 0);
+    contend_free(contend);
+}
+
+/* What one cache is told that the others ask is what they do ask in the whole node. */
+static void a_cache_beside_others_is_a_part_of_the_node(void **state)
+{
+    static const struct contend_stand stand[] = {
+        {EVEN, 0, 0}, {STREAM, 0, 0}, {STREAM, 1, 0}, {EVEN, 1, 0}};
+    struct app_machine machine = quiet;
+    double node[4], here[2], there[2], gbps[2] = {0, 0};
+    struct contend *contend;
+
+    (void)state;
+    machine.dram_gbps = 0.1;
+    contend = study(KINDS, kinds, &machine, NULL);
+    assert_int_equal(contend_node(contend, 4, stand, node), 0);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(
+            contend_cache(contend, gbps[1], 2, (size_t[]){EVEN, STREAM}, here, &gbps[0]), 0);
+        assert_int_equal(
+            contend_cache(contend, gbps[0], 2, (size_t[]){STREAM, EVEN}, there, &gbps[1]), 0);
+    }
+    assert_true(gbps[0] > 0.01 && here[1] > 0.01);
+    for (size_t i = 0; i < 2; i++) {
+        assert_near(node[i], here[i], 2e-3 * (1 + here[i]));
+        assert_near(node[2 + i], there[i], 2e-3 * (1 + there[i]));
+    }
+    assert_int_equal(contend_cache(contend, -1, 1, (size_t[]){EVEN}, here, NULL), -1);
+    contend_free(contend);
+}
+
+/* ---- one program at a time ---- */
+
+/* Programs that come one by one, also over others, are those that come together. */
+static void programs_come_one_by_one(void **state)
+{
+    struct contend *whole = study(KINDS, kinds, &quiet, NULL), *one = study(0, NULL, &quiet, NULL);
+    struct app bad = kinds[EVEN];
+
+    (void)state;
+    assert_int_equal(contend_set(&one, IDLE, &kinds[EVEN]), 0); /* the others are idle */
+    assert_true(contend_pair(one, IDLE, STREAM).score == 0);
+    for (size_t i = 0; i < KINDS; i++)
+        assert_int_equal(contend_set(&one, i, &kinds[i]), 0);
+    bad.ipc = -1;
+    assert_int_equal(contend_set(&one, STREAM, &bad), -1);
+    assert_int_equal(errno, EINVAL);
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t j = 0; j < KINDS; j++)
+            assert_true(contend_pair(one, i, j).score == contend_pair(whole, i, j).score);
+    assert_int_equal(contend_set(&one, 100, &kinds[EVEN]), 0);
+    assert_true(contend_pair(one, 100, STREAM).score == contend_pair(whole, EVEN, STREAM).score);
+    assert_true(contend_pair(one, 99, STREAM).score == 0);
+    contend_free(one);
+    contend_free(whole);
 }
 
 /* ---- what is missing ---- */
@@ -412,9 +536,9 @@ static void rejects_what_makes_no_sense(void **state)
         {.ipc = 1},
     };
     const struct app_machine machine[] = {
-        {-1, NAN, NAN, 4, 64, false},       {NAN, 0, NAN, 4, 64, false},
-        {NAN, NAN, 0, 4, 64, false},        {NAN, NAN, NAN, 65, 64, false},
-        {INFINITY, NAN, NAN, 4, 64, false},
+        machine_of(-1, NAN, NAN, 4, 64),       machine_of(NAN, 0, NAN, 4, 64),
+        machine_of(NAN, NAN, 0, 4, 64),        machine_of(NAN, NAN, NAN, 65, 64),
+        machine_of(INFINITY, NAN, NAN, 4, 64),
     };
     struct contend *contend = study(KINDS, kinds, &quiet, NULL);
     size_t member[CONTEND_GROUP_MAX + 1] = {KINDS};
@@ -425,7 +549,11 @@ static void rejects_what_makes_no_sense(void **state)
         rejects(1, &bad[i], &quiet);
     for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
         rejects(1, kinds, &machine[i]);
-    rejects(0, kinds, &quiet);
+    assert_int_equal(contend_node(contend, 1, &(struct contend_stand){KINDS, 0, 0}, slowdown), -1);
+    assert_int_equal(
+        contend_node(contend, 1, &(struct contend_stand){0, CONTEND_PLACES_MAX, 0}, slowdown), -1);
+    assert_int_equal(
+        contend_node(contend, 1, &(struct contend_stand){0, 0, CONTEND_PLACES_MAX}, slowdown), -1);
     assert_int_equal(contend_group(contend, 1, member, slowdown), -1);
     member[0] = 0;
     assert_int_equal(contend_group(contend, 0, member, slowdown), -1);
@@ -444,11 +572,12 @@ static void absurd_figures_give_numbers(void **state)
     for (int round = 0; round < 3000; round++) {
         double hits[2][4], slowdown[4];
         struct app app[2];
-        struct app_machine machine = {rate[next_random(&seed) % 4],   rate[next_random(&seed) % 4],
-                                      rate[next_random(&seed) % 4],   next_random(&seed) % 5,
-                                      next_random(&seed) % 2 * 65536, next_random(&seed) % 2};
+        struct app_machine machine = machine_of(
+            rate[next_random(&seed) % 4], rate[next_random(&seed) % 4],
+            rate[next_random(&seed) % 4], next_random(&seed) % 5, next_random(&seed) % 2 * 65536);
         struct contend *contend;
 
+        machine.own_prefetchers = next_random(&seed) % 2;
         for (size_t i = 0; i < 2; i++) {
             double *field = &app[i].ipc;
 
@@ -482,6 +611,10 @@ int main(void)
         cmocka_unit_test(demands_in_order_cost_little),
         cmocka_unit_test(writes_do_damage),
         cmocka_unit_test(groups_settle),
+        cmocka_unit_test(one_cache_is_a_group),
+        cmocka_unit_test(caches_of_a_memory_node_share_it),
+        cmocka_unit_test(a_cache_beside_others_is_a_part_of_the_node),
+        cmocka_unit_test(programs_come_one_by_one),
         cmocka_unit_test(says_what_it_assumes),
         cmocka_unit_test(accesses_stand_in_for_a_profile),
         cmocka_unit_test(hits_are_demands),
