@@ -93,6 +93,9 @@ static void say_place(FILE *out, struct json_object *place)
             "|; energy-delay products are not known]]"
             "[; Slurm gave cores of it to {share.others} other{share.others*} too: "
             "[its part is {share.cores} core{share.cores*}|they share them]]"
+            "[{max_slowdown.reason?}; max-slowdown "
+            "[{max_slowdown.met?}is met|{max_slowdown.predicted?}is not met|has no effect]"
+            ": {max_slowdown.reason}]"
             "[{isolate.asked?}[{isolate.granted?}; isolated in {isolate.domain}|; not isolated]"
             "[: {isolate.reason}]]");
     say_neighbours(out, ctl_object(place, "neighbours"));

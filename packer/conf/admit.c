@@ -6,7 +6,7 @@
 
 #include "packer/base/text.h"
 
-/* ---- who may ask for isolate ---- */
+/* ---- who may ask for what the neighbours pay for ---- */
 
 /* Says whether one of the words is this one, or "*". */
 static bool named(const char *words, const char *word)
@@ -31,9 +31,10 @@ static bool group_named(const char *words, const struct wire_register *request)
     return any;
 }
 
-const char *admit_isolate(const struct conf *conf, const struct wire_register *request)
+const char *admit_priority(const struct conf *conf, const struct wire_register *request,
+                           const char *word)
 {
-    if (!text_lists(conf->allow, "isolate"))
+    if (!text_lists(conf->allow, word))
         return "berth.conf does not allow it";
     if (number_named(conf->isolate_users, request->uid) ||
         group_named(conf->isolate_groups, request) ||
@@ -41,6 +42,14 @@ const char *admit_isolate(const struct conf *conf, const struct wire_register *r
         return NULL;
     return "berth.conf names neither its user nor a group, account or QOS of it "
            "(isolate_users, ...)";
+}
+
+const char *admit_refusal(const struct conf *conf, const struct wire_register *request,
+                          const char *word)
+{
+    const char *why = admit_priority(conf, request, word);
+
+    return why ? why : "berth.conf did not allow it when the step began";
 }
 
 /* ---- the words ---- */
@@ -56,6 +65,13 @@ static bool refuse(const char *allow, bool given, const char *word, char *refuse
     return true;
 }
 
+/* Says whether a word for which the neighbours pay is refused, and adds it to the list then. */
+static bool refuse_priority(const struct conf *conf, const struct wire_register *request,
+                            bool given, const char *word, char *refused, size_t size)
+{
+    return refuse(admit_priority(conf, request, word) ? "" : word, given, word, refused, size);
+}
+
 void admit_options(const struct conf *conf, struct wire_register *request, char *refused,
                    size_t size)
 {
@@ -66,7 +82,7 @@ void admit_options(const struct conf *conf, struct wire_register *request, char 
     refused[0] = '\0';
     if (refuse(allow, o->mode != WIRE_MODE_OFF, wire_mode_name[o->mode], refused, size))
         o->mode = WIRE_MODE_OFF;
-    if (refuse(admit_isolate(conf, request) ? "" : allow, o->isolate, "isolate", refused, size))
+    if (refuse_priority(conf, request, o->isolate, "isolate", refused, size))
         o->isolate = false;
     if (refuse(allow, o->edp, "edp", refused, size))
         o->edp = false;
@@ -76,7 +92,7 @@ void admit_options(const struct conf *conf, struct wire_register *request, char 
         o->policy_given = false;
     if (refuse(allow, o->cores_max > 0, "cores", refused, size))
         o->cores_min = o->cores_max = 0;
-    if (refuse(allow, o->max_slowdown_pct >= 0, "max-slowdown", refused, size))
+    if (refuse_priority(conf, request, o->max_slowdown_pct >= 0, "max-slowdown", refused, size))
         o->max_slowdown_pct = none.max_slowdown_pct;
     if (refuse(allow, o->mem != WIRE_MEM_AUTO, "mem", refused, size))
         o->mem = WIRE_MEM_AUTO;

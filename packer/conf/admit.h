@@ -2,8 +2,8 @@
 /* admit - what the site lets users ask for.
  *
  * The key `allow` of berth.conf lists the words of --contention-aware that users may use. isolate
- * is for those only whom the keys isolate_... name; a running berthd knows the users and groups of
- * these keys by number (admit_names.h). */
+ * and max-slowdown, for which their neighbours pay, are for those only whom the keys isolate_...
+ * name; a running berthd knows the users and groups of these keys by number (admit_names.h). */
 #ifndef BERTH_CONF_ADMIT_H
 #define BERTH_CONF_ADMIT_H
 
@@ -18,7 +18,13 @@
 void admit_options(const struct conf *conf, struct wire_register *request, char *refused,
                    size_t size);
 
-/* Returns why this request may not ask for isolate, or NULL where it may. */
-const char *admit_isolate(const struct conf *conf, const struct wire_register *request);
+/* Returns why this request may not ask for `word`, "isolate" or "max-slowdown", or NULL where it
+ * may. */
+const char *admit_priority(const struct conf *conf, const struct wire_register *request,
+                           const char *word);
+
+/* Returns the same of a request that was refused, also where berth.conf would allow it by now. */
+const char *admit_refusal(const struct conf *conf, const struct wire_register *request,
+                          const char *word);
 
 #endif

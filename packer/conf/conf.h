@@ -38,7 +38,7 @@ struct conf {
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
-    enum wire_policy policy; /* of steps that ask for none: di or dio-power */
+    enum wire_policy policy; /* of steps that ask for none */
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;

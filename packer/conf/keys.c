@@ -27,8 +27,10 @@ static const char *const option_words[] = {
     "off",   "auto",         "observe", "isolate", "edp",     "size",    "policy",
     "cores", "max-slowdown", "mem",     "tag",     "require", "verbose", NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
-static const char *const policy_words[] = {
-    [WIRE_POLICY_DI] = "di", [WIRE_POLICY_DIO_POWER] = "dio-power", NULL};
+static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
+                                           "animal", "missrate",  "contend", NULL};
+_Static_assert(sizeof(policy_words) / sizeof(policy_words[0]) == WIRE_POLICIES + 1,
+               "as wire_policy_name");
 static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
@@ -57,8 +59,9 @@ const struct conf_key conf_key[] = {
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
-     "Users, by name or number, who may ask for isolate (* is all), and so in the next three keys. "
-     "By default nobody: it is their neighbours who pay."},
+     "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
+     "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "
+     "two words from them, too."},
     {"isolate_groups", LIVE, "", WORDS(NULL), FIELD(isolate_groups),
      "Groups, by name or number, likewise."},
     {"isolate_accounts", LIVE, "", WORDS(NULL), FIELD(isolate_accounts),

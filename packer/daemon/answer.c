@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/place/bound.h"
 #include "packer/place/isolation.h"
-#include "packer/place/place.h"
+#include "packer/place/reason.h"
 
 void answer_refuse(struct wire_answer *answer, const char *why)
 {
@@ -76,6 +77,8 @@ static void add_note(const struct packer *packer, const struct step *step,
         append(answer, text);
     }
     isolation_note(packer, step, text, sizeof(text));
+    append(answer, text);
+    bound_note(packer, step, text, sizeof(text));
     append(answer, text);
 }
 

@@ -54,8 +54,10 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     }
     registry_inherit(&packer->steps, step);
     step->isolate_refused = step->request.options.isolate;
+    step->slowdown_refused = step->request.options.max_slowdown_pct >= 0;
     admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
     step->isolate_refused &= !step->request.options.isolate;
+    step->slowdown_refused &= !(step->request.options.max_slowdown_pct >= 0);
     take_node_name(packer, step);
     if (home_find(packer, step, err) == 0)
         return step;

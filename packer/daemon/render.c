@@ -11,8 +11,9 @@
 #include "packer/enact/memory_follow.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
+#include "packer/place/bound.h"
 #include "packer/place/isolation.h"
-#include "packer/place/place.h"
+#include "packer/place/reason.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 
@@ -238,6 +239,23 @@ static struct json_object *render_isolation(const struct packer *packer, const s
     return object;
 }
 
+/* What came of max-slowdown; null where it was not asked for. */
+static struct json_object *render_bound(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object;
+    struct bound bound;
+
+    bound_of(packer, step, &bound);
+    if (!bound.asked)
+        return NULL;
+    object = json_object_new_object();
+    json_add_measure(object, "asked", bound.limit);
+    json_add_measure(object, "predicted", bound.predicted);
+    json_object_object_add(object, "met", bound.known ? json_object_new_boolean(bound.met) : NULL);
+    json_add_text(object, "reason", bound.reason);
+    return object;
+}
+
 /* Null where Slurm gave its cores to no other job. */
 static struct json_object *render_share(const struct step *step)
 {
@@ -276,8 +294,10 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
+    json_add_measure(object, "predicted_slowdown", step->place.predicted);
     add_edp(object, &step->place.edp);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
+    json_object_object_add(object, "max_slowdown", render_bound(packer, step));
     json_object_object_add(object, "share", render_share(step));
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()

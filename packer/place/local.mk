@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/place/bound.c packer/place/bound.h \
 	packer/place/forecast.c packer/place/forecast.h \
 	packer/place/isolation.c packer/place/isolation.h \
 	packer/place/keep.c packer/place/keep.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
+	packer/place/reason.c packer/place/reason.h \
 	packer/place/units.c packer/place/units.h

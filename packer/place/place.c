@@ -15,16 +15,25 @@
 
 /* ---- where a step stands ---- */
 
+static bool places_by(enum wire_policy policy)
+{
+    return policy == WIRE_POLICY_DI || policy == WIRE_POLICY_DIO_POWER;
+}
+
 void place_begin(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
 
     step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : packer->conf.policy;
     step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
-    if (step->place.policy_asked == WIRE_POLICY_DI ||
-        step->place.policy_asked == WIRE_POLICY_DIO_POWER)
+    if (places_by(step->place.policy_asked))
         step->place.policy = step->place.policy_asked;
+    else if (!places_by(step->place.policy))
+        step->place.policy = WIRE_POLICY_DI;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
+    step->place.max_slowdown = o->max_slowdown_pct >= 0 ? o->max_slowdown_pct / 100 : NAN;
+    step->place.predicted = NAN;
+    step->place.met = false;
 }
 
 void place_adopt(struct step *step)
@@ -52,46 +61,7 @@ void place_home(const struct packer *packer, struct step *step)
     topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
 }
 
-/* ---- why ---- */
-
-/* What the user asked for and this version does otherwise. */
-static const char *note_of(const struct step *step)
-{
-    enum wire_policy asked = step->place.policy_asked;
-
-    return asked == WIRE_POLICY_DI || asked == WIRE_POLICY_DIO_POWER
-               ? ""
-               : "; the policy asked for is not in this version";
-}
-
-/* How DIO-POWER decided. */
-static const char *choice_of(const struct step_edp *edp)
-{
-    if (edp->choice == PLACE_CLUSTERED)
-        return edp->source ? "clustered on few caches, which costs less energy times time"
-                           : "clustered on as few caches as keep devils apart";
-    return edp->source ? "spread, for to cluster costs more energy times time"
-                       : "spread, for a step is to be isolated";
-}
-
-void place_reason(const struct step *step, char *text, size_t size)
-{
-    const struct step_place *place = &step->place;
-
-    if (place->adopted)
-        snprintf(text, size, "adopted after a restart of berthd, where it was");
-    else if (place->of == 0)
-        snprintf(text, size, "not placed");
-    else if (!place->rank)
-        snprintf(text, size, "goes where the cores of its job go%s", note_of(step));
-    else if (place->edp.choice != PLACE_NO_CHOICE)
-        snprintf(text, size, "DIO-POWER: number %zu of %zu by miss rate, %s%s", place->rank,
-                 place->of, choice_of(&place->edp), note_of(step));
-    else
-        snprintf(text, size,
-                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s",
-                 place->rank, place->of, note_of(step));
-}
+/* ---- the decision ---- */
 
 /* Tells the steps which rank they had (0: none): a new step changes everybody's. */
 static void tell_ranks(const struct scene *scene, const struct units *units,
@@ -114,8 +84,6 @@ static void tell_ranks(const struct scene *scene, const struct units *units,
         step->place.adopted = false;
     }
 }
-
-/* ---- the decision ---- */
 
 /* Puts everybody where one policy wants him: DIO-POWER with `cluster`, else DI. On failure, and
  * where a memory policy is in the way, the pool is as before. */

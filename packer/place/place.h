@@ -30,7 +30,4 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
 /* The step stands where Slurm put it. */
 void place_home(const struct packer *packer, struct step *step);
 
-/* Why the step stands where it stands, in a line for people. */
-void place_reason(const struct step *step, char *text, size_t size);
-
 #endif

@@ -38,6 +38,7 @@ static const struct json_field step_fields[] = {
     JSON_CHOICE(struct step, "state", state, REQUIRED, step_state_name),
     JSON_FIELD(struct step, "refused", refused, OPTIONAL),
     JSON_FIELD(struct step, "isolate_refused", isolate_refused, OPTIONAL),
+    JSON_FIELD(struct step, "slowdown_refused", slowdown_refused, OPTIONAL),
     JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),

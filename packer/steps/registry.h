@@ -114,6 +114,11 @@ struct step_place {
     struct cpus cpus; /* where it shall stand */
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
+    /* How much slower than alone it is, as a fraction (forecast.h); NAN not known, not asked for:
+     */
+    double max_slowdown; /* at most, as its user asked */
+    double predicted;    /* where it shall stand, by the decision that put it there */
+    bool met;            /* predicted is known, and not above max_slowdown */
 };
 
 /* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
@@ -173,7 +178,8 @@ struct step {
     struct wire_register request;
     char
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
-    bool isolate_refused; /* isolate is one of these words */
+    bool isolate_refused;  /* isolate is one of these words */
+    bool slowdown_refused; /* max-slowdown is */
     struct step_profile profile;
     struct step_probe probe;
     struct step_class class;

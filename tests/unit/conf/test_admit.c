@@ -125,9 +125,9 @@ static void test_isolate(void **state)
         assert_int_equal(request.options.mode, WIRE_MODE_AUTO); /* it runs as auto */
         assert_string_equal(refused, cases[i].may ? "" : "isolate");
         if (cases[i].may)
-            assert_null(admit_isolate(&conf, &request));
+            assert_null(admit_priority(&conf, &request, "isolate"));
         else
-            assert_non_null(strstr(admit_isolate(&conf, &request), "names neither"));
+            assert_non_null(strstr(admit_priority(&conf, &request, "isolate"), "names neither"));
     }
 }
 
@@ -138,11 +138,37 @@ static void test_isolate_unknown(void **state)
     struct wire_register request = {.uid = 1000};
 
     (void)state;
-    assert_non_null(admit_isolate(&conf, &request));
+    assert_non_null(admit_priority(&conf, &request, "isolate"));
     strcpy(conf.isolate_users, "1000");
-    assert_null(admit_isolate(&conf, &request));
+    assert_null(admit_priority(&conf, &request, "isolate"));
     strcpy(conf.allow, "auto");
-    assert_non_null(strstr(admit_isolate(&conf, &request), "does not allow"));
+    assert_non_null(strstr(admit_priority(&conf, &request, "isolate"), "does not allow"));
+}
+
+/* max-slowdown is for those who may ask for isolate, but `allow` has each of them by its name. */
+static void test_slowdown(void **state)
+{
+    struct conf conf = {.allow = "auto,isolate,max-slowdown"};
+    struct wire_register request = {.uid = 1000};
+    char refused[96];
+
+    (void)state;
+    wire_options_init(&request.options);
+    request.options.mode = WIRE_MODE_AUTO;
+    request.options.max_slowdown_pct = 5;
+    strcpy(conf.isolate_users, "1000");
+    admit_options(&conf, &request, refused, sizeof(refused));
+    assert_string_equal(refused, "");
+    assert_true(request.options.max_slowdown_pct == 5);
+    strcpy(conf.isolate_users, "1001");
+    admit_options(&conf, &request, refused, sizeof(refused));
+    assert_string_equal(refused, "max-slowdown");
+    assert_true(request.options.max_slowdown_pct < 0);
+    strcpy(conf.isolate_users, "*");
+    strcpy(conf.allow, "auto,isolate");
+    assert_null(admit_priority(&conf, &request, "isolate"));
+    assert_non_null(strstr(admit_priority(&conf, &request, "max-slowdown"), "does not allow"));
+    assert_non_null(strstr(admit_refusal(&conf, &request, "isolate"), "when the step began"));
 }
 
 static void test_names(void **state)
@@ -253,9 +279,10 @@ static void test_names_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_admit),   cmocka_unit_test(test_nothing_asked),
-        cmocka_unit_test(test_isolate), cmocka_unit_test(test_isolate_unknown),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_names_beside),
+        cmocka_unit_test(test_admit),    cmocka_unit_test(test_nothing_asked),
+        cmocka_unit_test(test_isolate),  cmocka_unit_test(test_isolate_unknown),
+        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_slowdown),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_names_beside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "packer/observe/learn.h"
 #include "packer/place/place.h"
+#include "packer/place/reason.h"
 
 /* Cores 0 and 2 of this machine are the first of two caches. */
 static int open_plain(void **state)

@@ -13,6 +13,7 @@
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
+#include "packer/place/reason.h"
 
 #define TWO_BY_FOUR "package:2 l3:1 core:4 pu:1"
 #define FOUR_BY_TWO "package:4 l3:1 core:2 pu:1"

@@ -48,7 +48,7 @@ static struct step *put(struct fixture *f, uint32_t job)
     step->enacted.moves = 3;
     strcpy(step->enacted.reason, "because");
     strcpy(step->refused, "isolate");
-    step->isolate_refused = true;
+    step->isolate_refused = step->slowdown_refused = true;
     strcpy(step->body.leaf, "slurm/uid_1/job_1/step_0");
     step->body.mems_home = cpus_of("1");
     return step;
@@ -69,7 +69,7 @@ static void test_start(void **state)
     assert_int_equal(step->enacted.moves, 3);
     assert_string_equal(step->enacted.reason, "because");
     assert_string_equal(step->refused, "isolate");
-    assert_true(step->isolate_refused);
+    assert_true(step->isolate_refused && step->slowdown_refused);
     assert_string_equal(step->body.leaf, "slurm/uid_1/job_1/step_0");
     assert_cpus(&step->body.job_home, "0-3");
     assert_cpus(&step->body.step_home, "0,2-3");
