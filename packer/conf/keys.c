@@ -91,7 +91,8 @@ const struct conf_key conf_key[] = {
      "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
      "counted."},
     {"counters_replay", START, "", TEXT, FIELD(counters_replay),
-     "A file of samples (berthctl record) played instead of counting (for tests and studies)."},
+     "A file of samples (berthctl record) played instead of counting, or a folder in which each "
+     "step's newest sample is kept by whoever simulates it (for tests and studies)."},
     {"event_table", START, PKGDATADIR "/events.conf", PATH, FIELD(event_table),
      "Hardware events of each micro-architecture."},
     {"lock_time", START, "off", CHOICE(switch_words), FIELD(lock_time),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "packer/counters/counters.h"
+#include "tests/unit/common/folder.h"
 
 static void *open_fixture(void)
 {
@@ -119,12 +120,51 @@ static void test_not_here(void **state)
     assert_string_equal(err.text, "/nowhere/x: No such file or directory");
 }
 
+/* The newest sample of each step in a folder, which somebody replaces while the step runs. */
+static void test_folder(void **state)
+{
+    char path[] = "/tmp/berth-replay-XXXXXX";
+    const struct enforce_step body = {.id = {4711, 0}};
+    struct counters_target target = {.body = &body, .name = "solver", .elapsed_s = 99};
+    struct conf conf = {.counters_replay = ""};
+    struct counters_node node = {.conf = &conf};
+    struct counters_sample sample = {0};
+    char say[COUNTERS_SAY];
+    struct berth_error err;
+    void *backend, *step;
+    uint32_t can;
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    strcpy(conf.counters_replay, path);
+    assert_int_equal(counters_replay.open(&node, &backend, &can, say, &err), 0);
+    assert_true(can & 1u << COUNTER_INSTRUCTIONS);
+    assert_int_equal(counters_replay.attach(backend, &target, &step, &err), 0);
+    assert_int_equal(counters_replay.read(backend, step, &target, &sample, &err), -1);
+    assert_string_equal(err.text, "4711.0: No such file or directory");
+    folder_put(path, "4711.0", "{\"step\":\"4711.0\",\"at\":3,\"cycles\":7}\n");
+    assert_int_equal(counters_replay.read(backend, step, &target, &sample, &err), 0);
+    assert_true(sample.at_s == 3 && sample.value[COUNTER_CYCLES] == 7);
+    assert_true(sample.known == 1u << COUNTER_CYCLES);
+    folder_put(path, "4711.0", "{\"step\":\"4711.0\",\"at\":4,\"cycles\":9}\n");
+    sample = (struct counters_sample){0};
+    assert_int_equal(counters_replay.read(backend, step, &target, &sample, &err), 0);
+    assert_true(sample.at_s == 4 && sample.value[COUNTER_CYCLES] == 9);
+    folder_put(path, "4711.0", "{\"step\":\"4711.0\",\"at\":4,\"cycles\":-9}\n");
+    assert_int_equal(counters_replay.read(backend, step, &target, &sample, &err), -1);
+    assert_non_null(strstr(err.text, "4711.0: cycles: -9"));
+    counters_replay.detach(backend, step);
+    counters_replay.close(backend);
+    folder_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_lookup),
         cmocka_unit_test(test_not_here),
+        cmocka_unit_test(test_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
