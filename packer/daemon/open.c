@@ -204,6 +204,8 @@ void packer_close(struct packer *packer)
     replace_close(packer->replace);
     bill_close(packer->bill);
     registry_free(&packer->steps);
+    pairs_free(&packer->pairs);
+    programs_free(&packer->programs);
     reuse_sampler_close(packer->reuse);
     counters_close(packer->counters);
     admit_names_close(packer->names);

@@ -31,6 +31,7 @@
 #include "packer/steps/home.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
 /* ---- a step starts ---- */
@@ -130,9 +131,11 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         return;
     }
     observe_begin(packer, step);
+    program_begin(packer, step);
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
+    classify_knowledge(packer);
     place_begin(packer, step);
     care_begin(packer, step);
     size_step(packer, step);
@@ -230,6 +233,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     ledger_record_count(packer, step);
     window_end(packer, step);
     probing_end(packer, step);
+    program_end(packer, step);
     memory_ended(packer, step);
     observe_end(packer, step, end);
     step_ends(step, end);
@@ -377,6 +381,7 @@ static void adopt(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         take_node_name(packer, step);
+        program_begin(packer, step);
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);

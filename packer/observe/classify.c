@@ -40,6 +40,68 @@ void classify_profile(struct packer *packer, struct step *step)
     snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
 }
 
+/* Returns how sure a figure with such a relative error is. */
+static double confidence_of(double relative_error)
+{
+    return isnan(relative_error) ? NAN : fmax(0, 1 - relative_error);
+}
+
+/* Returns the relative error, one standard deviation, of what is counted of the step now. */
+static double counted_error(const struct step *step)
+{
+    double misses, error;
+
+    if (!step_counts_rate(step, RATE_MISS_PMI, &misses, &error) || !(misses > 0))
+        return NAN;
+    return error / 1.96 / misses;
+}
+
+static bool knows_counters(const struct step *step)
+{
+    double accesses = step->profile.accesses, ipc = step->profile.ipc, error;
+
+    if (isnan(accesses))
+        step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error);
+    if (isnan(ipc))
+        step_counts_rate(step, RATE_IPC, &ipc, &error);
+    return !isnan(accesses) && !isnan(ipc);
+}
+
+static enum step_rung rung_of(const struct step *step, bool others_known)
+{
+    if (step->profile.ways)
+        return RUNG_DISTANCES;
+    if (step->profile.known)
+        return knows_counters(step) ? RUNG_COUNTERS : RUNG_MISSES;
+    if (!isnan(step->probe.rank))
+        return RUNG_PROBE;
+    return others_known ? RUNG_AVERAGE : RUNG_NOTHING;
+}
+
+/* What the step's figures rest on. */
+static void know(struct step *step, bool others_known)
+{
+    struct step_knowledge *knowledge = &step->knowledge;
+
+    knowledge->model = rung_of(step, others_known);
+    if (knowledge->rung == RUNG_PAIRS && knowledge->model >= RUNG_PROBE)
+        return;
+    knowledge->rung = knowledge->model;
+    knowledge->confidence = knowledge->model >= RUNG_MISSES ? confidence_of(counted_error(step))
+                            : knowledge->model == RUNG_PROBE
+                                ? confidence_of(step->probe.error / step->probe.intensity)
+                                : NAN;
+}
+
+void classify_knowledge(struct packer *packer)
+{
+    size_t known = 0;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link) known += step->profile.known;
+    TAILQ_FOREACH(step, &packer->steps.live, link) know(step, known > 0);
+}
+
 static void describe_unprofiled(const struct packer *packer, struct step *step)
 {
     if (!isnan(step->probe.rank))
@@ -90,7 +152,7 @@ static bool classify_counted(struct packer *packer, struct step *step)
 
 bool classify_windows(struct packer *packer)
 {
-    bool changed = false;
+    bool changed = false, ended = false;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -99,7 +161,10 @@ bool classify_windows(struct packer *packer)
             continue;
         step->counts->window_over = false;
         changed |= classify_counted(packer, step);
+        ended = true;
     }
+    if (ended)
+        classify_knowledge(packer);
     return changed;
 }
 

@@ -12,6 +12,10 @@ void classify_profile(struct packer *packer, struct step *step);
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 
+/* Says of each live step what a prediction of its slowdown rests on: fills step->knowledge. A step
+ * that was measured beside others (RUNG_PAIRS) stays so. */
+void classify_knowledge(struct packer *packer);
+
 /* Takes over what was counted of the steps that had a window end: the running average of its phase
  * is the step's rate from now on, where it lies off the present one by more than CLASSIFY_CHANGE;
  * but what the store has of a run alone holds until the program enters another phase.

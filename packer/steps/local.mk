@@ -4,9 +4,11 @@ libpacker_la_SOURCES += \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
 	packer/steps/packer.h \
+	packer/steps/pairs.c packer/steps/pairs.h \
 	packer/steps/pool.c packer/steps/pool.h \
 	packer/steps/pool_marker.c packer/steps/pool_marker.h \
 	packer/steps/program.c packer/steps/program.h \
+	packer/steps/programs.c packer/steps/programs.h \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/stand.c packer/steps/stand.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h

@@ -12,6 +12,7 @@
 #include "packer/machine/topo.h"
 #include "packer/profiles/profiles.h"
 #include "packer/steps/journal_file.h"
+#include "packer/steps/pairs.h"
 #include "packer/steps/pool.h"
 #include "packer/steps/registry.h"
 #include "packer/system/rootfs.h"
@@ -43,6 +44,8 @@ struct packer {
     struct admit_names *names; /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */
     struct registry steps;
+    struct programs programs; /* those of the steps, and others that were beside them */
+    struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
     struct pool pool;
     struct cpus offline;                    /* CPUs that are off (offline.h) */
     char node[64];                          /* as the last registration called it */

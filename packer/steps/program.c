@@ -29,6 +29,20 @@ void program_key(const struct step *step, char key[PROFILE_KEY_MAX])
         profile_key_exe(key, request->exe, request->hash);
 }
 
+void program_begin(struct packer *packer, struct step *step)
+{
+    char key[PROFILE_KEY_MAX];
+
+    program_key(step, key);
+    step->program = programs_number(&packer->programs, key);
+    programs_use(&packer->programs, step->program);
+}
+
+void program_end(struct packer *packer, const struct step *step)
+{
+    programs_leave(&packer->programs, step->program);
+}
+
 /* What a step asks the store by. */
 struct identity {
     char key[PROFILE_KEY_MAX], geometry[PROFILE_GEOMETRY_MAX];

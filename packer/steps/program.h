@@ -16,6 +16,11 @@ const char *program_name(const struct wire_register *request);
  * neither is known. */
 void program_key(const struct step *step, char key[PROFILE_KEY_MAX]);
 
+/* The live step's program is one of the node's from now on: fills in step->program; not any more.
+ */
+void program_begin(struct packer *packer, struct step *step);
+void program_end(struct packer *packer, const struct step *step);
+
 /* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. */
 int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
                     struct berth_error *err);

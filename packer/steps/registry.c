@@ -28,6 +28,12 @@ const struct json_field step_size_fields[] = {
     JSON_END,
 };
 const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
+const char *const step_rung_name[STEP_RUNGS] = {
+    [RUNG_NOTHING] = "nothing",      [RUNG_AVERAGE] = "average",
+    [RUNG_PROBE] = "probe",          [RUNG_MISSES] = "miss rate",
+    [RUNG_COUNTERS] = "counters",    [RUNG_DISTANCES] = "stack distances",
+    [RUNG_PAIRS] = "measured pairs",
+};
 const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
 
 #define TO(state) (1u << (state))
@@ -100,12 +106,15 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->started_at = time(NULL);
     step->started_mono_s = clock_s();
     step->exit_status = -1;
-    step->profile.miss_pmi = step->profile.accesses = NAN;
+    step->profile.miss_pmi = step->profile.accesses = step->profile.ipc = NAN;
+    step->profile.solo_pmi = step->profile.misses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = NAN;
     step->slowdown.now = step->slowdown.home = NAN;
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = NAN;
+    step->knowledge.confidence = NAN;
+    step->program = PROGRAM_NONE;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     TAILQ_INSERT_TAIL(&registry->live, step, link);
     registry->nlive++;

@@ -25,6 +25,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/memory/mover.h"
 #include "packer/profiles/profiles.h"
+#include "packer/steps/programs.h"
 #include "packer/wire/wire.h"
 
 enum step_state {
@@ -49,6 +50,7 @@ extern const char *const step_class_name[STEP_CLASSES];
 struct step_profile {
     bool known;      /* found in the store under program_key(), or counted */
     bool reference;  /* of a run alone: what this run counts beside others does not replace it */
+    bool counted;    /* by counters; else simulated */
     double miss_pmi; /* LLC misses per million instructions; NAN when not known */
     char source[32];
     bool truncated;
@@ -57,7 +59,10 @@ struct step_profile {
     double core_gbps; /* what such a core reads from memory, 1e9 bytes/s; NAN when not known */
     unsigned ways;    /* of its stack-distance profile; 0: not known */
     double hits[PROFILE_WAYS_MAX]; /* [ways] per million instructions by LRU position, [0] MRU */
-    double accesses;               /* per million instructions; NAN not known */
+    double misses;                 /* of the same profile, per million instructions */
+    double accesses;               /* alone, per million instructions; NAN not known */
+    double ipc;                    /* alone, instructions per cycle; NAN not known */
+    double solo_pmi;               /* misses alone, per million instructions; NAN not known */
 };
 
 struct step_class {
@@ -72,6 +77,26 @@ struct step_probe {
     double rank;      /* misses per million instructions that it ranks like; NAN: not known */
     unsigned probes;  /* that tell it; 0: nothing is known */
     bool stored;      /* of earlier runs */
+};
+
+/* What a prediction of the step's slowdown rests on, the least first: the ladder of knowledge. */
+enum step_rung {
+    RUNG_NOTHING,
+    RUNG_AVERAGE,   /* of the node's programs that something is known of */
+    RUNG_PROBE,     /* what the interference probe says of it */
+    RUNG_MISSES,    /* its miss rate */
+    RUNG_COUNTERS,  /* accesses, misses and instructions per cycle, counted */
+    RUNG_DISTANCES, /* its stack-distance profile */
+    RUNG_PAIRS,     /* slowdowns measured beside others, on top of one of those above */
+    STEP_RUNGS
+};
+extern const char *const step_rung_name[STEP_RUNGS];
+
+struct step_knowledge {
+    enum step_rung rung;  /* the best */
+    enum step_rung model; /* the best that is no measured pair: what the model predicts from */
+    double confidence;    /* 0 to 1: one less the relative error (one standard deviation) of what
+                             the rung rests on; NAN where that is not known */
 };
 
 /* Which cores: the tasks' `use` (enforce.h). */
@@ -183,6 +208,8 @@ struct step {
     struct step_profile profile;
     struct step_probe probe;
     struct step_class class;
+    struct step_knowledge knowledge;
+    size_t program; /* its number (programs.h); PROGRAM_NONE: it has no key */
     struct step_size size;
     struct step_share share;
     struct step_place place;

@@ -161,7 +161,9 @@ unit_programs = \
 	tests/unit/sql/test_sql \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \
+	tests/unit/steps/test_pairs \
 	tests/unit/steps/test_pool \
+	tests/unit/steps/test_programs \
 	tests/unit/steps/test_registry \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
