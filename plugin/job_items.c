@@ -54,7 +54,7 @@ static void read_node(char *node, size_t size)
 
 /* The groups that slurmctld found for the user, or the node; those beyond the first are left out.
  */
-static void read_groups(spank_t spank, struct wire_register *reg)
+static void read_groups(spank_t spank, struct wire_register *reg, uint32_t *group)
 {
     gid_t *gids = NULL;
     int n = 0;
@@ -62,11 +62,12 @@ static void read_groups(spank_t spank, struct wire_register *reg)
     if (spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &gids, &n) != ESPANK_SUCCESS || !gids)
         return;
     for (int i = 0; i < n && reg->ngroups < WIRE_GROUPS_MAX; i++)
-        reg->group[reg->ngroups++] = gids[i];
+        group[reg->ngroups++] = gids[i];
+    reg->group = group;
 }
 
-int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
-                   struct berth_error *err)
+int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *texts,
+                   size_t *ntasks, struct berth_error *err)
 {
     uint32_t count = 0;
     uid_t uid;
@@ -83,9 +84,11 @@ int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
     *ntasks = count;
     reg->cpus_per_task = read_number(spank, S_STEP_CPUS_PER_TASK);
     reg->restart = read_number(spank, S_SLURM_RESTART_COUNT);
-    read_text(spank, S_JOB_ALLOC_CORES, reg->job_cores, sizeof(reg->job_cores));
-    read_text(spank, S_STEP_ALLOC_CORES, reg->step_cores, sizeof(reg->step_cores));
-    read_groups(spank, reg);
+    read_text(spank, S_JOB_ALLOC_CORES, texts->job_cores, sizeof(texts->job_cores));
+    read_text(spank, S_STEP_ALLOC_CORES, texts->step_cores, sizeof(texts->step_cores));
+    reg->job_cores = texts->job_cores;
+    reg->step_cores = texts->step_cores;
+    read_groups(spank, reg, texts->group);
     read_node(reg->node, sizeof(reg->node));
     return 0;
 }
@@ -125,19 +128,20 @@ static char *search_path(const char *dirs, const char *command)
     return NULL;
 }
 
-static void read_exe(struct wire_register *reg, const char *command, const char *dirs)
+static void read_exe(struct wire_register *reg, char exe[PATH_MAX], const char *command,
+                     const char *dirs)
 {
     char *path = strchr(command, '/') ? realpath(command, NULL) : search_path(dirs, command);
 
-    if (path && strlen(path) < sizeof(reg->exe)) {
-        strcpy(reg->exe, path);
+    if (path && strlen(path) < PATH_MAX) {
+        reg->exe = strcpy(exe, path);
         if (wire_program_hash(path, reg->hash) < 0)
             reg->hash[0] = '\0';
     }
     free(path);
 }
 
-void job_items_read_program(spank_t spank, struct wire_register *reg)
+void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts)
 {
     char **argv = NULL, **env = NULL;
     const char *binding, *name;
@@ -164,7 +168,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg)
     reg->nodes = env_number(env, "SLURM_JOB_NUM_NODES");
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
-        read_exe(reg, argv[0], env_find(env, "PATH"));
+        read_exe(reg, texts->exe, argv[0], env_find(env, "PATH"));
         wire_args_shape(argc, argv, reg->shape);
     }
 }

@@ -8,16 +8,22 @@
 
 #include "packer/wire/wire.h"
 
+/* What a registration only points at. */
+struct job_texts {
+    char job_cores[WIRE_CORES_MAX], step_cores[WIRE_CORES_MAX], exe[PATH_MAX];
+    uint32_t group[WIRE_GROUPS_MAX];
+};
+
 /* Fill in who the step is (job, step, uid, gid) and what it was given (cores, restarts,
  * node, groups); *ntasks is the number of its tasks on this node. reg->task and reg->options are
- * not touched. What is only for people stays empty where Slurm does not say it. 0, or -1 and err
- * when Slurm does not say who the step is. */
-int job_items_read(spank_t spank, struct wire_register *reg, size_t *ntasks,
-                   struct berth_error *err);
+ * not touched; texts, all zero before, must stay as long as reg. What is only for people stays
+ * empty where Slurm does not say it. 0, or -1 and err when Slurm does not say who the step is. */
+int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *texts,
+                   size_t *ntasks, struct berth_error *err);
 
 /* Fill in what the step runs (exe, hash, shape) and what its environment says: array, binding by
  * hand, threads, account, QOS, partition, name, cluster, number of nodes. Call it in user_init:
  * there the working directory and the rights are the user's. What cannot be found stays "". */
-void job_items_read_program(spank_t spank, struct wire_register *reg);
+void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts);
 
 #endif

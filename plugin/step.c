@@ -87,7 +87,7 @@ void step_prepare(struct step *step, spank_t spank)
     if (step->prepared || step->task)
         return;
     step->reg.options = *step_options(step);
-    if (job_items_read(spank, &step->reg, &step->ntasks, &err) < 0) {
+    if (job_items_read(spank, &step->reg, &step->texts, &step->ntasks, &err) < 0) {
         step_say_unplaced(step, err.text);
         return;
     }
@@ -95,7 +95,7 @@ void step_prepare(struct step *step, spank_t spank)
         return;
     step->task = calloc(step->ntasks, sizeof(*step->task));
     if (step->task && step->reg.options.mode != WIRE_MODE_OFF) {
-        job_items_read_program(spank, &step->reg);
+        job_items_read_program(spank, &step->reg, &step->texts);
         step->page = apply_page_create(step->ntasks);
     }
     step->prepared = step->task && (step->page || step->reg.options.mode == WIRE_MODE_OFF);

@@ -18,6 +18,7 @@
 #include <slurm/spank.h>
 
 #include "apply.h"
+#include "job_items.h"
 #include "options.h"
 
 struct step_task {
@@ -32,6 +33,7 @@ struct step {
 
     bool prepared;            /* id, ntasks and task are valid */
     struct wire_register reg; /* its task is empty but for the moment of the request */
+    struct job_texts texts;   /* of reg */
     size_t ntasks, nexited;
     struct step_task *task; /* [ntasks] by local task id */
     struct apply_page *page;

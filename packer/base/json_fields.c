@@ -73,12 +73,13 @@ static int check_range(const struct json_field *field, double value, struct bert
 
 /* The type that a value of each kind has in JSON. A number may be an integer, too. */
 static const enum json_type type_of[] = {
-    [JSON_TEXT] = json_type_string,     [JSON_UNSIGNED] = json_type_int,
-    [JSON_SIGNED] = json_type_int,      [JSON_NUMBER] = json_type_double,
-    [JSON_BOOL] = json_type_boolean,    [JSON_WORD] = json_type_string,
-    [JSON_CPUS] = json_type_string,     [JSON_STRUCT] = json_type_object,
-    [JSON_TUPLE] = json_type_array,     [JSON_LIST] = json_type_array,
-    [JSON_ANY_ARRAY] = json_type_array, [JSON_ANY_OBJECT] = json_type_object,
+    [JSON_TEXT] = json_type_string,       [JSON_BORROWED] = json_type_string,
+    [JSON_UNSIGNED] = json_type_int,      [JSON_SIGNED] = json_type_int,
+    [JSON_NUMBER] = json_type_double,     [JSON_BOOL] = json_type_boolean,
+    [JSON_WORD] = json_type_string,       [JSON_CPUS] = json_type_string,
+    [JSON_STRUCT] = json_type_object,     [JSON_TUPLE] = json_type_array,
+    [JSON_LIST] = json_type_array,        [JSON_ANY_ARRAY] = json_type_array,
+    [JSON_ANY_OBJECT] = json_type_object,
 };
 
 static int check_type(const struct json_field *field, struct json_object *value,
@@ -94,17 +95,37 @@ static int check_type(const struct json_field *field, struct json_object *value,
                            json_type_to_name(type));
 }
 
-static int read_text(const struct json_field *field, struct json_object *value, char *out,
-                     struct berth_error *err)
+/* The text of a field that has from field->min to `most` bytes; NULL and err. */
+static const char *text_of(const struct json_field *field, struct json_object *value, size_t most,
+                           struct berth_error *err)
 {
     const char *text = json_text(value);
     size_t length = text ? strlen(text) : 0;
 
-    if (!text || length >= field->size || (double)length < field->min)
-        return berth_error_set(err, ": %g to %zu bytes expected, none of them NUL", field->min,
-                               field->size - 1);
-    memcpy(out, text, length + 1);
-    return 0;
+    if (text && length <= most && (double)length >= field->min)
+        return text;
+    berth_error_set(err, ": %g to %zu bytes expected, none of them NUL", field->min, most);
+    return NULL;
+}
+
+static int read_text(const struct json_field *field, struct json_object *value, char *out,
+                     struct berth_error *err)
+{
+    const char *text = text_of(field, value, field->size - 1, err);
+
+    if (text)
+        strcpy(out, text);
+    return text ? 0 : -1;
+}
+
+static int read_borrowed(const struct json_field *field, struct json_object *value,
+                         const char **out, struct berth_error *err)
+{
+    const char *text = text_of(field, value, (size_t)field->max, err);
+
+    if (text)
+        *out = text;
+    return text ? 0 : -1;
 }
 
 static int read_number(const struct json_field *field, struct json_object *value, void *out,
@@ -222,6 +243,8 @@ static int read_present(const struct json_field *field, struct json_object *valu
     switch (field->kind) {
     case JSON_TEXT:
         return read_text(field, value, out, err);
+    case JSON_BORROWED:
+        return read_borrowed(field, value, out, err);
     case JSON_BOOL:
         *(bool *)out = json_object_get_boolean(value);
         return 0;
@@ -344,6 +367,11 @@ static struct json_object *new_text(const struct json_field *field, const char *
     return (double)length < field->min ? NULL : json_object_new_string_len(text, (int)length);
 }
 
+static struct json_object *new_borrowed(const char *text)
+{
+    return json_object_new_string(text ? text : "");
+}
+
 static struct json_object *new_struct(const struct json_field *fields, const void *from)
 {
     struct json_object *object = json_object_new_object();
@@ -359,6 +387,8 @@ static struct json_object *new_value(const struct json_field *field, const void 
     switch (field->kind) {
     case JSON_TEXT:
         return new_text(field, at);
+    case JSON_BORROWED:
+        return new_borrowed(*(const char *const *)at);
     case JSON_NUMBER:
         return new_number(field, *(const double *)at);
     case JSON_BOOL:

@@ -30,6 +30,8 @@ enum json_kind {
     JSON_STRUCT,    /* a struct: an object of fields */
     JSON_TUPLE,     /* a struct: an array of the values of its fields, in their order */
     JSON_LIST,      /* n values in `size` bytes: an array of n; fields: one for each of them */
+    JSON_BORROWED,  /* const char *, borrowed of what was read: a string of at most max bytes, no
+                       NUL in it; NULL is written as "" */
     JSON_ANY_ARRAY, /* struct json_object *, borrowed of what was read: an array */
     JSON_ANY_OBJECT /* likewise an object */
 };
@@ -55,7 +57,7 @@ struct json_field {
     .size = sizeof(((type *)NULL)->member)
 /* clang-format off */
 #define JSON_KIND(value)                                                                           \
-    _Generic((value), char *: JSON_TEXT, bool: JSON_BOOL, double: JSON_NUMBER,                     \
+    _Generic((value), char *: JSON_TEXT, const char *: JSON_BORROWED, bool: JSON_BOOL, double: JSON_NUMBER,                     \
              struct cpus: JSON_CPUS, uint32_t: JSON_UNSIGNED, uint64_t: JSON_UNSIGNED,             \
              int32_t: JSON_SIGNED, int64_t: JSON_SIGNED)
 #define JSON_FIELD(type, key, member, needed)                                                      \

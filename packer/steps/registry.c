@@ -56,6 +56,7 @@ void registry_init(struct registry *registry, size_t history)
 static void step_free(struct step *step)
 {
     free(step->request.task);
+    free(step->request.kept);
     free(step->body.task);
     free(step->counts);
     free(step->bill.running);
@@ -96,11 +97,15 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
 {
     struct step *step = calloc(1, sizeof(*step));
 
-    if (!step || body_init(&step->body, request) < 0) {
+    if (!step)
+        return NULL;
+    step->request = *request;
+    step->request.kept = NULL;
+    if (body_init(&step->body, request) < 0 || wire_register_keep(&step->request) < 0) {
+        free(step->body.task);
         free(step);
         return NULL;
     }
-    step->request = *request;
     request->task = NULL;
     request->ntasks = 0;
     step->started_at = time(NULL);

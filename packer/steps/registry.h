@@ -235,7 +235,8 @@ struct registry {
 void registry_init(struct registry *registry, size_t history);
 void registry_free(struct registry *registry);
 
-/* A new live step; takes over request (and clears it). NULL when out of memory. */
+/* A new live step; takes over the request's tasks, and copies the rest of it. NULL when out of
+ * memory. */
 struct step *registry_add(struct registry *registry, struct wire_register *request);
 struct step *registry_find(const struct registry *registry,
                            struct wire_step_id id); /* live only; NULL */

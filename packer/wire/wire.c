@@ -59,6 +59,8 @@ static const struct json_field options_fields[] = {
     JSON_END,
 };
 
+#define LONG(member, size) JSON_RANGE(struct wire_register, #member, member, OPTIONAL, 0, (size)-1)
+
 static const struct json_field register_fields[] = {
     JOB(register, REQUIRED),
     STEP(register, REQUIRED),
@@ -69,9 +71,9 @@ static const struct json_field register_fields[] = {
     FIELD(register, restart, OPTIONAL),
     FIELD(register, cpus_per_task, OPTIONAL),
     FIELD(register, node, OPTIONAL),
-    FIELD(register, job_cores, OPTIONAL),
-    FIELD(register, step_cores, OPTIONAL),
-    FIELD(register, exe, OPTIONAL),
+    LONG(job_cores, WIRE_CORES_MAX),
+    LONG(step_cores, WIRE_CORES_MAX),
+    LONG(exe, PATH_MAX),
     FIELD(register, hash, OPTIONAL),
     FIELD(register, shape, OPTIONAL),
     FIELD(register, account, OPTIONAL),
@@ -221,7 +223,8 @@ static int decode_tasks(struct json_object *object, struct wire_register *reg,
     return reg->task ? 0 : -1;
 }
 
-static int decode_groups(struct json_object *object, struct wire_register *reg,
+/* Reads the groups into group[WIRE_GROUPS_MAX]. */
+static int decode_groups(struct json_object *object, struct wire_register *reg, uint32_t *group,
                          struct berth_error *err)
 {
     struct json_object *groups = NULL;
@@ -234,8 +237,41 @@ static int decode_groups(struct json_object *object, struct wire_register *reg,
     if (reg->ngroups > WIRE_GROUPS_MAX)
         return berth_error_set(err, "groups: at most %d expected, not %zu", WIRE_GROUPS_MAX,
                                reg->ngroups);
-    return json_get_list(groups, "groups", reg->ngroups, &group_item, reg->group,
-                         sizeof(reg->group[0]), err);
+    reg->group = group;
+    return json_get_list(groups, "groups", reg->ngroups, &group_item, group, sizeof(group[0]), err);
+}
+
+/* Copies a text to *to, which goes behind it. Returns the copy. */
+static const char *keep_text(const char *text, char **to)
+{
+    char *copy = *to;
+
+    *to = stpcpy(copy, text ? text : "") + 1;
+    return copy;
+}
+
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 1;
+}
+
+int wire_register_keep(struct wire_register *reg)
+{
+    size_t groups = reg->ngroups * sizeof(reg->group[0]);
+    char *kept = malloc(groups + text_size(reg->job_cores) + text_size(reg->step_cores) +
+                        text_size(reg->exe)),
+         *text = kept + groups;
+
+    if (!kept)
+        return -1;
+    if (groups)
+        memcpy(kept, reg->group, groups);
+    reg->group = (const uint32_t *)(void *)kept;
+    reg->job_cores = keep_text(reg->job_cores, &text);
+    reg->step_cores = keep_text(reg->step_cores, &text);
+    reg->exe = keep_text(reg->exe, &text);
+    reg->kept = kept;
+    return 0;
 }
 
 /* A node's name becomes part of a path, a tag part of a profile's key. */
@@ -253,12 +289,17 @@ static int check_names(const struct wire_register *reg, struct berth_error *err)
 static int decode_register(struct json_object *object, struct wire_register *reg,
                            struct berth_error *err)
 {
+    uint32_t group[WIRE_GROUPS_MAX];
+
     memset(reg, 0, sizeof(*reg));
     wire_options_init(&reg->options);
     if (json_read(object, register_fields, reg, err) < 0 || check_names(reg, err) < 0 ||
-        decode_groups(object, reg, err) < 0)
+        decode_groups(object, reg, group, err) < 0 || decode_tasks(object, reg, err) < 0)
         return -1;
-    return decode_tasks(object, reg, err);
+    if (wire_register_keep(reg) == 0)
+        return 0;
+    free(reg->task);
+    return berth_no_memory(err);
 }
 
 static int decode_end(struct json_object *object, struct wire_end *end, struct berth_error *err)
@@ -350,7 +391,9 @@ void wire_request_clear(struct wire_request *request)
 {
     if (request->op == WIRE_OP_REGISTER) {
         free(request->reg.task);
+        free(request->reg.kept);
         request->reg.task = NULL;
+        request->reg.kept = NULL;
     }
 }
 

@@ -27,6 +27,7 @@
 #define WIRE_HASH_MAX 33  /* 32 hex digits and NUL */
 #define WIRE_SHAPE_MAX 64 /* wire_args_shape, with NUL */
 #define WIRE_GROUPS_MAX 64
+#define WIRE_CORES_MAX 1024 /* of a list of cores, with NUL */
 
 /* ---- what a user may ask for: --contention-aware=LIST ---- */
 
@@ -94,30 +95,38 @@ struct wire_step_id {
 /* What names all steps of the node, where a job or its steps can be named. */
 #define WIRE_ALL ((struct wire_step_id){UINT32_MAX, UINT32_MAX})
 
+/* Its long texts and its list of groups lie elsewhere: a step has some dozens of bytes of them, and
+ * might have thousands. */
 struct wire_register {
     struct wire_step_id id;
     uint32_t array_job, array_task; /* 0 and 0 when not of an array */
     uint32_t uid, gid;
     uint32_t restart; /* times the job was requeued */
     uint32_t cpus_per_task;
-    char node[64];        /* node name, as in the cgroup's path */
-    char job_cores[1024]; /* Slurm's abstract core lists: shown, never used as CPU numbers */
-    char step_cores[1024];
-    char exe[PATH_MAX];         /* canonical path; "" unknown */
+    char node[64];         /* node name, as in the cgroup's path */
+    const char *job_cores; /* Slurm's abstract core lists: shown, never used as CPU numbers */
+    const char *step_cores;
+    const char *exe;            /* canonical path; "" unknown */
     char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
     char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
     char account[64], qos[64];  /* as the step's environment has them; "" unknown */
     char partition[64], job_name[128], cluster[64]; /* likewise, for the ledger */
     uint32_t nodes;                                 /* of the job; 0 unknown */
     size_t ngroups;
-    uint32_t group[WIRE_GROUPS_MAX]; /* [ngroups] its user's other groups */
-    bool bound_by_hand;              /* the user gave --cpu-bind=map_... or mask_... */
-    bool user_omp_threads;           /* OMP_NUM_THREADS is the user's own */
+    const uint32_t *group; /* [ngroups] its user's other groups */
+    bool bound_by_hand;    /* the user gave --cpu-bind=map_... or mask_... */
+    bool user_omp_threads; /* OMP_NUM_THREADS is the user's own */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     size_t ntasks;
     struct wire_task *task; /* [ntasks] */
+    void *kept; /* where the long texts and the groups lie (wire_register_keep), or NULL:
+                   they are the caller's */
 };
+
+/* Copies the long texts (NULL: "") and the groups to memory that the registration keeps from then
+ * on, in reg->kept, for the caller to free. Returns 0, or -1 with errno ENOMEM and nothing done. */
+int wire_register_keep(struct wire_register *reg);
 
 struct wire_end {
     struct wire_step_id id;

@@ -64,6 +64,7 @@ void bench_start(struct packer *packer, uint32_t job, const char *tag)
 {
     struct wire_register request = {.id.job = job, .cpus_per_task = 1, .ntasks = 1};
     struct wire_answer answer = {0};
+    char core[16];
 
     request.task = calloc(1, sizeof(*request.task));
     if (!request.task)
@@ -73,8 +74,8 @@ void bench_start(struct packer *packer, uint32_t job, const char *tag)
     request.options.mode = WIRE_MODE_AUTO;
     snprintf(request.options.tag, sizeof(request.options.tag), "%s", tag);
     snprintf(request.node, sizeof(request.node), "bench");
-    snprintf(request.job_cores, sizeof(request.job_cores), "%u", job % BENCH_CORES);
-    snprintf(request.step_cores, sizeof(request.step_cores), "%u", job % BENCH_CORES);
+    snprintf(core, sizeof(core), "%u", job % BENCH_CORES);
+    request.job_cores = request.step_cores = core;
     pipeline_start(packer, &request, &answer);
     if (!answer.ok)
         bench_die("registration", answer.error);

@@ -57,11 +57,13 @@ static void put_step(size_t i, size_t ntasks)
                                     .uid = 1000 + i % 20,
                                     .ntasks = ntasks};
     struct step *step;
+    char exe[64];
 
     wire_options_init(&request.options);
     request.task = calloc(ntasks, sizeof(*request.task));
     snprintf(request.account, sizeof(request.account), "account%zu", i % 10);
-    snprintf(request.exe, sizeof(request.exe), "/usr/bin/program%zu", i % 40);
+    snprintf(exe, sizeof(exe), "/usr/bin/program%zu", i % 40);
+    request.exe = exe;
     step = request.task ? registry_add(&packer.steps, &request) : NULL;
     if (!step)
         bench_die("memory", strerror(errno));

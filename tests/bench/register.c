@@ -165,6 +165,7 @@ static double start(uint32_t job)
     struct wire_task task = {.id = 0, .pid = NO_SUCH_PID + (pid_t)job};
     struct wire_request request = {.op = WIRE_OP_REGISTER};
     struct wire_register *reg = &request.reg;
+    char core[16];
 
     reg->id.job = job;
     reg->cpus_per_task = 1;
@@ -178,9 +179,9 @@ static double start(uint32_t job)
     else
         snprintf(reg->options.tag, sizeof(reg->options.tag), "p%d", (int)(drand48() * PROFILES));
     snprintf(reg->node, sizeof(reg->node), "bench");
-    snprintf(reg->exe, sizeof(reg->exe), "/usr/bin/solver");
-    snprintf(reg->job_cores, sizeof(reg->job_cores), "%u", job % BENCH_CORES);
-    snprintf(reg->step_cores, sizeof(reg->step_cores), "%u", job % BENCH_CORES);
+    snprintf(core, sizeof(core), "%u", job % BENCH_CORES);
+    reg->exe = "/usr/bin/solver";
+    reg->job_cores = reg->step_cores = core;
     return ask(&request);
 }
 

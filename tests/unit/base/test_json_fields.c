@@ -377,6 +377,32 @@ static void test_no_object(void **state)
     assert_string_equal(err.text, "object expected, not array");
 }
 
+/* A text that is borrowed is where the object has it; NULL is written as "". */
+static void test_borrowed(void **state)
+{
+    struct {
+        const char *text;
+    } lent = {NULL};
+    const struct json_field fields[] = {
+        {.name = "f", .kind = JSON_BORROWED, .size = sizeof(lent.text), .max = 3}, JSON_END};
+    struct json_object *good = parsed("{\"f\":\"abc\"}"), *bad = parsed("{\"f\":\"abcd\"}"),
+                       *empty = json_object_new_object();
+    struct berth_error err = {""};
+
+    (void)state;
+    json_write(empty, fields, &lent);
+    assert_string_equal(json_object_to_json_string_ext(empty, JSON_C_TO_STRING_PLAIN),
+                        "{\"f\":\"\"}");
+    assert_int_equal(json_read(good, fields, &lent, &err), 0);
+    assert_ptr_equal(lent.text, json_object_get_string(json_object_object_get(good, "f")));
+    assert_int_equal(json_read(bad, fields, &lent, &err), -1);
+    assert_string_equal(err.text, "f: 0 to 3 bytes expected, none of them NUL");
+    assert_string_equal(lent.text, "abc");
+    json_object_put(good);
+    json_object_put(bad);
+    json_object_put(empty);
+}
+
 /* ---- lists and matrices ---- */
 
 struct figure {
@@ -448,11 +474,12 @@ static void test_empty_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_absent),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_many_words), cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_not_known),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_object),  cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_empty_list), cmocka_unit_test(test_matrix_refused),
+        cmocka_unit_test(test_absent),         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_many_words),     cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_not_known),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_object),      cmocka_unit_test(test_borrowed),
+        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_empty_list),
+        cmocka_unit_test(test_matrix_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

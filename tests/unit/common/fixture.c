@@ -228,9 +228,9 @@ struct wire_register fixture_request(uint32_t job, uint32_t step, const char *jo
     wire_options_init(&request.options);
     request.options.mode = WIRE_MODE_AUTO;
     snprintf(request.options.tag, sizeof(request.options.tag), "%s", tag ? tag : "");
-    snprintf(request.job_cores, sizeof(request.job_cores), "%s", job_cpus);
-    snprintf(request.step_cores, sizeof(request.step_cores), "%s", step_cpus);
-    snprintf(request.exe, sizeof(request.exe), "/usr/bin/prog");
+    request.job_cores = job_cpus;
+    request.step_cores = step_cpus;
+    request.exe = "/usr/bin/prog";
     snprintf(request.hash, sizeof(request.hash), "0123456789abcdef0123456789abcdef");
     request.ntasks = ntasks;
     request.task = calloc(ntasks, sizeof(*request.task));

@@ -106,7 +106,7 @@ static void test_isolate(void **state)
                                     .account = "physics",
                                     .qos = "high",
                                     .ngroups = 2,
-                                    .group = {27, 28}};
+                                    .group = (const uint32_t[]){27, 28}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -114,7 +114,7 @@ static void test_nothing(void **state)
     struct ledger_record record;
 
     assert_int_equal(step_go(step, STEP_LEFT), 0);
-    step->request.exe[0] = '\0';
+    step->request.exe = "";
     ledger_record_fill(&f->packer, step, &record);
     for (const struct json_field *field = ledger_fields; field->name; field++)
         if (field->kind == JSON_NUMBER && strcmp(field->name, "elapsed_s") != 0 &&

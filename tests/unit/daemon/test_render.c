@@ -119,7 +119,8 @@ static void test_unknown_is_null(void **state)
     struct json_object *object;
     struct step *step;
 
-    request.exe[0] = request.hash[0] = '\0';
+    request.exe = "";
+    request.hash[0] = '\0';
     step = fixture_start(f, request);
     object = render_step(&f->packer, step);
     assert_field(object, "id", "\"1.batch\"");
@@ -293,7 +294,7 @@ static void test_hostile_name(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, NULL);
     struct json_object *object;
 
-    strcpy(request.exe, "/tmp/a\"},\n{\"x");
+    request.exe = "/tmp/a\"},\n{\"x";
     object = render_step(&f->packer, fixture_start(f, request));
     assert_field(object, "command", "\"a\\\"},\\n{\\\"x\"");
     json_object_put(object);

@@ -82,7 +82,7 @@ static void test_names(void **state)
         struct json_object *sample;
 
         strcpy(step->request.options.tag, cases[i].tag);
-        strcpy(step->request.exe, cases[i].exe);
+        step->request.exe = cases[i].exe;
         sample = render_sample(&f->packer, step, true);
         assert_string_equal(text(sample, "step"), cases[i].name);
         json_object_put(sample);

@@ -452,7 +452,7 @@ static void test_hostile_names(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, NULL);
 
     strcpy(request.account, "a\"} 1\nberth_cores 9\n# EOF\n\\\xff");
-    strcpy(request.exe, "/tmp/x\",uid=\"0");
+    request.exe = "/tmp/x\",uid=\"0";
     fixture_start(f, request);
     for (enum metrics_format format = 0; format < METRICS_FORMATS; format++) {
         struct page *page = get(f, format, true);

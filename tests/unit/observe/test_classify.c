@@ -82,7 +82,7 @@ static void test_no_key(void **state)
     struct fixture *f = *state;
     struct step *step = classified(f, "");
 
-    step->request.exe[0] = '\0';
+    step->request.exe = "";
     classify_profile(&f->packer, step);
     assert_unprofiled(f, step);
 }

@@ -147,7 +147,8 @@ static void test_not_known(void **state)
     refused(f, step, "instructions per second");
     step->profile.known = false;
     refused(f, step, "no profile");
-    step->request.options.tag[0] = step->request.exe[0] = '\0';
+    step->request.options.tag[0] = '\0';
+    step->request.exe = "";
     refused(f, step, "neither a program nor a tag");
     step = step_of(f, "x");
     f->packer.machine->node[1].local[4].value = NAN;

@@ -164,6 +164,29 @@ static void test_kinds(void **state)
     }
 }
 
+/* A step keeps what its request only points at. */
+static void test_texts(void **state)
+{
+    struct wire_register request = fixture_request(1, 0, NULL, NULL, 1, "t");
+    char cores[] = "0-1", exe[] = "/bin/a";
+    uint32_t group[] = {7, 8};
+    struct step *step;
+
+    request.job_cores = cores;
+    request.exe = exe;
+    request.group = group;
+    request.ngroups = 2;
+    step = registry_add(*state, &request);
+    assert_non_null(step);
+    cores[0] = exe[1] = 'x';
+    group[0] = 0;
+    assert_string_equal(step->request.job_cores, "0-1");
+    assert_string_equal(step->request.step_cores, "");
+    assert_string_equal(step->request.exe, "/bin/a");
+    assert_int_equal(step->request.group[0], 7);
+    assert_int_equal(step->request.group[1], 8);
+}
+
 static void test_profile_key(void **state)
 {
     struct step *step = add(*state, 1, 0);
@@ -184,11 +207,12 @@ static void test_profile_key(void **state)
 static void test_profile_key_fits(void **state)
 {
     struct step *step = add(*state, 1, 0);
-    char key[PROFILE_KEY_MAX];
+    char key[PROFILE_KEY_MAX], exe[PATH_MAX];
 
     step->request.options.tag[0] = '\0';
-    memset(step->request.exe, 'x', sizeof(step->request.exe) - 1);
-    step->request.exe[sizeof(step->request.exe) - 1] = '\0';
+    memset(exe, 'x', sizeof(exe) - 1);
+    exe[sizeof(exe) - 1] = '\0';
+    step->request.exe = exe;
     program_key(step, key);
     assert_non_null(strstr(key, "xx#0123456789abcdef0123456789abcdef"));
 }
@@ -296,6 +320,7 @@ int main(void)
         test(test_history),
         test(test_job_lives),
         test(test_kinds),
+        test(test_texts),
         test(test_profile_key),
         test(test_profile_key_fits),
         cmocka_unit_test(test_size),

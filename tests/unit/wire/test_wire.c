@@ -33,6 +33,8 @@ static struct wire_request round_trip(const struct wire_request *request)
     return back;
 }
 
+static const uint32_t groups[] = {0, UINT32_MAX};
+
 static struct wire_register full_register(struct wire_task *task, size_t ntasks)
 {
     struct wire_register reg = {.id = {4711, WIRE_STEP_BATCH},
@@ -55,7 +57,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .cluster = "north",
                                 .nodes = UINT32_MAX,
                                 .ngroups = 2,
-                                .group = {0, UINT32_MAX},
+                                .group = groups,
                                 .bound_by_hand = true,
                                 .user_omp_threads = true,
                                 .ntasks = ntasks,
@@ -116,7 +118,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_string_equal(a->cluster, b->cluster);
     assert_int_equal(a->nodes, b->nodes);
     assert_int_equal(a->ngroups, b->ngroups);
-    assert_memory_equal(a->group, b->group, sizeof(a->group));
+    assert_memory_equal(a->group, b->group, a->ngroups * sizeof(a->group[0]));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_same_options(&a->options, &b->options);
