@@ -4,4 +4,6 @@ libmodels_la_SOURCES += \
 	models/placing/di.c models/placing/di.h \
 	models/placing/di_tree.c models/placing/di_tree.h \
 	models/placing/dio_power.c models/placing/dio_power.h \
+	models/placing/improve.c models/placing/improve.h \
+	models/placing/improve_guess.c models/placing/improve_guess.h \
 	models/placing/isolate.c models/placing/isolate.h

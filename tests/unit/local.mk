@@ -119,6 +119,7 @@ unit_programs = \
 	tests/unit/models/placing/test_cluster \
 	tests/unit/models/placing/test_di \
 	tests/unit/models/placing/test_dio_power \
+	tests/unit/models/placing/test_improve \
 	tests/unit/models/placing/test_isolate \
 	tests/unit/models/slowdown/test_animal \
 	tests/unit/models/slowdown/test_contend \

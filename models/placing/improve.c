@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "models/placing/improve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/placing/improve_guess.h"
+
+#define LEAST 1e-9 /* that a change is worth: less is rounding */
+#define RINGS 32   /* pairs that a third unit is sought for */
+#define ROUNDS 16  /* and one a unit: a truth that is only nearly one could go round in circles */
+
+struct search {
+    const struct improve *problem;
+    struct guess guess;
+    size_t *start;                           /* [n] where the units stood at first */
+    size_t nbest, nring;                     /* how many there are of: */
+    struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
+    struct guess_change ring[RINGS];         /* u takes v's place, and v has none */
+    struct improve_found found;
+};
+
+/* ---- candidates ---- */
+
+static size_t kind_of(const struct search *search, size_t unit)
+{
+    return search->problem->kind ? search->problem->kind[unit] : unit;
+}
+
+/* Whether two changes move units of the same kinds on the same ways. */
+static bool alike(const struct search *search, const struct guess_change *a,
+                  const struct guess_change *b)
+{
+    const size_t *at = search->guess.cache_of;
+
+    if (a->n != b->n || fabs(a->value - b->value) > LEAST * fabs(a->value))
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        bool found = false;
+
+        for (size_t j = 0; j < b->n && !found; j++)
+            found = a->move[i].to == b->move[j].to && at[a->move[i].unit] == at[b->move[j].unit] &&
+                    kind_of(search, a->move[i].unit) == kind_of(search, b->move[j].unit);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the candidate in a list by descending value, if it is among the first `room`. */
+static void keep(const struct search *search, struct guess_change *list, size_t *n, size_t room,
+                 const struct guess_change *change)
+{
+    size_t i = *n;
+
+    if (*n == room && change->value <= list[room - 1].value)
+        return;
+    for (size_t j = 0; j < *n; j++)
+        if (alike(search, &list[j], change))
+            return;
+    if (*n < room)
+        ++*n;
+    else
+        i--;
+    for (; i > 0 && list[i - 1].value < change->value; i--)
+        list[i] = list[i - 1];
+    list[i] = *change;
+}
+
+/* Returns how many units stand elsewhere than at the start, after the change. */
+static size_t moved_after(const struct search *search, const struct guess_change *change)
+{
+    size_t moved = search->found.moved;
+
+    for (size_t i = 0; i < change->n; i++) {
+        size_t unit = change->move[i].unit;
+
+        moved += change->move[i].to != search->start[unit];
+        moved -= search->guess.cache_of[unit] != search->start[unit];
+    }
+    return moved;
+}
+
+static void offer(struct search *search, struct guess_change *change)
+{
+    size_t most = search->problem->moves_max;
+
+    change->value = guess_value(&search->guess, change);
+    if (change->value > -INFINITY && guess_fits(&search->guess, change) &&
+        (!most || moved_after(search, change) <= most))
+        keep(search, search->best, &search->nbest, IMPROVE_TRIES, change);
+}
+
+static void add_move(struct guess_change *change, size_t unit, size_t to)
+{
+    change->move[change->n].unit = unit;
+    change->move[change->n++].to = to;
+}
+
+static size_t free_cores(const struct search *search, size_t cache)
+{
+    return search->problem->room[cache] - search->guess.used[cache];
+}
+
+/* Finds the cache with free cores for a unit where it loses least by the guess; `caches`: none but
+ * its own and `but`. */
+static size_t free_place(const struct search *search, size_t unit, size_t but)
+{
+    const struct improve *problem = search->problem;
+    struct guess_change change = {.n = 1};
+    size_t best = problem->caches;
+    double most = -INFINITY;
+
+    for (size_t c = 0; c < problem->caches; c++) {
+        if (c == but || c == search->guess.cache_of[unit] ||
+            free_cores(search, c) < problem->cores[unit])
+            continue;
+        change.move[0].unit = unit;
+        change.move[0].to = c;
+        change.value = guess_value(&search->guess, &change);
+        if (change.value > most) {
+            most = change.value;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* Offers that u takes v's place, which goes to u's, or to a free core elsewhere. Also notes how far
+ * that would be good for u if v vanished. */
+static void offer_exchange(struct search *search, size_t u, size_t v)
+{
+    const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
+    struct guess_change change = {.n = 0}, ring;
+    size_t away;
+
+    add_move(&change, u, at[v]);
+    ring = change;
+    add_move(&change, v, at[u]);
+    if (u < v || cores[u] != cores[v])
+        offer(search, &change);
+    away = free_place(search, v, at[u]);
+    if (away < search->problem->caches) {
+        change.move[1].to = away;
+        offer(search, &change);
+    }
+    if (cores[u] != cores[v])
+        return;
+    add_move(&ring, v, SIZE_MAX);
+    ring.value = (search->guess.beside[u * search->problem->caches + at[u]] -
+                  search->guess.beside[u * search->problem->caches + at[v]] +
+                  search->problem->pair(u, v, search->problem->arg) +
+                  search->guess.beside[v * search->problem->caches + at[v]]) *
+                     search->problem->horizon -
+                 guess_price(&search->guess, u, at[v]);
+    if (ring.value > -INFINITY)
+        keep(search, search->ring, &search->nring, RINGS, &ring);
+}
+
+/* Adds the member of the cache that best goes to `to` and is not in the change yet. Returns false
+ * where all are. */
+static bool add_ejected(const struct search *search, size_t cache, size_t to,
+                        struct guess_change *change)
+{
+    const struct guess *guess = &search->guess;
+    size_t caches = search->problem->caches, best = SIZE_MAX;
+    double least = INFINITY;
+
+    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++) {
+        size_t v = guess->member[i];
+        const double *beside = guess->beside + v * caches;
+        double more = (beside[to] - beside[cache]) / (double)search->problem->cores[v];
+        bool there = false;
+
+        for (size_t j = 0; j < change->n; j++)
+            there = there || change->move[j].unit == v;
+        if (!there && more < least && guess_price(guess, v, to) < INFINITY) {
+            least = more;
+            best = v;
+        }
+    }
+    if (best == SIZE_MAX || change->n == GUESS_CHANGE_MAX)
+        return false;
+    add_move(change, best, to);
+    return true;
+}
+
+/* Offers that a unit of several cores takes the places of several smaller ones. */
+static void offer_several(struct search *search, size_t u, size_t cache)
+{
+    const size_t *cores = search->problem->cores;
+    struct guess_change change = {.n = 0};
+    size_t left = free_cores(search, cache);
+
+    add_move(&change, u, cache);
+    while (left < cores[u]) {
+        if (!add_ejected(search, cache, search->guess.cache_of[u], &change))
+            return;
+        left += cores[change.move[change.n - 1].unit];
+    }
+    if (change.n > 2)
+        offer(search, &change);
+}
+
+/* Offers all that sends u to the cache. */
+static void offer_way(struct search *search, size_t u, size_t cache)
+{
+    const struct guess *guess = &search->guess;
+    struct guess_change alone = {.n = 0};
+
+    if (guess_price(guess, u, cache) == INFINITY)
+        return;
+    add_move(&alone, u, cache);
+    if (free_cores(search, cache) >= search->problem->cores[u])
+        offer(search, &alone);
+    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++)
+        offer_exchange(search, u, guess->member[i]);
+    if (search->problem->cores[u] > 1)
+        offer_several(search, u, cache);
+}
+
+/* Offers rings of three: w goes where u came from, and v where w was. */
+static void offer_rings(struct search *search, const struct guess_change *ring)
+{
+    const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
+    size_t u = ring->move[0].unit, v = ring->move[1].unit;
+
+    for (size_t w = 0; w < search->problem->n; w++) {
+        struct guess_change change = {.n = 0};
+
+        if (at[w] == at[u] || at[w] == at[v] || cores[w] != cores[u])
+            continue;
+        add_move(&change, u, at[v]);
+        add_move(&change, v, at[w]);
+        add_move(&change, w, at[u]);
+        offer(search, &change);
+    }
+}
+
+static void collect(struct search *search)
+{
+    search->nbest = search->nring = 0;
+    for (size_t u = 0; u < search->problem->n; u++)
+        for (size_t c = 0; c < search->problem->caches; c++)
+            if (c != search->guess.cache_of[u])
+                offer_way(search, u, c);
+    for (size_t i = 0; i < search->nring; i++)
+        offer_rings(search, &search->ring[i]);
+}
+
+/* ---- the truth ---- */
+
+static void add_touched(size_t *touched, size_t *n, size_t cache)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (touched[i] == cache)
+            return;
+    touched[(*n)++] = cache;
+}
+
+/* Returns what the node loses less by the change. */
+static double gain_of(struct search *search, const struct guess_change *change)
+{
+    const struct improve *problem = search->problem;
+    size_t *at = search->guess.cache_of, touched[2 * GUESS_CHANGE_MAX], n = 0;
+    size_t from[GUESS_CHANGE_MAX];
+    double before;
+
+    for (size_t i = 0; i < change->n; i++) {
+        from[i] = at[change->move[i].unit];
+        add_touched(touched, &n, from[i]);
+        add_touched(touched, &n, change->move[i].to);
+    }
+    before = problem->lost(at, touched, n, problem->arg);
+    for (size_t i = 0; i < change->n; i++)
+        at[change->move[i].unit] = change->move[i].to;
+    before -= problem->lost(at, touched, n, problem->arg);
+    for (size_t i = 0; i < change->n; i++)
+        at[change->move[i].unit] = from[i];
+    search->found.judged += 2;
+    return before;
+}
+
+/* Makes the best of the candidates, if any pays. Returns whether one did. */
+static bool make_best(struct search *search)
+{
+    struct guess_change *best = NULL;
+    double most = LEAST, gain = 0, price = 0;
+
+    for (size_t i = 0; i < search->nbest; i++) {
+        struct guess_change *change = &search->best[i];
+        double its_gain, its_price = 0;
+
+        if (search->problem->judged_max && search->found.judged + 2 > search->problem->judged_max)
+            break;
+        for (size_t j = 0; j < change->n; j++)
+            its_price += guess_price(&search->guess, change->move[j].unit, change->move[j].to);
+        its_gain = gain_of(search, change);
+        if (its_gain * search->problem->horizon - its_price > most) {
+            most = its_gain * search->problem->horizon - its_price;
+            gain = its_gain;
+            price = its_price;
+            best = change;
+        }
+    }
+    if (!best)
+        return false;
+    search->found.gain += gain;
+    search->found.price += price;
+    search->found.moved = moved_after(search, best);
+    guess_make(&search->guess, best);
+    return true;
+}
+
+int improve_solve(const struct improve *problem, size_t *cache_of, struct improve_found *found)
+{
+    struct search *search = calloc(1, sizeof(*search));
+    int rc = search ? guess_init(&search->guess, problem, cache_of) : -1;
+
+    if (rc == 0) {
+        search->problem = problem;
+        search->start = cache_of;
+        for (size_t rounds = 0; rounds < ROUNDS + problem->n; rounds++) {
+            collect(search);
+            if (!make_best(search))
+                break;
+        }
+        memcpy(cache_of, search->guess.cache_of, problem->n * sizeof(*cache_of));
+        *found = search->found;
+    }
+    if (search)
+        guess_free(&search->guess);
+    free(search);
+    return rc;
+}

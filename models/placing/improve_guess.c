@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "models/placing/improve_guess.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void guess_free(struct guess *guess)
+{
+    free(guess->cache_of);
+    free(guess->used);
+    free(guess->first);
+    free(guess->member);
+    free(guess->beside);
+    free(guess->asks);
+}
+
+static int guess_alloc(struct guess *guess, size_t n, size_t caches)
+{
+    guess->cache_of = calloc(n + 1, sizeof(*guess->cache_of));
+    guess->used = calloc(caches + 1, sizeof(*guess->used));
+    guess->first = calloc(caches + 2, sizeof(*guess->first));
+    guess->member = calloc(n + 1, sizeof(*guess->member));
+    guess->beside = calloc(n * caches + 1, sizeof(*guess->beside));
+    guess->asks = calloc(3 * caches + 1, sizeof(*guess->asks));
+    if (!guess->cache_of || !guess->used || !guess->first || !guess->member || !guess->beside ||
+        !guess->asks) {
+        errno = ENOMEM;
+        return -1;
+    }
+    guess->minds = guess->asks + caches;
+    guess->both = guess->minds + caches;
+    return 0;
+}
+
+/* Whether everybody stands somewhere, and has his cores there. */
+static bool input_valid(const struct improve *problem, const size_t *cache_of, size_t *used)
+{
+    for (size_t u = 0; u < problem->n; u++) {
+        if (cache_of[u] >= problem->caches || problem->cores[u] == 0)
+            return false;
+        used[cache_of[u]] += problem->cores[u];
+    }
+    for (size_t c = 0; c < problem->caches; c++) {
+        if (used[c] > problem->room[c] ||
+            (problem->domain && problem->domain[c] >= problem->caches))
+            return false;
+    }
+    return problem->horizon >= 0;
+}
+
+size_t guess_domain(const struct guess *guess, size_t cache)
+{
+    return guess->problem->domain ? guess->problem->domain[cache] : 0;
+}
+
+/* Lists the units cache by cache. */
+static void list_members(struct guess *guess)
+{
+    const struct improve *problem = guess->problem;
+    size_t *first = guess->first;
+
+    memset(first, 0, (problem->caches + 2) * sizeof(*first));
+    for (size_t u = 0; u < problem->n; u++)
+        first[guess->cache_of[u] + 2]++;
+    for (size_t c = 2; c < problem->caches + 2; c++)
+        first[c] += first[c - 1];
+    for (size_t u = 0; u < problem->n; u++)
+        guess->member[first[guess->cache_of[u] + 1]++] = u;
+}
+
+/* Adds a unit to the sums of a cache's domain, or takes it out of them (sign -1). */
+static void count_in_domain(struct guess *guess, size_t unit, size_t cache, double sign)
+{
+    const struct improve *problem = guess->problem;
+    size_t domain = guess_domain(guess, cache);
+
+    if (!problem->asks)
+        return;
+    guess->asks[domain] += sign * problem->asks[unit];
+    guess->minds[domain] += sign * problem->minds[unit];
+    guess->both[domain] += sign * problem->asks[unit] * problem->minds[unit];
+}
+
+/* Adds the pairs of a unit to the others' sums for a cache, or takes them out (sign -1). */
+static void count_beside(struct guess *guess, size_t unit, size_t cache, double sign)
+{
+    const struct improve *problem = guess->problem;
+
+    for (size_t v = 0; v < problem->n; v++)
+        if (v != unit)
+            guess->beside[v * problem->caches + cache] +=
+                sign * problem->pair(unit, v, problem->arg);
+}
+
+int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of)
+{
+    *guess = (struct guess){.problem = problem};
+    if (guess_alloc(guess, problem->n, problem->caches) < 0)
+        return -1;
+    if (!input_valid(problem, cache_of, guess->used)) {
+        errno = EINVAL;
+        return -1;
+    }
+    memcpy(guess->cache_of, cache_of, problem->n * sizeof(*cache_of));
+    for (size_t u = 0; u < problem->n; u++) {
+        count_beside(guess, u, cache_of[u], 1);
+        count_in_domain(guess, u, cache_of[u], 1);
+    }
+    list_members(guess);
+    return 0;
+}
+
+double guess_price(const struct guess *guess, size_t unit, size_t to)
+{
+    const double *price = guess->problem->price;
+    size_t row = unit * guess->problem->caches;
+
+    return price ? price[row + to] - price[row + guess->cache_of[unit]] : 0;
+}
+
+bool guess_fits(const struct guess *guess, const struct guess_change *change)
+{
+    const struct improve *problem = guess->problem;
+
+    for (size_t i = 0; i < change->n; i++) {
+        size_t cache = change->move[i].to, used = guess->used[cache], left = 0;
+
+        for (size_t j = 0; j < change->n; j++) {
+            size_t unit = change->move[j].unit;
+
+            used += change->move[j].to == cache ? problem->cores[unit] : 0;
+            left += guess->cache_of[unit] == cache ? problem->cores[unit] : 0;
+        }
+        if (used - left > problem->room[cache])
+            return false;
+    }
+    return true;
+}
+
+/* Returns what is lost more on the caches. A pair of units that both move is in no sum as it will
+ * be: it is taken out as the sums have it, and counted as it will be. */
+static double more_beside(const struct guess *guess, const struct guess_change *change)
+{
+    const struct improve *problem = guess->problem;
+    double more = 0;
+
+    for (size_t i = 0; i < change->n; i++) {
+        size_t u = change->move[i].unit, to = change->move[i].to, from = guess->cache_of[u];
+        const double *beside = guess->beside + u * problem->caches;
+
+        more += beside[to] - beside[from];
+        for (size_t j = 0; j < i; j++) {
+            size_t v = change->move[j].unit, v_to = change->move[j].to, at = guess->cache_of[v];
+            int counted = (at == to) - (at == from) + (from == v_to) - (from == at);
+            int due = (to == v_to) - (from == at);
+
+            if (counted != due)
+                more += (due - counted) * problem->pair(u, v, problem->arg);
+        }
+    }
+    return more;
+}
+
+/* Returns what is lost more by the queues of the domains. */
+static double more_in_domains(const struct guess *guess, const struct guess_change *change)
+{
+    const struct improve *problem = guess->problem;
+    double more = 0;
+
+    for (size_t i = 0; problem->asks && i < 2 * change->n; i++) {
+        size_t unit = change->move[i / 2].unit, domain;
+        double asks = 0, minds = 0, both = 0;
+        bool seen = false;
+
+        domain = guess_domain(guess, i % 2 ? change->move[i / 2].to : guess->cache_of[unit]);
+        for (size_t j = 0; j < change->n; j++) {
+            size_t v = change->move[j].unit, to = guess_domain(guess, change->move[j].to);
+            size_t from = guess_domain(guess, guess->cache_of[v]);
+            double sign = (double)(to == domain) - (double)(from == domain);
+
+            seen = seen || (2 * j < i && from == domain) || (2 * j + 1 < i && to == domain);
+            asks += sign * problem->asks[v];
+            minds += sign * problem->minds[v];
+            both += sign * problem->asks[v] * problem->minds[v];
+        }
+        if (!seen)
+            more += (guess->asks[domain] + asks) * (guess->minds[domain] + minds) -
+                    guess->asks[domain] * guess->minds[domain] - both;
+    }
+    return more;
+}
+
+double guess_value(const struct guess *guess, const struct guess_change *change)
+{
+    double price = 0;
+
+    for (size_t i = 0; i < change->n; i++)
+        price += guess_price(guess, change->move[i].unit, change->move[i].to);
+    if (!isfinite(price))
+        return -INFINITY;
+    return -(more_beside(guess, change) + more_in_domains(guess, change)) *
+               guess->problem->horizon -
+           price;
+}
+
+void guess_make(struct guess *guess, const struct guess_change *change)
+{
+    for (size_t i = 0; i < change->n; i++) {
+        size_t unit = change->move[i].unit, from = guess->cache_of[unit], to = change->move[i].to;
+
+        count_beside(guess, unit, from, -1);
+        count_beside(guess, unit, to, 1);
+        count_in_domain(guess, unit, from, -1);
+        count_in_domain(guess, unit, to, 1);
+        guess->used[from] -= guess->problem->cores[unit];
+        guess->used[to] += guess->problem->cores[unit];
+        guess->cache_of[unit] = to;
+    }
+    list_members(guess);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* improve_guess - where the units stand during a search of improve.h, and what changes are worth by
+ * the guess: sums over pairs, kept up to date, so that a candidate costs a few additions. Only for
+ * improve.c and improve_guess.c. */
+#ifndef BERTH_MODELS_PLACING_IMPROVE_GUESS_H
+#define BERTH_MODELS_PLACING_IMPROVE_GUESS_H
+
+#include "models/placing/improve.h"
+
+#define GUESS_CHANGE_MAX 16 /* units that one candidate moves */
+
+/* A candidate: units that go to other caches together. */
+struct guess_change {
+    double value; /* what it is worth by the guess: gain * horizon - price */
+    size_t n;
+    struct {
+        size_t unit, to;
+    } move[GUESS_CHANGE_MAX];
+};
+
+struct guess {
+    const struct improve *problem;
+    size_t *cache_of;            /* [n] where the units stand now */
+    size_t *used;                /* [caches] cores of these */
+    size_t *first;               /* [caches + 1] where a cache's members begin in member */
+    size_t *member;              /* [n] units by cache */
+    double *beside;              /* [n * caches] the pairs of a unit with those on a cache */
+    double *asks, *minds, *both; /* [caches] sums of a domain: asks, minds, and their products */
+};
+
+/* Prepares the guess for units that stand so. Returns 0; -1 with errno EINVAL (improve_solve) or
+ * ENOMEM. guess_free frees it in any case. */
+int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of);
+void guess_free(struct guess *guess);
+
+/* Returns what it costs, or saves, that a unit stands on cache `to` instead of where it stands. */
+double guess_price(const struct guess *guess, size_t unit, size_t to);
+
+/* Returns the memory node of a cache. */
+size_t guess_domain(const struct guess *guess, size_t cache);
+
+/* Returns whether all who stand on the caches have a core there after the change. */
+bool guess_fits(const struct guess *guess, const struct guess_change *change);
+
+/* Returns what the change is worth by the guess; -INFINITY where a unit may not stand there. */
+double guess_value(const struct guess *guess, const struct guess_change *change);
+
+/* Makes the change. */
+void guess_make(struct guess *guess, const struct guess_change *change);
+
+#endif
