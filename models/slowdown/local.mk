@@ -4,6 +4,9 @@ libmodels_la_SOURCES += \
 	models/slowdown/app.h \
 	models/slowdown/contend.c models/slowdown/contend.h \
 	models/slowdown/contend_study.c models/slowdown/contend_study.h \
+	models/slowdown/evidence.c models/slowdown/evidence.h \
+	models/slowdown/evidence_cells.c models/slowdown/evidence_cells.h \
+	models/slowdown/evidence_solve.c \
 	models/slowdown/missrate.c models/slowdown/missrate.h \
 	models/slowdown/pain.c models/slowdown/pain.h \
 	models/slowdown/sdc.c models/slowdown/sdc.h
