@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* status - `berthctl status`: the node on one page. berthctl top draws the same page again and
  * again. */
+#include <inttypes.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdarg.h>
@@ -85,6 +86,25 @@ static void put_energy(struct page *page, struct json_object *zones)
         ctl_text(json_object_array_get_idx(zones, 0), "source"), text[1], text[2], text[3]);
 }
 
+/* Puts what is known of the steps: "known by stack distances 2, miss rate 1". */
+static void put_rungs(struct page *page, struct json_object *rungs)
+{
+    char line[256] = "";
+    size_t used = 0;
+
+    if (!rungs) /* of an older berthd */
+        return;
+    json_object_object_foreach(rungs, name, count)
+    {
+        if (json_object_get_uint64(count) == 0 || used > sizeof(line) - 64)
+            continue;
+        used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.32s %" PRIu64,
+                                 used ? "," : "", name, json_object_get_uint64(count));
+    }
+    if (used)
+        put(page, "steps known by:%s", line);
+}
+
 static void put_node(struct page *page, struct json_object *node)
 {
     char up[CTL_TIME_MAX];
@@ -97,6 +117,7 @@ static void put_node(struct page *page, struct json_object *node)
     put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
         ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
         ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));
+    put_rungs(page, ctl_object(node, "rungs"));
     put_energy(page, ctl_object(node, "energy"));
 }
 

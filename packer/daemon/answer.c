@@ -68,7 +68,7 @@ static void add_note(const struct packer *packer, const struct step *step,
     if (step->enacted.reason[0])
         snprintf(text, sizeof(text), "%.255s", step->enacted.reason);
     else
-        place_reason(step, text, sizeof(text));
+        place_note(step, text, sizeof(text));
     append(answer, text);
     if (size->given < size->cores) {
         snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,

@@ -17,6 +17,26 @@
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 
+/* What the step's predicted slowdown rests on. */
+static void add_knowledge(struct json_object *object, const struct step_knowledge *knowledge)
+{
+    json_add_text(object, "rung", step_rung_name[knowledge->rung]);
+    json_add_measure(object, "confidence", knowledge->confidence);
+}
+
+/* How many live steps are on each rung: {"stack distances": 2, ..}. */
+static struct json_object *render_rungs(const struct packer *packer)
+{
+    struct json_object *object = json_object_new_object();
+    size_t n[STEP_RUNGS] = {0};
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link) n[step->knowledge.rung]++;
+    for (size_t i = STEP_RUNGS; i-- > 0;)
+        json_add_u64(object, step_rung_name[i], n[i]);
+    return object;
+}
+
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
     cpus_zero(cpus);
@@ -42,6 +62,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
     json_add_text(node, "policy", wire_policy_name[packer->conf.policy]);
+    json_object_object_add(node, "rungs", render_rungs(packer));
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
     json_object_object_add(node, "energy", render_accounts(packer));
@@ -99,6 +120,8 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_text(object, "class", step_class_name[step->class.id]);
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
+    add_knowledge(object, &step->knowledge);
+    json_add_measure(object, "predicted_slowdown", step->place.predicted);
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", stands(step));
     json_object_object_add(object, "llc", llcs_of(packer, stands(step)));
@@ -295,6 +318,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
     json_add_measure(object, "predicted_slowdown", step->place.predicted);
+    add_knowledge(object, &step->knowledge);
     add_edp(object, &step->place.edp);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "max_slowdown", render_bound(packer, step));

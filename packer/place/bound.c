@@ -7,18 +7,22 @@
 #include <string.h>
 
 #include "packer/conf/admit.h"
+#include "packer/place/reason.h"
 
 /* Tells what the decision about the step's place has found out. */
 static void judge_place(const struct step *step, struct bound *bound)
 {
+    char percent[REASON_PERCENT_MAX];
+
     bound->predicted = step->place.predicted;
     bound->known = !isnan(bound->predicted);
     bound->met = bound->known && step->place.met;
     if (!bound->known)
         snprintf(bound->reason, sizeof(bound->reason), "too little is known to predict slowdowns");
     else
-        snprintf(bound->reason, sizeof(bound->reason), "predicted %.3g %% slower than alone%s",
-                 100 * bound->predicted, bound->met ? "" : ", and no better place was found");
+        snprintf(bound->reason, sizeof(bound->reason), "predicted %s %% slower than alone%s",
+                 reason_percent(bound->predicted, percent),
+                 bound->met ? "" : ", and no better place was found");
 }
 
 void bound_of(const struct packer *packer, const struct step *step, struct bound *bound)

@@ -2,16 +2,31 @@
 /* reason - see reason.h */
 #include "packer/place/reason.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-/* What the user asked for and this version does otherwise. */
-static const char *note_of(const struct step *step)
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Appends to text[size]; what does not fit is cut off. */
+static void append(char *text, size_t size, const char *format, ...)
 {
-    enum wire_policy asked = step->place.policy_asked;
+    size_t used = strlen(text);
+    va_list args;
 
-    return asked == WIRE_POLICY_DI || asked == WIRE_POLICY_DIO_POWER
-               ? ""
-               : "; the policy asked for is not in this version";
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* Says which other policy was asked for. */
+static void add_asked(const struct step *step, char *text, size_t size)
+{
+    if (step->place.policy_asked != step->place.policy)
+        append(text, size, "%stoo little is known here for %s", text[0] ? "; " : "",
+               wire_policy_name[step->place.policy_asked]);
 }
 
 /* How DIO-POWER decided. */
@@ -24,21 +39,78 @@ static const char *choice_of(const struct step_edp *edp)
                        : "spread, for a step is to be isolated";
 }
 
+/* Does the policy place by rule, in the order of the miss rates? */
+static bool by_rule(const struct step_place *place)
+{
+    return place->policy == WIRE_POLICY_DI || place->edp.choice != PLACE_NO_CHOICE;
+}
+
+/* Says how a policy by rule went about it. */
+static void add_rule(const struct step_place *place, char *text, size_t size)
+{
+    bool power = place->edp.choice != PLACE_NO_CHOICE;
+
+    if (by_rule(place))
+        append(text, size, "%s: number %zu of %zu by miss rate, %s", power ? "DIO-POWER" : "DI",
+               place->rank, place->of,
+               power ? choice_of(&place->edp) : "spread over packages, caches, cores");
+}
+
+/* Says what is expected of the place, and what that rests on. */
+static void add_prediction(const struct step *step, char *text, size_t size)
+{
+    const struct step_knowledge *knowledge = &step->knowledge;
+    char percent[REASON_PERCENT_MAX];
+
+    if (isnan(step->place.predicted) || knowledge->rung == RUNG_NOTHING)
+        return;
+    append(text, size, "%spredicted %s %% slower than alone", text[0] ? "; " : "",
+           reason_percent(step->place.predicted, percent));
+    if (knowledge->rung == RUNG_AVERAGE)
+        append(text, size, " (known by the average of the node's programs");
+    else
+        append(text, size, " (known by %s", step_rung_name[knowledge->rung]);
+    if (knowledge->rung == RUNG_PAIRS)
+        append(text, size, " and %s", step_rung_name[knowledge->model]);
+    if (!isnan(knowledge->confidence))
+        append(text, size, ", confidence %.2f", knowledge->confidence);
+    append(text, size, ")");
+}
+
+const char *reason_percent(double fraction, char text[REASON_PERCENT_MAX])
+{
+    snprintf(text, REASON_PERCENT_MAX, "%.*f", fraction < 0.0995 ? 1 : 0, 100 * fraction);
+    return text;
+}
+
 void place_reason(const struct step *step, char *text, size_t size)
 {
     const struct step_place *place = &step->place;
 
+    text[0] = '\0';
     if (place->adopted)
-        snprintf(text, size, "adopted after a restart of berthd, where it was");
+        append(text, size, "adopted after a restart of berthd, where it was");
     else if (place->of == 0)
-        snprintf(text, size, "not placed");
+        append(text, size, "not placed");
     else if (!place->rank)
-        snprintf(text, size, "goes where the cores of its job go%s", note_of(step));
-    else if (place->edp.choice != PLACE_NO_CHOICE)
-        snprintf(text, size, "DIO-POWER: number %zu of %zu by miss rate, %s%s", place->rank,
-                 place->of, choice_of(&place->edp), note_of(step));
+        append(text, size, "goes where the cores of its job go");
     else
-        snprintf(text, size,
-                 "DI: number %zu of %zu by miss rate, spread over packages, caches, cores%s",
-                 place->rank, place->of, note_of(step));
+        add_rule(place, text, size);
+    if (!place->adopted && place->rank)
+        add_prediction(step, text, size);
+    if (!place->adopted && place->of > 0)
+        add_asked(step, text, size);
+}
+
+void place_note(const struct step *step, char *text, size_t size)
+{
+    const struct step_place *place = &step->place;
+    char reason[256];
+
+    place_reason(step, reason, sizeof(reason));
+    if (place->adopted || !place->rank || by_rule(place))
+        snprintf(text, size, "%s", reason);
+    else
+        snprintf(text, size, "placed by %s%s%s", wire_policy_name[place->policy],
+                 reason[0] ? ": " : "", reason);
 }

@@ -7,8 +7,15 @@
 
 #include "packer/steps/registry.h"
 
-/* Writes into text[size] by which policy the step was placed and what that expects of the place,
- * or why no policy has placed it. */
+/* Writes into text[size] how the step's policy went about it, what is expected of the place and
+ * what that rests on; or why no policy has placed it. "" where there is nothing to say. */
 void place_reason(const struct step *step, char *text, size_t size);
+
+/* Writes the same for who is not told the policy beside it. */
+void place_note(const struct step *step, char *text, size_t size);
+
+/* Writes a fraction as percent, "3.1" or "12". Returns text. */
+#define REASON_PERCENT_MAX 32
+const char *reason_percent(double fraction, char text[REASON_PERCENT_MAX]);
 
 #endif

@@ -47,7 +47,7 @@ err_has() { grep -q -- "$1" "$dir/err" || fail "stderr has no '$1'"; }
 asked() { [ "$(tail -n 1 "$dir/asked")" = "$1" ] || fail "asked: $(tail -n 1 "$dir/asked")"; }
 ctl() { expect "$1" "berthctl $2 $3" "$berthctl" "$2" --socket "$dir/sock" $3; }
 
-node='{"version":1,"ok":true,"more":true,"node":{"name":"n1","berth":"0.1.0","topology":"this machine","packages":1,"llcs":2,"cores":4,"pool":"0-3","steps":2,"enforcement":"cgroup1","policy":"di","profiles":"/p.db","history":7,"uptime_s":3725.5,"registrations":12,"moves":3,"failures":0}}'
+node='{"version":1,"ok":true,"more":true,"node":{"name":"n1","berth":"0.1.0","topology":"this machine","packages":1,"llcs":2,"cores":4,"pool":"0-3","steps":2,"enforcement":"cgroup1","policy":"contend","rungs":{"stack distances":1,"counters":0,"miss rate":1,"nothing":0},"profiles":"/p.db","history":7,"uptime_s":3725.5,"registrations":12,"moves":3,"failures":0}}'
 last='{"version":1,"ok":true,"more":false}'
 # step ID USER_S COMMAND
 step() {
@@ -118,7 +118,8 @@ serve "$dir/answer"
 ctl 0 status ''
 asked '{"version":1,"op":"status"}'
 out_has '^node n1: 2 steps; CPUs of the pool: 0-3; 4 cores, 2 caches, 1 packages$'
-out_has '^berth 0.1.0 up 1:02:05: di by cgroup1; 12 registrations, 3 moves, 0 failures$'
+out_has '^berth 0.1.0 up 1:02:05: contend by cgroup1; 12 registrations, 3 moves, 0 failures$'
+out_has '^steps known by: stack distances 1, miss rate 1$'
 out_has '^LLC 1 *4711.0 devil 2-3 | 4712.batch devil 2-3$'
 out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- *- solver$'
 out_has '^4712.batch .* - *- sh$'
@@ -243,6 +244,11 @@ edp_explained '"edp_spread":90,"edp_cluster":60.5,"edp_choice":"cluster","edp_so
     '; energy-delay product clustered 60.500 J s; spread 90.000 J s (predicted, power measured)'
 edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":"cluster","edp_source":null' '; energy-delay products are not known'
 edp_explained '"edp_spread":null,"edp_cluster":null,"edp_choice":null,"edp_source":null' ''
+# max-slowdown, in the same place
+edp_explained '"max_slowdown":{"asked":0.05,"predicted":0.03,"met":true,"reason":"predicted 3.0 %"}' '; max-slowdown is met: predicted 3.0 %'
+edp_explained '"max_slowdown":{"asked":0.05,"predicted":0.5,"met":false,"reason":"predicted 50 %"}' '; max-slowdown is not met: predicted 50 %'
+edp_explained '"max_slowdown":{"asked":null,"predicted":null,"met":false,"reason":"not allowed"}' '; max-slowdown has no effect: not allowed'
+edp_explained '"max_slowdown":null' ''
 { echo "$node"; echo "$last"; } >"$dir/answer"
 ctl 1 explain 4799
 err_is 'berthctl: 4799: no such step here (ended steps are remembered: the last 7)'

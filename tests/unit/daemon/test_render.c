@@ -68,6 +68,9 @@ static void test_node(void **state)
     assert_field(node, "pool", "\"0-2\"");
     assert_field(node, "steps", "2");
     assert_field(node, "enforcement", "\"dryrun\"");
+    assert_field(node, "rungs",
+                 "{\"measured pairs\":0,\"stack distances\":1,\"counters\":0,\"miss rate\":0,"
+                 "\"probe\":0,\"average\":1,\"nothing\":0}");
     assert_field(node, "policy", "\"di\"");
     assert_field(node, "registrations", "2");
     assert_field(node, "failures", "0");
@@ -98,7 +101,8 @@ static void test_step(void **state)
     object = render_step(&f->packer, step);
     assert_keys(
         object,
-        "id job step state verified uid command tasks class miss_pmi policy home cpus llc mems "
+        "id job step state verified uid command tasks class miss_pmi policy rung confidence "
+        "predicted_slowdown home cpus llc mems "
         "elapsed_s user_s system_s energy_j");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
@@ -172,6 +176,9 @@ static void test_explanation(void **state)
     assert_field(object, "size.nodes", "[{\"node\":0,\"cores\":1,\"given\":1}]");
     assert_field(object, "place.rank", "1");
     assert_field(object, "place.of", "2");
+    assert_field(object, "place.rung", "\"stack distances\"");
+    assert_field(object, "place.confidence", "null");
+    assert_field(object, "place.max_slowdown", "null");
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.3\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
     json_object_put(object);

@@ -71,10 +71,10 @@ static void test_met(void **state)
 
     assert_true(step->place.max_slowdown == 0.125);
     predict(step, 0.125);
-    assert_note(f, step, "; max-slowdown=12.5 is met: predicted 12.5 % slower than alone");
+    assert_note(f, step, "; max-slowdown=12.5 is met: predicted 12 % slower than alone");
     assert_explained(f, step,
                      "{\"asked\":0.125,\"predicted\":0.125,\"met\":true,"
-                     "\"reason\":\"predicted 12.5 % slower than alone\"}");
+                     "\"reason\":\"predicted 12 % slower than alone\"}");
     predict(step, 0.25);
     assert_note(f, step,
                 "; max-slowdown=12.5 is not met: predicted 25 % slower than alone, and no better "
@@ -91,7 +91,7 @@ static void test_zero(void **state)
     struct step *step = start(f, 0);
 
     predict(step, 0);
-    assert_note(f, step, "; max-slowdown=0 is met: predicted 0 % slower than alone");
+    assert_note(f, step, "; max-slowdown=0 is met: predicted 0.0 % slower than alone");
 }
 
 /* What is not known is not met, and not missed. */

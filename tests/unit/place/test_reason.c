@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_reason - what people are told of why a step stands where it stands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/place/reason.h"
+
+/* A step that contend placed second of four. */
+static struct step placed(enum step_rung rung, double confidence, double predicted)
+{
+    return (struct step){.place = {.policy = WIRE_POLICY_CONTEND,
+                                   .policy_asked = WIRE_POLICY_CONTEND,
+                                   .rank = 2,
+                                   .of = 4,
+                                   .predicted = predicted},
+                         .knowledge = {.rung = rung, .model = rung, .confidence = confidence}};
+}
+
+static void assert_told(const struct step *step, const char *reason, const char *note)
+{
+    char text[256];
+
+    place_reason(step, text, sizeof(text));
+    assert_string_equal(text, reason);
+    place_note(step, text, sizeof(text));
+    assert_string_equal(text, note);
+}
+
+static void test_rungs(void **state)
+{
+    static const struct {
+        enum step_rung rung, model;
+        double confidence;
+        const char *told;
+    } cases[] = {
+        {RUNG_AVERAGE, RUNG_AVERAGE, NAN, "known by the average of the node's programs"},
+        {RUNG_PROBE, RUNG_PROBE, 0.5, "known by probe, confidence 0.50"},
+        {RUNG_MISSES, RUNG_MISSES, NAN, "known by miss rate"},
+        {RUNG_COUNTERS, RUNG_COUNTERS, 0.875, "known by counters, confidence 0.88"},
+        {RUNG_DISTANCES, RUNG_DISTANCES, 1, "known by stack distances, confidence 1.00"},
+        {RUNG_PAIRS, RUNG_DISTANCES, 0.8,
+         "known by measured pairs and stack distances, confidence 0.80"},
+    };
+    char wanted[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct step step = placed(cases[i].rung, cases[i].confidence, 0.031);
+        char note[256];
+
+        step.knowledge.model = cases[i].model;
+        snprintf(wanted, sizeof(wanted), "predicted 3.1 %% slower than alone (%s)", cases[i].told);
+        snprintf(note, sizeof(note), "placed by contend: %.200s", wanted);
+        assert_told(&step, wanted, note);
+    }
+}
+
+/* Of whom nothing is known, nothing is predicted. */
+static void test_nothing_known(void **state)
+{
+    struct step step = placed(RUNG_NOTHING, NAN, 0);
+
+    (void)state;
+    assert_told(&step, "", "placed by contend");
+    step = placed(RUNG_DISTANCES, NAN, NAN);
+    assert_told(&step, "", "placed by contend");
+}
+
+/* Who fell down the ladder is told so, with what the policy in its place did. */
+static void test_another_policy(void **state)
+{
+    struct step step = placed(RUNG_MISSES, NAN, 0.5);
+
+    (void)state;
+    step.place.policy_asked = WIRE_POLICY_PAIN;
+    assert_told(&step,
+                "predicted 50 % slower than alone (known by miss rate); too little is known here "
+                "for pain",
+                "placed by contend: predicted 50 % slower than alone (known by miss rate); too "
+                "little is known here for pain");
+    step = placed(RUNG_NOTHING, NAN, NAN);
+    step.place.policy = WIRE_POLICY_DI;
+    assert_told(&step,
+                "DI: number 2 of 4 by miss rate, spread over packages, caches, cores; too little "
+                "is known here for contend",
+                "DI: number 2 of 4 by miss rate, spread over packages, caches, cores; too little "
+                "is known here for contend");
+}
+
+static void test_rules(void **state)
+{
+    struct step step = placed(RUNG_MISSES, NAN, 0.02);
+
+    (void)state;
+    step.place.policy = step.place.policy_asked = WIRE_POLICY_DIO_POWER;
+    step.place.edp.choice = PLACE_CLUSTERED;
+    assert_told(&step,
+                "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
+                "apart; predicted 2.0 % slower than alone (known by miss rate)",
+                "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
+                "apart; predicted 2.0 % slower than alone (known by miss rate)");
+}
+
+/* Who was not decided about. */
+static void test_not_decided(void **state)
+{
+    struct step step = placed(RUNG_DISTANCES, 1, 0.5);
+
+    (void)state;
+    step.place.rank = 0;
+    assert_told(&step, "goes where the cores of its job go", "goes where the cores of its job go");
+    step.place.of = 0;
+    assert_told(&step, "not placed", "not placed");
+    step.place.adopted = true;
+    assert_told(&step, "adopted after a restart of berthd, where it was",
+                "adopted after a restart of berthd, where it was");
+}
+
+static void test_percent(void **state)
+{
+    char text[REASON_PERCENT_MAX];
+
+    (void)state;
+    assert_string_equal(reason_percent(0, text), "0.0");
+    assert_string_equal(reason_percent(0.0314, text), "3.1");
+    assert_string_equal(reason_percent(0.0994, text), "9.9");
+    assert_string_equal(reason_percent(0.0996, text), "10");
+    assert_string_equal(reason_percent(12.5, text), "1250");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rungs),          cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_another_policy), cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_not_decided),    cmocka_unit_test(test_percent),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
