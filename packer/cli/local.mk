@@ -29,6 +29,7 @@ libctl_la_SOURCES += \
 	packer/cli/model/models.h \
 	packer/cli/model/nucore.c \
 	packer/cli/model/numa.c packer/cli/model/numa.h \
+	packer/cli/model/observed.c packer/cli/model/observed.h \
 	packer/cli/model/pairs.c
 # profile
 libctl_la_SOURCES += \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* contend - the slowdown model as JSON: all pairs of the programs, and the groups that
- * are asked for; and in notes what was not known and so assumed. */
+ * are asked for, corrected by what was observed; and in notes what was not known and so assumed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
+#include "packer/cli/model/observed.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/pairs.h"
 
@@ -18,51 +19,34 @@
 
 /* ---- groups ---- */
 
-/* Reads the programs of groups[g] into member. Returns how many they are; 0 and err. */
-static size_t read_group(const struct ctl_apps *apps, struct json_object *list, size_t g,
-                         size_t member[CONTEND_GROUP_MAX], struct berth_error *err)
-{
-    struct json_object *names = json_object_array_get_idx(list, g);
-    size_t n = json_object_array_length(names);
+/* What is predicted with, and what corrects it; NULL where nothing was observed. */
+struct forecast {
+    const struct ctl_apps *apps;
+    const struct contend *contend;
+    struct evidence *evidence;
+};
 
-    if (n == 0 || n > CONTEND_GROUP_MAX) {
-        berth_error_set(err, "groups[%zu]: 1 to %d programs expected, not %zu", g,
-                        CONTEND_GROUP_MAX, n);
-        return 0;
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *element = json_object_array_get_idx(names, i);
-        const char *name =
-            json_object_is_type(element, json_type_string) ? json_text(element) : NULL;
-        long found = name ? ctl_apps_index(apps, name) : -1;
-
-        if (found < 0) {
-            berth_error_set(err, "groups[%zu][%zu]: %.300s is no program of apps", g, i,
-                            json_object_to_json_string(element));
-            return 0;
-        }
-        member[i] = (size_t)found;
-    }
-    return n;
-}
-
-static struct json_object *predict_group(const struct contend *contend, struct json_object *names,
+static struct json_object *predict_group(const struct forecast *forecast, struct json_object *names,
                                          size_t n, const size_t *member)
 {
     struct json_object *group = json_object_new_object();
-    double slowdown[CONTEND_GROUP_MAX];
+    double slowdown[CONTEND_GROUP_MAX], error[CONTEND_GROUP_MAX];
 
-    contend_group(contend, n, member, slowdown);
+    contend_group(forecast->contend, n, member, slowdown);
+    if (forecast->evidence)
+        ctl_observed_correct(forecast->evidence, forecast->contend, n, member, slowdown, error);
     json_object_object_add(group, "apps", json_object_get(names));
     json_object_object_add(group, "slowdown",
                            json_new_list(n, &json_number, slowdown, sizeof(slowdown[0])));
+    if (forecast->evidence)
+        json_object_object_add(group, "error",
+                               json_new_list(n, &json_number, error, sizeof(error[0])));
     return group;
 }
 
 /* Answers input.groups, where there are any. 0, or -1 and err. */
-static int add_groups(struct json_object *output, const struct ctl_apps *apps,
-                      const struct contend *contend, struct json_object *input,
-                      struct berth_error *err)
+static int add_groups(struct json_object *output, const struct forecast *forecast,
+                      struct json_object *input, struct berth_error *err)
 {
     struct json_object *list, *groups;
     size_t member[CONTEND_GROUP_MAX];
@@ -74,12 +58,15 @@ static int add_groups(struct json_object *output, const struct ctl_apps *apps,
     groups = json_object_new_array();
     json_object_object_add(output, "groups", groups);
     for (size_t g = 0; g < json_object_array_length(list); g++) {
-        size_t n = read_group(apps, list, g, member, err);
+        struct json_object *names = json_object_array_get_idx(list, g);
+        char what[32];
+        size_t n;
 
+        snprintf(what, sizeof(what), "groups[%zu]", g);
+        n = ctl_apps_members(forecast->apps, names, what, CONTEND_GROUP_MAX, member, err);
         if (n == 0)
             return -1;
-        json_object_array_add(
-            groups, predict_group(contend, json_object_array_get_idx(list, g), n, member));
+        json_object_array_add(groups, predict_group(forecast, names, n, member));
     }
     return 0;
 }
@@ -166,36 +153,70 @@ static int check_machine(const struct app_machine *machine, struct berth_error *
     return 0;
 }
 
-static struct json_object *predict_pairs(const struct ctl_apps *apps, const struct contend *contend,
-                                         struct berth_error *err)
+/* Predicts pair k of all; the errors of what is corrected go to error[2k] and error[2k + 1]. */
+static struct app_pair predict_pair(const struct forecast *forecast, size_t i, size_t j,
+                                    double error[2])
 {
-    struct app_pair *pair = ctl_pairs_alloc(apps, err), *next = pair;
+    struct app_pair pair = contend_pair(forecast->contend, i, j);
+    double slowdown[2] = {pair.a_given_b, pair.b_given_a};
+
+    if (!forecast->evidence)
+        return pair;
+    ctl_observed_correct(forecast->evidence, forecast->contend, 2, (size_t[]){i, j}, slowdown,
+                         error);
+    return (struct app_pair){slowdown[0] + slowdown[1], slowdown[0], slowdown[1]};
+}
+
+static struct json_object *predict_pairs(const struct forecast *forecast, struct berth_error *err)
+{
+    const struct ctl_apps *apps = forecast->apps;
+    struct app_pair *pair = ctl_pairs_alloc(apps, err);
+    double *error = NULL, none[2];
     struct json_object *pairs;
+    size_t k = 0;
 
     if (!pair)
         return NULL;
+    if (forecast->evidence && !(error = calloc(ctl_pairs_count(apps->n), sizeof(none)))) {
+        free(pair);
+        berth_error_set(err, "apps: out of memory");
+        return NULL;
+    }
     for (size_t i = 0; i < apps->n; i++)
-        for (size_t j = i; j < apps->n; j++)
-            *next++ = contend_pair(contend, i, j);
-    pairs = ctl_pairs_new(apps, pair);
+        for (size_t j = i; j < apps->n; j++, k++)
+            pair[k] = predict_pair(forecast, i, j, error ? &error[2 * k] : none);
+    pairs = ctl_pairs_new(apps, pair, error);
     if (!pairs)
         berth_error_set(err, "apps: out of memory");
     return pairs;
 }
 
-static struct json_object *predict(const struct ctl_apps *apps, const struct contend *contend,
-                                   struct json_object *input, struct berth_error *err)
+static struct json_object *predict(const struct forecast *forecast, struct json_object *input,
+                                   struct berth_error *err)
 {
     struct json_object *output = json_object_new_object();
     struct json_object *pairs;
 
-    if (add_groups(output, apps, contend, input, err) < 0 ||
-        !(pairs = predict_pairs(apps, contend, err))) {
+    if (add_groups(output, forecast, input, err) < 0 || !(pairs = predict_pairs(forecast, err))) {
         json_object_put(output);
         return NULL;
     }
     json_object_object_add(output, "pairs", pairs);
-    add_notes(output, apps, contend);
+    add_notes(output, forecast->apps, forecast->contend);
+    return output;
+}
+
+/* Predicts with programs that are studied, and with what was observed of them. */
+static struct json_object *observe_and_predict(const struct ctl_apps *apps,
+                                               const struct contend *contend,
+                                               struct json_object *input, struct berth_error *err)
+{
+    struct forecast forecast = {.apps = apps, .contend = contend};
+    struct json_object *output = NULL;
+
+    if (ctl_observed_read(&forecast.evidence, apps, contend, input, err) == 0)
+        output = predict(&forecast, input, err);
+    evidence_free(forecast.evidence);
     return output;
 }
 
@@ -210,7 +231,7 @@ struct json_object *ctl_model_contend(struct json_object *input, struct berth_er
     if (check_machine(&apps.machine, err) == 0) {
         contend = contend_new(apps.n, apps.app, &apps.machine, NULL);
         if (contend)
-            output = predict(&apps, contend, input, err);
+            output = observe_and_predict(&apps, contend, input, err);
         else
             berth_error_set(err, "apps: %s", strerror(errno));
     }

@@ -98,7 +98,7 @@ static struct json_object *study_score(const struct study *study,
     for (size_t i = 0; i < study->apps.n; i++)
         for (size_t j = i; j < study->apps.n; j++)
             *next++ = score(&study->known[i], &study->known[j]);
-    pairs = ctl_pairs_new(&study->apps, pair);
+    pairs = ctl_pairs_new(&study->apps, pair, NULL);
     output = json_object_new_object();
     if (pairs && output && json_object_object_add(output, "pairs", pairs) == 0)
         return output;

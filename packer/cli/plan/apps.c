@@ -206,3 +206,28 @@ long ctl_apps_index(const struct ctl_apps *apps, const char *name)
             return (long)i;
     return -1;
 }
+
+size_t ctl_apps_members(const struct ctl_apps *apps, struct json_object *names, const char *what,
+                        size_t most, size_t *member, struct berth_error *err)
+{
+    size_t n = json_object_array_length(names);
+
+    if (n == 0 || n > most) {
+        berth_error_set(err, "%s: 1 to %zu programs expected, not %zu", what, most, n);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *element = json_object_array_get_idx(names, i);
+        const char *name =
+            json_object_is_type(element, json_type_string) ? json_text(element) : NULL;
+        long found = name ? ctl_apps_index(apps, name) : -1;
+
+        if (found < 0) {
+            berth_error_set(err, "%s[%zu]: %.300s is no program of apps", what, i,
+                            json_object_to_json_string(element));
+            return 0;
+        }
+        member[i] = (size_t)found;
+    }
+    return n;
+}

@@ -37,4 +37,9 @@ void ctl_apps_free(struct ctl_apps *apps);
 /* Returns the (first) app of that name; -1 when there is none. */
 long ctl_apps_index(const struct ctl_apps *apps, const char *name);
 
+/* Finds the programs that an array names, 1 to `most` of them. `what` is what errors call the
+ * array: "groups[1][2]: "x" is no program of apps". Returns how many they are; 0 and err. */
+size_t ctl_apps_members(const struct ctl_apps *apps, struct json_object *names, const char *what,
+                        size_t most, size_t *member, struct berth_error *err);
+
 #endif

@@ -16,6 +16,7 @@ struct pairs {
     size_t n;
     char **name; /* [n] as JSON text, with its quotes */
     struct app_pair *pair;
+    double *error; /* two a pair; NULL: none */
 };
 
 /* Writes a number's 15 significant digits, all that a double is sure to hold, into text. Returns
@@ -65,13 +66,22 @@ static int put_field(struct printbuf *out, const char *key, double value)
     return put(out, key) | printbuf_memappend(out, text, length);
 }
 
+static int put_errors(struct printbuf *out, const double *error)
+{
+    return error ? put_field(out, ",\"a_error\":", error[0]) |
+                       put_field(out, ",\"b_error\":", error[1])
+                 : 0;
+}
+
 /* Writes one element. Returns a negative number when memory is short. */
-static int put_pair(struct printbuf *out, const char *a, const char *b, const struct app_pair *pair)
+static int put_pair(struct printbuf *out, const char *a, const char *b, const struct app_pair *pair,
+                    const double *error)
 {
     return put(out, "{\"a\":") | put(out, a) | put(out, ",\"b\":") | put(out, b) |
            put_field(out, ",\"score\":", pair->score) |
            put_field(out, ",\"a_given_b\":", pair->a_given_b) |
-           put_field(out, ",\"b_given_a\":", pair->b_given_a) | put(out, "}");
+           put_field(out, ",\"b_given_a\":", pair->b_given_a) | put_errors(out, error) |
+           put(out, "}");
 }
 
 /* Prints the list when json-c calls. Of the flags only one matters: does a person read the text? */
@@ -79,13 +89,15 @@ static int pairs_print(struct json_object *object, struct printbuf *out, int lev
 {
     const struct pairs *pairs = json_object_get_userdata(object);
     const struct app_pair *pair = pairs->pair;
+    const double *error = pairs->error;
     const char *before = "[";
 
     (void)level;
     for (size_t i = 0; i < pairs->n; i++)
         for (size_t j = i; j < pairs->n; j++, pair++) {
-            if ((put(out, before) | put_pair(out, pairs->name[i], pairs->name[j], pair)) < 0)
+            if ((put(out, before) | put_pair(out, pairs->name[i], pairs->name[j], pair, error)) < 0)
                 return -1;
+            error = error ? error + 2 : NULL;
             before = flags & JSON_C_TO_STRING_PRETTY ? ",\n" : ",";
         }
     return put(out, "]");
@@ -100,6 +112,7 @@ static void pairs_free(struct json_object *object, void *userdata)
         free(pairs->name[i]);
     free(pairs->name);
     free(pairs->pair);
+    free(pairs->error);
     free(pairs);
 }
 
@@ -113,17 +126,19 @@ static char *quote(const char *name)
     return quoted;
 }
 
-struct json_object *ctl_pairs_new(const struct ctl_apps *apps, struct app_pair *pair)
+struct json_object *ctl_pairs_new(const struct ctl_apps *apps, struct app_pair *pair, double *error)
 {
     struct json_object *object = json_object_new_array();
     struct pairs *pairs = calloc(1, sizeof(*pairs));
 
     if (!object || !pairs) {
         free(pair);
+        free(error);
         free(pairs);
         goto fail;
     }
-    *pairs = (struct pairs){.n = apps->n, .name = calloc(apps->n, sizeof(char *)), .pair = pair};
+    *pairs = (struct pairs){
+        .n = apps->n, .name = calloc(apps->n, sizeof(char *)), .pair = pair, .error = error};
     json_object_set_serializer(object, pairs_print, pairs, pairs_free);
     for (size_t i = 0; pairs->name && i < pairs->n; i++)
         if (!(pairs->name[i] = quote(apps->name[i])))

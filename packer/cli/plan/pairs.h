@@ -21,11 +21,13 @@ static inline size_t ctl_pairs_count(size_t n)
 struct app_pair *ctl_pairs_alloc(const struct ctl_apps *apps, struct berth_error *err);
 
 /* Makes the list [{"a","b","score","a_given_b","b_given_a"}] of the pairs (0,0), (0,1), ...
- * (0,n-1), (1,1), ... of the apps; pair[] (ctl_pairs_alloc) is taken over in any case (free()),
- * apps are needed no longer. NULL without memory.
+ * (0,n-1), (1,1), ... of the apps; with error[], also {"a_error","b_error"}: two standard
+ * deviations a pair (NULL: none). pair[] (ctl_pairs_alloc) and error[] are taken over in any case
+ * (free()), apps are needed no longer. NULL without memory.
  *
  * It is there to be printed, not to be read: a thousand apps have half a million pairs, which as
  * json-c objects take a gigabyte and seconds. So the elements come into being as text only. */
-struct json_object *ctl_pairs_new(const struct ctl_apps *apps, struct app_pair *pair);
+struct json_object *ctl_pairs_new(const struct ctl_apps *apps, struct app_pair *pair,
+                                  double *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_contend - the slowdown model's JSON: pairs, groups, notes, and errors that name
- * the field. */
+/* test_contend - the slowdown model's JSON: pairs, groups, what was observed, notes, and errors
+ * that name the field. */
 #include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
@@ -84,6 +84,55 @@ static void pairs_and_groups(void **state)
     json_object_put(output);
 }
 
+#define FOUR                                                                                       \
+    "\"apps\":[{\"name\":\"a\"," WHOLE "},{\"name\":\"b\"," WHOLE "},{\"name\":\"c\"," WHOLE       \
+    "},{\"name\":\"d\"," WHOLE "}]," MACHINE
+#define GROUPS ",\"groups\":[[\"a\",\"b\"],[\"a\",\"b\",\"c\"],[\"c\",\"d\"]]"
+
+/* Slowdown k of group g in an answer. */
+static double of_group(struct json_object *output, size_t g, size_t k, const char *key)
+{
+    return json_object_get_double(element(element(output, "groups", g), key, k));
+}
+
+/* Of four programs that are alike, a was measured beside b: much slower than predicted. */
+static void observed_corrects_pairs_and_groups(void **state)
+{
+    struct json_object *before = answer("{" FOUR GROUPS "}"), *after;
+    double alike = of_group(before, 0, 0, "slowdown"), measured = alike + 0.5;
+    char text[2048];
+
+    (void)state;
+    snprintf(text, sizeof(text),
+             "{" FOUR GROUPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"b\"],\"slowdown\":%g,"
+             "\"error\":0.01},{\"app\":\"b\",\"beside\":[\"a\",\"c\"],\"slowdown\":0.1,"
+             "\"error\":null}]}",
+             measured);
+    after = answer(text);
+    assert_null(json_object_object_get(element(before, "pairs", 1), "a_error"));
+    assert_true(fabs(number(element(after, "pairs", 1), "a_given_b") - measured) < 0.05);
+    assert_true(fabs(of_group(after, 0, 0, "slowdown") - measured) < 0.05);
+    assert_true(number(element(after, "pairs", 1), "a_error") < 0.05);
+    /* a beside c, and c beside b: less is known; c beside d: least */
+    assert_true(number(element(after, "pairs", 2), "a_given_b") > alike + 0.02);
+    assert_true(number(element(after, "pairs", 2), "a_error") > 0.05);
+    assert_true(number(element(after, "pairs", 5), "b_given_a") < measured);
+    assert_true(of_group(after, 1, 0, "slowdown") > of_group(before, 1, 0, "slowdown") + 0.02);
+    assert_true(of_group(after, 1, 1, "slowdown") < of_group(before, 1, 1, "slowdown"));
+    assert_true(of_group(after, 1, 1, "error") > 0);
+    json_object_put(before);
+    json_object_put(after);
+}
+
+static void nothing_observed_is_no_error(void **state)
+{
+    struct json_object *output = answer("{" FOUR ",\"observed\":[]}");
+
+    (void)state;
+    assert_null(json_object_object_get(element(output, "pairs", 0), "a_error"));
+    json_object_put(output);
+}
+
 static void notes_say_what_is_assumed(void **state)
 {
     struct json_object *output = answer("{\"apps\":[{\"name\":\"p\"},{\"name\":\"q\",\"ipc\":1," SDP
@@ -114,6 +163,22 @@ static const struct {
     {"{" APPS ",\"groups\":[[]]}", "groups[0]: 1 to 256 programs expected, not 0"},
     {"{" APPS ",\"groups\":[[\"a\"],[\"a\",\"c\"]]}", "groups[1][1]: \"c\" is no program of apps"},
     {"{" APPS ",\"groups\":[[7]]}", "groups[0][0]: 7 is no program of apps"},
+    {"{" APPS ",\"observed\":{}}", "observed: "},
+    {"{" APPS ",\"observed\":[3]}", "observed[0]: object expected, not int"},
+    {"{" APPS ",\"observed\":[{\"beside\":[\"a\"],\"slowdown\":0.1}]}", "observed[0].app: "},
+    {"{" APPS ",\"observed\":[{\"app\":\"x\",\"beside\":[\"a\"],\"slowdown\":0.1}]}",
+     "observed[0].app: \"x\" is no program of apps"},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":[],\"slowdown\":0.1}]}",
+     "observed[0].beside: 1 to 255 programs expected, not 0"},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"y\"],\"slowdown\":0.1}]}",
+     "observed[0].beside[0]: \"y\" is no program of apps"},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":\"a\",\"slowdown\":0.1}]}",
+     "observed[0].beside: "},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"a\"]}]}", "observed[0].slowdown: "},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"a\"],\"slowdown\":-2}]}",
+     "observed[0].slowdown: -2: "},
+    {"{" APPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"a\"],\"slowdown\":0,\"error\":-1}]}",
+     "observed[0].error: -1: "},
 };
 
 static void errors_name_the_field(void **state)
@@ -132,6 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_and_groups),
+        cmocka_unit_test(observed_corrects_pairs_and_groups),
+        cmocka_unit_test(nothing_observed_is_no_error),
         cmocka_unit_test(notes_say_what_is_assumed),
         cmocka_unit_test(errors_name_the_field),
     };

@@ -23,7 +23,7 @@ static char *print(const char **name, size_t n, const struct app_pair *pair, int
 
     assert_non_null(copy);
     memcpy(copy, pair, ctl_pairs_count(n) * sizeof(*pair));
-    list = ctl_pairs_new(&apps, copy);
+    list = ctl_pairs_new(&apps, copy, NULL);
     assert_non_null(list);
     text = strdup(json_object_to_json_string_ext(list, flags));
     json_object_put(list);
@@ -46,6 +46,27 @@ static void test_order(void **state)
     text = print(name, 2, pair, JSON_C_TO_STRING_PRETTY);
     assert_non_null(strstr(text, "},\n{"));
     free(text);
+}
+
+static void test_errors(void **state)
+{
+    const char *name[] = {"a", "b"};
+    const struct ctl_apps apps = {.n = 2, .name = name};
+    struct app_pair *pair = ctl_pairs_alloc(&apps, NULL);
+    double *error = calloc(6, sizeof(*error));
+    struct json_object *list;
+
+    (void)state;
+    assert_non_null(pair);
+    assert_non_null(error);
+    error[2] = 0.25;
+    error[3] = 0.5;
+    list = ctl_pairs_new(&apps, pair, error);
+    assert_non_null(list);
+    assert_non_null(strstr(json_object_to_json_string_ext(list, 0),
+                           "{\"a\":\"a\",\"b\":\"b\",\"score\":0,\"a_given_b\":0,\"b_given_a\":0,"
+                           "\"a_error\":0.25,\"b_error\":0.5}"));
+    json_object_put(list);
 }
 
 /* What JSON reads from the number as printed. */
@@ -112,9 +133,8 @@ static void test_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_too_many),
     };
 
