@@ -12,7 +12,8 @@
 #define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
 
 #define SCHEMA "profile"
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+#define SCHEMA_PAIRS 2 /* the first that has pairs */
 
 static const sql_migration migration[SCHEMA_VERSION] = {
     {
@@ -44,6 +45,21 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         " PRIMARY KEY (key, shape, geometry, machine, co_run, source))",
 
         "CREATE INDEX sample_newest ON sample (key, co_run, measured_at, machine)",
+    },
+    {
+        /* Pairs name programs and types of machines by numbers: their keys are long. */
+        "CREATE TABLE pair_program (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
+
+        "CREATE TABLE pair_machine (id INTEGER PRIMARY KEY, machine TEXT NOT NULL UNIQUE)",
+
+        "CREATE TABLE pair ("
+        " program INTEGER NOT NULL, machine INTEGER NOT NULL, cores INTEGER NOT NULL,"
+        " beside TEXT NOT NULL, slowdown REAL NOT NULL, error REAL NOT NULL,"
+        " windows REAL NOT NULL, seconds REAL NOT NULL, runs INTEGER NOT NULL,"
+        " measured_at INTEGER NOT NULL,"
+        " PRIMARY KEY (program, machine, cores, beside)) WITHOUT ROWID",
+
+        "CREATE INDEX pair_newest ON pair (measured_at)",
     },
 };
 
@@ -79,6 +95,7 @@ static void disconnect(struct profiles *store)
     sql_close(store->sql);
     store->sql = NULL;
     store->ready = false;
+    store->version = 0;
 }
 
 /* Has the file open that the path names now, if there is one. Returns 0, with store->sql NULL where
@@ -97,7 +114,7 @@ static int refresh(struct profiles *store, struct berth_error *err)
     return sql_open_file(&store->sql, store->path, &options, err);
 }
 
-/* Is there the present schema in it? Returns 1, or 0 where there is nothing at all; a store of the
+/* Is there a schema in it? Returns its version, or 0 where there is nothing at all; a store of the
  * future or somebody else's database is -1 and err. The tables are counted by one statement, which
  * sees one state of the file: another process may just be beginning it. */
 static int check_schema(struct profiles *store, struct berth_error *err)
@@ -128,8 +145,20 @@ int profiles_readable(struct profiles *store, struct berth_error *err)
     if (!store->sql || store->ready)
         return store->ready;
     rc = check_schema(store, err);
-    store->ready = rc == 1;
-    return rc;
+    store->ready = rc >= 1;
+    store->version = rc >= 1 ? rc : 0;
+    return rc < 0 ? -1 : store->ready;
+}
+
+int profiles_have_pairs(struct profiles *store, struct berth_error *err)
+{
+    int rc = profiles_readable(store, err);
+
+    if (rc == 1 && store->version < SCHEMA_PAIRS) { /* a writer may have changed that */
+        store->ready = false;
+        rc = profiles_readable(store, err);
+    }
+    return rc == 1 ? store->version >= SCHEMA_PAIRS : rc;
 }
 
 /* The present schema, in a file that is made where it is missing. */
@@ -137,8 +166,10 @@ static int have_schema(struct profiles *store, struct berth_error *err)
 {
     int rc = profiles_readable(store, err);
 
-    if (rc == 0)
+    if (rc >= 0 && store->version < SCHEMA_VERSION) {
+        store->ready = false;
         rc = sql_migrate(store->sql, SCHEMA, migration, SCHEMA_VERSION, err);
+    }
     return rc < 0 ? -1 : 0;
 }
 

@@ -14,11 +14,14 @@
 #include "packer/profiles/profiles.h"
 #include "packer/sql/sql.h"
 
+#define PROFILE_LATEST 253402300799 /* the last second of the year 9999 */
+
 struct profiles {
     char path[PATH_MAX];
     bool writable;
     struct sql *sql; /* NULL: no file yet (reader) */
-    bool ready;      /* the present schema was seen in it */
+    bool ready;      /* a schema that is known here was seen in it */
+    int version;     /* of that schema */
 
     /* The statements of profiles_get, kept, because each launch asks: the best row's class and
      * rowid; the row of each kind by its rowid. */
@@ -32,9 +35,20 @@ int profiles_write(struct profiles *store,
                    int (*body)(struct profiles *store, void *arg, struct berth_error *err),
                    void *arg, struct berth_error *err);
 
+/* Says whether the file has the tables of pairs, which a reader of an older one does without:
+ * returns as profiles_readable. */
+int profiles_have_pairs(struct profiles *store, struct berth_error *err);
+
+/* Averages a newer estimate into a known one with weight w: independent errors add, and are widened
+ * to what the two differ by where that is more. */
+void profiles_merge(struct profile_estimate *known, const struct profile_estimate *newer, double w);
+
 /* Prepares a statement and binds its ?1 to the key (NULL: to null). Returns NULL and err. */
 struct sql_statement *profiles_prepare(struct profiles *store, const char *sql, const char *key,
                                        struct berth_error *err);
+
+/* Returns 0 where the text is a key, else -1 and err; NULL is none. */
+int profile_key_check(const char *key, struct berth_error *err);
 
 /* Runs a statement that has no rows, and finishes it. Returns the number of rows that it changed,
  * or -1 and err. */
@@ -49,8 +63,16 @@ int profiles_import_profile(struct profiles *store, const struct profile *profil
                             struct berth_error *err);
 int profiles_import_sample(struct profiles *store, const struct profile_sample *sample,
                            bool replace, struct berth_error *err);
+int profiles_import_pair(struct profiles *store, const struct profile_pair *pair, bool replace,
+                         struct berth_error *err);
 int profiles_import_demand(struct profiles *store, const char *key,
                            const struct profile_demand *demand, bool replace,
                            struct berth_error *err);
+
+/* Forgets the pairs that the key (NULL: any key) has a part in, in whatever role; those measured
+ * before `oldest`, and the oldest beyond PROFILE_PAIRS_MAX. Each returns the number forgotten, or
+ * -1 and err. Inside profiles_write. */
+int profiles_forget_pairs(struct profiles *store, const char *key, struct berth_error *err);
+int profiles_age_pairs(struct profiles *store, int64_t oldest, struct berth_error *err);
 
 #endif

@@ -21,6 +21,14 @@ void profile_key_tag(char *key, const char *tag)
     snprintf(key, PROFILE_KEY_MAX, "tag:%s", tag);
 }
 
+int profile_key_check(const char *key, struct berth_error *err)
+{
+    if (!key || (strncmp(key, "tag:", 4) != 0 && strncmp(key, "exe:", 4) != 0) || !key[4] ||
+        strlen(key) >= PROFILE_KEY_MAX)
+        return berth_error_set(err, "key: tag:NAME or exe:PATH#HASH expected");
+    return 0;
+}
+
 void profile_geometry(char geometry[PROFILE_GEOMETRY_MAX], uint32_t tasks, uint32_t cpus_per_task)
 {
     geometry[0] = '\0';
@@ -84,6 +92,9 @@ static void consider(struct meant *meant, const char *key, const char *text)
     meant->n++;
 }
 
+#define KEYS "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample"
+#define KEYS_PAIRS " UNION SELECT key FROM pair_program"
+
 int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_KEY_MAX],
                      struct berth_error *err)
 {
@@ -93,9 +104,8 @@ int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_
 
     if (rc != 1 || !text[0])
         return rc < 0 ? -1 : 0;
-    row = profiles_prepare(
-        store, "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample",
-        NULL, err);
+    rc = profiles_have_pairs(store, err);
+    row = rc < 0 ? NULL : profiles_prepare(store, rc ? KEYS KEYS_PAIRS : KEYS, NULL, err);
     while ((rc = row ? sql_step(row, err) : -1) == 1)
         consider(&meant, sql_text(row, 0), text);
     sql_finish(row);

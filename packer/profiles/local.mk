@@ -2,7 +2,10 @@
 libpacker_la_SOURCES += \
 	packer/profiles/db.c packer/profiles/db.h \
 	packer/profiles/demand.c \
+	packer/profiles/forget.c \
 	packer/profiles/key.c \
+	packer/profiles/pair.c \
+	packer/profiles/pair_json.c \
 	packer/profiles/profiles.c packer/profiles/profiles.h \
 	packer/profiles/sample.c \
 	packer/profiles/text.c

@@ -261,41 +261,6 @@ int profiles_put(struct profiles *store, const struct profile *profile, struct b
     return profiles_write(store, put_body, (void *)profile, err);
 }
 
-/* ---- forgetting ---- */
-
-struct forget {
-    const char *key;
-    bool samples_only;
-    int rows;
-};
-
-static int forget_body(struct profiles *store, void *arg, struct berth_error *err)
-{
-    static const char *const sql[] = {"DELETE FROM sample WHERE ?1 IS NULL OR key = ?1",
-                                      "DELETE FROM profile WHERE ?1 IS NULL OR key = ?1",
-                                      "DELETE FROM demand WHERE ?1 IS NULL OR key = ?1"};
-    struct forget *forget = arg;
-
-    forget->rows = 0;
-    for (size_t i = 0; i < (forget->samples_only ? 1 : sizeof(sql) / sizeof(sql[0])); i++) {
-        struct sql_statement *statement = profiles_prepare(store, sql[i], forget->key, err);
-        int rc = statement ? profiles_run(statement, err) : -1;
-
-        if (rc < 0)
-            return -1;
-        forget->rows += rc;
-    }
-    return 0;
-}
-
-int profiles_forget(struct profiles *store, const char *key, bool samples_only,
-                    struct berth_error *err)
-{
-    struct forget forget = {.key = key, .samples_only = samples_only};
-
-    return profiles_write(store, forget_body, &forget, err) < 0 ? -1 : forget.rows;
-}
-
 /* ---- demands ---- */
 
 /* The demand in a column; NULL and err. */

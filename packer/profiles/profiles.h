@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profiles - the store of what programs do to a machine, measured once and looked up at launch.
  *
- * SQLite, of three kinds of rows:
+ * SQLite, of four kinds of rows:
  *
  *   profile  a stack-distance profile (`berthctl profile`): of one run, for one cache geometry; the
  *            newest wins; stays until forgotten
  *   sample   what berthd counted while a step ran, on a type of machine: runs are averaged, solo
- * ones apart from those beside other steps, and by what counted them; ages out demand   what a
- * program asks of memory, measured elsewhere
+ * ones apart from those beside other steps, and by what counted them; ages out
+ *   pair     how much slower than alone the program was beside others on one cache, on a type of
+ * machine: runs are averaged; ages out
+ *   demand   what a program asks of memory, measured elsewhere
  *
  * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
  * content). Profiles and samples have a shape (wire_args_shape) and a geometry ("4x2": tasks on the
@@ -105,6 +107,27 @@ struct profile_sample {
 /* All strings "", all rates NAN, one run. */
 void profile_sample_init(struct profile_sample *sample);
 
+/* A program at work on so many cores of a cache. */
+#define PROFILE_BESIDE_MAX 32
+struct profile_beside {
+    const char *key;
+    uint32_t cores; /* > 0 */
+};
+
+/* How a program fared beside others on one cache. The texts are borrowed. */
+struct profile_pair {
+    const char *key, *machine; /* machine: "" unknown */
+    uint32_t cores;            /* of the program itself on the cache; > 0 */
+    size_t n;                  /* programs beside it; 1 to PROFILE_BESIDE_MAX */
+    struct profile_beside beside[PROFILE_BESIDE_MAX]; /* [n] each program once, in any order */
+    double slowdown; /* against the same cores of it with the cache to themselves: the fraction of
+                        its time that it took longer; > -1 */
+    double error;    /* its standard deviation; > 0 */
+    double windows, seconds; /* of counting, in all; > 0 */
+    uint64_t runs;           /* how many were averaged */
+    int64_t measured_at;
+};
+
 /* What a program asks of a machine's memory, measured elsewhere: each part may be absent.
  * Bandwidths in GB/s, 1e9 bytes/s. */
 struct profile_demand {
@@ -174,6 +197,11 @@ int profiles_each(struct profiles *store, const char *key,
 int profiles_each_sample(struct profiles *store, const char *key,
                          int (*visit)(const struct profile_sample *, void *), void *arg,
                          struct berth_error *err);
+/* Pairs of the key (NULL: any) on that type of machine (NULL: any) measured at `oldest` or later,
+ * newest first, `most` of them at most (0: all). */
+int profiles_each_pair(struct profiles *store, const char *key, const char *machine, int64_t oldest,
+                       size_t most, int (*visit)(const struct profile_pair *, void *), void *arg,
+                       struct berth_error *err);
 int profiles_each_demand(struct profiles *store, const char *key,
                          int (*visit)(const char *key, const struct profile_demand *, void *),
                          void *arg, struct berth_error *err);
@@ -202,20 +230,37 @@ void profile_sample_merge(struct profile_sample *known, const struct profile_sam
 int profiles_put_demand(struct profiles *store, const char *key,
                         const struct profile_demand *demand, struct berth_error *err);
 
-/* Forget what is stored under the key (NULL: under all keys); with samples_only its counted samples
- * only. The number of rows forgotten, or -1 and err. */
+/* Take in n pairs, all in one transaction. One is averaged with the stored one of the same
+ * programs, cores and machine: profile_pair_merge. */
+int profiles_put_pairs(struct profiles *store, const struct profile_pair *pair, size_t n,
+                       struct berth_error *err);
+
+/* Average a newer measurement of the same pair into what is known: each weighs by the inverse
+ * square of its error, the newer one at least 20 %, and at least half where the two contradict each
+ * other by more than three times what their errors explain: the program has changed. The error is
+ * widened to what they differ by. */
+void profile_pair_merge(struct profile_pair *known, const struct profile_pair *newer);
+
+/* Forget what is stored under the key (NULL: under all keys), and the pairs in which it has a part;
+ * with samples_only what was counted only: samples and pairs. The number of rows forgotten, or -1
+ * and err. */
 int profiles_forget(struct profiles *store, const char *key, bool samples_only,
                     struct berth_error *err);
 
-/* Forget counted samples older than so many days (0: none for its age), and the oldest beyond
- * PROFILE_SAMPLES_MAX. The number forgotten, or -1 and err. */
+/* Forget counted samples and pairs older than so many days (0: none for its age), and the oldest
+ * beyond PROFILE_SAMPLES_MAX and PROFILE_PAIRS_MAX. The number forgotten, or -1 and err. */
 #define PROFILE_SAMPLES_MAX 100000
+#define PROFILE_PAIRS_MAX 100000
 int profiles_age(struct profiles *store, uint64_t days, struct berth_error *err);
 
 /* ---- as text ---- */
 
 /* The rows of the key (NULL: of all keys) as JSON lines, appended to out. 0, or -1 and err. */
 int profiles_export(struct profiles *store, const char *key, FILE *out, struct berth_error *err);
+
+/* Those of pairs only. */
+int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
+                          struct berth_error *err);
 
 /* Take in such lines. A row that is there is replaced by a newer one only, with `replace` by any;
  * a demand has no date: only with `replace`. All or nothing: -1 and err names the line and the
@@ -230,6 +275,13 @@ int profiles_import(struct profiles *store, const char *text, size_t length, boo
  * null.
  */
 struct json_object *profile_rates_json(const struct profile_sample *sample);
+
+/* A pair as a JSON object {"key","machine","beside":[{"key","cores"},..],"cores","slowdown",
+ * "error",..}, and back: 0, with texts borrowed of the object, or -1 and err that names the field.
+ */
+struct json_object *profile_pair_json(const struct profile_pair *pair);
+int profile_pair_parse(struct json_object *object, struct profile_pair *pair,
+                       struct berth_error *err);
 
 /* From its JSON object
  * {"curve_gbps":[0,..],"read_solo_gbps":[[..],..],"write_solo_gbps":[[..],..]}, each part of which

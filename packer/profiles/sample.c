@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
@@ -46,9 +45,7 @@ static double merged_error(const struct profile_estimate *a, const struct profil
     return both > 0 ? error * apart / both : hypot((1 - w), w) * apart / M_SQRT2;
 }
 
-/* w: the weight of the newer one. */
-static void merge_rate(struct profile_estimate *known, const struct profile_estimate *newer,
-                       double w)
+void profiles_merge(struct profile_estimate *known, const struct profile_estimate *newer, double w)
 {
     double error;
 
@@ -68,7 +65,7 @@ void profile_sample_merge(struct profile_sample *known, const struct profile_sam
     double w = fmax(newer->windows / (known->windows + newer->windows), NEWEST_WEIGHS);
 
     for (int i = 0; i < PROFILE_RATES; i++)
-        merge_rate(&known->rate[i], &newer->rate[i], w);
+        profiles_merge(&known->rate[i], &newer->rate[i], w);
     memcpy(known->command, newer->command, sizeof(known->command));
     known->llc_bytes = newer->llc_bytes;
     known->line_bytes = newer->line_bytes;
@@ -294,35 +291,4 @@ int profiles_import_sample(struct profiles *store, const struct profile_sample *
     if (found < 0 || (found == 1 && known.measured_at >= sample->measured_at))
         return found < 0 ? -1 : 0;
     return write_row(store, sample, err) < 0 ? -1 : 1;
-}
-
-struct ageing {
-    uint64_t days;
-    int rows;
-};
-
-static int age_body(struct profiles *store, void *arg, struct berth_error *err)
-{
-    struct ageing *ageing = arg;
-    struct sql_statement *statement =
-        profiles_prepare(store,
-                         "DELETE FROM sample WHERE measured_at < ?1 OR measured_at < (SELECT"
-                         " measured_at FROM sample ORDER BY measured_at DESC LIMIT 1"
-                         " OFFSET ?2 - 1)",
-                         NULL, err);
-
-    if (!statement)
-        return -1;
-    if (ageing->days)
-        sql_bind_int(statement, 0, time(NULL) - (int64_t)ageing->days * 86400);
-    sql_bind_int(statement, 1, PROFILE_SAMPLES_MAX);
-    ageing->rows = profiles_run(statement, err);
-    return ageing->rows < 0 ? -1 : 0;
-}
-
-int profiles_age(struct profiles *store, uint64_t days, struct berth_error *err)
-{
-    struct ageing ageing = {.days = days};
-
-    return profiles_write(store, age_body, &ageing, err) < 0 ? -1 : ageing.rows;
 }

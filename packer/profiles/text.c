@@ -2,8 +2,8 @@
 /* profile_text - the rows of the profile store as JSON lines, there and back (profiles.h).
  *
  * Each line stands alone, so that exports of several nodes can be joined: its "version" is 1, its
- * "kind" one of profile, sample and demand. Numbers are in full precision: what is imported into an
- * empty store is exported as the same text. */
+ * "kind" one of profile, sample, pair and demand. Numbers are in full precision: what is imported
+ * into an empty store is exported as the same text. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,10 +15,9 @@
 #include "packer/profiles/profiles.h"
 
 #define FORMAT 1
-#define LATEST 253402300799 /* the last second of the year 9999 */
 
-enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_DEMAND, KINDS };
-static const char *const kind_name[KINDS] = {"profile", "sample", "demand"};
+enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KINDS };
+static const char *const kind_name[KINDS] = {"profile", "sample", "pair", "demand"};
 
 /* ---- the fields ---- */
 
@@ -32,7 +31,7 @@ static const struct json_field profile_fields[] = {
     PROFILE(machine, OPTIONAL),
     PROFILE(source, REQUIRED),
     PROFILE(command, OPTIONAL),
-    JSON_RANGE(struct profile, "measured_at", measured_at, REQUIRED, 0, LATEST),
+    JSON_RANGE(struct profile, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     PROFILE(llc_bytes, REQUIRED),
     JSON_RANGE(struct profile, "llc_ways", llc_ways, REQUIRED, 0, PROFILE_WAYS_MAX),
     PROFILE(line_bytes, REQUIRED),
@@ -56,7 +55,7 @@ static const struct json_field sample_fields[] = {
     SAMPLE(co_run, REQUIRED),
     SAMPLE(source, REQUIRED),
     SAMPLE(command, OPTIONAL),
-    JSON_RANGE(struct profile_sample, "measured_at", measured_at, REQUIRED, 0, LATEST),
+    JSON_RANGE(struct profile_sample, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     SAMPLE(llc_bytes, OPTIONAL),
     SAMPLE(line_bytes, OPTIONAL),
     JSON_RANGE(struct profile_sample, "runs", runs, REQUIRED, 1, HUGE_VAL),
@@ -139,6 +138,26 @@ static int export_sample(const struct profile_sample *sample, void *out)
     return end_row(object, out);
 }
 
+static int export_pair(const struct profile_pair *pair, void *out)
+{
+    struct json_object *object = json_object_new_object(), *row = profile_pair_json(pair);
+
+    json_add_u64(object, "version", FORMAT);
+    json_add_text(object, "kind", kind_name[KIND_PAIR]);
+    json_object_object_foreach(row, name, value)
+        json_object_object_add(object, name, json_object_get(value));
+    json_object_put(row);
+    return end_row(object, out);
+}
+
+int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
+                          struct berth_error *err)
+{
+    if (profiles_each_pair(store, key, NULL, 0, 0, export_pair, out, err) < 0)
+        return -1;
+    return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
+}
+
 static int export_demand(const char *key, const struct profile_demand *demand, void *out)
 {
     struct json_object *object = begin_row(KIND_DEMAND, key);
@@ -151,6 +170,7 @@ int profiles_export(struct profiles *store, const char *key, FILE *out, struct b
 {
     if (profiles_each(store, key, export_profile, out, err) < 0 ||
         profiles_each_sample(store, key, export_sample, out, err) < 0 ||
+        profiles_export_pairs(store, key, out, err) < 0 ||
         profiles_each_demand(store, key, export_demand, out, err) < 0)
         return -1;
     return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
@@ -162,8 +182,10 @@ struct row {
     enum kind kind;
     struct profile profile;
     struct profile_sample sample;
+    struct profile_pair pair; /* its texts are the object's */
     char key[PROFILE_KEY_MAX];
     struct profile_demand *demand;
+    struct json_object *object;
 };
 
 static int read_profile(struct json_object *object, struct profile *profile,
@@ -209,9 +231,7 @@ static int read_key(struct json_object *object, char key[PROFILE_KEY_MAX], struc
 {
     if (json_get_text(object, "key", JSON_REQUIRED, key, PROFILE_KEY_MAX, err) < 0)
         return -1;
-    if ((strncmp(key, "tag:", 4) != 0 && strncmp(key, "exe:", 4) != 0) || !key[4])
-        return berth_error_set(err, "key: tag:NAME or exe:PATH#HASH expected");
-    return 0;
+    return profile_key_check(key, err);
 }
 
 static int read_object(struct json_object *object, struct row *row, struct berth_error *err)
@@ -233,10 +253,19 @@ static int read_object(struct json_object *object, struct row *row, struct berth
     strcpy(row->sample.key, row->key);
     return row->kind == KIND_PROFILE  ? read_profile(object, &row->profile, err)
            : row->kind == KIND_SAMPLE ? read_sample(object, &row->sample, err)
+           : row->kind == KIND_PAIR   ? profile_pair_parse(object, &row->pair, err)
                                       : read_demand(object, row, err);
 }
 
-/* One line. 0 (row->demand is the caller's), or -1 and err. */
+static void free_row(struct row *row)
+{
+    profile_demand_free(row->demand);
+    json_object_put(row->object);
+    row->demand = NULL;
+    row->object = NULL;
+}
+
+/* One line. 0 (the caller calls free_row), or -1 and err. */
 static int read_line(const char *line, size_t length, struct row *row, struct berth_error *err)
 {
     struct json_object *object = json_parse(line, length, err);
@@ -244,8 +273,10 @@ static int read_line(const char *line, size_t length, struct row *row, struct be
 
     memset(row, 0, sizeof(*row));
     profile_sample_init(&row->sample);
+    row->object = object;
     rc = object ? read_object(object, row, err) : -1;
-    json_object_put(object);
+    if (rc < 0)
+        free_row(row);
     return rc;
 }
 
@@ -266,6 +297,8 @@ static int store_row(struct profiles *store, const struct import *import, struct
                     ? profiles_import_profile(store, &row->profile, import->replace, err)
                 : row->kind == KIND_SAMPLE
                     ? profiles_import_sample(store, &row->sample, import->replace, err)
+                : row->kind == KIND_PAIR
+                    ? profiles_import_pair(store, &row->pair, import->replace, err)
                     : profiles_import_demand(store, row->key, row->demand, import->replace, err);
 
     if (taken < 0)
@@ -294,7 +327,7 @@ static int each_line(struct profiles *store, void *arg, struct berth_error *err)
             return berth_error_set(err, "line %zu: %s", number, why.text);
         if (import->imported)
             rc = store_row(store, import, err);
-        profile_demand_free(import->row->demand);
+        free_row(import->row);
         if (rc < 0)
             return -1;
     }

@@ -129,6 +129,33 @@ static void put_any_sample(struct profiles *store)
     profile_store_put_sample(store, &sample);
 }
 
+static void put_any_pair(struct profiles *store)
+{
+    static char key[PROFILE_BESIDE_MAX][PROFILE_KEY_MAX];
+    char self[PROFILE_KEY_MAX], machine[PROFILE_MACHINE_MAX];
+    struct profile_pair pair = {.key = self,
+                                .machine = machine,
+                                .cores = 1 + (uint32_t)lrand48() % 9,
+                                .n = 1 + (size_t)lrand48() % PROFILE_BESIDE_MAX,
+                                .slowdown = drand48() - 0.5,
+                                .error = drand48() + 1e-6,
+                                .windows = 1 + any_number(),
+                                .seconds = any_number(),
+                                .runs = 1 + (uint64_t)lrand48(),
+                                .measured_at = lrand48() % 1000};
+    struct berth_error err;
+
+    any_key(self);
+    any_text(machine, sizeof(machine));
+    for (size_t i = 0; i < pair.n; i++) {
+        profile_key_exe(key[i], "/a/program", "");
+        snprintf(key[i] + strlen(key[i]), 32, "%zu,%ld*", i, lrand48() % 3);
+        pair.beside[i] = (struct profile_beside){key[i], 1 + (uint32_t)lrand48() % 200};
+    }
+    if (profiles_put_pairs(store, &pair, 1, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
 static void put_any_demand(struct profiles *store)
 {
     double curve[] = {0, any_number() / 1e300, 1.0 / 3}, matrix[] = {0, 1.5, 1e-9, 0};
@@ -159,6 +186,7 @@ static void test_export_import(void **state)
         for (int i = lrand48() % 8; i > 0; i--) {
             put_any_profile(store);
             put_any_sample(store);
+            put_any_pair(store);
             put_any_demand(store);
         }
         before = export(store, NULL);
@@ -216,6 +244,12 @@ static void test_of_one_key(void **state)
 #define DEMAND_LINE(key, gbps)                                                                     \
     "{\"version\":1,\"kind\":\"demand\",\"key\":\"" key "\",\"demand\":{\"curve_gbps\":[0," gbps   \
     "]}}\n"
+
+#define PAIR_LINE(key, at, beside, slowdown)                                                       \
+    "{\"version\":1,\"kind\":\"pair\",\"key\":\"" key                                              \
+    "\",\"machine\":\"here\",\"cores\":1,\"beside\":[" beside "],\"slowdown\":" slowdown           \
+    ",\"error\":0.1,\"windows\":2,\"seconds\":1,\"runs\":1,\"measured_at\":" at "}\n"
+#define BESIDE(key, cores) "{\"key\":\"" key "\",\"cores\":" cores "}"
 
 static double demand_of(struct profiles *store, const char *key)
 {
@@ -294,6 +328,17 @@ static void test_wrong(void **state)
         {PROFILE_LINE("tag:x", "1", "1,\"source\":\"a source of more than thirty-two letters\""),
          "source: "},
         {PROFILE_LINE("tag:x", "1", "1,\"misses_error\":-1"), "misses_error: "},
+        {PAIR_LINE("tag:x", "1", "", "1"), "beside: 1 to 32 programs expected"},
+        {PAIR_LINE("tag:x", "1", "7", "1"), "beside[0].an object expected"},
+        {PAIR_LINE("tag:x", "1", BESIDE("y", "1"), "1"), "beside[0].key: tag:NAME"},
+        {PAIR_LINE("tag:x", "1", BESIDE("tag:y", "0"), "1"), "beside[0].cores: 0: "},
+        {PAIR_LINE("tag:x", "1", BESIDE("tag:y", "1") "," BESIDE("tag:y", "1"), "1"),
+         "beside[1].key: each program once"},
+        {PAIR_LINE("tag:x", "1", BESIDE("tag:y", "1"), "-1"), "slowdown: -1: "},
+        {PAIR_LINE("tag:x", "1", BESIDE("tag:y", "1"), "null"), "slowdown: missing"},
+        {PAIR_LINE("tag:x", "1,\"error\":0", BESIDE("tag:y", "1"), "1"), "error: 0: "},
+        {PAIR_LINE("tag:x", "1", BESIDE("tag:y", "1"), "1,\"machine\":5"), "machine: at most"},
+        {PAIR_LINE("x", "1", BESIDE("tag:y", "1"), "1"), "key: tag:NAME"},
         {SAMPLE_LINE("tag:x", "1", "1,2"), "rates.misses: [mean, error] expected"},
         {SAMPLE_LINE("tag:x", "1", "null"), "rates.misses.mean: missing"},
         {SAMPLE_LINE("tag:x", "1", "\"1\""), "rates.misses.mean: number expected"},
