@@ -209,7 +209,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
     }
     free(pid);
     software->steps++;
-    if (!step->cgroup.memory[0])
+    if (!step->cgroup.memory)
         step->next_nodes_s =
             target->elapsed_s + about(step, fmax(MAPS_FIRST_S, maps_share_s(software, step)));
     *out = step;
@@ -357,13 +357,13 @@ static void add_nodes(const struct software *software, struct software_step *ste
         return;
     if (elapsed_s >= step->next_nodes_s) {
         step->nodes = (struct memory_nodes){0};
-        rc = cgroup[0] ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
-                       : read_maps(software, step);
+        rc = cgroup ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
+                    : read_maps(software, step);
         if (rc < 0)
             step->nodes.n = 0;
         step->next_nodes_s =
-            elapsed_s + about(step, cgroup[0] ? CGROUP_NODES_EVERY_S
-                                              : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
+            elapsed_s + about(step, cgroup ? CGROUP_NODES_EVERY_S
+                                           : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
     }
     sample->nodes = step->nodes.n;
     memcpy(sample->rss_node, step->nodes.bytes, step->nodes.n * sizeof(*sample->rss_node));

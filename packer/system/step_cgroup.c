@@ -92,8 +92,15 @@ static void try_memory(struct step_cgroup *cgroup, const struct rootfs *root, co
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/memory.numa_stat", dir);
-    if (!cgroup->memory[0] && rootfs_exists(root, path))
-        snprintf(cgroup->memory, sizeof(cgroup->memory), "%s", dir);
+    if (!cgroup->memory && rootfs_exists(root, path))
+        cgroup->memory = strdup(dir);
+}
+
+static void close_files(struct step_cgroup *cgroup)
+{
+    file_close(cgroup->usage);
+    file_close(cgroup->stat);
+    cgroup->usage = cgroup->stat = -1;
 }
 
 /* By the text of /proc/PID/cgroup. 0 when CPU time was found. */
@@ -113,7 +120,7 @@ static int open_by(struct step_cgroup *cgroup, const struct rootfs *root, const 
         if (cgroup->usage >= 0 && cgroup->stat >= 0)
             return 0;
     }
-    step_cgroup_close(cgroup);
+    close_files(cgroup);
     if (step_cgroup_path(text, NULL, id, path, sizeof(path)) < 0)
         return -1;
     snprintf(dir, sizeof(dir), "%s%s", cgroup_root, path);
@@ -143,9 +150,9 @@ int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, cons
 
 void step_cgroup_close(struct step_cgroup *cgroup)
 {
-    file_close(cgroup->usage);
-    file_close(cgroup->stat);
-    cgroup->usage = cgroup->stat = -1;
+    close_files(cgroup);
+    free(cgroup->memory);
+    cgroup->memory = NULL;
 }
 
 /* The number after name at the beginning of a line, or of the text where name is "". 0, or -1. */

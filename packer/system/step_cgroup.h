@@ -19,9 +19,9 @@
 #define CGROUP_DIR_MAX 1024 /* bytes of the path of a cgroup */
 
 struct step_cgroup {
-    int usage;                   /* v1: cpuacct.usage; -1 none */
-    int stat;                    /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
-    char memory[CGROUP_DIR_MAX]; /* the folder that has memory.numa_stat; "" none */
+    int usage;    /* v1: cpuacct.usage; -1 none */
+    int stat;     /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
+    char *memory; /* the folder that has memory.numa_stat; NULL none */
 };
 
 /* CPU time of all that has ever run in the cgroup. */
@@ -42,7 +42,7 @@ int step_cgroup_path(const char *text, const char *controller, struct wire_step_
                      size_t size);
 
 /* Finds them by the first of pid[n] that is still there. 0, or -1: there is none with CPU time
- * (that of memory may be there). */
+ * (that of memory may be there). The caller closes them in any case. */
 int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, const char *cgroup_root,
                      struct wire_step_id id, const pid_t *pid, size_t n);
 void step_cgroup_close(struct step_cgroup *cgroup);

@@ -137,7 +137,7 @@ static void test_v2(void **state)
         "usage_usec 5000001\nuser_usec 4000000\nsystem_usec 1000001\ncore_sched.force_idle_usec 0\n"
         "nr_periods 0\n");
     assert_int_equal(open_step(f, &cgroup), 0);
-    assert_string_equal(cgroup.memory, "");
+    assert_null(cgroup.memory);
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), 0);
     assert_true(cpu.cpu_ns == 5000001e3 && cpu.user_ns == 4e9 && cpu.system_ns == 1000001e3);
     step_cgroup_close(&cgroup);
@@ -155,11 +155,13 @@ static void test_partly(void **state)
     struct step_cgroup cgroup;
 
     assert_int_equal(open_step(f, &cgroup), -1);
+    assert_null(cgroup.memory);
     folder_put(f->folder, "proc/100/cgroup", "9:memory:" STEP "\n4:cpu,cpuacct:/\n0::/\n");
     folder_put(f->folder, "cg/memory" STEP "/memory.numa_stat", "");
     assert_int_equal(open_step(f, &cgroup), -1);
     assert_string_equal(cgroup.memory, "/cg/memory" STEP);
     assert_int_equal(step_cgroup_read(&cgroup, &cpu), -1);
+    step_cgroup_close(&cgroup);
     folder_put(f->folder, "proc/100/cgroup", "4:cpu,cpuacct:" STEP "\n");
     folder_put(f->folder, "cg/cpuacct" STEP "/cpuacct.usage", "1\n"); /* and no cpuacct.stat */
     assert_int_equal(open_step(f, &cgroup), -1);
