@@ -5,8 +5,8 @@ noinst_LTLIBRARIES += libwire.la libpacker.la libctl.la
 libwire_la_SOURCES =
 libwire_la_LIBADD = $(JSONC_LIBS) $(XXHASH_LIBS)
 libpacker_la_SOURCES =
-libpacker_la_LIBADD = $(HWLOC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) $(INIH_LIBS) $(SQLITE_LIBS) $(MARIADB_LIBS) \
-	$(NUMA_LIBS) $(PFM_LIBS) -lpthread -lm
+libpacker_la_LIBADD = $(HWLOC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) $(INIH_LIBS) $(SQLITE_LIBS) \
+	$(NUMA_LIBS) -ldl -lpthread -lm
 libctl_la_SOURCES =
 libctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DVALGRIND=\"$(VALGRIND)\" -DVALGRIND_FOLDER=\"packer/trace/tool\" \
 	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"

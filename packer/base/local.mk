@@ -10,5 +10,6 @@ libwire_la_SOURCES += \
 	packer/base/text.c packer/base/text.h
 libpacker_la_SOURCES += \
 	packer/base/ini_file.c packer/base/ini_file.h \
+	packer/base/library.c packer/base/library.h \
 	packer/base/log.c packer/base/log.h \
 	packer/base/worker.c packer/base/worker.h

@@ -10,10 +10,34 @@
 
 #include "packer/base/array.h"
 #include "packer/base/ini_file.h"
+#include "packer/base/library.h"
 
 #define GENERIC "generic"
 #define SECTION_MAX 48 /* inih cuts longer ones */
 #define TERM_MAX 256   /* bytes of an event's name with its PMU's */
+
+/* libpfm4: 2 MiB of tables, which are wanted until the events have their codes. */
+#define SONAME "libpfm.so.4"
+#define FUNCTION(name)                                                                             \
+    {                                                                                              \
+        "pfm_" #name, offsetof(struct pfm, name)                                                   \
+    }
+
+struct pfm {
+    __typeof__(pfm_initialize) *initialize;
+    __typeof__(pfm_terminate) *terminate;
+    __typeof__(pfm_strerror) *strerror;
+    __typeof__(pfm_get_pmu_info) *get_pmu_info;
+    __typeof__(pfm_get_os_event_encoding) *get_os_event_encoding;
+};
+
+static const struct library_function functions[] = {
+    FUNCTION(initialize),
+    FUNCTION(terminate),
+    FUNCTION(strerror),
+    FUNCTION(get_pmu_info),
+    FUNCTION(get_os_event_encoding),
+};
 
 struct section {
     char words[SECTION_MAX];
@@ -161,6 +185,7 @@ bool perf_table_mentions(const struct perf_table *table, const char *pmu, enum c
 /* ---- encoding ---- */
 
 struct encoding {
+    const struct pfm *pfm;
     struct perf_events *events;
     perf_usable *usable;
     void *arg;
@@ -182,8 +207,8 @@ static bool encode(const struct encoding *encoding, const char *term, struct per
     else
         snprintf(name, sizeof(name), "%s::%s", strcmp(pmu, GENERIC) == 0 ? "perf" : pmu, term);
     errno = 0; /* libpfm4 4.13 takes an old ERANGE for one of perf_raw's numbers */
-    return pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg) ==
-           PFM_SUCCESS;
+    return encoding->pfm->get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT,
+                                                &arg) == PFM_SUCCESS;
 }
 
 static bool same_event(const struct perf_event_attr *a, const struct perf_event_attr *b)
@@ -230,15 +255,17 @@ static bool take_term(const char *term, bool first, void *arg)
     return true;
 }
 
-static void encode_section(struct perf_events *events, const struct section *section,
-                           perf_usable *usable, void *arg)
+/* Encodes what the section says, as `how` has it. */
+static void encode_section(const struct encoding *how, const struct section *section)
 {
+    struct perf_events *events = how->events;
+
     for (size_t c = 0; c < COUNTERS; c++) {
-        struct encoding encoding = {
-            .events = events, .usable = usable, .arg = arg, .kept = events->n};
+        struct encoding encoding = *how;
 
         if (!section->value[c])
             continue;
+        encoding.kept = events->n;
         each_term(section->value[c], take_term, &encoding);
         if (encoding.good)
             events->sum[c] = encoding.sum;
@@ -248,7 +275,7 @@ static void encode_section(struct perf_events *events, const struct section *sec
 }
 
 /* This machine's core PMU into name, the first one that the table knows; else "generic". */
-static void find_pmu(const struct perf_table *table, char name[PERF_PMU_MAX])
+static void find_pmu(const struct pfm *pfm, const struct perf_table *table, char name[PERF_PMU_MAX])
 {
     int pmu;
 
@@ -257,7 +284,7 @@ static void find_pmu(const struct perf_table *table, char name[PERF_PMU_MAX])
     {
         pfm_pmu_info_t info = {.size = sizeof(info)};
 
-        if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present &&
+        if (pfm->get_pmu_info((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present &&
             info.type == PFM_PMU_TYPE_CORE && fitting(table, info.name)) {
             snprintf(name, PERF_PMU_MAX, "%s", info.name);
             return;
@@ -265,22 +292,43 @@ static void find_pmu(const struct perf_table *table, char name[PERF_PMU_MAX])
     }
 }
 
-int perf_events_find(struct perf_events *events, const struct perf_table *table, const char *pmu,
-                     perf_usable *usable, void *arg, struct berth_error *err)
+/* Finds the section that fits, and its events. */
+static int find(const struct encoding *how, const struct perf_table *table, const char *pmu,
+                struct berth_error *err)
 {
+    struct perf_events *events = how->events;
     const struct section *section;
-    int rc = pfm_initialize();
 
-    memset(events, 0, sizeof(*events));
-    if (rc != PFM_SUCCESS)
-        return berth_error_set(err, "libpfm4: %s", pfm_strerror(rc));
     if (pmu)
         snprintf(events->pmu, sizeof(events->pmu), "%s", pmu);
     else
-        find_pmu(table, events->pmu);
+        find_pmu(how->pfm, table, events->pmu);
     section = fitting(table, events->pmu);
     if (section)
-        encode_section(events, section, usable, arg);
-    pfm_terminate();
+        encode_section(how, section);
     return section ? 0 : berth_error_set(err, "no section of the event table fits %s", events->pmu);
+}
+
+int perf_events_find(struct perf_events *events, const struct perf_table *table, const char *pmu,
+                     perf_usable *usable, void *arg, struct berth_error *err)
+{
+    struct pfm pfm;
+    struct encoding how = {.pfm = &pfm, .events = events, .usable = usable, .arg = arg};
+    void *library =
+        library_open(SONAME, functions, sizeof(functions) / sizeof(functions[0]), &pfm, err);
+    int rc;
+
+    memset(events, 0, sizeof(*events));
+    if (!library)
+        return -1;
+    rc = pfm.initialize();
+    if (rc != PFM_SUCCESS) {
+        berth_error_set(err, "libpfm4: %s", pfm.strerror(rc));
+        rc = -1;
+    } else {
+        rc = find(&how, table, pmu, err);
+        pfm.terminate();
+    }
+    library_close(library);
+    return rc;
 }

@@ -7,12 +7,14 @@
  * bounded. */
 #include <errno.h>
 #include <mysql.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/library.h"
 #include "packer/sql/sql_way.h"
 
 #define CONNECT_WAIT_S 5
@@ -25,6 +27,42 @@
 #define SESSION                                                                                    \
     "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"               \
     " innodb_lock_wait_timeout = 5"
+
+/* libmariadb is loaded by the first URL of a server: it brings OpenSSL along, which a berthd whose
+ * ledger is a file need not have. */
+#define SONAME "libmariadb.so.3"
+/* clang-format off */
+#define FUNCTIONS(X)                                                                              \
+    X(mysql_close) X(mysql_errno) X(mysql_error) X(mysql_fetch_field_direct) X(mysql_fetch_row)   \
+    X(mysql_free_result) X(mysql_init) X(mysql_options) X(mysql_real_connect)                     \
+    X(mysql_real_query) X(mysql_sqlstate) X(mysql_stmt_affected_rows) X(mysql_stmt_bind_param)    \
+    X(mysql_stmt_bind_result) X(mysql_stmt_close) X(mysql_stmt_errno) X(mysql_stmt_error)         \
+    X(mysql_stmt_execute) X(mysql_stmt_fetch) X(mysql_stmt_field_count)                           \
+    X(mysql_stmt_free_result) X(mysql_stmt_init) X(mysql_stmt_param_count) X(mysql_stmt_prepare)  \
+    X(mysql_stmt_result_metadata) X(mysql_stmt_sqlstate) X(mysql_store_result)                    \
+    X(mysql_use_result)
+#define MEMBER(name) __typeof__(name) *name;
+#define ENTRY(name) {#name, offsetof(struct library, name)},
+
+struct library {
+    FUNCTIONS(MEMBER)
+};
+
+static const struct library_function functions[] = {
+    FUNCTIONS(ENTRY)
+};
+/* clang-format on */
+
+static struct library maria;
+static void *loaded; /* NULL: load_error says why */
+static struct berth_error load_error;
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+    loaded = library_open(SONAME, functions, sizeof(functions) / sizeof(functions[0]), &maria,
+                          &load_error);
+}
 
 /* A statement and where its values lie. */
 struct bound {
@@ -61,15 +99,16 @@ static int fail_connection(struct sql *sql, struct berth_error *err)
 {
     MYSQL *mysql = connection(sql);
 
-    return fail(sql, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql), err);
+    return fail(sql, maria.mysql_errno(mysql), maria.mysql_sqlstate(mysql),
+                maria.mysql_error(mysql), err);
 }
 
 static int fail_statement(struct sql_statement *statement, struct berth_error *err)
 {
     MYSQL_STMT *stmt = bound_of(statement)->stmt;
 
-    return fail(statement->sql, mysql_stmt_errno(stmt), mysql_stmt_sqlstate(stmt),
-                mysql_stmt_error(stmt), err);
+    return fail(statement->sql, maria.mysql_stmt_errno(stmt), maria.mysql_stmt_sqlstate(stmt),
+                maria.mysql_stmt_error(stmt), err);
 }
 
 /* ---- the connection ---- */
@@ -96,20 +135,20 @@ static void set_options(MYSQL *mysql, const struct sql_url *url, const char *def
 {
     unsigned connect = CONNECT_WAIT_S, wait = ANSWER_WAIT_S, no = 0;
 
-    mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
-    mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &wait);
-    mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &wait);
-    mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &no);
-    mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    mysql_options(mysql, MYSQL_INIT_COMMAND, SESSION);
+    maria.mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
+    maria.mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &wait);
+    maria.mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &wait);
+    maria.mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &no);
+    maria.mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    maria.mysql_options(mysql, MYSQL_INIT_COMMAND, SESSION);
     if (url->port) {
         unsigned tcp = MYSQL_PROTOCOL_TCP;
 
-        mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp);
+        maria.mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp);
     }
     if (defaults && defaults[0]) {
-        mysql_options(mysql, MYSQL_READ_DEFAULT_FILE, defaults);
-        mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "berth");
+        maria.mysql_options(mysql, MYSQL_READ_DEFAULT_FILE, defaults);
+        maria.mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "berth");
     }
 }
 
@@ -125,15 +164,18 @@ static int open_mariadb(struct sql *sql, const struct sql_url *url,
 
     if (check_defaults(options->defaults, err) < 0)
         return -1;
-    mysql = mysql_init(NULL);
+    pthread_once(&load_once, load);
+    if (!loaded)
+        return berth_error_set(err, "MariaDB: %.400s", load_error.text);
+    mysql = maria.mysql_init(NULL);
     if (!mysql)
         return berth_no_memory(err);
     sql->state = mysql;
     set_options(mysql, url, options->defaults);
-    if (!mysql_real_connect(mysql, given(url->host), given(url->user), NULL, url->name, url->port,
-                            given(url->path), 0)) {
+    if (!maria.mysql_real_connect(mysql, given(url->host), given(url->user), NULL, url->name,
+                                  url->port, given(url->path), 0)) {
         fail_connection(sql, err);
-        mysql_close(mysql);
+        maria.mysql_close(mysql);
         return -1;
     }
     return 0;
@@ -141,16 +183,17 @@ static int open_mariadb(struct sql *sql, const struct sql_url *url,
 
 static void close_mariadb(struct sql *sql)
 {
-    mysql_close(connection(sql));
+    maria.mysql_close(connection(sql));
 }
 
 static int run(struct sql *sql, const char *text, struct berth_error *err)
 {
     MYSQL *mysql = connection(sql);
 
-    if (mysql_real_query(mysql, text, strlen(text)) != 0)
+    if (maria.mysql_real_query(mysql, text, strlen(text)) != 0)
         return fail_connection(sql, err);
-    mysql_free_result(mysql_use_result(mysql)); /* of GET_LOCK, which nobody reads here */
+    maria.mysql_free_result(
+        maria.mysql_use_result(mysql)); /* of GET_LOCK, which nobody reads here */
     return 0;
 }
 
@@ -197,7 +240,7 @@ static void bound_free(struct bound *bound, size_t columns)
     if (!bound)
         return;
     if (bound->stmt)
-        mysql_stmt_close(bound->stmt);
+        maria.mysql_stmt_close(bound->stmt);
     for (size_t i = 0; bound->text && i < columns; i++)
         free(bound->text[i]);
     free(bound->param);
@@ -229,22 +272,22 @@ static struct bound *bound_new(MYSQL_STMT *stmt, size_t params, size_t columns)
 
 static int prepare(struct sql_statement *statement, const char *text, struct berth_error *err)
 {
-    MYSQL_STMT *stmt = mysql_stmt_init(connection(statement->sql));
+    MYSQL_STMT *stmt = maria.mysql_stmt_init(connection(statement->sql));
     struct bound *bound;
 
     if (!stmt)
         return berth_no_memory(err);
-    if (mysql_stmt_prepare(stmt, text, strlen(text)) != 0) {
-        fail(statement->sql, mysql_stmt_errno(stmt), mysql_stmt_sqlstate(stmt),
-             mysql_stmt_error(stmt), err);
-        mysql_stmt_close(stmt);
+    if (maria.mysql_stmt_prepare(stmt, text, strlen(text)) != 0) {
+        fail(statement->sql, maria.mysql_stmt_errno(stmt), maria.mysql_stmt_sqlstate(stmt),
+             maria.mysql_stmt_error(stmt), err);
+        maria.mysql_stmt_close(stmt);
         return -1;
     }
-    statement->params = mysql_stmt_param_count(stmt);
-    statement->columns = mysql_stmt_field_count(stmt);
+    statement->params = maria.mysql_stmt_param_count(stmt);
+    statement->columns = maria.mysql_stmt_field_count(stmt);
     bound = bound_new(stmt, statement->params, statement->columns);
     if (!bound) {
-        mysql_stmt_close(stmt);
+        maria.mysql_stmt_close(stmt);
         return berth_no_memory(err);
     }
     statement->state = bound;
@@ -282,14 +325,15 @@ static int bind_columns(struct sql_statement *statement, struct berth_error *err
 
     if (statement->columns == 0 || bound->result[0].buffer)
         return 0;
-    fields = mysql_stmt_result_metadata(bound->stmt);
+    fields = maria.mysql_stmt_result_metadata(bound->stmt);
     for (size_t i = 0; fields && i < statement->columns && rc == 0; i++)
-        rc = bind_column(bound, i, mysql_fetch_field_direct(fields, (unsigned)i),
+        rc = bind_column(bound, i, maria.mysql_fetch_field_direct(fields, (unsigned)i),
                          &statement->column[i]);
-    mysql_free_result(fields);
+    maria.mysql_free_result(fields);
     if (!fields || rc < 0)
         return berth_no_memory(err);
-    return mysql_stmt_bind_result(bound->stmt, bound->result) ? fail_statement(statement, err) : 0;
+    return maria.mysql_stmt_bind_result(bound->stmt, bound->result) ? fail_statement(statement, err)
+                                                                    : 0;
 }
 
 static int start(struct sql_statement *statement, struct berth_error *err)
@@ -298,8 +342,8 @@ static int start(struct sql_statement *statement, struct berth_error *err)
 
     for (size_t i = 0; i < statement->params; i++)
         bind_param(&bound->param[i], &statement->param[i]);
-    if ((statement->params && mysql_stmt_bind_param(bound->stmt, bound->param)) ||
-        mysql_stmt_execute(bound->stmt))
+    if ((statement->params && maria.mysql_stmt_bind_param(bound->stmt, bound->param)) ||
+        maria.mysql_stmt_execute(bound->stmt))
         return fail_statement(statement, err);
     return bind_columns(statement, err);
 }
@@ -333,23 +377,23 @@ static int step(struct sql_statement *statement, struct berth_error *err)
         return -1;
     if (statement->columns == 0)
         return 0;
-    rc = mysql_stmt_fetch(bound->stmt);
+    rc = maria.mysql_stmt_fetch(bound->stmt);
     if (rc == 0 || rc == MYSQL_DATA_TRUNCATED)
         return take_row(statement, err);
     if (rc == 1)
         fail_statement(statement, err);
-    mysql_stmt_free_result(bound->stmt);
+    maria.mysql_stmt_free_result(bound->stmt);
     return rc == MYSQL_NO_DATA ? 0 : -1;
 }
 
 static int64_t changed(const struct sql_statement *statement)
 {
-    return (int64_t)mysql_stmt_affected_rows(bound_of(statement)->stmt);
+    return (int64_t)maria.mysql_stmt_affected_rows(bound_of(statement)->stmt);
 }
 
 static void reset(struct sql_statement *statement)
 {
-    mysql_stmt_free_result(bound_of(statement)->stmt);
+    maria.mysql_stmt_free_result(bound_of(statement)->stmt);
 }
 
 static void finish(struct sql_statement *statement)
@@ -369,11 +413,12 @@ static int lock(struct sql *sql, const char *name, struct berth_error *err)
     bool got;
 
     snprintf(text, sizeof(text), "SELECT GET_LOCK(concat(database(), '.berth.%.64s'), 20)", name);
-    if (mysql_real_query(mysql, text, strlen(text)) != 0 || !(answer = mysql_store_result(mysql)))
+    if (maria.mysql_real_query(mysql, text, strlen(text)) != 0 ||
+        !(answer = maria.mysql_store_result(mysql)))
         return fail_connection(sql, err);
-    row = mysql_fetch_row(answer);
+    row = maria.mysql_fetch_row(answer);
     got = row && row[0] && strcmp(row[0], "1") == 0;
-    mysql_free_result(answer);
+    maria.mysql_free_result(answer);
     if (!got)
         return berth_error_set(err,
                                "MariaDB: another process has been changing the schema for long");

@@ -27,6 +27,7 @@ unit_programs = \
 	tests/unit/base/test_file \
 	tests/unit/base/test_json \
 	tests/unit/base/test_json_fields \
+	tests/unit/base/test_library \
 	tests/unit/base/test_log \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
@@ -216,6 +217,7 @@ tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
 tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
+tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
 # A part of the tool of valgrind, with a valgrind that the test plays.

@@ -16,12 +16,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <perfmon/pfmlib.h>
+
+#include "packer/base/library.h"
 #include "packer/counters/counters.h"
 #include "packer/counters/perf_events.h"
 
 #define LOOP 100000000ull /* turns of the shorter loop, two instructions each */
 
 static int failures;
+
+/* ---- libpfm4, which is linked into this program: it has no loader ---- */
+
+void *library_open(const char *name, const struct library_function *function, size_t n, void *table,
+                   struct berth_error *err)
+{
+    static const struct {
+        const char *name;
+        void *address;
+    } linked[] = {
+        {"pfm_initialize", (void *)pfm_initialize},
+        {"pfm_terminate", (void *)pfm_terminate},
+        {"pfm_strerror", (void *)pfm_strerror},
+        {"pfm_get_pmu_info", (void *)pfm_get_pmu_info},
+        {"pfm_get_os_event_encoding", (void *)pfm_get_os_event_encoding},
+    };
+
+    for (size_t i = 0; i < n; i++) {
+        size_t j = 0;
+
+        while (j < sizeof(linked) / sizeof(linked[0]) && strcmp(linked[j].name, function[i].name))
+            j++;
+        if (j == sizeof(linked) / sizeof(linked[0])) {
+            berth_error_set(err, "%s: no %s", name, function[i].name);
+            return NULL;
+        }
+        memcpy((char *)table + function[i].offset, &linked[j].address, sizeof(void *));
+    }
+    return table;
+}
+
+void library_close(void *library)
+{
+    (void)library;
+}
 
 static void check(bool good, const char *what)
 {
