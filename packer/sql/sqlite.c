@@ -166,6 +166,10 @@ static int wait_for_others(void *arg, int calls)
     return 1;
 }
 
+/* Memory for pages of the file: berthd has several files open all the time, and looks for a row or
+ * adds one. What a report reads once is kept by the kernel. */
+#define CACHE "PRAGMA cache_size = -256;" /* KiB */
+
 static int configure(struct sql *sql, const struct sql_options *options, struct berth_error *err)
 {
     sqlite3 *db = state_of(sql)->db;
@@ -176,13 +180,13 @@ static int configure(struct sql *sql, const struct sql_options *options, struct 
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "name" is never a text */
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     if (!options->writable)
-        return run(sql, "PRAGMA query_only = ON", err);
+        return run(sql, CACHE "PRAGMA query_only = ON", err);
     if (options->everybody)
-        return 0;
+        return run(sql, CACHE, err);
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
     return run(sql,
-               "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-               "PRAGMA journal_size_limit = 1048576",
+               CACHE "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                     "PRAGMA journal_size_limit = 1048576",
                err);
 }
 
