@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,6 +183,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 static int init(struct daemon *daemon, struct berth_error *err)
 {
     signal(SIGPIPE, SIG_IGN);
+    mallopt(M_ARENA_MAX, 1); /* threads that wait for a disk need no memory pools of their own */
     umask(022);
     log_open(daemon->conf.log, daemon->conf.log_level);
     admit_prepare(&daemon->conf);
