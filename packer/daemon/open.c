@@ -13,6 +13,7 @@
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
 #include "packer/observe/window.h"
+#include "packer/place/forecast.h"
 #include "packer/probe/probe.h"
 #include "packer/settle/settler.h"
 
@@ -159,6 +160,7 @@ static void open_optional(struct packer *packer)
 {
     machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
     read_machine(packer);
+    packer->forecast = forecast_open();
     packer->replace = replace_open();
     packer->power = node_power_open(packer->topo);
     learn_configure(packer);
@@ -202,6 +204,7 @@ void packer_close(struct packer *packer)
     learn_close(packer->learner);
     node_power_close(packer->power);
     replace_close(packer->replace);
+    forecast_close(packer->forecast);
     bill_close(packer->bill);
     registry_free(&packer->steps);
     pairs_free(&packer->pairs);

@@ -165,6 +165,10 @@ double pipeline_observe(struct packer *packer)
     double in_s = window_due(packer), bill_s = bill_due(packer);
     bool rates_changed = classify_windows(packer);
 
+    if (packer->pairs.n) {
+        forecast_update(packer);
+        forecast_learn(packer);
+    }
     if (packer->ledger && (rates_changed || packer->steps_changed)) {
         forecast_slowdowns(packer);
         packer->steps_changed = false;

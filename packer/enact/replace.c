@@ -373,11 +373,10 @@ static bool is_about_energy(const struct scene *next)
 /* The gain in energy times time, as cores: by how much more work per second the present power would
  * give the product that the proposal has, power / work^2. Where power is not known it pays in any
  * case to do more work; whether it pays to do less, nobody can tell. */
-static void weigh_energy(const struct forecast *forecast, const struct scene *now,
-                         const struct scene *next, double work_now, double work_next,
-                         struct proposal *proposal)
+static void weigh_energy(const struct scene *now, const struct scene *next, double work_now,
+                         double work_next, struct proposal *proposal)
 {
-    double saved = forecast_watts(forecast, now) / forecast_watts(forecast, next);
+    double saved = forecast_watts(now) / forecast_watts(next);
 
     proposal->energy = isfinite(saved) && saved > 0;
     if (proposal->energy) {
@@ -393,17 +392,14 @@ static struct proposal propose(struct packer *packer, const struct scene *next)
 {
     struct proposal proposal = {.dio = {.id = id_of(next->pool), .gain = NAN}, .worth = 1};
     struct scene now = {packer, &packer->pool, false};
-    struct forecast *forecast = forecast_new(packer);
     double work_now, work_next;
 
-    if (forecast) {
-        work_now = forecast_work(forecast, &now);
-        work_next = forecast_work(forecast, next);
-        proposal.dio.gain = work_next - work_now;
-        if (is_about_energy(next))
-            weigh_energy(forecast, &now, next, work_now, work_next, &proposal);
-    }
-    forecast_free(forecast);
+    forecast_update(packer);
+    work_now = forecast_work(&now, NULL);
+    work_next = forecast_work(next, NULL);
+    proposal.dio.gain = work_next - work_now;
+    if (is_about_energy(next))
+        weigh_energy(&now, next, work_now, work_next, &proposal);
     proposal.dio.owed = !next->as_if && isolation_missing(packer, next->pool) <
                                             isolation_missing(packer, &packer->pool);
     add_price(next, &proposal.dio);

@@ -1,345 +1,540 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forecast - see forecast.h */
+/* forecast - see forecast.h: what the node's programs are known by, and their slots. */
 #include "packer/place/forecast.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/slowdown/contend.h"
+#include "models/slowdown/evidence.h"
 #include "packer/base/array.h"
-#include "packer/bill/node_power.h"
-#include "packer/observe/window.h"
-#include "packer/place/place.h"
-#include "packer/steps/stand.h"
+#include "packer/place/ladder.h"
 #include "packer/steps/step_counts.h"
 
-/* A step is at work when it uses that part of a core for each of its tasks; the model takes one
- * that uses less for one that slows nobody down. */
-#define AT_WORK 0.1
+#define NO_NUMBER                                                                                  \
+    (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
+#define AGE_S (30 * 86400.0)    /* at which a stored pair counts half as much as one of now */
+
+struct slot {
+    size_t users;   /* live steps */
+    bool studied;   /* app is in contend */
+    size_t program; /* its number for the evidence */
+    struct app app; /* sdp.hits points to hits */
+    double hits[PROFILE_WAYS_MAX];
+    struct forecast_figures figures;
+};
 
 struct forecast {
-    const struct packer *packer;
-    struct contend *contend;
-    size_t n;
-    const struct step **step; /* [n] those at work */
-};
-
-/* Who stands on the caches: a core in use each, its program the step's index. */
-struct standing {
+    struct contend *contend; /* of slots */
+    struct evidence *evidence;
+    struct app_machine machine;
     size_t n, room;
-    struct contend_stand *core;
+    struct slot **slot;              /* [n] */
+    size_t of_program[PROGRAMS_MAX]; /* the slot that was studied of it last; 0: none */
+    uint64_t born[PROGRAMS_MAX];     /* of the program that has the number (programs.h); 0: none */
+    bool known;                      /* anything is, of a step at work */
+    bool observed;                   /* there is any evidence */
+    bool unsettled;                  /* the evidence has more to do */
 };
 
-static double rate_of(const struct step *step, enum rate_id id, double scale)
+struct forecast *forecast_open(void)
 {
-    double mean, error;
+    struct forecast *forecast = calloc(1, sizeof(*forecast));
 
-    return step_counts_rate(step, id, &mean, &error) ? mean * scale : NAN;
+    if (forecast)
+        forecast->evidence = evidence_new(NULL);
+    if (forecast && forecast->evidence)
+        return forecast;
+    forecast_close(forecast);
+    return NULL;
 }
 
-static bool at_work(const struct step *step)
+void forecast_close(struct forecast *forecast)
 {
-    double cpu = rate_of(step, RATE_CPU, 1);
-
-    return step->state != STEP_NEW && !step_is_shell(step) &&
-           !(cpu < AT_WORK * (double)step->body.ntasks);
+    if (!forecast)
+        return;
+    for (size_t i = 0; i < forecast->n; i++)
+        free(forecast->slot[i]);
+    free(forecast->slot);
+    contend_free(forecast->contend);
+    evidence_free(forecast->evidence);
+    free(forecast);
 }
 
-/* One core of the step, as the model takes it. */
-static struct app app_of(const struct step *step)
-{
-    const struct step_profile *profile = &step->profile;
-    struct app app = {.ipc = rate_of(step, RATE_IPC, 1),
-                      .llc_apki = rate_of(step, RATE_ACCESS_PMI, 1e-3),
-                      .llc_mpki = profile->known ? profile->miss_pmi / 1000 : NAN,
-                      .llc_demand_mpki = NAN,
-                      .llc_wb_apki = NAN,
-                      .mem_gbps = NAN,
-                      .mem_read_gbps = NAN,
-                      .mem_write_gbps = NAN,
-                      .cores = 1};
+/* ---- the machine ---- */
 
-    if (isnan(app.llc_apki))
-        app.llc_apki = profile->accesses / 1000;
-    if (app.llc_apki < app.llc_mpki)
-        app.llc_apki = app.llc_mpki;
-    if (profile->ways)
-        app.sdp = (struct app_sdp){profile->ways, profile->hits, profile->miss_pmi};
-    return app;
-}
-
-/* One of the node's caches, and the bandwidth of a memory node where that is known. */
-static struct app_machine machine_of(const struct packer *packer)
+/* Returns the most that steps were counted to ask of one memory node at a time, as they run now,
+ * 1e9 bytes/s. */
+static double traffic_now(const struct packer *packer)
 {
+    double mean, error, most = 0, *sum = calloc(packer->topo->nodes + 1, sizeof(*sum));
     const struct topo *topo = packer->topo;
-    const struct topo_llc *llc = &topo->llc[0];
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        struct cpus nodes;
+        size_t n;
+
+        if (!sum || !step_counts_rate(step, RATE_BYTES, &mean, &error))
+            continue;
+        topo_nodes_of(topo, &step->place.cpus, &nodes);
+        n = cpus_count(&nodes);
+        for (size_t i = 0; i < topo->nodes; i++)
+            if (cpus_has(&nodes, topo->node[i].os_index))
+                most = fmax(most, sum[i] += mean / 1e9 / (double)n);
+    }
+    free(sum);
+    return most;
+}
+
+/* Describes one of the node's caches and a memory node, as far as they are known. */
+static struct app_machine machine_of(const struct packer *packer, double seen_gbps)
+{
+    const struct topo_llc *llc = &packer->topo->llc[0];
     struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
                                   .llc_ways = llc->ways,
                                   .line_bytes = llc->line_bytes,
                                   .dram_gbps = NAN,
                                   .clock_ghz = NAN,
-                                  .own_prefetchers = true};
+                                  .own_prefetchers = true,
+                                  .dram_seen_gbps = seen_gbps};
 
     if (packer->machine) {
         machine.dram_gbps =
             machine_profile_local(packer->machine, 0, packer->machine->node[0].cores);
-        machine.dram_calibrated = true;
+        machine.dram_calibrated = !isnan(machine.dram_gbps);
     }
     return machine;
 }
 
-static int study(struct forecast *forecast)
+/* Makes the model of the machine; anew, with no slot studied, when it is seen to carry more than
+ * was thought. */
+static int take_machine(struct forecast *forecast, const struct packer *packer)
 {
-    struct app_machine machine = machine_of(forecast->packer);
-    struct app *app = calloc(forecast->n + 1, sizeof(*app));
+    double seen = fmax(forecast->machine.dram_seen_gbps, traffic_now(packer));
+    struct app_machine machine;
 
-    for (size_t i = 0; app && i < forecast->n; i++)
-        app[i] = app_of(forecast->step[i]);
-    if (app && forecast->n)
-        forecast->contend = contend_new(forecast->n, app, &machine, NULL);
-    free(app);
-    return forecast->contend ? 0 : -1;
-}
-
-struct forecast *forecast_new(const struct packer *packer)
-{
-    struct forecast *forecast = calloc(1, sizeof(*forecast));
-    const struct step *step;
-
-    if (!forecast)
-        return NULL;
-    forecast->packer = packer;
-    forecast->step = calloc(packer->steps.nlive + 1, sizeof(*forecast->step));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (forecast->step && at_work(step))
-        forecast->step[forecast->n++] = step;
-    if (forecast->step && study(forecast) == 0)
-        return forecast;
-    forecast_free(forecast);
-    return NULL;
-}
-
-void forecast_free(struct forecast *forecast)
-{
-    if (!forecast)
-        return;
+    if (forecast->contend && (forecast->machine.dram_calibrated ||
+                              seen <= (1 + FORECAST_CHANGE) * forecast->machine.dram_seen_gbps))
+        return 0;
+    machine = machine_of(packer, seen);
     contend_free(forecast->contend);
-    free(forecast->step);
-    free(forecast);
-}
-
-/* ---- a placement ---- */
-
-/* The NUMA node next to a core, by its index in the topology. */
-static size_t memory_of(const struct topo *topo, const struct topo_core *core)
-{
-    for (size_t i = 0; i < topo->nodes; i++)
-        if (cpus_intersect(&topo->node[i].cpus, &core->cpus))
-            return i;
+    forecast->contend = contend_new(0, NULL, &machine, NULL);
+    if (!forecast->contend)
+        return -1;
+    forecast->machine = machine;
+    for (size_t i = 0; i < forecast->n; i++)
+        forecast->slot[i]->studied = false;
     return 0;
 }
 
-/* The cores of these CPUs, each once. */
-static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t app,
-                    struct standing *standing)
+/* ---- slots ---- */
+
+static bool near(double a, double b)
 {
-    long before = -1;
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= FORECAST_CHANGE * fmax(fabs(a), fabs(b));
+}
 
-    cpus_foreach(cpu, cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
+static bool same_app(const struct app *a, const struct app *b)
+{
+    double off = 0, sum = 0;
 
-        if (core < 0 || core == before)
-            continue;
-        if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) <
-            0)
-            return -1;
-        standing->core[standing->n++] =
-            (struct contend_stand){app, topo->core[core].llc, memory_of(topo, &topo->core[core])};
-        before = core;
+    if (!near(a->llc_mpki, b->llc_mpki) || !near(a->llc_apki, b->llc_apki) ||
+        !near(a->ipc, b->ipc) || a->sdp.ways != b->sdp.ways)
+        return false;
+    for (size_t i = 0; i < a->sdp.ways; i++) {
+        off += fabs(a->sdp.hits[i] - b->sdp.hits[i]);
+        sum += fmax(a->sdp.hits[i], b->sdp.hits[i]);
     }
+    return a->sdp.ways == 0 || (off <= FORECAST_CHANGE * sum && near(a->sdp.misses, b->sdp.misses));
+}
+
+static bool holds(const struct slot *slot, size_t program, const struct app *app)
+{
+    return slot->studied && slot->program == program && same_app(&slot->app, app);
+}
+
+static int add_slot(struct forecast *forecast)
+{
+    if (array_grow(&forecast->slot, &forecast->room, forecast->n + 1, sizeof(struct slot *)) < 0)
+        return -1;
+    forecast->slot[forecast->n] = calloc(1, sizeof(struct slot));
+    if (!forecast->slot[forecast->n])
+        return -1;
+    forecast->n++;
     return 0;
 }
 
-static int collect(const struct forecast *forecast, const struct scene *scene,
-                   struct standing *standing)
+/* Returns a slot that nobody uses, or a new one; FORECAST_IDLE when out of memory. */
+static size_t free_slot(struct forecast *forecast)
 {
-    for (size_t i = 0; i < forecast->n; i++) {
-        const struct step *step = forecast->step[i];
-        bool moves = stand_movable(scene, step);
+    for (size_t i = FORECAST_AVERAGE + 1; i < forecast->n; i++)
+        if (forecast->slot[i]->users == 0)
+            return i;
+    return add_slot(forecast) == 0 ? forecast->n - 1 : FORECAST_IDLE;
+}
 
-        for (size_t t = 0; t < step->body.ntasks; t++) {
-            struct cpus cpus = step->body.task[t].use;
+/* Two numbers and the traffic of a slot that was studied: each a look at one cache. */
+static void take_figures(struct forecast *forecast, size_t number)
+{
+    struct forecast_figures *figures = &forecast->slot[number]->figures;
+    struct forecast_figures *average = &forecast->slot[FORECAST_AVERAGE]->figures;
+    const size_t both[2] = {number, FORECAST_AVERAGE};
+    double slowdown[2] = {0}, gbps = 0, others;
 
-            if (moves)
-                stand_image(forecast->packer, scene->pool, &step->body.task[t].use, &cpus);
-            if (stand_on(forecast->packer->topo, &cpus, i, standing) < 0)
-                return -1;
+    contend_group(forecast->contend, 2, both, slowdown);
+    figures->suffers = slowdown[0];
+    figures->presses = slowdown[1];
+    contend_cache(forecast->contend, 0, 1, both, slowdown, &gbps);
+    figures->asks = gbps;
+    others = number == FORECAST_AVERAGE ? gbps : average->asks;
+    figures->minds = 0;
+    if (others > 0 && contend_cache(forecast->contend, others, 1, both, slowdown, NULL) >= 0)
+        figures->minds = slowdown[0] / others;
+}
+
+static int study(struct forecast *forecast, size_t number, size_t program, const struct app *app)
+{
+    struct slot *slot = forecast->slot[number];
+
+    if (contend_set(&forecast->contend, number, app) < 0) {
+        slot->studied = false;
+        return -1;
+    }
+    slot->app = *app;
+    memcpy(slot->hits, app->sdp.hits ? app->sdp.hits : slot->hits,
+           app->sdp.ways * sizeof(*slot->hits));
+    slot->app.sdp.hits = slot->hits;
+    slot->program = program;
+    slot->studied = true;
+    take_figures(forecast, number);
+    if (program < PROGRAMS_MAX)
+        forecast->of_program[program] = number;
+    return 0;
+}
+
+static double doubt_of(enum step_rung rung)
+{
+    static const enum evidence_rung of[STEP_RUNGS] = {
+        [RUNG_NOTHING] = EVIDENCE_AVERAGE,   [RUNG_AVERAGE] = EVIDENCE_AVERAGE,
+        [RUNG_PROBE] = EVIDENCE_PROBE,       [RUNG_MISSES] = EVIDENCE_MISSRATE,
+        [RUNG_COUNTERS] = EVIDENCE_COUNTERS, [RUNG_DISTANCES] = EVIDENCE_DISTANCES,
+        [RUNG_PAIRS] = EVIDENCE_COUNTERS,
+    };
+
+    return evidence_constants.doubt[of[rung]];
+}
+
+/* ---- the evidence ---- */
+
+/* Returns the slot that stands for a program: its own, else the average. */
+static size_t slot_of(const struct forecast *forecast, size_t program)
+{
+    size_t number = program < PROGRAMS_MAX ? forecast->of_program[program] : 0;
+
+    return number && forecast->slot[number]->studied && forecast->slot[number]->program == program
+               ? number
+               : FORECAST_AVERAGE;
+}
+
+/* Predicts a program beside others on one cache: evidence_predict. */
+static void predict(void *context, size_t program, size_t n, const size_t *beside,
+                    double *predicted, double *part)
+{
+    const struct forecast *forecast = context;
+    size_t member[CONTEND_GROUP_MAX] = {slot_of(forecast, program)};
+    double slowdown[CONTEND_GROUP_MAX] = {0};
+
+    if (n > CONTEND_GROUP_MAX - 1)
+        n = CONTEND_GROUP_MAX - 1;
+    for (size_t i = 0; i < n; i++) {
+        member[i + 1] = slot_of(forecast, beside[i]);
+        part[i] = forecast->slot[member[i + 1]]->figures.presses;
+    }
+    contend_group(forecast->contend, n + 1, member, slowdown);
+    *predicted = slowdown[0];
+}
+
+/* What is known of a program has changed: so have the predictions that it was measured by. */
+static void review(struct forecast *forecast, const struct step *step, size_t program)
+{
+    if (program == NO_NUMBER)
+        return;
+    evidence_program(forecast->evidence, program, doubt_of(step->knowledge.model));
+    evidence_review(forecast->evidence, program, predict, forecast);
+    forecast->unsettled = true;
+}
+
+/* Takes one measurement in. A program on several cores is beside itself, too: what it suffers from
+ * that is in its time alone. */
+static void observe(struct forecast *forecast, const struct pair *pair)
+{
+    size_t beside[EVIDENCE_BESIDE_MAX], n = 0;
+    double part[EVIDENCE_BESIDE_MAX];
+    struct evidence_seen seen = {.program = pair->self.program,
+                                 .beside = beside,
+                                 .part = part,
+                                 .slowdown = pair->slowdown,
+                                 .error = pair->error,
+                                 .weight = 1 / (1 + pair->age_s / AGE_S)};
+
+    for (size_t i = 0; i < pair->n; i++)
+        for (size_t core = 0; core < pair->beside[i].cores && n < EVIDENCE_BESIDE_MAX; core++)
+            beside[n++] = pair->beside[i].program;
+    seen.n = n;
+    predict(forecast, seen.program, n, beside, &seen.predicted, part);
+    if (evidence_observe(forecast->evidence, &seen) == 0)
+        forecast->unsettled = true;
+}
+
+/* Forgets what was measured of programs whose numbers others have now. */
+static void check_numbers(struct forecast *forecast, const struct packer *packer)
+{
+    for (size_t i = 0; i < packer->programs.n; i++) {
+        uint64_t born = packer->programs.program[i].born;
+
+        if (forecast->born[i] && forecast->born[i] != born) {
+            evidence_forget(forecast->evidence, i, 0);
+            forecast->of_program[i] = FORECAST_IDLE;
+        }
+        forecast->born[i] = born;
+    }
+}
+
+bool forecast_learn(struct packer *packer)
+{
+    struct forecast *forecast = packer->forecast;
+    bool any = false;
+    struct pair pair;
+
+    if (!forecast || forecast->n <= FORECAST_AVERAGE || !forecast->slot[FORECAST_AVERAGE]->studied)
+        return false;
+    check_numbers(forecast, packer);
+    for (; pairs_take(&packer->pairs, &pair); any = true)
+        observe(forecast, &pair);
+    forecast->observed = forecast->observed || any;
+    if (forecast->unsettled)
+        forecast->unsettled = evidence_solve(forecast->evidence) > 0;
+    return any;
+}
+
+/* ---- the live steps ---- */
+
+/* Returns the slot that holds the program, as it is known now; FORECAST_IDLE: none does. */
+static size_t slot_holding(const struct forecast *forecast, size_t hint, size_t program,
+                           const struct app *app)
+{
+    if (hint > FORECAST_AVERAGE && hint < forecast->n && holds(forecast->slot[hint], program, app))
+        return hint;
+    for (size_t i = FORECAST_AVERAGE + 1; i < forecast->n; i++)
+        if (holds(forecast->slot[i], program, app))
+            return i;
+    return FORECAST_IDLE;
+}
+
+/* Finds the step its slot; studies it if there is none. */
+static void find_slot(struct forecast *forecast, struct step *step, const struct app *average)
+{
+    struct app app = ladder_app(step, average);
+    size_t program = step->program < PROGRAMS_MAX ? step->program : NO_NUMBER;
+    size_t number = slot_holding(forecast, step->slot, program, &app);
+
+    if (number == FORECAST_IDLE) {
+        number = free_slot(forecast);
+        if (number == FORECAST_IDLE || study(forecast, number, program, &app) < 0)
+            number = FORECAST_IDLE;
+        else
+            review(forecast, step, program);
+    }
+    step->slot = number;
+    if (number != FORECAST_IDLE)
+        forecast->slot[number]->users++;
+}
+
+static bool is_known(const struct step *step)
+{
+    return step->profile.known || !isnan(step->probe.rank);
+}
+
+/* Studies the average of those that are known and at work, which all others' figures are about; as
+ * long as none is, one of which nothing is known. Returns it; NULL: no memory. */
+static const struct app *take_average(struct forecast *forecast, const struct packer *packer)
+{
+    struct app *app = calloc(packer->steps.nlive + 1, sizeof(*app)), average;
+    struct slot *slot;
+    struct step *step;
+    size_t n = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (app && is_known(step) && ladder_at_work(step))
+        app[n++] = ladder_app(step, NULL);
+    average = ladder_average(n, app);
+    free(app);
+    while (forecast->n <= FORECAST_AVERAGE && add_slot(forecast) == 0)
+        continue;
+    forecast->known = n > 0;
+    if (forecast->n <= FORECAST_AVERAGE)
+        return NULL;
+    slot = forecast->slot[FORECAST_AVERAGE];
+    if (slot->studied && same_app(&slot->app, &average))
+        return &slot->app;
+    if (study(forecast, FORECAST_AVERAGE, NO_NUMBER, &average) < 0)
+        return NULL;
+    for (size_t i = FORECAST_AVERAGE + 1; i < forecast->n; i++)
+        if (forecast->slot[i]->studied)
+            take_figures(forecast, i);
+    return &slot->app;
+}
+
+bool forecast_update(const struct packer *packer)
+{
+    struct forecast *forecast = packer->forecast;
+    const struct app *average;
+    struct step *step;
+
+    if (!forecast || take_machine(forecast, packer) < 0)
+        return false;
+    for (size_t i = 0; i < forecast->n; i++)
+        forecast->slot[i]->users = 0;
+    average = take_average(forecast, packer);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (average && ladder_at_work(step))
+        find_slot(forecast, step, average);
+    else
+        step->slot = FORECAST_IDLE;
+    return average && forecast->known;
+}
+
+/* ---- slots to ask about ---- */
+
+const struct app *forecast_app(const struct forecast *forecast, size_t slot)
+{
+    return &forecast->slot[slot]->app;
+}
+
+size_t forecast_ways(const struct forecast *forecast)
+{
+    return forecast->machine.llc_ways ? forecast->machine.llc_ways : 16;
+}
+
+struct forecast_figures forecast_figures(const struct forecast *forecast, size_t number)
+{
+    const struct slot *slot = forecast->slot[number];
+    struct forecast_figures figures = slot->figures;
+    const size_t stranger = NO_NUMBER;
+
+    if (!forecast->observed || slot->program == NO_NUMBER)
+        return figures;
+    figures.suffers = evidence_correct(forecast->evidence, slot->program, 1, &stranger, NULL,
+                                       figures.suffers, NULL);
+    figures.presses = evidence_correct(forecast->evidence, stranger, 1, &slot->program, NULL,
+                                       figures.presses, NULL);
+    return figures;
+}
+
+/* Returns a core's slowdown corrected by what was measured of the program beside those that are on
+ * its cache: of what it suffers from others, not from its step's own other cores. */
+static double corrected(const struct forecast *forecast, size_t n, const struct forecast_core *core,
+                        size_t i, double slowdown)
+{
+    size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
+    double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, predicted;
+    const struct slot *self = forecast->slot[core[i].slot];
+
+    for (size_t j = 0; j < n; j++) {
+        const struct slot *other = forecast->slot[core[j].slot];
+
+        if (core[j].owner == core[i].owner) {
+            copy[copies++] = core[j].slot;
+        } else if (core[j].slot != FORECAST_IDLE && others < EVIDENCE_BESIDE_MAX) {
+            part[others] = other->figures.presses;
+            beside[others++] = other->program;
         }
     }
+    if (others == 0)
+        return slowdown;
+    if (copies > 1)
+        contend_group(forecast->contend, copies, copy, own);
+    predicted = fmax(0, (1 + slowdown) / (1 + own[0]) - 1);
+    predicted =
+        evidence_correct(forecast->evidence, self->program, others, beside, part, predicted, NULL);
+    return (1 + own[0]) * (1 + predicted) - 1;
+}
+
+/* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. */
+static void correct(const struct forecast *forecast, size_t n, const struct forecast_core *core,
+                    double *slowdown)
+{
+    double predicted[CONTEND_GROUP_MAX];
+
+    if (!forecast->observed)
+        return;
+    memcpy(predicted, slowdown, n * sizeof(*predicted));
+    for (size_t i = 0; i < n; i++) {
+        const struct slot *self = forecast->slot[core[i].slot];
+        bool alike =
+            i > 0 && core[i].owner == core[i - 1].owner && core[i].slot == core[i - 1].slot;
+
+        if (core[i].slot != FORECAST_IDLE && self->program != NO_NUMBER)
+            slowdown[i] = alike ? slowdown[i - 1] : corrected(forecast, n, core, i, predicted[i]);
+    }
+}
+
+int forecast_cache(const struct forecast *forecast, double others_gbps, size_t n,
+                   const struct forecast_core *core, double *slowdown, double *gbps)
+{
+    size_t slot[CONTEND_GROUP_MAX];
+
+    *gbps = 0;
+    if (n == 0)
+        return 0;
+    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++)
+        slot[i] = core[i].slot;
+    if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, slowdown, gbps) < 0)
+        return -1;
+    correct(forecast, n, core, slowdown);
     return 0;
 }
 
-/* Fills in how much each core of the standing slows down. NULL when that cannot be told; the caller
- * frees it. */
-static double *slowdowns(const struct forecast *forecast, const struct standing *standing)
+/* Corrects cache by cache; order has the cores by cache. */
+static void correct_caches(const struct forecast *forecast, size_t n,
+                           const struct forecast_core *core, double *slowdown)
 {
-    double *slowdown = calloc(standing->n + 1, sizeof(*slowdown));
+    struct forecast_core on[CONTEND_GROUP_MAX];
+    double its[CONTEND_GROUP_MAX];
+    size_t index[CONTEND_GROUP_MAX], caches = 0;
 
-    if (slowdown && contend_node(forecast->contend, standing->n, standing->core, slowdown) >= 0)
-        return slowdown;
-    free(slowdown);
-    return NULL;
-}
+    for (size_t i = 0; i < n; i++)
+        caches = core[i].cache < caches ? caches : core[i].cache + 1;
+    for (size_t cache = 0; forecast->observed && cache < caches; cache++) {
+        size_t members = 0;
 
-/* The work of all caches; NAN when out of memory. Also the cores in use, where that is wanted. */
-static double node_work(const struct forecast *forecast, const struct scene *scene, size_t *cores)
-{
-    struct standing standing = {0};
-    double *slowdown = NULL, work = 0;
-
-    if (collect(forecast, scene, &standing) == 0)
-        slowdown = slowdowns(forecast, &standing);
-    for (size_t i = 0; slowdown && i < standing.n; i++)
-        work += 1 / (1 + slowdown[i]);
-    if (cores)
-        *cores = standing.n;
-    work = slowdown ? work : NAN;
-    free(slowdown);
-    free(standing.core);
-    return work;
-}
-
-double forecast_work(const struct forecast *forecast, const struct scene *scene)
-{
-    return node_work(forecast, scene, NULL);
-}
-
-/* ---- its power ---- */
-
-double forecast_watts(const struct forecast *forecast, const struct scene *scene)
-{
-    const struct topo *topo = forecast->packer->topo;
-    bool *awake = calloc(topo->packages, sizeof(*awake));
-    size_t *cores = calloc(topo->packages, sizeof(*cores));
-    struct standing standing = {0};
-    double watts = 0;
-
-    if (awake && cores && collect(forecast, scene, &standing) == 0) {
-        stand_awake(scene, awake);
-        for (size_t i = 0; i < standing.n; i++)
-            cores[topo->llc[standing.core[i].cache].package]++;
-    } else {
-        watts = NAN;
+        for (size_t i = 0; i < n && members < CONTEND_GROUP_MAX; i++)
+            if (core[i].cache == cache) {
+                on[members] = core[i];
+                its[members] = slowdown[i];
+                index[members++] = i;
+            }
+        correct(forecast, members, on, its);
+        for (size_t i = 0; i < members; i++)
+            slowdown[index[i]] = its[i];
     }
-    for (size_t i = 0; i < topo->packages && !isnan(watts); i++) {
-        struct power_package figures;
+}
 
-        watts += node_power_of(forecast->packer, i, &figures)
-                     ? power_watts(&figures, (double)cores[i], awake[i])
-                     : NAN;
+int forecast_node(const struct forecast *forecast, size_t n, const struct forecast_core *core,
+                  double *slowdown)
+{
+    struct contend_stand *stand = calloc(n + 1, sizeof(*stand));
+    int rc = -1;
+
+    for (size_t i = 0; stand && i < n; i++)
+        stand[i] = (struct contend_stand){core[i].slot, core[i].cache, core[i].memory};
+    if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
+        correct_caches(forecast, n, core, slowdown);
+        rc = 0;
     }
-    free(standing.core);
-    free(awake);
-    free(cores);
-    return watts;
-}
-
-double forecast_edp(const struct forecast *forecast, const struct scene *scene)
-{
-    size_t cores = 0;
-    double work = node_work(forecast, scene, &cores);
-
-    if (cores == 0)
-        return NAN;
-    return power_edp(forecast_watts(forecast, scene), (double)cores, work);
-}
-
-/* ---- each step's slowdown ---- */
-
-/* The mean of each step's cores under the permutation; NULL where that cannot be told. The caller
- * frees it. */
-static double *mean_slowdowns(const struct forecast *forecast, struct pool *pool)
-{
-    double *mean = calloc(forecast->n + 1, sizeof(*mean));
-    size_t *cores = calloc(forecast->n + 1, sizeof(*cores));
-    struct scene scene = {forecast->packer, pool, false};
-    struct standing standing = {0};
-    double *slowdown = NULL;
-
-    if (mean && cores && collect(forecast, &scene, &standing) == 0)
-        slowdown = slowdowns(forecast, &standing);
-    for (size_t i = 0; slowdown && i < standing.n; i++) {
-        mean[standing.core[i].program] += slowdown[i];
-        cores[standing.core[i].program]++;
-    }
-    for (size_t i = 0; slowdown && i < forecast->n; i++)
-        mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
-    free(standing.core);
-    free(cores);
-    free(slowdown);
-    if (slowdown)
-        return mean;
-    free(mean);
-    return NULL;
-}
-
-/* The same with everybody at home. */
-static double *home_slowdowns(const struct forecast *forecast)
-{
-    double *mean;
-    struct pool home;
-
-    if (pool_copy(&home, &forecast->packer->pool) < 0)
-        return NULL;
-    pool_reset(&home);
-    mean = mean_slowdowns(forecast, &home);
-    pool_free(&home);
-    return mean;
-}
-
-static bool predicted(const struct step_slowdown *slowdown)
-{
-    return !isnan(slowdown->now) && !isnan(slowdown->home);
-}
-
-static void predict(struct step_slowdown *slowdown, double now_s, double now, double home)
-{
-    if (predicted(slowdown)) {
-        slowdown->sum += slowdown->now * (now_s - slowdown->since_s);
-        slowdown->home_sum += slowdown->home * (now_s - slowdown->since_s);
-        slowdown->seconds += now_s - slowdown->since_s;
-    }
-    slowdown->now = now;
-    slowdown->home = home;
-    slowdown->since_s = now_s;
-}
-
-void forecast_slowdowns(struct packer *packer)
-{
-    struct forecast *forecast = forecast_new(packer);
-    double *now = forecast ? mean_slowdowns(forecast, &packer->pool) : NULL;
-    double *home = forecast ? home_slowdowns(forecast) : NULL, now_s = clock_s();
-    struct step *step;
-    size_t i = 0;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        bool among = forecast && i < forecast->n && forecast->step[i] == step;
-
-        predict(&step->slowdown, now_s, among && now ? now[i] : NAN, among && home ? home[i] : NAN);
-        i += among;
-    }
-    free(now);
-    free(home);
-    forecast_free(forecast);
-}
-
-void forecast_mean(const struct step *step, double now_s, double *placed, double *home)
-{
-    struct step_slowdown slowdown = step->slowdown;
-
-    predict(&slowdown, now_s, NAN, NAN);
-    *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
-    *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
+    free(stand);
+    return rc;
 }

@@ -1,33 +1,95 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forecast - how much work the node will do under another placement, by models/slowdown/contend.h:
- * from what was counted of the steps and what the store knows of their programs. */
+/* forecast - how much work the node does under a placement: what models/slowdown/contend.h predicts
+ * of the steps, corrected by what was measured of them beside each other
+ * (models/slowdown/evidence.h).
+ *
+ * berthd keeps one for its whole life. Steps of the same program of which the same is known share a
+ * slot, and a slot is studied again only when what is known of it has changed by FORECAST_CHANGE.
+ *
+ * The unit of all decisions is work: a core in use counts 1 / (1 + the slowdown of the step on it).
+ * Lost work is what that is less than the cores. */
 #ifndef BERTH_PLACE_FORECAST_H
 #define BERTH_PLACE_FORECAST_H
 
+#include "models/slowdown/app.h"
 #include "packer/steps/stand.h"
+
+#define FORECAST_CHANGE 0.05 /* of a figure: less is no news */
+#define FORECAST_IDLE 0      /* the slot of who slows nobody down */
+#define FORECAST_AVERAGE 1   /* the slot of the average of the node's known programs */
 
 struct forecast;
 
-/* Study the live steps that are at work. NULL when out of memory, or when no model can be made. */
-struct forecast *forecast_new(const struct packer *packer);
-void forecast_free(struct forecast *forecast); /* NULL is fine */
+/* Returns an empty one; NULL when out of memory. */
+struct forecast *forecast_open(void);
+void forecast_close(struct forecast *forecast); /* NULL is fine */
 
-/* Returns how many cores' worth of work per second the steps do under the scene's permutation: each
- * core in use by a step counts 1 / (1 + its slowdown beside the others on its cache). Steps that do
- * not count as movable in the scene stand at home. */
-double forecast_work(const struct forecast *forecast, const struct scene *scene);
+/* Brings packer->forecast up to date: finds each live step its slot (step->slot; FORECAST_IDLE
+ * where it is not at work). Returns whether slowdowns can be told: false without memory, and where
+ * nothing is known of any step. */
+bool forecast_update(const struct packer *packer);
+
+/* Takes in what was measured of steps beside each other (packer->pairs), up to date as of the last
+ * update. Returns whether there was anything. */
+bool forecast_learn(struct packer *packer);
+
+/* ---- of slots ---- */
+
+/* Returns a slot's figures; valid until the next forecast_update. */
+const struct app *forecast_app(const struct forecast *forecast, size_t slot);
+size_t forecast_ways(const struct forecast *forecast); /* of a cache */
+
+/* A slot in two numbers, and its traffic. */
+struct forecast_figures {
+    double suffers; /* slowdown beside one core of the average program */
+    double presses; /* slowdown of that one beside it */
+    double asks;    /* traffic alone, 1e9 bytes/s; 0 where no bandwidth is known */
+    double minds;   /* slowdown for each 1e9 bytes/s that others ask of its memory node */
+};
+struct forecast_figures forecast_figures(const struct forecast *forecast, size_t slot);
+
+/* A core in use. */
+struct forecast_core {
+    size_t slot;
+    size_t owner;         /* cores of one owner are of one step */
+    size_t cache, memory; /* numbers: they index arrays */
+};
+
+/* Fills in the slowdowns of n cores in use on one cache (whatever its number), while other caches
+ * ask others_gbps of its memory node, and its own traffic; corrected by the evidence. Returns 0; -1
+ * where that cannot be told. */
+int forecast_cache(const struct forecast *forecast, double others_gbps, size_t n,
+                   const struct forecast_core *core, double *slowdown, double *gbps);
+
+/* Does the same for a whole node. */
+int forecast_node(const struct forecast *forecast, size_t n, const struct forecast_core *core,
+                  double *slowdown);
+
+/* ---- of the live steps (after forecast_update) ---- */
+
+/* Returns the index of the memory node next to a cache. */
+size_t forecast_memory(const struct topo *topo, size_t llc);
+
+/* Returns how many cores' worth of work per second the steps do under the scene's permutation.
+ * Steps that do not count as movable in the scene stand at home. NAN where that cannot be told.
+ * *cores (may be NULL) receives the cores in use. */
+double forecast_work(const struct scene *scene, size_t *cores);
 
 /* Returns what they draw while they do it, W (node_power.h): all packages of the node, busy, kept
  * awake by others, or asleep. NAN where the power of one is not known. */
-double forecast_watts(const struct forecast *forecast, const struct scene *scene);
+double forecast_watts(const struct scene *scene);
 
 /* Returns their energy-delay product, J s, for what their cores do alone in a second (power_edp).
  * NAN where that is not known. */
-double forecast_edp(const struct forecast *forecast, const struct scene *scene);
+double forecast_edp(const struct scene *scene);
 
-/* Predict for each live step how much slower than alone its cores are, as the steps stand now and
- * if all stood where Slurm put them: step->slowdown (contend's mean over its cores; NAN for those
- * that are not at work). */
+/* Fills in how much slower than alone each live step is under the scene's permutation, in the order
+ * of the list: the mean over its cores; NAN for those that are not at work. NULL where that cannot
+ * be told; the caller frees it. */
+double *forecast_steps(const struct scene *scene);
+
+/* Predict for each live step how much slower than alone it is, as the steps stand now and if all
+ * stood where Slurm put them: step->slowdown. Brings the forecast up to date. */
 void forecast_slowdowns(struct packer *packer);
 
 /* The means over the step's time, until now_s, as far as they were predicted: NAN where never. */

@@ -2,8 +2,10 @@
 libpacker_la_SOURCES += \
 	packer/place/bound.c packer/place/bound.h \
 	packer/place/forecast.c packer/place/forecast.h \
+	packer/place/forecast_work.c \
 	packer/place/isolation.c packer/place/isolation.h \
 	packer/place/keep.c packer/place/keep.h \
+	packer/place/ladder.c packer/place/ladder.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
 	packer/place/reason.c packer/place/reason.h \

@@ -110,14 +110,13 @@ static void compare_edp(const struct scene *cluster, const struct scene *spread,
                         struct step_edp *edp)
 {
     const char *source = node_power_source(cluster->packer);
-    struct forecast *forecast = source ? forecast_new(cluster->packer) : NULL;
 
     edp->choice = PLACE_CLUSTERED;
-    if (!forecast)
+    if (!source)
         return;
-    edp->cluster = forecast_edp(forecast, cluster);
-    edp->spread = forecast_edp(forecast, spread);
-    forecast_free(forecast);
+    forecast_update(cluster->packer);
+    edp->cluster = forecast_edp(cluster);
+    edp->spread = forecast_edp(spread);
     if (isnan(edp->cluster) || isnan(edp->spread)) {
         edp->cluster = edp->spread = NAN;
         return;

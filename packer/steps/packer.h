@@ -31,6 +31,7 @@ struct packer {
     struct probe *probe;         /* NULL: no interference probe */
     bool probing;                /* one is under way */
     bool steps_changed;          /* which ones there are, since slowdowns were predicted */
+    struct forecast *forecast;   /* forecast.h; NULL: no memory */
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double size_patience_s;      /* for how long a launch may wait for its size */

@@ -210,6 +210,7 @@ struct step {
     struct step_class class;
     struct step_knowledge knowledge;
     size_t program; /* its number (programs.h); PROGRAM_NONE: it has no key */
+    size_t slot;    /* what it is to the models (forecast.h); 0: idle */
     struct step_size size;
     struct step_share share;
     struct step_place place;

@@ -133,6 +133,7 @@ unit_programs = \
 	tests/unit/observe/test_usage \
 	tests/unit/observe/test_window \
 	tests/unit/place/test_bound \
+	tests/unit/place/test_forecast \
 	tests/unit/place/test_isolation \
 	tests/unit/place/test_place \
 	tests/unit/place/test_power \

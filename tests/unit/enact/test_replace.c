@@ -328,7 +328,6 @@ static void test_cluster_regret(void **state)
 static void test_forecast(void **state)
 {
     struct fixture *f = *state;
-    struct forecast *forecast;
     struct pool apart;
     struct scene scene = {&f->packer, &apart, false};
     double together;
@@ -336,15 +335,13 @@ static void test_forecast(void **state)
     packed(f, "devil");
     for (double age = 1; age <= 2; age++)
         at_age(f, age);
-    forecast = forecast_new(&f->packer);
-    assert_non_null(forecast);
+    assert_true(forecast_update(&f->packer));
     assert_int_equal(pool_copy(&apart, &f->packer.pool), 0);
-    together = forecast_work(forecast, &scene);
+    together = forecast_work(&scene, NULL);
     assert_true(together > 0 && together < 4);
     assert_int_equal(pool_assign(&apart, 2, (size_t[]){1, 2}, (size_t[]){2, 1}), 0);
-    assert_true(forecast_work(forecast, &scene) > together);
+    assert_true(forecast_work(&scene, NULL) > together);
     pool_free(&apart);
-    forecast_free(forecast);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)

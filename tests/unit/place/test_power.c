@@ -206,16 +206,14 @@ static void test_sleep_pays(void **state)
 /* What a core does per second beside its like, by the forecast itself. */
 static double work_together(struct fixture *f)
 {
-    struct forecast *forecast = forecast_new(&f->packer);
     struct pool together;
     double work;
 
-    assert_non_null(forecast);
+    forecast_update(&f->packer);
     assert_int_equal(pool_copy(&together, &f->packer.pool), 0);
     assert_int_equal(pool_assign(&together, 2, (size_t[]){0, 4}, (size_t[]){0, 1}), 0);
-    work = forecast_work(forecast, &(struct scene){&f->packer, &together, false});
+    work = forecast_work(&(struct scene){&f->packer, &together, false}, NULL);
     pool_free(&together);
-    forecast_free(forecast);
     return work;
 }
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* forecast_work - see forecast.h: what the live steps do under a permutation of the pool. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "packer/base/array.h"
+#include "packer/bill/node_power.h"
+#include "packer/place/forecast.h"
+
+/* Who stands on the caches: a core in use each, owned by the live step of that number. */
+struct standing {
+    size_t n, room;
+    struct forecast_core *core;
+    double *slowdown; /* [n] NULL: not told */
+};
+
+size_t forecast_memory(const struct topo *topo, size_t llc)
+{
+    for (size_t i = 0; i < topo->nodes; i++)
+        if (cpus_intersect(&topo->node[i].cpus, &topo->llc[llc].cpus))
+            return i;
+    return 0;
+}
+
+/* The cores of these CPUs, each once. */
+static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slot, size_t owner,
+                    struct standing *standing)
+{
+    long before = -1;
+
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || core == before)
+            continue;
+        if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) <
+            0)
+            return -1;
+        standing->core[standing->n++] =
+            (struct forecast_core){slot, owner, topo->core[core].llc, topo->core[core].llc};
+        before = core;
+    }
+    return 0;
+}
+
+/* Caches stand for their memory nodes until all are collected. */
+static int find_memories(const struct topo *topo, struct standing *standing)
+{
+    size_t *memory = calloc(topo->llcs + 1, sizeof(*memory));
+
+    if (!memory)
+        return -1;
+    for (size_t llc = 0; llc < topo->llcs; llc++)
+        memory[llc] = forecast_memory(topo, llc);
+    for (size_t i = 0; i < standing->n; i++)
+        standing->core[i].memory = memory[standing->core[i].cache];
+    free(memory);
+    return 0;
+}
+
+static int collect(const struct scene *scene, struct standing *standing)
+{
+    const struct packer *packer = scene->packer;
+    const struct step *step;
+    size_t owner = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        bool moves = stand_movable(scene, step);
+
+        for (size_t t = 0; step->slot != FORECAST_IDLE && t < step->body.ntasks; t++) {
+            struct cpus cpus = step->body.task[t].use;
+
+            if (moves)
+                stand_image(packer, scene->pool, &step->body.task[t].use, &cpus);
+            if (stand_on(packer->topo, &cpus, step->slot, owner, standing) < 0)
+                return -1;
+        }
+        owner++;
+    }
+    return find_memories(packer->topo, standing);
+}
+
+static void standing_clear(struct standing *standing)
+{
+    free(standing->core);
+    free(standing->slowdown);
+}
+
+/* Collects who stands where, and predicts how much each core slows down. -1 where that cannot be
+ * told. Clear with standing_clear in any case. */
+static int foresee(const struct scene *scene, struct standing *standing)
+{
+    const struct forecast *forecast = scene->packer->forecast;
+
+    *standing = (struct standing){0};
+    if (!forecast || collect(scene, standing) < 0)
+        return -1;
+    standing->slowdown = calloc(standing->n + 1, sizeof(*standing->slowdown));
+    if (!standing->slowdown || standing->n == 0)
+        return -1;
+    return forecast_node(forecast, standing->n, standing->core, standing->slowdown);
+}
+
+double forecast_work(const struct scene *scene, size_t *cores)
+{
+    struct standing standing;
+    double work = foresee(scene, &standing) == 0 ? 0 : NAN;
+
+    for (size_t i = 0; !isnan(work) && i < standing.n; i++)
+        work += 1 / (1 + standing.slowdown[i]);
+    if (cores)
+        *cores = standing.n;
+    standing_clear(&standing);
+    return work;
+}
+
+double *forecast_steps(const struct scene *scene)
+{
+    size_t n = scene->packer->steps.nlive;
+    double *mean = calloc(n + 1, sizeof(*mean));
+    size_t *cores = calloc(n + 1, sizeof(*cores));
+    struct standing standing;
+    bool known = foresee(scene, &standing) == 0 && mean && cores;
+
+    for (size_t i = 0; known && i < standing.n; i++) {
+        mean[standing.core[i].owner] += standing.slowdown[i];
+        cores[standing.core[i].owner]++;
+    }
+    for (size_t i = 0; known && i < n; i++)
+        mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
+    standing_clear(&standing);
+    free(cores);
+    if (known)
+        return mean;
+    free(mean);
+    return NULL;
+}
+
+/* ---- power ---- */
+
+double forecast_watts(const struct scene *scene)
+{
+    const struct topo *topo = scene->packer->topo;
+    bool *awake = calloc(topo->packages, sizeof(*awake));
+    size_t *cores = calloc(topo->packages, sizeof(*cores));
+    struct standing standing = {0};
+    double watts = 0;
+
+    if (awake && cores && collect(scene, &standing) == 0) {
+        stand_awake(scene, awake);
+        for (size_t i = 0; i < standing.n; i++)
+            cores[topo->llc[standing.core[i].cache].package]++;
+    } else {
+        watts = NAN;
+    }
+    for (size_t i = 0; i < topo->packages && !isnan(watts); i++) {
+        struct power_package figures;
+
+        watts += node_power_of(scene->packer, i, &figures)
+                     ? power_watts(&figures, (double)cores[i], awake[i])
+                     : NAN;
+    }
+    standing_clear(&standing);
+    free(awake);
+    free(cores);
+    return watts;
+}
+
+double forecast_edp(const struct scene *scene)
+{
+    size_t cores = 0;
+    double work = forecast_work(scene, &cores);
+
+    if (cores == 0)
+        return NAN;
+    return power_edp(forecast_watts(scene), (double)cores, work);
+}
+
+/* ---- each step's slowdown, over its time ---- */
+
+/* The same as forecast_steps with everybody at home. */
+static double *home_steps(const struct packer *packer)
+{
+    double *mean;
+    struct pool home;
+
+    if (pool_copy(&home, &packer->pool) < 0)
+        return NULL;
+    pool_reset(&home);
+    mean = forecast_steps(&(struct scene){packer, &home, false});
+    pool_free(&home);
+    return mean;
+}
+
+static bool predicted(const struct step_slowdown *slowdown)
+{
+    return !isnan(slowdown->now) && !isnan(slowdown->home);
+}
+
+static void predict(struct step_slowdown *slowdown, double now_s, double now, double home)
+{
+    if (predicted(slowdown)) {
+        slowdown->sum += slowdown->now * (now_s - slowdown->since_s);
+        slowdown->home_sum += slowdown->home * (now_s - slowdown->since_s);
+        slowdown->seconds += now_s - slowdown->since_s;
+    }
+    slowdown->now = now;
+    slowdown->home = home;
+    slowdown->since_s = now_s;
+}
+
+void forecast_slowdowns(struct packer *packer)
+{
+    bool known = forecast_update(packer);
+    double *now = known ? forecast_steps(&(struct scene){packer, &packer->pool, false}) : NULL;
+    double *home = known ? home_steps(packer) : NULL, now_s = clock_s();
+    struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        predict(&step->slowdown, now_s, now ? now[i] : NAN, home ? home[i] : NAN);
+        i++;
+    }
+    free(now);
+    free(home);
+}
+
+void forecast_mean(const struct step *step, double now_s, double *placed, double *home)
+{
+    struct step_slowdown slowdown = step->slowdown;
+
+    predict(&slowdown, now_s, NAN, NAN);
+    *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
+    *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_forecast - what the node's steps are known by, and what that says of a placement. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/place/forecast.h"
+#include "packer/steps/program.h"
+
+#define ONE(home) ((const char *const[]){home, NULL})
+
+static int open_plain(void **state)
+{
+    *state = fixture_open("package:2 numa:1 l3:2 core:2 pu:1");
+    return 0;
+}
+
+/* A step on one core that misses so much, one instruction per cycle, a quarter of its accesses
+ * hits.
+ */
+static struct step *put(struct fixture *f, uint32_t job, const char *core, double miss_pmi)
+{
+    struct step *step = fixture_put(f, job, 0, core, miss_pmi, ONE(core));
+
+    step->profile.accesses = miss_pmi * 4 / 3;
+    step->profile.ipc = 1;
+    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    return step;
+}
+
+static double work_with(struct fixture *f, size_t a, size_t b)
+{
+    struct pool pool;
+    double work;
+
+    assert_int_equal(pool_copy(&pool, &f->packer.pool), 0);
+    assert_int_equal(pool_assign(&pool, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
+    work = forecast_work(&(struct scene){&f->packer, &pool, false}, NULL);
+    pool_free(&pool);
+    return work;
+}
+
+static double work_now(struct fixture *f)
+{
+    return forecast_work(&(struct scene){&f->packer, &f->packer.pool, false}, NULL);
+}
+
+/* Steps of which the same is known share a slot, and who comes after them has theirs. */
+static void test_slots(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", 5000), *b = put(f, 2, "1", 5000), *c = put(f, 3, "2", 10);
+    size_t slot;
+
+    assert_true(forecast_update(&f->packer));
+    assert_true(a->slot > FORECAST_AVERAGE);
+    assert_int_equal(a->slot, b->slot);
+    assert_true(c->slot != a->slot && c->slot > FORECAST_AVERAGE);
+    slot = c->slot;
+    registry_drop(&f->packer.steps, c);
+    c = put(f, 4, "3", 900);
+    assert_true(forecast_update(&f->packer));
+    assert_int_equal(c->slot, slot);
+}
+
+/* A slot stays what it is while its figures change by less than FORECAST_CHANGE. */
+static void test_small_changes(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", 5000), *b = put(f, 2, "1", 10);
+    size_t slot;
+
+    assert_true(forecast_update(&f->packer));
+    slot = a->slot;
+    a->profile.miss_pmi = 5100;
+    forecast_update(&f->packer);
+    assert_int_equal(a->slot, slot);
+    assert_true(forecast_app(f->packer.forecast, slot)->llc_mpki == 5);
+    a->profile.miss_pmi = 6000;
+    a->profile.accesses = 8000;
+    forecast_update(&f->packer);
+    assert_true(forecast_app(f->packer.forecast, a->slot)->llc_mpki == 6);
+    assert_true(b->slot != a->slot);
+}
+
+/* Nobody is known: nothing can be told, and nobody slows anybody down. One is: the other is taken
+ * for the average. */
+static void test_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", NAN), *b = put(f, 2, "1", NAN);
+
+    assert_false(forecast_update(&f->packer));
+    assert_true(work_now(f) == 2);
+    b->profile.known = true;
+    b->profile.miss_pmi = 20000;
+    b->profile.accesses = 40000;
+    assert_true(forecast_update(&f->packer));
+    assert_true(forecast_app(f->packer.forecast, a->slot)->llc_mpki == 20);
+    assert_true(work_now(f) < 2);
+}
+
+/* FIDELITY A2.2: two streams on the two caches of one memory node, of known bandwidth, do less than
+ * on two nodes. */
+static void test_memory_nodes(void **state)
+{
+    static const double local[] = {0, 6, 9, 10.5, 11};
+    struct fixture *f = *state;
+
+    fixture_machine(f, 2, 4, local);
+    for (uint32_t job = 1; job <= 2; job++) {
+        char core[] = {(char)('0' + 2 * (job - 1)), '\0'};
+
+        put(f, job, core, 30000)->profile.accesses = 30000;
+    }
+    put(f, 3, "4", 10);
+    put(f, 4, "6", 10);
+    assert_true(forecast_update(&f->packer));
+    assert_true(work_with(f, 2, 4) > work_now(f) + 0.05);
+}
+
+/* What was measured of two programs beside each other is believed more than the model; and who was
+ * never measured beside them is not touched. */
+static void test_evidence(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", 100), *b = put(f, 2, "1", 120);
+    struct pair pair = {.slowdown = 0.5, .error = 0.01, .windows = 50};
+    double before, after;
+
+    snprintf(a->request.options.tag, sizeof(a->request.options.tag), "a");
+    snprintf(b->request.options.tag, sizeof(b->request.options.tag), "b");
+    program_begin(&f->packer, a);
+    program_begin(&f->packer, b);
+    assert_true(forecast_update(&f->packer));
+    before = work_now(f);
+    assert_true(before > 1.9);
+    pair.self = (struct pair_part){(uint16_t)a->program, 1};
+    assert_int_equal(pair_add(&pair, (uint16_t)b->program, 1), 0);
+    pairs_put(&f->packer.pairs, &pair);
+    assert_true(forecast_learn(&f->packer));
+    assert_false(forecast_learn(&f->packer));
+    after = work_now(f);
+    assert_true(after < before - 0.15);
+}
+
+/* A step that does nothing slows nobody down: a shell. */
+static void test_idle(void **state)
+{
+    struct fixture *f = *state;
+    struct step *shell = fixture_put(f, 1, WIRE_STEP_BATCH, "0", 30000, ONE("0"));
+
+    put(f, 2, "1", 30000);
+    forecast_update(&f->packer);
+    assert_int_equal(shell->slot, FORECAST_IDLE);
+    assert_true(work_now(f) == 1);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_slots),        CASE(test_small_changes), CASE(test_unknown),
+        CASE(test_memory_nodes), CASE(test_evidence),      CASE(test_idle),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
