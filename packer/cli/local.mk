@@ -11,9 +11,11 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/plan/apps.c packer/cli/plan/apps.h \
 	packer/cli/plan/matrix.c packer/cli/plan/matrix.h \
+	packer/cli/plan/observed.c packer/cli/plan/observed.h \
 	packer/cli/plan/pairs.c packer/cli/plan/pairs.h \
 	packer/cli/plan/plan.c packer/cli/plan/plan.h \
 	packer/cli/plan/policy.c \
+	packer/cli/plan/predict.c packer/cli/plan/predict.h \
 	packer/cli/plan/print.c \
 	packer/cli/plan/read.c \
 	packer/cli/plan/samples.c
@@ -29,7 +31,6 @@ libctl_la_SOURCES += \
 	packer/cli/model/models.h \
 	packer/cli/model/nucore.c \
 	packer/cli/model/numa.c packer/cli/model/numa.h \
-	packer/cli/model/observed.c packer/cli/model/observed.h \
 	packer/cli/model/pairs.c
 # profile
 libctl_la_SOURCES += \

@@ -11,7 +11,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
-#include "packer/cli/model/observed.h"
+#include "packer/cli/plan/observed.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/pairs.h"
 
@@ -34,7 +34,8 @@ static struct json_object *predict_group(const struct forecast *forecast, struct
 
     contend_group(forecast->contend, n, member, slowdown);
     if (forecast->evidence)
-        ctl_observed_correct(forecast->evidence, forecast->contend, n, member, slowdown, error);
+        ctl_observed_correct(forecast->evidence, forecast->contend, NULL, n, member, slowdown,
+                             error);
     json_object_object_add(group, "apps", json_object_get(names));
     json_object_object_add(group, "slowdown",
                            json_new_list(n, &json_number, slowdown, sizeof(slowdown[0])));
@@ -162,7 +163,7 @@ static struct app_pair predict_pair(const struct forecast *forecast, size_t i, s
 
     if (!forecast->evidence)
         return pair;
-    ctl_observed_correct(forecast->evidence, forecast->contend, 2, (size_t[]){i, j}, slowdown,
+    ctl_observed_correct(forecast->evidence, forecast->contend, NULL, 2, (size_t[]){i, j}, slowdown,
                          error);
     return (struct app_pair){slowdown[0] + slowdown[1], slowdown[0], slowdown[1]};
 }

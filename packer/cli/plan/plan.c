@@ -18,7 +18,8 @@ static const struct ctl_option option_rows[] = {
      "where not given",
      CTL_TEXT(struct ctl_plan, topology)},
     {"policy", 0, "P",
-     "contend: least slowdown as predicted; the default where ipc, llc_mpki and sdp (or llc_apki) "
+     "contend: least work lost as predicted, over all cores s / (1 + s) of the slowdown s there; "
+     "the default where ipc, llc_mpki and sdp (or llc_apki) "
      "are known of every application, else di. perfect: least measured slowdown; the default with "
      "--matrix. di: Distributed Intensity. dio-power: as few caches as keep devils apart. "
      "missrate, pain, sdc, animal: least score of all pairs (Blagodurov 2010)",
@@ -35,7 +36,7 @@ static const struct ctl_option option_rows[] = {
     {"time-limit", 0, "S", "seconds to search for a placement, 1 where not given",
      CTL_NUMBER(struct ctl_plan, limit_s, "seconds", 0, 86400)},
     {"json", 0, NULL,
-     "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}], \"score\", "
+     "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}], \"score\", \"lost_cores\", "
      "\"predicted\":[{\"name\",\"slowdown\"}], \"policy\", \"exact\", "
      "\"policies\":[{\"policy\",\"average_slowdown\",\"above_best\"}], \"notes\"}; \"llcs\" and "
      "\"nodes\" list them where an application has several",
@@ -50,15 +51,21 @@ static const struct ctl_options options = {
         "  "
         "{\"apps\":[{\"name\":\"mcf\",\"cores\":1,\"ipc\":0.4,\"llc_apki\":40,\"llc_mpki\":21.5,\n"
         "            \"mem_gbps\":3,\"sdp\":{\"hits\":[...],\"misses\":21500}},...],\n"
-        "   \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"}}\n"
-        "What of the cache is not in \"machine\" is the topology's. The miss rate is llc_mpki *\n"
+        "   \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\"},\n"
+        "   "
+        "\"observed\":[{\"app\":\"mcf\",\"beside\":[\"lbm\"],\"slowdown\":0.3,\"error\":0.05},...]}"
+        "\n"
+        "What of the cache is not in \"machine\" is the topology's; dram_gbps is that of one NUMA\n"
+        "node. What was observed corrects what contend predicts. The miss rate is llc_mpki *\n"
         "1000, else sdp.misses (per million instructions), else unknown: such an application "
         "ranks\n"
         "as neutral.",
-    .more = "score: what the policy makes small. contend, perfect: the sum of slowdowns; di,\n"
-            "dio-power: the sum over the cores of one last-level cache of the miss rates of what\n"
-            "runs there (misses per million instructions), at the cache where it is greatest\n"
-            "(null: a miss rate is unknown); else the sum of the pairs' scores.",
+    .more =
+        "score: what the policy makes small. contend, perfect: the sum of slowdowns (contend's\n"
+        "search makes lost_cores small, the work that is lost by them); di, dio-power: the\n"
+        "sum over the cores of one last-level cache of the miss rates of what runs there\n"
+        "(misses per million instructions), at the cache where it is greatest (null: a miss\n"
+        "rate is unknown); else the sum of the pairs' scores.",
     CTL_OPTIONS(option_rows),
     .most = 1,
     .takes = "one FILE only",

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "models/slowdown/contend.h"
+#include "models/slowdown/evidence.h"
 #include "packer/base/error.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/matrix.h"
@@ -39,15 +40,21 @@ struct ctl_plan {
     size_t units;
     size_t *unit_cores, *unit_kind; /* [units], as struct partition wants them */
     size_t *room;                   /* [caches of the tree] their cores */
+    size_t *memory;                 /* [caches of the tree] the NUMA node next to each */
+    bool joined;                    /* one of these is next to several caches */
     struct contend *contend;        /* of the units; NULL: too little is known */
+    struct evidence *evidence;      /* of the apps, measured beside each other; NULL: none were */
+    size_t *unit_app;               /* [units] the first app of the unit's name */
     size_t *by_di, *core;           /* [cores] placements: DI's, and the chosen one */
     double *slowdown;               /* [apps] in the chosen one: a fraction, NAN: unknown */
+    double lost;                    /* cores' worth of work lost in it; NAN: unknown */
     double score;                   /* of the chosen one; NAN: unknown */
     bool exact;                     /* it is the best for its policy, proven */
     size_t compared;
     struct {
         const char *policy;
         double average; /* slowdown of an app */
+        double lost;    /* cores' worth of work */
     } other[CTL_PLAN_POLICIES];
     size_t notes;
     char note[CTL_PLAN_NOTES][256];

@@ -20,6 +20,7 @@
 #include "packer/base/clock.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/plan/plan.h"
+#include "packer/cli/plan/predict.h"
 
 #define PATIENCE 60  /* disturbances in vain: apps are many, and costs take microseconds */
 #define ASIDE_S 0.05 /* for the search of a policy that is only compared */
@@ -169,7 +170,7 @@ static void suffer(const struct opinion *opinion, size_t n, const size_t *member
     double *each = opinion->each;
 
     if (!opinion->suffers) {
-        contend_group(opinion->plan->contend, n, member, each);
+        ctl_plan_beside(opinion->plan, n, member, each);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -187,6 +188,8 @@ static double cost(const size_t *member, size_t n, void *arg)
     double sum = 0;
 
     suffer(opinion, n, member);
+    if (!opinion->suffers)
+        return ctl_plan_lost(opinion->plan, n, member, opinion->each);
     for (size_t i = 0; i < n; i++)
         sum += opinion->each[i] * opinion->plan->unit[member[i]].part;
     return sum;
@@ -313,6 +316,12 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
         rc = partition_solve(&partition, cache, found);
         if (rc == 0)
             rc = spread(plan, cache);
+        if (rc == 0 && plan->joined && !opinion.suffers) {
+            bool best = false;
+
+            rc = ctl_plan_improve(plan, end_s, cache, &best);
+            found->optimal = best;
+        }
         if (rc == 0)
             rc = settle(plan, cache, core);
     }
@@ -339,38 +348,74 @@ static const struct policy *judge_of(const struct ctl_plan *plan)
     return plan->contend ? find_policy("contend") : NULL;
 }
 
-/* Computes the average slowdown of an app in a placement, and each app's; NAN without a judge. */
-static int judge(const struct ctl_plan *plan, const size_t *core, double *each, double *average)
+/* Fills in what each unit suffers, in the judge's opinion. */
+static int suffer_all(const struct ctl_plan *plan, const struct policy *by, const size_t *cache,
+                      double *each)
 {
-    const struct policy *by = judge_of(plan);
-    size_t *cache = calloc(2 * plan->units, sizeof(*cache)), *member = cache + plan->units;
+    size_t *member = calloc(plan->units, sizeof(*member));
     struct opinion opinion = {0};
+    int rc = -1;
 
-    *average = by ? 0 : NAN;
-    for (size_t i = 0; i < plan->apps.n; i++)
-        each[i] = *average;
-    if (!cache || (by && opinion_form(&opinion, plan, by) < 0)) {
-        opinion_free(&opinion);
-        free(cache);
-        return -1;
-    }
-    divide(plan, core, cache);
-    for (size_t i = 0; by && i < caches(plan); i++) {
+    if (!by->pair)
+        rc = ctl_plan_predict(plan, cache, each);
+    else if (member)
+        rc = opinion_form(&opinion, plan, by);
+    for (size_t i = 0; rc == 0 && by->pair && i < caches(plan); i++) {
         size_t n = 0;
 
         for (size_t j = 0; j < plan->units; j++)
             if (cache[j] == i)
                 member[n++] = j;
-        if (n > 0)
-            suffer(&opinion, n, member);
+        suffer(&opinion, n, member);
         for (size_t j = 0; j < n; j++)
-            each[plan->unit[member[j]].app] += opinion.each[j] * plan->unit[member[j]].part;
+            each[member[j]] = opinion.each[j];
+    }
+    opinion_free(&opinion);
+    free(member);
+    return rc;
+}
+
+/* Holds how good a placement is: the average slowdown of an app, and the work that is lost, cores;
+ * NAN without a judge. */
+struct verdict {
+    double average, lost;
+};
+
+/* Judges a placement; each[] receives each app's slowdown. */
+static int judge(const struct ctl_plan *plan, const size_t *core, double *each,
+                 struct verdict *verdict)
+{
+    const struct policy *by = judge_of(plan);
+    size_t *cache = calloc(plan->units, sizeof(*cache));
+    double *unit = calloc(plan->units, sizeof(*unit));
+    int rc = cache && unit ? 0 : -1;
+
+    *verdict = by ? (struct verdict){0} : (struct verdict){NAN, NAN};
+    for (size_t i = 0; i < plan->apps.n; i++)
+        each[i] = verdict->average;
+    if (rc == 0 && by) {
+        divide(plan, core, cache);
+        rc = suffer_all(plan, by, cache, unit);
+    }
+    for (size_t i = 0; rc == 0 && by && i < plan->units; i++) {
+        each[plan->unit[i].app] += unit[i] * plan->unit[i].part;
+        verdict->lost += (double)plan->unit_cores[i] * unit[i] / (1 + unit[i]);
     }
     for (size_t i = 0; i < plan->apps.n; i++)
-        *average += each[i] / (double)plan->apps.n;
-    opinion_free(&opinion);
+        verdict->average += each[i] / (double)plan->apps.n;
     free(cache);
-    return 0;
+    free(unit);
+    return rc;
+}
+
+/* Returns the sum of the apps' slowdowns. */
+static double sum_of(const struct ctl_plan *plan)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < plan->apps.n; i++)
+        sum += plan->slowdown[i];
+    return sum;
 }
 
 /* Returns the miss rate of the cache that misses most, which DI evens out: the sum over its cores.
@@ -389,6 +434,14 @@ static double worst_rate(const struct ctl_plan *plan, const size_t *core)
     return worst;
 }
 
+static void note_verdict(struct ctl_plan *plan, const struct policy *policy,
+                         const struct verdict *verdict)
+{
+    plan->other[plan->compared].policy = policy->name;
+    plan->other[plan->compared].lost = verdict->lost;
+    plan->other[plan->compared++].average = verdict->average;
+}
+
 /* Places by the other policies and judges them, as far as the input allows. */
 static int compare(struct ctl_plan *plan, const struct policy *chosen)
 {
@@ -399,15 +452,15 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
     for (size_t i = 0; rc == 0 && i < CTL_PLAN_POLICIES; i++) {
         struct berth_error why;
         struct partition_found found;
-        double average;
+        struct verdict verdict;
 
         if (&policies[i] == chosen || (policies[i].has && policies[i].has(plan, &why) < 0))
             continue;
         rc = place(plan, &policies[i], ASIDE_S, core, &found);
         if (rc == 0)
-            rc = judge(plan, core, each, &average);
-        plan->other[plan->compared].policy = policies[i].name;
-        plan->other[plan->compared++].average = average;
+            rc = judge(plan, core, each, &verdict);
+        if (rc == 0)
+            note_verdict(plan, &policies[i], &verdict);
     }
     free(core);
     free(each);
@@ -419,7 +472,7 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     const struct policy *policy;
     struct partition_found found;
     struct berth_error why;
-    double average;
+    struct verdict verdict;
 
     if (!plan->policy)
         plan->policy = judge_of(plan) ? judge_of(plan)->name : "di";
@@ -427,16 +480,18 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     if (policy->has && policy->has(plan, &why) < 0)
         return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
     if (place(plan, policy, plan->limit_s, plan->core, &found) < 0 ||
-        judge(plan, plan->core, plan->slowdown, &average) < 0)
+        judge(plan, plan->core, plan->slowdown, &verdict) < 0)
         return berth_error_set(err, "policy %s: %s", policy->name, strerror(errno));
-    plan->score = policy->place ? worst_rate(plan, plan->core) : found.total;
+    plan->lost = verdict.lost;
+    plan->score = policy->place  ? worst_rate(plan, plan->core)
+                  : policy->pair ? found.total
+                                 : sum_of(plan);
     plan->exact = found.optimal;
     if (found.stopped)
         ctl_plan_note(plan, "the time limit of %g s ended the search", plan->limit_s);
-    if (isnan(average))
+    if (isnan(verdict.average))
         return 0;
-    plan->other[plan->compared].policy = policy->name;
-    plan->other[plan->compared++].average = average;
+    note_verdict(plan, policy, &verdict);
     if (policy == judge_of(plan) && compare(plan, policy) < 0)
         return berth_error_set(err, "policies: %s", strerror(errno));
     return 0;

@@ -39,6 +39,12 @@ static double least_average(const struct ctl_plan *plan)
     return best;
 }
 
+/* Is the placement judged by a model? */
+static bool is_predicted(const struct ctl_plan *plan)
+{
+    return plan->contend && !plan->measured.file;
+}
+
 /* ---- JSON ---- */
 
 /* Adds the first of the set as `one`, and all of them as `all` where they are several. */
@@ -110,6 +116,8 @@ int ctl_plan_print_json(const struct ctl_plan *plan)
     }
     json_object_object_add(output, "placement", placement);
     add_number(output, "score", plan->score);
+    if (is_predicted(plan))
+        add_number(output, "lost_cores", plan->lost);
     json_object_object_add(output, "predicted", predicted);
     json_add_text(output, "policy", plan->policy);
     json_object_object_add(output, "exact", json_object_new_boolean(plan->exact));
@@ -160,6 +168,9 @@ static void print_score(const struct ctl_plan *plan)
     printf("score: %s (%s)\n",
            ctl_measure(plan->score, small && plan->score != floor(plan->score) ? 3 : 0, score),
            measure(plan->policy));
+    if (is_predicted(plan))
+        printf("lost work: %s of %zu cores (predicted)\n", ctl_measure(plan->lost, 3, score),
+               plan->cores);
 }
 
 static void print_policies(const struct ctl_plan *plan)

@@ -11,6 +11,7 @@
 #include "models/slowdown/missrate.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
+#include "packer/cli/plan/observed.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/conf/conf.h"
 
@@ -46,6 +47,26 @@ static void complete_machine(struct ctl_plan *plan)
         machine->line_bytes = llc->line_bytes;
 }
 
+/* Finds the NUMA node next to each cache. */
+static int find_memory(struct ctl_plan *plan)
+{
+    const struct topo *topo = plan->topo;
+    struct cpus nodes, seen = {0};
+
+    plan->memory = calloc(plan->tree.level[1].count, sizeof(*plan->memory));
+    if (!plan->memory)
+        return -1;
+    for (size_t i = plan->tree.level[2].count; i-- > 0;) {
+        topo_nodes_of(topo, &topo->core[plan->tree.core_index[i]].cpus, &nodes);
+        plan->memory[plan->tree.parent[2][i]] = cpus_empty(&nodes) ? 0 : cpus_next(&nodes, 0);
+    }
+    for (size_t i = 0; i < plan->tree.level[1].count; i++) {
+        plan->joined |= cpus_has(&seen, plan->memory[i]);
+        cpus_add(&seen, plan->memory[i]);
+    }
+    return 0;
+}
+
 static int read_machine(struct ctl_plan *plan, struct berth_error *err)
 {
     for (size_t i = 0; i < plan->apps.n; i++)
@@ -55,6 +76,8 @@ static int read_machine(struct ctl_plan *plan, struct berth_error *err)
                                plan->topo->name, plan->topo->cores);
     if (topo_tree_build(&plan->tree, plan->topo, &plan->topo->cpus, err) < 0)
         return -1;
+    if (find_memory(plan) < 0)
+        return berth_no_memory(err);
     plan->room = calloc(plan->tree.level[1].count, sizeof(*plan->room));
     plan->by_di = calloc(plan->cores, sizeof(*plan->by_di));
     plan->core = calloc(plan->cores, sizeof(*plan->core));
@@ -177,6 +200,28 @@ static void note_assumptions(struct ctl_plan *plan)
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }
 
+/* Reads what was measured of the programs beside each other, which corrects the model. */
+static int read_observed(struct ctl_plan *plan, struct json_object *workload,
+                         struct berth_error *err)
+{
+    struct contend *whole;
+    int rc;
+
+    plan->unit_app = calloc(plan->units, sizeof(*plan->unit_app));
+    if (!plan->unit_app)
+        return berth_no_memory(err);
+    for (size_t i = 0; i < plan->units; i++)
+        plan->unit_app[i] = (size_t)ctl_apps_index(&plan->apps, plan->apps.name[plan->unit[i].app]);
+    if (!json_object_object_get(workload, "observed"))
+        return 0;
+    whole = contend_new(plan->apps.n, plan->apps.app, &plan->apps.machine, NULL);
+    if (!whole)
+        return berth_error_set(err, "contend: %s", strerror(errno));
+    rc = ctl_observed_read(&plan->evidence, &plan->apps, whole, workload, err);
+    contend_free(whole);
+    return rc;
+}
+
 /* Makes the model of the slowdowns where it is asked for, or where the input suffices and nothing
  * is measured. */
 static int make_contend(struct ctl_plan *plan, struct berth_error *err)
@@ -225,7 +270,8 @@ int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload)
     if (plan->matrix && read_matrix(plan, &err) < 0)
         return ctl_fail(plan->matrix, "%s", err.text);
     if (read_machine(plan, &err) < 0 || place_by_di(plan, &err) < 0 ||
-        make_units(plan, workload, &err) < 0 || make_contend(plan, &err) < 0)
+        make_units(plan, workload, &err) < 0 || make_contend(plan, &err) < 0 ||
+        (plan->contend && read_observed(plan, workload, &err) < 0))
         return ctl_fail("plan", "%s", err.text);
     return 0;
 }
@@ -235,11 +281,14 @@ void ctl_plan_clear(struct ctl_plan *plan)
     ctl_apps_free(&plan->apps);
     ctl_matrix_free(&plan->measured);
     contend_free(plan->contend);
+    evidence_free(plan->evidence);
     topo_tree_free(&plan->tree);
     topo_free(plan->topo);
     free(plan->unit);
     free(plan->unit_cores);
     free(plan->unit_kind);
+    free(plan->unit_app);
+    free(plan->memory);
     free(plan->room);
     free(plan->by_di);
     free(plan->core);

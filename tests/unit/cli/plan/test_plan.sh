@@ -129,6 +129,34 @@ run '' plan --matrix "$dir/friends" --time-limit 0 --topology 'package:1 l3:10 c
 grep -q 'note: the time limit of 0 s ended the search' "$dir/out" || bad forty 'note: the time limit' "$(cat "$dir/out" "$dir/err")"
 [ "$(grep -c '^\(gcc\|lbm\|mcf\) ' "$dir/out")" -eq 40 ] || bad forty '40 programs' "$(cat "$dir/out")"
 
+# ---- where caches share a memory node, and what was observed
+# Two streams, alone on their caches: DI has packages and caches only, and puts both on the first memory node.
+stream='"ipc":0.5,"llc_apki":40,"llc_mpki":40,"mem_gbps":8,"sdp":{"hits":[0,0,0,0,0,0,0,0],"misses":40000}'
+streams="{\"apps\":[{\"name\":\"a\",$stream},{\"name\":\"b\",$stream},{\"name\":\"t\",$turtle},{\"name\":\"u\",$turtle}],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":8,\"line_bytes\":64,\"dram_gbps\":10,\"clock_ghz\":3}}"
+chosen "$streams" 'a0 b1 t2 u3 ' --policy di --topology 'package:1 numa:2 l3:2 core:1 pu:1'
+lost() { # of the last answer
+    fields '"lost_cores":[0-9.e-]*' | sed 's/.*://'
+}
+together=$(lost)
+run "$streams" plan --json --topology 'package:1 numa:2 l3:2 core:1 pu:1'
+[ "$(fields '"node":[01]' | head -2 | tr -d '\n')" = '"node":0"node":1' ] || bad streams 'a memory node each' "$(cat "$dir/out")"
+[ "$(fields '"policy":"contend","exact":true')" ] || bad streams 'proven best' "$(cat "$dir/out")"
+awk "BEGIN { exit !($(lost) < $together) }" || bad streams "less than $together cores lost" "$(cat "$dir/out")"
+# and among many, which are not all tried: each memory node has as many streams
+awk -v s="$stream" -v t="$turtle" 'BEGIN { printf "{\"apps\":["; for (i = 0; i < 16; i++) printf "%s{\"name\":\"%c\",%s}", i ? "," : "", (i < 8 ? 97 : 107) + i % 8, i < 8 ? s : t
+    print "],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":8,\"line_bytes\":64,\"dram_gbps\":10,\"clock_ghz\":3}}" }' >"$dir/sixteen"
+run '' plan --json --topology 'package:1 numa:2 l3:4 core:2 pu:1' "$dir/sixteen"
+[ "$(fields '"name":"[a-h]","cpus":"[0-9]*","llc":[0-9]*,"node":0' | wc -l)" = 4 ] || bad sixteen 'four streams a memory node' "$(cat "$dir/out")"
+# the page says what is lost
+run "$streams" plan --topology 'package:1 numa:2 l3:2 core:1 pu:1'
+grep -q '^lost work: 0\.[0-9]* of 4 cores (predicted)$' "$dir/out" || bad streams 'lost work' "$(cat "$dir/out")"
+
+# Of four turtles two were slower beside each other, and faster apart: they part, and the other policies hear of it, too.
+four_turtles="\"apps\":[{\"name\":\"p\",$turtle},{\"name\":\"q\",$turtle},{\"name\":\"r\",$turtle},{\"name\":\"s\",$turtle}],$machine"
+observed='"observed":[{"app":"p","beside":["r"],"slowdown":0.5,"error":0.01},{"app":"r","beside":["p"],"slowdown":0.5,"error":0.01},{"app":"q","beside":["s"],"slowdown":0.4,"error":0.01},{"app":"p","beside":["q"],"slowdown":0,"error":0.01},{"app":"q","beside":["p"],"slowdown":0,"error":0.01}]'
+chosen "{$four_turtles,$observed}" 'p0 q0 r1 s1 ' --topology 'package:1 l3:2 core:2 pu:1'
+refuses "{$four_turtles,\"observed\":[{\"app\":\"z\",\"beside\":[\"p\"],\"slowdown\":1}]}" 1 'plan: observed[0].app: "z" is no program of apps' plan --topology 'package:1 l3:2 core:2 pu:1'
+
 # ---- the workload is wrong
 wrong() { # INPUT TEXT
     refuses "$1" 1 "berthctl: stdin: $2" plan --topology 'pu:8'

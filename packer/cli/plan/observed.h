@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* observed - "observed":[{"app","beside":[...],"slowdown","error"}]: what was measured, which
  * corrects what contend predicts. */
-#ifndef BERTH_CLI_MODEL_OBSERVED_H
-#define BERTH_CLI_MODEL_OBSERVED_H
+#ifndef BERTH_CLI_PLAN_OBSERVED_H
+#define BERTH_CLI_PLAN_OBSERVED_H
 
 #include <json-c/json.h>
 #include <stddef.h>
@@ -18,9 +18,10 @@ int ctl_observed_read(struct evidence **evidence, const struct ctl_apps *apps,
                       const struct contend *contend, struct json_object *input,
                       struct berth_error *err);
 
-/* Corrects what contend predicts of n programs on one cache, each beside the others. error[i] is
- * the standard deviation of slowdown[i]. */
-void ctl_observed_correct(const struct evidence *evidence, const struct contend *contend, size_t n,
-                          const size_t *member, double *slowdown, double *error);
+/* Corrects what contend predicts of n programs on one cache, each beside the others. contend's
+ * program i is apps[app[i]]; NULL: apps[i]. error[i] is the standard deviation of slowdown[i]. */
+void ctl_observed_correct(const struct evidence *evidence, const struct contend *contend,
+                          const size_t *app, size_t n, const size_t *member, double *slowdown,
+                          double *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* observed - see observed.h */
-#include "packer/cli/model/observed.h"
+#include "packer/cli/plan/observed.h"
 
 #include <errno.h>
 #include <math.h>
@@ -133,21 +133,24 @@ int ctl_observed_read(struct evidence **evidence, const struct ctl_apps *apps,
     return 0;
 }
 
-void ctl_observed_correct(const struct evidence *evidence, const struct contend *contend, size_t n,
-                          const size_t *member, double *slowdown, double *error)
+void ctl_observed_correct(const struct evidence *evidence, const struct contend *contend,
+                          const size_t *app, size_t n, const size_t *member, double *slowdown,
+                          double *error)
 {
-    size_t beside[CONTEND_GROUP_MAX];
+    size_t beside[CONTEND_GROUP_MAX], number[CONTEND_GROUP_MAX];
     double part[CONTEND_GROUP_MAX];
 
     for (size_t i = 0; i < n; i++) {
         size_t others = 0;
 
         for (size_t j = 0; j < n; j++)
-            if (j != i)
+            if (j != i) {
+                number[others] = app ? app[member[j]] : member[j];
                 beside[others++] = member[j];
+            }
         if (others > 1)
             fill_parts(contend, member[i], others, beside, part);
-        slowdown[i] = evidence_correct(evidence, member[i], others, beside,
+        slowdown[i] = evidence_correct(evidence, app ? app[member[i]] : member[i], others, number,
                                        others > 1 ? part : NULL, slowdown[i], &error[i]);
     }
 }

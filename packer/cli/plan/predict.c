@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* predict - see predict.h
+ *
+ * Groups on caches with a memory node each do not touch each other: partition.h divides these.
+ * Where caches share a memory node, every group changes what all others suffer. Few units are
+ * divided in every possible way then; of many, models/placing/improve.h exchanges units. */
+#include "packer/cli/plan/predict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/placing/improve.h"
+#include "packer/cli/common/input.h"
+#include "packer/cli/plan/observed.h"
+
+#define DIVISIONS_MAX 2000 /* that are all looked at */
+#define EXCHANGE_MAX 2000  /* units: what each two lose is kept */
+#define LEAST 1e-9         /* cores' worth of work: less is rounding */
+
+/* ---- what is predicted ---- */
+
+void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member, double *slowdown)
+{
+    double error[CONTEND_GROUP_MAX];
+
+    contend_group(plan->contend, n, member, slowdown);
+    if (plan->evidence)
+        ctl_observed_correct(plan->evidence, plan->contend, plan->unit_app, n, member, slowdown,
+                             error);
+}
+
+double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member,
+                     const double *slowdown)
+{
+    double lost = 0;
+
+    for (size_t i = 0; i < n; i++)
+        lost += (double)plan->unit_cores[member[i]] * slowdown[i] / (1 + slowdown[i]);
+    return lost;
+}
+
+/* Corrects the slowdowns of those who stand on one cache beside each other. */
+static void correct(const struct ctl_plan *plan, const size_t *cache, size_t at, double *slowdown)
+{
+    size_t member[CONTEND_GROUP_MAX], n = 0;
+    double each[CONTEND_GROUP_MAX], error[CONTEND_GROUP_MAX];
+
+    for (size_t i = 0; i < plan->units && n < CONTEND_GROUP_MAX; i++)
+        if (cache[i] == at) {
+            each[n] = slowdown[i];
+            member[n++] = i;
+        }
+    if (n > 1)
+        ctl_observed_correct(plan->evidence, plan->contend, plan->unit_app, n, member, each, error);
+    for (size_t i = 0; i < n; i++)
+        slowdown[member[i]] = each[i];
+}
+
+int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *slowdown)
+{
+    struct contend_stand *stand = calloc(plan->units, sizeof(*stand));
+    int rc = -1;
+
+    for (size_t i = 0; stand && i < plan->units; i++)
+        stand[i] = (struct contend_stand){i, cache[i], plan->memory[cache[i]]};
+    if (stand)
+        rc = contend_node(plan->contend, plan->units, stand, slowdown);
+    for (size_t i = 0; rc >= 0 && plan->evidence && i < plan->tree.level[1].count; i++)
+        correct(plan, cache, i, slowdown);
+    free(stand);
+    return rc < 0 ? -1 : 0;
+}
+
+/* ---- the search ---- */
+
+/* What a search has to hand. */
+struct search {
+    const struct ctl_plan *plan;
+    double end_s;
+    double *slowdown;             /* [units] */
+    double *pair;                 /* [units * units] what two kinds lose together; NAN: not asked */
+    size_t *all;                  /* [units] their indices */
+    size_t *used, *cache, *found; /* [caches] cores in use; [units] a division, and the best one */
+    size_t divisions;
+    double least;
+};
+
+static int search_open(struct search *search, const struct ctl_plan *plan, double end_s)
+{
+    *search = (struct search){.plan = plan, .end_s = end_s, .least = INFINITY};
+    search->slowdown = calloc(plan->units, sizeof(*search->slowdown));
+    search->all = calloc(plan->units, sizeof(*search->all));
+    search->used = calloc(plan->tree.level[1].count, sizeof(*search->used));
+    search->cache = calloc(plan->units, sizeof(*search->cache));
+    search->found = calloc(plan->units, sizeof(*search->found));
+    if (!search->slowdown || !search->all || !search->used || !search->cache || !search->found)
+        return -1;
+    for (size_t i = 0; i < plan->units; i++)
+        search->all[i] = i;
+    return 0;
+}
+
+static void search_close(struct search *search)
+{
+    free(search->slowdown);
+    free(search->all);
+    free(search->used);
+    free(search->cache);
+    free(search->found);
+}
+
+/* Returns the work that is lost by a division. When time is up none is good any more. */
+static double lost(const struct search *search, const size_t *cache)
+{
+    double end_s = search->end_s;
+
+    if (ctl_input_is_late(&end_s) || ctl_plan_predict(search->plan, cache, search->slowdown) < 0)
+        return INFINITY;
+    return ctl_plan_lost(search->plan, search->plan->units, search->all, search->slowdown);
+}
+
+static void keep(struct search *search, const size_t *cache)
+{
+    double now = lost(search, cache);
+
+    if (!(now < search->least - LEAST))
+        return;
+    search->least = now;
+    memcpy(search->found, cache, search->plan->units * sizeof(*cache));
+}
+
+/* Is the cache the first of those empty ones that make no difference? */
+static bool is_first(const struct search *search, size_t cache)
+{
+    const struct ctl_plan *plan = search->plan;
+
+    for (size_t i = 0; i < cache && search->used[cache] == 0; i++)
+        if (search->used[i] == 0 && plan->memory[i] == plan->memory[cache] &&
+            plan->room[i] == plan->room[cache])
+            return false;
+    return true;
+}
+
+/* Goes through the divisions of the units from `unit` on; `look`: keeps the best one, else counts
+ * them. */
+static void divide_all(struct search *search, size_t unit, bool look)
+{
+    const struct ctl_plan *plan = search->plan;
+
+    if (unit == plan->units) {
+        search->divisions++;
+        if (look)
+            keep(search, search->cache);
+        return;
+    }
+    for (size_t i = 0; i < plan->tree.level[1].count; i++) {
+        if (search->divisions > DIVISIONS_MAX)
+            return;
+        if (search->used[i] + plan->unit_cores[unit] > plan->room[i] || !is_first(search, i))
+            continue;
+        search->used[i] += plan->unit_cores[unit];
+        search->cache[unit] = i;
+        divide_all(search, unit + 1, look);
+        search->used[i] -= plan->unit_cores[unit];
+    }
+}
+
+/* What two units lose beside each other on one cache. */
+static double lost_pair(size_t a, size_t b, void *arg)
+{
+    const struct search *search = arg;
+    const struct ctl_plan *plan = search->plan;
+    size_t member[2] = {plan->unit_kind[a], plan->unit_kind[b]};
+    double *both = &search->pair[member[0] * plan->units + member[1]], slowdown[2];
+
+    if (isnan(*both)) {
+        ctl_plan_beside(plan, 2, member, slowdown);
+        *both = search->pair[member[1] * plan->units + member[0]] =
+            ctl_plan_lost(plan, 2, member, slowdown);
+    }
+    return *both;
+}
+
+static double lost_node(const size_t *cache, const size_t *touched, size_t n, void *arg)
+{
+    (void)touched;
+    (void)n;
+    return lost(arg, cache);
+}
+
+/* Exchanges units, from a division on. */
+static int exchange(struct search *search, const size_t *start)
+{
+    const struct ctl_plan *plan = search->plan;
+    struct improve problem = {.n = plan->units,
+                              .cores = plan->unit_cores,
+                              .kind = plan->unit_kind,
+                              .caches = plan->tree.level[1].count,
+                              .room = plan->room,
+                              .domain = plan->memory,
+                              .horizon = 1,
+                              .pair = lost_pair,
+                              .lost = lost_node,
+                              .arg = search};
+    struct improve_found found;
+
+    memcpy(search->cache, start, plan->units * sizeof(*start));
+    if (improve_solve(&problem, search->cache, &found) < 0)
+        return -1;
+    keep(search, search->cache);
+    return 0;
+}
+
+/* Begins at the division that there is, and at DI's. */
+static int search_far(struct search *search, const size_t *cache)
+{
+    const struct ctl_plan *plan = search->plan;
+    size_t *by_di = calloc(plan->units, sizeof(*by_di));
+    int rc = -1;
+
+    search->pair = malloc(plan->units * plan->units * sizeof(*search->pair));
+    for (size_t i = 0; search->pair && i < plan->units * plan->units; i++)
+        search->pair[i] = NAN;
+    if (by_di && search->pair)
+        rc = 0;
+    for (size_t i = 0; rc == 0 && i < plan->units; i++)
+        by_di[i] = plan->tree.parent[2][plan->by_di[plan->unit[i].first]];
+    if (rc == 0)
+        keep(search, by_di);
+    if (rc == 0)
+        rc = exchange(search, cache);
+    if (rc == 0)
+        rc = exchange(search, by_di);
+    free(search->pair);
+    free(by_di);
+    return rc;
+}
+
+int ctl_plan_improve(const struct ctl_plan *plan, double end_s, size_t *cache, bool *best)
+{
+    struct search search;
+    int rc = search_open(&search, plan, end_s);
+
+    if (rc == 0) {
+        divide_all(&search, 0, false);
+        *best = search.divisions <= DIVISIONS_MAX;
+        search.divisions = 0;
+        keep(&search, cache);
+        if (*best)
+            divide_all(&search, 0, true);
+        else if (plan->units <= EXCHANGE_MAX)
+            rc = search_far(&search, cache);
+        *best = *best && !ctl_input_is_late(&end_s);
+    }
+    if (rc == 0 && search.least < INFINITY)
+        memcpy(cache, search.found, plan->units * sizeof(*cache));
+    search_close(&search);
+    return rc;
+}

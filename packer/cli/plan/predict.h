@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* predict - what a division of the units over the caches costs, as contend predicts it and what was
+ * observed corrects it; and the search for the best one where caches share a memory node.
+ *
+ * The measure is berthd's (place/forecast.h): the work that the node loses, over all cores in use
+ * the slowdown s of the unit there as s / (1 + s). */
+#ifndef BERTH_CLI_PLAN_PREDICT_H
+#define BERTH_CLI_PLAN_PREDICT_H
+
+#include "packer/cli/plan/plan.h"
+
+/* Fills in the slowdowns of n units on one cache that has its memory node to itself. */
+void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member, double *slowdown);
+
+/* Fills in the slowdowns of all units, on caches cache[]. 0, or -1 with errno. */
+int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *slowdown);
+
+/* Returns the work that n units lose which slow down so. */
+double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member,
+                     const double *slowdown);
+
+/* Improves a division where caches share a memory node: of few units the best is found, and *best
+ * is set; else the search begins at cache[] and at DI's division, and ends at end_s at the latest
+ * (CLOCK_MONOTONIC). 0, or -1 with errno. */
+int ctl_plan_improve(const struct ctl_plan *plan, double end_s, size_t *cache, bool *best);
+
+#endif
