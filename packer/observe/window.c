@@ -147,10 +147,22 @@ void window_drop(struct packer *packer, struct step *step)
     counts->due_s = INFINITY;
 }
 
+/* A step that ended before it was read once leaves no room taken in the history. */
+static void forget_unread(struct step *step)
+{
+    struct step_counts *counts = step->counts;
+
+    if (!counts || counts->counters || counts->last.at_s > 0 || counts->last.known)
+        return;
+    free(counts);
+    step->counts = NULL;
+}
+
 void window_end(struct packer *packer, struct step *step)
 {
     if (step->counts && step->counts->counters)
         learn_step(packer, step);
+    forget_unread(step);
     window_drop(packer, step);
 }
 

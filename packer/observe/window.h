@@ -26,7 +26,7 @@ void window_follow(struct packer *packer, struct step *step);
 void window_moved(struct step *step);
 
 /* The step is over: what was learned goes to the store, nothing is counted any more. The averages
- * stay in step->counts for explain. */
+ * stay in step->counts for explain; where nothing was counted, that is NULL from now on. */
 void window_end(struct packer *packer, struct step *step);
 
 /* Nothing is counted of the step any more, and nothing is learned. */

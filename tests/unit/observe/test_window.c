@@ -251,7 +251,8 @@ static void test_beside_is_no_reference(void **state)
     assert_string_equal(step->profile.source, "replay, co-run");
 }
 
-/* Not opted in: not counted. Ended: the averages stay for explain, nothing is read. */
+/* Not opted in: not counted. Ended: the averages stay for explain, nothing is read; there are none
+ * where the first reading was not waited for. */
 static void test_who_is_counted(void **state)
 {
     struct fixture *f = *state;
@@ -268,6 +269,9 @@ static void test_who_is_counted(void **state)
     assert_null(step->counts->counters);
     assert_rate(step, RATE_MISS_PMI, 20000);
     assert_true(window_due(&f->packer) < 0);
+    assert_non_null(fixture_run(f, 3, "1", "devil")->counts);
+    fixture_end(f, 3, 0);
+    assert_null(TAILQ_FIRST(&f->packer.steps.ended)->counts);
 }
 
 static bool no_memory;
