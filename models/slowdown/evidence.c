@@ -8,14 +8,17 @@
 #include <stdlib.h>
 
 #include "models/slowdown/evidence_cells.h"
+#include "models/slowdown/evidence_common.h"
 
 #define FIGURE_MAX 1e6     /* of a slowdown: more is a mistake */
 #define SURPRISES_MOST 1.5 /* from which a program is taken to have changed */
 
 const struct evidence_constants evidence_constants = {
-    .doubt = {1.2, 1.0, 0.8, 0.7, 0.3},
+    .doubt = {1.2, 1.0, 0.8, 0.5, 0.2},
     .common = 0.5,
-    .residual = 0.3,
+    .stretch = 1,
+    .level = 0.15,
+    .residual = 0.25,
     .offset = 0.05,
     .error = 0.05,
     .least = 0.01,
@@ -31,9 +34,9 @@ struct evidence *evidence_new(const struct evidence_constants *constants)
         return NULL;
     }
     evidence->constants = constants ? *constants : evidence_constants;
+    evidence->level = log(evidence->constants.level + evidence->constants.offset);
     evidence->waiting = evidence->last = EVIDENCE_NONE;
-    evidence->sensitivity.variance = evidence->pressure.variance =
-        evidence->constants.common * evidence->constants.common;
+    evidence_common_reset(evidence);
     return evidence;
 }
 
@@ -201,6 +204,9 @@ size_t evidence_forget(struct evidence *evidence, size_t program, double keep)
         cell_wait(evidence, cell);
         count++;
     }
+    if (keep <= 0)
+        evidence_cells_drop(evidence, 0);
+    evidence->unsettled = true;
     return count;
 }
 

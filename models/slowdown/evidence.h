@@ -5,12 +5,14 @@
  * more than predicted (its sensitivity a), and by how much others suffer more beside it (its
  * pressure b). On top of them each set of neighbours that was measured has a residual e:
  *
- *     log(slowdown + offset) = log(predicted + offset) + a[i] + log(sum_j w[j] exp(b[j])) + e
+ *     log(slowdown + offset) = p + h (p - level) + a[i] + log(sum_j w[j] exp(b[j])) + e
+ *     p = log(predicted + offset)
  *
  * for program i beside the set of j, where w[j] is j's part of what is predicted for i. Sensitivity
  * and pressure are normal about a mean that all programs have in common; their standard deviation
- * (`doubt`) is how far the prediction may be out, by what is known of the program. Measurements are
- * of the slowdown itself, so one near zero says little about its logarithm. The most probable
+ * (`doubt`) is how far the prediction may be out, by what is known of the program. The stretch h,
+ * one for all, says whether predictions differ more (h < 0) or less than what happens. Measurements
+ * are of the slowdown itself, so one near zero says little about its logarithm. The most probable
  * values follow by Newton's steps, one program at a time, and only where something changed.
  *
  * Pure arithmetic: no I/O, no clock, no globals. What is observed later is taken to be newer. */
@@ -32,9 +34,12 @@ enum evidence_rung {
     EVIDENCE_RUNGS
 };
 
+/* All are greater than 0; common is less than 1. */
 struct evidence_constants {
     double doubt[EVIDENCE_RUNGS]; /* standard deviation of a and of b */
     double common;   /* of the mean that all a (all b) have in common, in parts of the doubt */
+    double stretch;  /* standard deviation of h, in parts of the doubt */
+    double level;    /* slowdown that the stretch leaves as it is, a fraction */
     double residual; /* standard deviation of e */
     double offset;   /* slowdown below which differences matter no more, a fraction */
     double error;    /* of a measurement whose own is not known, a fraction of the time */

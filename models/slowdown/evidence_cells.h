@@ -42,6 +42,7 @@ struct evidence_row {
     uint32_t after;          /* the next that waits to be solved */
     bool waits;
     float surprise; /* contradictions, halved by each measurement that was none */
+    float reach[2]; /* what its sensitivity and its pressure can take back of the stretch */
 };
 
 struct evidence {
@@ -55,6 +56,10 @@ struct evidence {
     uint32_t waiting, last; /* the first and the last program that waits to be solved */
     uint32_t stamp;
     struct evidence_side sensitivity, pressure; /* means in common, in parts of the doubt */
+    double stretch;                             /* likewise */
+    double level;                               /* log(level + offset) of the constants */
+    uint32_t stretched;                         /* the stamp when it was last found */
+    bool unsettled;                             /* it moved then */
 };
 
 /* A set of neighbours as cells have it: sorted, each once. */

@@ -6,7 +6,8 @@ libmodels_la_SOURCES += \
 	models/slowdown/contend_study.c models/slowdown/contend_study.h \
 	models/slowdown/evidence.c models/slowdown/evidence.h \
 	models/slowdown/evidence_cells.c models/slowdown/evidence_cells.h \
-	models/slowdown/evidence_solve.c \
+	models/slowdown/evidence_common.c models/slowdown/evidence_common.h \
+	models/slowdown/evidence_fit.c models/slowdown/evidence_fit.h models/slowdown/evidence_solve.c \
 	models/slowdown/missrate.c models/slowdown/missrate.h \
 	models/slowdown/pain.c models/slowdown/pain.h \
 	models/slowdown/sdc.c models/slowdown/sdc.h

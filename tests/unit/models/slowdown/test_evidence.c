@@ -122,6 +122,35 @@ static void two_numbers_a_program(void **state)
     evidence_free(evidence);
 }
 
+/* Of programs that differ in all respects, predictions differ far more than what is measured: those
+ * for others, of which nothing was measured, come nearer to each other. */
+static void stretch_is_learnt(void **state)
+{
+    struct evidence *evidence = begin();
+    const size_t known = 20, other = 21;
+    double low, high;
+
+    (void)state;
+    for (size_t i = 0; i < 20; i++) {
+        const size_t beside = (7 * i + 3) % 20;
+        const double predicted = 0.01 * pow(1.3, (double)(i * i % 20));
+
+        assert_int_equal(evidence_observe(evidence, &(struct evidence_seen){.program = i,
+                                                                            .n = 1,
+                                                                            .beside = &beside,
+                                                                            .predicted = predicted,
+                                                                            .slowdown = 0.15,
+                                                                            .error = 0.02,
+                                                                            .weight = 1}),
+                         0);
+    }
+    solve(evidence);
+    low = evidence_correct(evidence, known, 1, &other, NULL, 0.02, NULL);
+    high = evidence_correct(evidence, known, 1, &other, NULL, 1, NULL);
+    assert_true(low > 0.04 && low < 0.15 && high < 0.6 && high > 0.15);
+    evidence_free(evidence);
+}
+
 static void group_corrects_by_parts(void **state)
 {
     struct evidence *evidence = begin();
@@ -310,6 +339,7 @@ int main(void)
         cmocka_unit_test(nothing_seen_nothing_corrected),
         cmocka_unit_test(moves_from_prediction_to_measured),
         cmocka_unit_test(two_numbers_a_program),
+        cmocka_unit_test(stretch_is_learnt),
         cmocka_unit_test(group_corrects_by_parts),
         cmocka_unit_test(same_neighbour_twice_is_another_set),
         cmocka_unit_test(newer_contradiction_counts_more),
