@@ -14,11 +14,11 @@
 #define SURPRISES_MOST 1.5 /* from which a program is taken to have changed */
 
 const struct evidence_constants evidence_constants = {
-    .doubt = {1.2, 1.0, 0.8, 0.5, 0.2},
+    .doubt = {0.8, 0.65, 0.5, 0.45, 0.2},
     .common = 0.5,
-    .stretch = 1,
+    .stretch = 1.5,
     .level = 0.15,
-    .residual = 0.25,
+    .residual = 0.3,
     .offset = 0.05,
     .error = 0.05,
     .least = 0.01,

@@ -147,18 +147,29 @@ static struct evidence_side side_of(const struct evidence *evidence, size_t prog
                                   evidence_square(doubt) * (own + common->variance)};
 }
 
-/* Returns a cell's residual, and the variance of its x when all but the residual has `variance`. */
-static struct evidence_side residual_of(const struct evidence *evidence, uint32_t c,
-                                        double variance)
+/* What is known of a cell's residual; all 0 where nothing was measured. */
+struct residual {
+    double value;
+    double precision; /* of what was measured, in logarithms */
+};
+
+static struct residual residual_of(const struct evidence *evidence, uint32_t c)
 {
     const struct evidence_cell *cell = &evidence->cell[c];
 
-    variance += evidence_square(evidence->constants.residual);
     if (c == EVIDENCE_NONE || cell->precision <= 0)
-        return (struct evidence_side){0, variance};
-    return (struct evidence_side){
-        cell->x - evidence_cell_mean(evidence, cell),
-        1 / (1 / variance + evidence_square(exp(cell->x)) * cell->precision)};
+        return (struct residual){0};
+    return (struct residual){.value = cell->x - evidence_cell_mean(evidence, cell),
+                             .precision = evidence_square(exp(cell->x)) * cell->precision};
+}
+
+/* Returns the residual of program beside one other alone. */
+static double pair_residual(const struct evidence *evidence, size_t program, size_t other)
+{
+    struct evidence_set set;
+
+    evidence_set_make(&set, 1, &other, NULL);
+    return residual_of(evidence, evidence_cell_find(evidence, program, &set)).value;
 }
 
 double evidence_correct(const struct evidence *evidence, size_t program, size_t n,
@@ -166,29 +177,34 @@ double evidence_correct(const struct evidence *evidence, size_t program, size_t 
 {
     double offset = evidence->constants.offset, base = log(fmax(0, predicted) + offset);
     double sum = 0, others = 0, variance, slowdown;
-    struct evidence_side side, residual;
+    struct residual residual;
+    struct evidence_side side;
     struct evidence_set set;
+    uint32_t cell;
 
     if (error)
         *error = 0;
     if (n == 0 || n > EVIDENCE_BESIDE_MAX)
         return predicted;
     evidence_set_make(&set, n, beside, part);
+    cell = evidence_cell_find(evidence, program, &set);
+    residual = residual_of(evidence, cell);
     side = side_of(evidence, program, false);
-    variance = side.variance;
+    variance = side.variance + evidence_square(evidence->constants.residual);
     for (uint32_t i = 0; i < set.n; i++) {
         struct evidence_side pressure = side_of(evidence, set.program[i], true);
 
+        if (cell == EVIDENCE_NONE && n > 1)
+            pressure.value += pair_residual(evidence, program, set.program[i]);
         sum += set.part[i] * exp(pressure.value);
         others += set.part[i] * evidence_doubt(evidence, set.program[i]);
         variance += evidence_square(set.part[i]) * pressure.variance;
     }
     base += evidence->stretch *
             evidence_lever(evidence, base, evidence_doubt(evidence, program), others);
-    residual = residual_of(evidence, evidence_cell_find(evidence, program, &set), variance);
     slowdown = sum * exp(base + side.value + residual.value);
     if (error)
-        *error = slowdown * sqrt(residual.variance);
+        *error = slowdown * sqrt(1 / (1 / variance + residual.precision));
     return fmax(0, slowdown - offset);
 }
 

@@ -179,6 +179,22 @@ static void group_corrects_by_parts(void **state)
     evidence_free(evidence);
 }
 
+/* Program 0 suffers from 1 what nobody does from it, and 1 makes nobody else suffer like that. */
+static void pairs_tell_of_groups(void **state)
+{
+    struct evidence *evidence = begin();
+    const size_t with[2] = {1, 2}, without[2] = {2, 3};
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++)
+        for (size_t j = 0; j < 8; j++)
+            see(evidence, i, j, i == 0 && j == 1 ? 0.9 : 0.2, 0.01);
+    solve(evidence);
+    assert_true(evidence_correct(evidence, 0, 2, with, NULL, 0.2, NULL) >
+                1.5 * evidence_correct(evidence, 0, 2, without, NULL, 0.2, NULL));
+    evidence_free(evidence);
+}
+
 static void same_neighbour_twice_is_another_set(void **state)
 {
     struct evidence *evidence = begin();
@@ -341,6 +357,7 @@ int main(void)
         cmocka_unit_test(two_numbers_a_program),
         cmocka_unit_test(stretch_is_learnt),
         cmocka_unit_test(group_corrects_by_parts),
+        cmocka_unit_test(pairs_tell_of_groups),
         cmocka_unit_test(same_neighbour_twice_is_another_set),
         cmocka_unit_test(newer_contradiction_counts_more),
         cmocka_unit_test(changed_program_is_forgotten),
