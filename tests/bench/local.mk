@@ -59,3 +59,13 @@ tests_bench_ledger_LDADD = libbench.la $(PACKER_LIBS)
 # What dividing the meters' energy among many steps costs.
 noinst_PROGRAMS += tests/bench/bill
 tests_bench_bill_LDADD = libbench.la $(PACKER_LIBS)
+
+# Days on a simulated node, with berthd behind its socket; its clock is loaded before the C library.
+noinst_PROGRAMS += tests/bench/day
+tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_truth.c tests/bench/day_truth.h \
+	tests/bench/day_sim.c tests/bench/day_sim.h tests/bench/day_best.c tests/bench/day_best.h \
+	tests/bench/day_feed.c tests/bench/day_feed.h tests/bench/day_berthd.c tests/bench/day_berthd.h
+tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
+noinst_LTLIBRARIES += tests/bench/day_clock.la
+tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
+tests_bench_day_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

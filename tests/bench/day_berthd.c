@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* day_berthd - see day_berthd.h
+ *
+ * The two processes take turns (day_clock.h): after each message and each advance of the time the
+ * bench waits until berthd is idle. The steps' processes are children that sleep. */
+#include "tests/bench/day_berthd.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/base/file.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/wire/wire_client.h"
+#include "tests/bench/day_clock.h"
+#include "tests/unit/common/folder.h"
+
+#define ANSWER_S 20 /* of real time, for one request */
+
+struct day_berthd {
+    struct day_feed feed;
+    char socket[PATH_MAX], policy[32];
+    pid_t pid, *sleeper; /* [topo->cores] */
+    int clock;
+    int64_t idle_until;
+    double moves;  /* as berthd counts them */
+    double *cpu_s; /* [days] */
+};
+
+/* ---- the processes ---- */
+
+static void die_with_parent(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static pid_t sleeper_start(void)
+{
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    die_with_parent();
+    for (;;)
+        pause();
+}
+
+/* The build folder is two above this program's. */
+static void build_path(const char *name, char path[PATH_MAX])
+{
+    char self[PATH_MAX] = "";
+
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+        snprintf(self, sizeof(self), "./tests/bench/day");
+    snprintf(path, PATH_MAX, "%.2000s/%s", dirname(dirname(dirname(self))), name);
+}
+
+static void berthd_exec(const char *folder, int clock)
+{
+    char path[PATH_MAX], conf[PATH_MAX], text[PATH_MAX];
+
+    die_with_parent();
+    snprintf(text, sizeof(text), "%d", clock);
+    setenv(DAY_CLOCK_FD, text, 1);
+    snprintf(text, sizeof(text), "%s/stat", folder);
+    setenv(DAY_CLOCK_STAT, text, 1);
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
+    build_path("tests/bench/.libs/day_clock.so", path);
+    setenv("LD_PRELOAD", path, 1);
+    snprintf(text, sizeof(text), "%s/log", folder);
+    if (!freopen(text, "w", stderr))
+        _exit(127);
+    build_path("berthd", path);
+    snprintf(conf, sizeof(conf), "%s/berth.conf", folder);
+    execl(path, "berthd", "-c", conf, NULL);
+    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    _exit(127);
+}
+
+static int berthd_start(struct day_berthd *berthd, struct berth_error *err)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
+        return berth_error_set(err, "%s", strerror(errno));
+    berthd->pid = fork();
+    if (berthd->pid == 0) {
+        close(pair[0]);
+        berthd_exec(berthd->feed.folder, pair[1]);
+    }
+    close(pair[1]);
+    berthd->clock = pair[0];
+    for (size_t i = 0; i < berthd->feed.sim->topo->cores; i++)
+        berthd->sleeper[i] = sleeper_start();
+    return berthd->pid < 0 ? berth_error_set(err, "%s", strerror(errno)) : 0;
+}
+
+static int died(const struct day_berthd *berthd, struct berth_error *err)
+{
+    char path[PATH_MAX], line[256];
+
+    snprintf(path, sizeof(path), "%s/log", berthd->feed.folder);
+    file_line(path, line, sizeof(line));
+    return berth_error_set(err, "berthd is gone%s%s", line[0] ? ": " : "", line);
+}
+
+/* ---- the clock ---- */
+
+/* It is sim->now; waits until berthd is idle. */
+static int tick(struct day_berthd *berthd, struct berth_error *err)
+{
+    int64_t now = berthd->feed.sim->now;
+
+    if (send(berthd->clock, &now, sizeof(now), MSG_NOSIGNAL) != sizeof(now) ||
+        recv(berthd->clock, &berthd->idle_until, sizeof(berthd->idle_until), 0) !=
+            sizeof(berthd->idle_until))
+        return died(berthd, err);
+    return 0;
+}
+
+/* ---- messages ---- */
+
+/* Sends a request that has one line for an answer. */
+static int tell(struct day_berthd *berthd, const struct wire_request *request,
+                struct berth_error *err)
+{
+    struct wire_client *client = wire_client_open(berthd->socket, ANSWER_S);
+    char *question = wire_request_encode(request);
+    const char *line = "no answer";
+    int rc = -1;
+
+    if (client && question && wire_client_send(client, question) == 0 &&
+        wire_client_receive(client, &line) >= 0)
+        rc = strstr(line, "\"ok\":true") ? 0 : -1;
+    if (rc < 0)
+        berth_error_set(err, "berthd: %.400s", line);
+    free(question);
+    wire_client_close(client);
+    return rc;
+}
+
+/* Takes over where berthd says that a step stands. */
+static void take_stand(struct day_sim *sim, struct json_object *step)
+{
+    size_t job = (size_t)ctl_number(step, "job") - 1, core[CPUS_MAX], n = 0;
+    long before = -1;
+    struct cpus cpus;
+
+    if (job >= sim->n || cpus_parse(&cpus, ctl_text(step, "cpus")) < 0)
+        return;
+    cpus_foreach(cpu, &cpus)
+    {
+        long at = topo_core_of_cpu(sim->topo, cpu);
+
+        if (at >= 0 && at != before)
+            core[n++] = (size_t)at;
+        before = at;
+    }
+    if (n == sim->job[job].cores)
+        day_sim_stand(sim, &sim->job[job], core);
+}
+
+/* Asks the node, and all steps if they may have moved. */
+static int look(struct day_berthd *berthd, struct day_sim *sim, bool all, struct berth_error *err)
+{
+    struct wire_request request = {.op = all ? WIRE_OP_STATUS : WIRE_OP_EXPLAIN};
+    struct json_object *answer, *steps;
+    double moves;
+
+    answer = ctl_ask(berthd->socket, &request, err);
+    if (!answer)
+        return -1;
+    moves = ctl_number(ctl_object(answer, "node"), "moves");
+    snprintf(berthd->policy, sizeof(berthd->policy), "%s",
+             ctl_text(ctl_object(answer, "node"), "policy"));
+    steps = ctl_object(answer, "steps");
+    for (size_t i = 0; all && i < ctl_length(steps); i++)
+        take_stand(sim, json_object_array_get_idx(steps, i));
+    json_object_put(answer);
+    if (!all && moves != berthd->moves)
+        return look(berthd, sim, true, err);
+    berthd->moves = moves;
+    return tick(berthd, err);
+}
+
+/* ---- a placer ---- */
+
+/* A registration, and what it points to. */
+struct registration {
+    struct wire_request request;
+    struct wire_task task;
+    char exe[DAY_EXE_MAX], cores[CPUS_TEXT_MAX];
+};
+
+static void describe(const struct day_berthd *berthd, const struct day_job *job,
+                     struct registration *of)
+{
+    const struct day_sim *sim = berthd->feed.sim;
+    struct wire_register *reg = &of->request.reg;
+    struct cpus cpus = {0};
+
+    of->request.op = WIRE_OP_REGISTER;
+    of->task = (struct wire_task){.id = 0, .pid = berthd->sleeper[job->core[DAY_HOME][0]]};
+    for (size_t c = 0; c < job->cores; c++)
+        cpus_or(&cpus, &sim->topo->core[job->core[DAY_HOME][c]].cpus);
+    cpus_format(&cpus, of->cores, sizeof(of->cores));
+    day_feed_exe(sim->truth, job->app, of->exe, reg->hash);
+    reg->id.job = job->id;
+    reg->uid = reg->gid = 1000;
+    reg->cpus_per_task = (uint32_t)job->cores;
+    reg->nodes = 1;
+    reg->ntasks = 1;
+    reg->task = &of->task;
+    reg->exe = of->exe;
+    reg->job_cores = reg->step_cores = of->cores;
+    wire_options_init(&reg->options);
+    reg->options.mode = WIRE_MODE_AUTO;
+    snprintf(reg->node, sizeof(reg->node), "day");
+    snprintf(reg->shape, sizeof(reg->shape), "()");
+}
+
+static int on_start(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err)
+{
+    struct day_berthd *berthd = state;
+    struct registration registration = {0};
+
+    describe(berthd, job, &registration);
+    if (day_feed_now(&berthd->feed, err) < 0 || tell(berthd, &registration.request, err) < 0 ||
+        tick(berthd, err) < 0)
+        return -1;
+    return look(berthd, sim, true, err);
+}
+
+static int on_end(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err)
+{
+    struct wire_request end = {.op = WIRE_OP_END,
+                               .end = {.id.job = job->id, .user_s = job->counts.cpu_s}};
+    struct wire_request job_end = {.op = WIRE_OP_JOB_END, .id = {job->id, UINT32_MAX}};
+    struct day_berthd *berthd = state;
+
+    if (tell(berthd, &end, err) < 0 || tell(berthd, &job_end, err) < 0 || tick(berthd, err) < 0)
+        return -1;
+    day_feed_end(&berthd->feed, job);
+    return look(berthd, sim, true, err);
+}
+
+static int on_advance(void *state, struct day_sim *sim, struct berth_error *err)
+{
+    struct day_berthd *berthd = state;
+    bool due = berthd->idle_until <= sim->now;
+
+    if (day_feed_now(&berthd->feed, err) < 0 || tick(berthd, err) < 0)
+        return -1;
+    return due ? look(berthd, sim, false, err) : 0;
+}
+
+static int64_t on_next(void *state)
+{
+    return ((struct day_berthd *)state)->idle_until;
+}
+
+static void on_day(void *state, size_t day)
+{
+    struct day_berthd *berthd = state;
+    struct timespec used = {0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(berthd->pid, &clock) == 0)
+        clock_gettime(clock, &used);
+    berthd->cpu_s[day] = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* ---- from start to end ---- */
+
+int day_berthd_open(struct day_berthd **out, const char *folder, struct day_sim *sim,
+                    const struct day_study *study, struct day_placer *placer,
+                    struct berth_error *err)
+{
+    struct day_berthd *berthd = calloc(1, sizeof(*berthd));
+
+    if (!berthd)
+        return berth_no_memory(err);
+    berthd->feed = (struct day_feed){.folder = folder, .sim = sim};
+    berthd->clock = -1;
+    berthd->sleeper = calloc(sim->topo->cores, sizeof(*berthd->sleeper));
+    berthd->cpu_s = calloc(sim->days, sizeof(*berthd->cpu_s));
+    snprintf(berthd->socket, sizeof(berthd->socket), "%s/berthd.sock", folder);
+    if (!berthd->sleeper || !berthd->cpu_s || day_feed_begin(&berthd->feed, study, err) < 0 ||
+        berthd_start(berthd, err) < 0 || tick(berthd, err) < 0 ||
+        look(berthd, sim, true, err) < 0) {
+        day_berthd_close(berthd);
+        return -1;
+    }
+    *placer = (struct day_placer){.name = berthd->policy,
+                                  .state = berthd,
+                                  .start = on_start,
+                                  .end = on_end,
+                                  .advance = on_advance,
+                                  .next = on_next,
+                                  .day = on_day};
+    *out = berthd;
+    return 0;
+}
+
+static void end_process(pid_t pid, int signal)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, signal);
+    waitpid(pid, NULL, 0);
+}
+
+void day_berthd_close(struct day_berthd *berthd)
+{
+    if (!berthd)
+        return;
+    end_process(berthd->pid, SIGTERM);
+    for (size_t i = 0; berthd->sleeper && i < berthd->feed.sim->topo->cores; i++)
+        end_process(berthd->sleeper[i], SIGKILL);
+    file_close(berthd->clock);
+    free(berthd->sleeper);
+    free(berthd->cpu_s);
+    free(berthd);
+}
+
+double day_berthd_cpu_s(const struct day_berthd *berthd, size_t day)
+{
+    return berthd->cpu_s[day] - (day > 0 ? berthd->cpu_s[day - 1] : 0);
+}
+
+const char *day_berthd_policy(const struct day_berthd *berthd)
+{
+    return berthd->policy;
+}

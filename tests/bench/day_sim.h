@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* day_sim - the simulated node: jobs arrive, Slurm gives them cores, a placer says where they
+ * stand, and they go on as fast as their neighbours there let them.
+ *
+ * Beside where they stand it keeps account of where they would stand at home, and at the best
+ * (day_best.h), and how much work the node would do there at that time.
+ *
+ * Arrivals and lengths are drawn beforehand, so that each placer has the same days. Slurm's queue
+ * is first come, first served; a job gets the free cores with the lowest numbers. A job with a core
+ * on a cache suffers there the sum of what it suffers beside each other job with cores on it, by
+ * the part of that job's cores which are there; it goes on by the mean over its cores. One that
+ * comes to another cache does that much work again, as long as DAY_COLD_S is. */
+#ifndef BERTH_BENCH_DAY_SIM_H
+#define BERTH_BENCH_DAY_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/machine/topo.h"
+#include "tests/bench/day_truth.h"
+
+#define DAY_S 86400.0
+#define DAY_COLD_S 0.005 /* to fill the caches again; REPLACE_COLD_S */
+#define DAY_NS 1000000000ll
+#define DAY_NEVER INT64_MAX
+
+/* What counters would have counted. */
+struct day_counts {
+    double instructions, cycles, accesses, misses, bytes, cpu_s;
+};
+
+/* Where the running jobs stand, might stand if Slurm's word were the last, and if day_best had
+ * placed them. */
+enum day_where { DAY_STAND, DAY_HOME, DAY_BEST, DAY_WHERES };
+
+struct day_job {
+    uint32_t id;
+    size_t app, day;      /* that it arrives on, from 0 */
+    int64_t arrives;      /* nanoseconds since the simulation began, as all that follow */
+    double work_s;        /* how long it runs alone */
+    int64_t starts, ends; /* DAY_NEVER: not yet */
+    size_t cores;
+    size_t *core[DAY_WHERES]; /* [cores] of the topology */
+    double slowdown[DAY_WHERES];
+    double left_s; /* alone */
+    struct day_counts counts;
+};
+
+/* What came of a day's jobs. */
+struct day_tally {
+    double jobs, alone_s, took_s; /* seconds: if each had run alone; from their starts to ends */
+    double stretches, wait_s;     /* sums over the jobs */
+    double moves;
+    double work_s[DAY_WHERES]; /* work that these jobs would have done, had all stood there */
+};
+
+struct day_sim {
+    const struct day_truth *truth;
+    const struct topo *topo;
+    size_t n, days;
+    struct day_job *job; /* [n] in the order of arrival */
+    int64_t now;
+    struct day_job **slurm; /* [topo->cores] to whom Slurm gave each core; NULL: free */
+    size_t live;
+    struct day_job **running; /* [live] in the order of their starts */
+    double *busy_s;           /* [topo->cores] that somebody has worked there */
+    size_t *core;             /* of all jobs */
+    struct day_tally *tally;  /* [days] */
+};
+
+/* Who says where jobs stand; may move any running one by day_sim_stand. A new job stands at home
+ * unless its start says otherwise. Each returns 0, or -1 and
+ * err, and each may be NULL. */
+struct day_placer {
+    const char *name;
+    void *state;
+    int (*start)(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err);
+    int (*end)(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err);
+    /* Jobs have started or ended, all is told, and DAY_BEST is as it should be. */
+    int (*changed)(void *state, struct day_sim *sim, struct berth_error *err);
+    /* It is sim->now. */
+    int (*advance)(void *state, struct day_sim *sim, struct berth_error *err);
+    /* Returns when it wants to be told the time at the latest. */
+    int64_t (*next)(void *state);
+    /* A day is over. */
+    void (*day)(void *state, size_t day);
+};
+
+struct day_plan {
+    double load; /* of the node's cores, by what jobs would take alone */
+    size_t jobs; /* a day */
+    size_t days;
+    uint64_t seed;
+};
+
+/* Draws the jobs: Poisson arrivals, programs by lot, lengths log-normal (sigma 1) with the mean
+ * that gives the load. 0, or -1 and err: no memory, or no room for a program. */
+int day_sim_open(struct day_sim *sim, const struct day_truth *truth, const struct topo *topo,
+                 const struct day_plan *plan, struct berth_error *err);
+void day_sim_close(struct day_sim *sim);
+
+/* Takes everything back to the beginning. */
+void day_sim_rewind(struct day_sim *sim);
+
+/* Has all jobs run, from the beginning. `tell` is called now and then with the part that is over.
+ * 0, or -1 and err. */
+int day_sim_run(struct day_sim *sim, const struct day_placer *placer, void (*tell)(double part),
+                struct berth_error *err);
+
+/* Puts a running job on these cores. */
+void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core);
+
+/* Returns what a job suffers if the jobs stand there. */
+double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, enum day_where where);
+
+/* Says whether two running jobs stand on one core, or one on a core that Slurm has given nobody. */
+bool day_sim_is_sound(const struct day_sim *sim);
+
+#endif

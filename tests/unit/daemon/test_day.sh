@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_day - two short days of tests/bench/day, with the real berthd: what must hold of any policy, and of DI.
+#
+# Two devils on one cache lose half of their time, a devil and a turtle little, two turtles nothing: to spread them is best, which
+# DI does by their miss rates. Where nobody disturbs anybody every stretch is 1.
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+bad() {
+    printf 'not ok: %s\n' "$1" >&2
+    cat "$dir/out" "$dir/err" >&2
+    failed=1
+}
+
+truth() { # ROW ROW
+    cat >"$dir/truth.json" <<JSON
+{"machine":{"llc_bytes":1048576,"llc_ways":16,"line_bytes":64,"dram_gbps":20,"clock_ghz":2},
+ "apps":[{"name":"devil","ipc":0.5,"llc_apki":40,"llc_mpki":20,"mem_gbps":1.3},
+         {"name":"turtle","ipc":1.5,"llc_apki":1,"llc_mpki":0.1,"mem_gbps":0.02}],
+ "corun_degradation":[$1,$2]}
+JSON
+}
+
+day() { # OPTION...
+    tests/bench/day --jobs 30 --days 2 --topology "package:1 l3:2 core:2 pu:1" --policies di "$@" "$dir/truth.json" \
+        >"$dir/out" 2>"$dir/err" || bad "status $?"
+    [ ! -s "$dir/err" ] || bad "something on stderr"
+}
+
+figures() { # all but berthd's CPU time
+    sed -E 's/ s +[0-9.]+ s$/ s/' "$dir/out" | tail -n +2
+}
+
+# rows CONDITION: each row of a day, $3 stretch, $4 avoided, $6 at once, $8 moves, holds it; there is one at least.
+rows() {
+    awk '/^ *[0-9]+ +(slurm|di|optimum) / { n++; if (!('"$1"')) wrong = 1 } END { exit wrong || !n }' "$dir/out" || bad "$1"
+}
+
+truth '[1,0.1]' '[0.05,0]'
+day
+[ "$(grep -cE '^ +[12]  (slurm|di|optimum) ' "$dir/out")" -eq 6 ] || bad "two days of three"
+rows '$3 >= 1'
+rows '$2 != "slurm" || ($4 == 0 && $6 == 0 && $8 == 0)'
+rows '$2 != "optimum" || ($4 == 100 && $6 == 100)'
+rows '$2 != "di" || ($4 > 50 && $6 > 50 && $6 <= 100 && $8 > 0 && $11 > 0)'
+figures >"$dir/first"
+day
+figures | cmp -s - "$dir/first" || bad "the same seed, other days"
+day --seed 2
+figures | cmp -s - "$dir/first" && bad "another seed, the same days"
+day --json
+grep -q '"placed_by":"di".*"avoided":0\.[5-9]' "$dir/out" || bad "JSON"
+
+truth '[0,0]' '[0,0]'
+day
+rows '$3 >= 1 && $3 <= 1.0002'
+
+echo '{}' >"$dir/empty.json"
+for wrong in "$dir/empty.json" "$dir/none.json"; do
+    if tests/bench/day "$wrong" >"$dir/out" 2>"$dir/err" || [ "$(wc -l <"$dir/err")" -ne 1 ]; then
+        bad "$wrong is not refused in one line"
+    fi
+done
+exit $failed
