@@ -10,7 +10,7 @@
 #include "models/slowdown/evidence.h"
 
 #define EVIDENCE_NONE UINT32_MAX
-#define EVIDENCE_CELLS_MAX 16384
+#define EVIDENCE_CELLS_MAX 8192
 
 /* One kind of neighbour in a cell. */
 struct evidence_member {

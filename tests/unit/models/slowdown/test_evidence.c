@@ -216,6 +216,69 @@ static void same_neighbour_twice_is_another_set(void **state)
     evidence_free(evidence);
 }
 
+/* The same sequence on every run and every machine (xorshift). */
+static size_t next_random(uint64_t *state, size_t below)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (size_t)(*state % below);
+}
+
+/* One of a few hundred observations of 12 programs in groups of up to four. */
+static void see_group(struct evidence *evidence, size_t which)
+{
+    uint64_t state = 88172645463325252ULL + 1000003 * which;
+    size_t beside[3], n, program;
+    double part[3], predicted = 0;
+
+    next_random(&state, 2);
+    n = 1 + next_random(&state, 3);
+    program = next_random(&state, 12);
+    for (size_t i = 0; i < n; i++) {
+        beside[i] = next_random(&state, 12);
+        part[i] = 0.01 * (double)(1 + beside[i] % 5);
+        predicted += part[i];
+    }
+    assert_int_equal(
+        evidence_observe(
+            evidence,
+            &(struct evidence_seen){.program = program,
+                                    .n = n,
+                                    .beside = beside,
+                                    .part = part,
+                                    .predicted = predicted,
+                                    .slowdown = predicted * (0.5 + 0.1 * (double)(program % 7)) +
+                                                0.01 * (double)next_random(&state, 10),
+                                    .error = 0.05,
+                                    .weight = 1}),
+        0);
+}
+
+/* Solved after each observation, or once after all in another order: the same follows. */
+static void order_does_not_matter(void **state)
+{
+    enum { SEEN = 300 };
+    struct evidence *each = begin(), *once = begin();
+
+    (void)state;
+    for (size_t k = 0; k < SEEN; k++) {
+        see_group(each, k);
+        evidence_solve(each);
+        see_group(once, SEEN - 1 - k);
+    }
+    solve(each);
+    solve(once);
+    for (size_t i = 0; i < 13; i++)
+        for (size_t j = 0; j < 13; j++) {
+            double error, now = pair(each, i, j, &error);
+
+            assert_near(pair(once, i, j, NULL), now, 0.1 * error);
+        }
+    evidence_free(each);
+    evidence_free(once);
+}
+
 static void newer_contradiction_counts_more(void **state)
 {
     struct evidence *evidence = begin(), *agrees = begin();
@@ -359,6 +422,7 @@ int main(void)
         cmocka_unit_test(group_corrects_by_parts),
         cmocka_unit_test(pairs_tell_of_groups),
         cmocka_unit_test(same_neighbour_twice_is_another_set),
+        cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(newer_contradiction_counts_more),
         cmocka_unit_test(changed_program_is_forgotten),
         cmocka_unit_test(forgets_on_demand),
