@@ -12,6 +12,7 @@
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
+#include "packer/observe/slowdown.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/probe/probe.h"
@@ -164,6 +165,7 @@ static void open_optional(struct packer *packer)
     packer->replace = replace_open();
     packer->power = node_power_open(packer->topo);
     learn_configure(packer);
+    slowdown_open(packer);
     probing_open(packer);
     memory_configure(packer);
     reuse_open(packer);

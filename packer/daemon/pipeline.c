@@ -21,6 +21,7 @@
 #include "packer/observe/classify.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
+#include "packer/observe/slowdown.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
@@ -132,6 +133,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     }
     observe_begin(packer, step);
     program_begin(packer, step);
+    slowdown_begin(packer, step);
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
@@ -163,8 +165,10 @@ static double sooner(double a_s, double b_s)
 double pipeline_observe(struct packer *packer)
 {
     double in_s = window_due(packer), bill_s = bill_due(packer);
-    bool rates_changed = classify_windows(packer);
+    bool rates_changed;
 
+    slowdown_windows(packer);
+    rates_changed = classify_windows(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
         forecast_learn(packer);
@@ -386,6 +390,7 @@ static void adopt(struct packer *packer)
     {
         take_node_name(packer, step);
         program_begin(packer, step);
+        slowdown_begin(packer, step);
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);

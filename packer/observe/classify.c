@@ -11,33 +11,95 @@
 #include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
 
+/* What is known before anything is. */
+static void profile_init(struct step_profile *known)
+{
+    *known = (struct step_profile){.miss_pmi = NAN,
+                                   .instructions_per_s = NAN,
+                                   .core_gbps = NAN,
+                                   .misses = NAN,
+                                   .accesses = NAN,
+                                   .ipc = NAN,
+                                   .solo_pmi = NAN};
+}
+
+static void take_distances(struct step_profile *known, const struct profile *distances)
+{
+    known->ways = distances->llc_ways;
+    memcpy(known->hits, distances->hits, sizeof(known->hits));
+    known->misses = distances->misses;
+    if (isnan(known->accesses))
+        known->accesses = distances->accesses;
+}
+
+/* Takes over the best that the store has of the program, and the stack distances beside it (NULL:
+ * there are none), unless what was counted contradicts these. */
+static void take_known(struct step_profile *known, const struct profile *best,
+                       const struct profile *distances)
+{
+    known->known = true;
+    known->reference = !best->co_run;
+    known->counted = best->llc_ways == 0;
+    known->miss_pmi = best->misses;
+    known->solo_pmi = best->co_run ? NAN : best->misses;
+    known->truncated = best->truncated;
+    known->measured_at = best->measured_at;
+    known->core_gbps = profile_core_gbps(best);
+    known->accesses = best->accesses;
+    known->ipc = best->co_run ? NAN : 1e6 / best->cycles;
+    if (!isnan(known->core_gbps))
+        known->instructions_per_s = best->instructions_per_s;
+    snprintf(known->source, sizeof(known->source), "%s", best->source);
+    if (best->llc_ways) {
+        take_distances(known, best);
+    } else if (distances && !profile_contradicts(best, distances)) {
+        take_distances(known, distances);
+        if (isnan(known->solo_pmi))
+            known->solo_pmi = distances->misses;
+    }
+}
+
+/* Says what an answer of the store is worth: 1, or 0 after logging what is wrong. */
+static bool is_found(int found, const char *name, const struct profile *profile,
+                     const struct berth_error *err)
+{
+    if (found < 0)
+        log_warn("profiles: %s", err->text);
+    else if (found == 1 && !(isfinite(profile->misses) && profile->misses >= 0))
+        log_warn("profiles: %.300s: no miss rate: %g", name, profile->misses);
+    else
+        return found == 1;
+    return false;
+}
+
 void classify_profile(struct packer *packer, struct step *step)
 {
-    struct profile profile;
+    const char *name = program_name(&step->request);
+    struct profile best, distances;
     struct berth_error err;
-    int found = program_profile(packer, step, &profile, &err);
+    bool has;
 
-    if (found < 0)
-        log_warn("profiles: %s", err.text);
-    if (found != 1)
+    if (!is_found(program_profile(packer, step, &best, &err), name, &best, &err))
         return;
-    if (!(isfinite(profile.misses) && profile.misses >= 0)) {
-        log_warn("profiles: %.300s: no miss rate: %g", program_name(&step->request),
-                 profile.misses);
-        return;
-    }
-    step->profile.known = true;
-    step->profile.reference = !profile.co_run;
-    step->profile.miss_pmi = profile.misses;
-    step->profile.truncated = profile.truncated;
-    step->profile.measured_at = profile.measured_at;
-    step->profile.core_gbps = profile_core_gbps(&profile);
-    step->profile.ways = profile.llc_ways;
-    memcpy(step->profile.hits, profile.hits, sizeof(profile.hits));
-    step->profile.accesses = profile.accesses;
-    if (!isnan(step->profile.core_gbps))
-        step->profile.instructions_per_s = profile.instructions_per_s;
-    snprintf(step->profile.source, sizeof(step->profile.source), "%s", profile.source);
+    has = best.llc_ways == 0 &&
+          is_found(program_distances(packer, step, &distances, &err), name, &distances, &err);
+    take_known(&step->profile, &best, has ? &distances : NULL);
+}
+
+bool classify_program(const struct packer *packer, size_t program, struct step_profile *known)
+{
+    const char *key = packer->programs.program[program].key;
+    struct profile best, distances;
+    struct berth_error err;
+    bool has;
+
+    profile_init(known);
+    if (!is_found(program_profile_of(packer, key, &best, &err), key, &best, &err))
+        return false;
+    has = best.llc_ways == 0 &&
+          is_found(program_distances_of(packer, key, &distances, &err), key, &distances, &err);
+    take_known(known, &best, has ? &distances : NULL);
+    return true;
 }
 
 /* Returns how sure a figure with such a relative error is. */
@@ -79,15 +141,16 @@ static enum step_rung rung_of(const struct step *step, bool others_known)
 }
 
 /* What the step's figures rest on. */
-static void know(struct step *step, bool others_known)
+static void know(const struct packer *packer, struct step *step, bool others_known)
 {
+    const struct program *program =
+        step->program == PROGRAM_NONE ? NULL : &packer->programs.program[step->program];
     struct step_knowledge *knowledge = &step->knowledge;
 
     knowledge->model = rung_of(step, others_known);
-    if (knowledge->rung == RUNG_PAIRS && knowledge->model >= RUNG_PROBE)
-        return;
-    knowledge->rung = knowledge->model;
-    knowledge->confidence = knowledge->model >= RUNG_MISSES ? confidence_of(counted_error(step))
+    knowledge->rung = program && program->windows > 0 ? RUNG_PAIRS : knowledge->model;
+    knowledge->confidence = knowledge->rung == RUNG_PAIRS     ? confidence_of(program->error)
+                            : knowledge->model >= RUNG_MISSES ? confidence_of(counted_error(step))
                             : knowledge->model == RUNG_PROBE
                                 ? confidence_of(step->probe.error / step->probe.intensity)
                                 : NAN;
@@ -99,7 +162,7 @@ void classify_knowledge(struct packer *packer)
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link) known += step->profile.known;
-    TAILQ_FOREACH(step, &packer->steps.live, link) know(step, known > 0);
+    TAILQ_FOREACH(step, &packer->steps.live, link) know(packer, step, known > 0);
 }
 
 static void describe_unprofiled(const struct packer *packer, struct step *step)
@@ -130,14 +193,11 @@ void classify_step(const struct packer *packer, struct step *step)
              threshold);
 }
 
-static bool classify_counted(struct packer *packer, struct step *step)
+/* Takes over a rate that was counted of this run, if it is off the present one. */
+static bool take_rate(struct packer *packer, struct step *step, double misses)
 {
-    double misses, error, off;
+    double off = fabs(misses - step->profile.miss_pmi);
 
-    if ((step->profile.reference && step->counts->phase.number == 1) ||
-        !step_counts_rate(step, RATE_MISS_PMI, &misses, &error))
-        return false;
-    off = fabs(misses - step->profile.miss_pmi);
     if (step->profile.known && off <= CLASSIFY_CHANGE * step->profile.miss_pmi)
         return false;
     step->profile.known = true;
@@ -148,6 +208,67 @@ static bool classify_counted(struct packer *packer, struct step *step)
              counters_source(packer->counters));
     classify_step(packer, step);
     return true;
+}
+
+/* Forgets stack distances that cannot be those of this run. */
+static void check_distances(struct step *step, double misses, bool alone)
+{
+    struct step_profile *known = &step->profile;
+    const struct profile counted = {.misses = misses, .co_run = !alone};
+    struct profile distances = {.misses = known->misses, .accesses = known->misses};
+
+    for (unsigned i = 0; i < known->ways; i++)
+        distances.accesses += known->hits[i];
+    if (!known->ways || !profile_contradicts(&counted, &distances))
+        return;
+    known->ways = 0;
+    known->misses = NAN;
+    if (alone)
+        return;
+    known->solo_pmi = known->accesses = NAN;
+    known->reference = false;
+}
+
+/* Counted alone in this run: that is what the program is, whatever the store says. */
+static bool classify_alone(struct packer *packer, struct step *step, double misses)
+{
+    struct step_profile *known = &step->profile;
+    double error;
+
+    check_distances(step, misses, true);
+    known->reference = known->counted = true;
+    known->solo_pmi = misses;
+    step_counts_solo(step, SOLO_ACCESSES, &known->accesses, &error);
+    step_counts_solo(step, SOLO_IPC, &known->ipc, &error);
+    return take_rate(packer, step, misses);
+}
+
+/* Counted beside others, or nobody knows: what was counted alone holds, as long as the program does
+ * the same. A simulated rate gives way to one that it does not explain. */
+static bool classify_beside(struct packer *packer, struct step *step, double misses)
+{
+    struct step_profile *known = &step->profile;
+
+    if (known->reference && known->counted) {
+        if (step->counts->behaviours == 0 || !profile_apart(misses, known->solo_pmi))
+            misses = known->solo_pmi;
+    } else {
+        check_distances(step, misses, false);
+        if (known->reference && !profile_apart(misses, known->misses))
+            misses = known->misses;
+    }
+    return take_rate(packer, step, misses);
+}
+
+static bool classify_counted(struct packer *packer, struct step *step)
+{
+    double misses, error;
+
+    if (step_counts_solo(step, SOLO_MISSES, &misses, &error))
+        return classify_alone(packer, step, misses);
+    if (step_counts_rate(step, RATE_MISS_PMI, &misses, &error))
+        return classify_beside(packer, step, misses);
+    return false;
 }
 
 bool classify_windows(struct packer *packer)

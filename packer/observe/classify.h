@@ -9,16 +9,22 @@
  * logged, the step is then unprofiled. */
 void classify_profile(struct packer *packer, struct step *step);
 
+/* Does the same for one of packer->programs that no step need run: fills *known. Returns false
+ * where the store knows nothing of it. */
+bool classify_program(const struct packer *packer, size_t program, struct step_profile *known);
+
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 
 /* Says of each live step what a prediction of its slowdown rests on: fills step->knowledge. A step
- * that was measured beside others (RUNG_PAIRS) stays so. */
+ * whose program was measured beside others is on RUNG_PAIRS. */
 void classify_knowledge(struct packer *packer);
 
-/* Takes over what was counted of the steps that had a window end: the running average of its phase
- * is the step's rate from now on, where it lies off the present one by more than CLASSIFY_CHANGE;
- * but what the store has of a run alone holds until the program enters another phase.
+/* Takes over what was counted of the steps that had a window end, where it lies off the present
+ * rate by more than CLASSIFY_CHANGE. What was counted alone in this run replaces whatever the store
+ * says, at once. What was counted beside others never replaces what was counted alone, as long as
+ * the program does not change by itself; it replaces a simulated rate that is apart from it
+ * (profile_apart). Stack distances that the count contradicts (profile_contradicts) are forgotten.
  * Returns whether any step's rate has changed. */
 #define CLASSIFY_CHANGE 0.1
 bool classify_windows(struct packer *packer);

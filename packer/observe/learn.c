@@ -21,9 +21,11 @@
 #define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
 #define AGE_EVERY_S 86400
 
+/* A sample or a pair: one allocation, as large as it has to be. */
 struct entry {
     STAILQ_ENTRY(entry) link;
-    struct profile_sample sample;
+    struct profile_sample *sample; /* NULL: a pair */
+    struct profile_pair *pair;
 };
 STAILQ_HEAD(entries, entry);
 
@@ -42,25 +44,43 @@ struct learner {
 
 /* ---- the thread ---- */
 
-/* The entries as one array; NULL when there is no memory. */
-static struct profile_sample *samples_of(const struct entries *entries, size_t n)
-{
-    struct profile_sample *samples = calloc(n, sizeof(*samples));
-    struct entry *entry;
-    size_t i = 0;
+/* Runs of samples, and of pairs, each as one array. */
+struct rows {
+    size_t samples, pairs;
+    struct profile_sample *sample;
+    struct profile_pair *pair;
+};
 
-    if (samples)
-        STAILQ_FOREACH(entry, entries, link) samples[i++] = entry->sample;
-    return samples;
+static int gather_rows(const struct entries *entries, size_t n, struct rows *rows)
+{
+    const struct entry *entry;
+
+    STAILQ_FOREACH(entry, entries, link) rows->samples += entry->sample != NULL;
+    rows->sample = calloc(rows->samples + 1, sizeof(*rows->sample));
+    rows->pair = calloc(n - rows->samples + 1, sizeof(*rows->pair));
+    if (!rows->sample || !rows->pair)
+        return -1;
+    rows->samples = 0;
+    STAILQ_FOREACH(entry, entries, link)
+    if (entry->sample)
+        rows->sample[rows->samples++] = *entry->sample;
+    else
+        rows->pair[rows->pairs++] = *entry->pair;
+    return 0;
 }
 
-static int put_samples(struct profiles *store, const struct entries *entries, size_t n,
-                       struct berth_error *err)
+static int put_rows(struct profiles *store, const struct entries *entries, size_t n,
+                    struct berth_error *err)
 {
-    struct profile_sample *samples = samples_of(entries, n);
-    int rc = samples ? profiles_put_samples(store, samples, n, err) : berth_no_memory(err);
+    struct rows rows = {0};
+    int rc = gather_rows(entries, n, &rows) < 0 ? berth_no_memory(err) : 0;
 
-    free(samples);
+    if (rc == 0)
+        rc = profiles_put_samples(store, rows.sample, rows.samples, err);
+    if (rc == 0)
+        rc = profiles_put_pairs(store, rows.pair, rows.pairs, err);
+    free(rows.sample);
+    free(rows.pair);
     return rc;
 }
 
@@ -74,7 +94,7 @@ static int write_batch(struct learner *learner, const struct batch *batch, struc
 
     if (profiles_open(&store, learner->path, true, err) < 0)
         return -1;
-    rc = put_samples(store, &batch->entries, batch->n, err);
+    rc = put_rows(store, &batch->entries, batch->n, err);
     if (rc == 0 && age && (rc = profiles_age(store, learner->max_age_days, err)) >= 0)
         learner->aged_at = now;
     profiles_close(store);
@@ -202,19 +222,55 @@ void learn_close(struct learner *learner)
     free(learner);
 }
 
-void learn_put(struct learner *learner, const struct profile_sample *sample)
+static void put_entry(struct learner *learner, struct entry *entry)
 {
-    struct entry *entry = malloc(sizeof(*entry));
-
-    if (!entry)
-        return;
-    entry->sample = *sample;
     worker_lock(&learner->worker);
     STAILQ_INSERT_TAIL(&learner->queue.entries, entry, link);
     learner->queue.n++;
     batch_cut(&learner->queue);
     worker_changed(&learner->worker);
     worker_unlock(&learner->worker);
+}
+
+void learn_put(struct learner *learner, const struct profile_sample *sample)
+{
+    struct entry *entry = malloc(sizeof(*entry) + sizeof(*sample));
+
+    if (!entry)
+        return;
+    entry->pair = NULL;
+    entry->sample = memcpy(entry + 1, sample, sizeof(*sample));
+    put_entry(learner, entry);
+}
+
+/* Copies a text to *at, which moves behind it. */
+static const char *copy_text(char **at, const char *text)
+{
+    char *copy = *at;
+
+    *at = stpcpy(copy, text) + 1;
+    return copy;
+}
+
+void learn_put_pair(struct learner *learner, const struct profile_pair *pair)
+{
+    size_t size = strlen(pair->key) + strlen(pair->machine) + 2;
+    struct entry *entry;
+    char *at;
+
+    for (size_t i = 0; i < pair->n; i++)
+        size += strlen(pair->beside[i].key) + 1;
+    entry = malloc(sizeof(*entry) + sizeof(*pair) + size);
+    if (!entry)
+        return;
+    entry->sample = NULL;
+    entry->pair = memcpy(entry + 1, pair, sizeof(*pair));
+    at = (char *)(entry->pair + 1);
+    entry->pair->key = copy_text(&at, pair->key);
+    entry->pair->machine = copy_text(&at, pair->machine);
+    for (size_t i = 0; i < pair->n; i++)
+        entry->pair->beside[i].key = copy_text(&at, pair->beside[i].key);
+    put_entry(learner, entry);
 }
 
 /* ---- from a step ---- */

@@ -35,6 +35,9 @@ void learn_close(struct learner *learner);
 /* Put one sample into the queue. */
 void learn_put(struct learner *learner, const struct profile_sample *sample);
 
+/* Puts a pair into the queue; its texts are copied. */
+void learn_put_pair(struct learner *learner, const struct profile_pair *pair);
+
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
 void learn_step(struct packer *packer, const struct step *step);
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/observe/beside.c packer/observe/beside.h \
 	packer/observe/classify.c packer/observe/classify.h \
 	packer/observe/learn.c packer/observe/learn.h \
 	packer/observe/probe.c packer/observe/probe.h \
 	packer/observe/reuse.c packer/observe/reuse.h \
+	packer/observe/slowdown.c packer/observe/slowdown.h \
 	packer/observe/usage.c packer/observe/usage.h \
 	packer/observe/window.c packer/observe/window.h

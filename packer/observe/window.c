@@ -9,6 +9,7 @@
 
 #include "packer/observe/learn.h"
 #include "packer/observe/reuse.h"
+#include "packer/observe/slowdown.h"
 #include "packer/steps/program.h"
 #include "packer/system/cpu_busy.h"
 
@@ -42,6 +43,27 @@ static double next_due(double now_s, double s, bool first)
     return first ? now_s + s : (floor(now_s / s + 0.5) + 1) * s;
 }
 
+/* Keeps of a window what the step's slowdown is measured by. */
+static void keep_window(struct step_counts *counts, const struct phase_window *window,
+                        double seconds, double foreign_s)
+{
+    static const enum rate_id from[SOLO_RATES] = {[SOLO_SPEED] = RATE_CORE_SPEED,
+                                                  [SOLO_MISSES] = RATE_MISS_PMI,
+                                                  [SOLO_ACCESSES] = RATE_ACCESS_PMI,
+                                                  [SOLO_IPC] = RATE_IPC};
+    struct last_window *last = &counts->window;
+
+    for (size_t i = 0; i < SOLO_RATES; i++) {
+        last->x[i] = window->x[from[i]];
+        last->y[i] = window->y[from[i]];
+    }
+    last->seconds = seconds;
+    last->cpu = window->y[RATE_CPU] / window->x[RATE_CPU];
+    last->foreign_s = foreign_s;
+    last->whole = !isnan(foreign_s);
+    last->alone = foreign_s <= WINDOW_FOREIGN * seconds;
+}
+
 /* What the window that ends with `now` says; *foreign_s is how busy the others have been until now.
  */
 static void take_window(struct step *step, const struct counters_sample *now,
@@ -49,16 +71,18 @@ static void take_window(struct step *step, const struct counters_sample *now,
 {
     struct step_counts *counts = step->counts;
     double seconds = now->at_s - counts->last.at_s;
-    bool alone, changed;
     struct phase_window window;
     struct rate *run;
+    bool alone;
 
     rates_window(&counts->last, now, &window);
-    changed = phase_add(&counts->phase, &window);
+    keep_window(counts, &window, seconds,
+                counts->foreign_known && foreign_s ? *foreign_s - counts->foreign_s : NAN);
+    counts->window.changed = phase_add(&counts->phase, &window);
     for (size_t i = 0; i < RATES; i++)
         counts->scaling[i] = rates_scaling(now, i);
-    if (counts->foreign_known && foreign_s) {
-        alone = *foreign_s - counts->foreign_s <= WINDOW_FOREIGN * seconds;
+    if (counts->window.whole) {
+        alone = counts->window.alone;
         run = alone ? counts->alone : counts->beside;
         for (size_t i = 0; i < RATES; i++)
             rate_add(&run[i], window.x[i], window.y[i]);
@@ -67,7 +91,7 @@ static void take_window(struct step *step, const struct counters_sample *now,
         if (window.y[RATE_INSTRUCTIONS] > 0)
             counts->instructions[!alone] += window.y[RATE_INSTRUCTIONS];
     }
-    reuse_window(step, changed);
+    reuse_window(step, counts->window.changed);
     counts->windows++;
     counts->window_over = true;
 }
@@ -142,6 +166,7 @@ void window_drop(struct packer *packer, struct step *step)
     if (!counts || !counts->counters)
         return;
     reuse_end(step);
+    slowdown_drop(step);
     counters_detach(packer->counters, counts->counters);
     counts->counters = NULL;
     counts->due_s = INFINITY;
@@ -160,8 +185,10 @@ static void forget_unread(struct step *step)
 
 void window_end(struct packer *packer, struct step *step)
 {
-    if (step->counts && step->counts->counters)
+    if (step->counts && step->counts->counters) {
         learn_step(packer, step);
+        slowdown_learn(packer, step);
+    }
     forget_unread(step);
     window_drop(packer, step);
 }

@@ -91,7 +91,8 @@ static void disconnect(struct profiles *store)
     sql_finish(store->best);
     sql_finish(store->profile);
     sql_finish(store->sample);
-    store->best = store->profile = store->sample = NULL;
+    sql_finish(store->distances);
+    store->best = store->profile = store->sample = store->distances = NULL;
     sql_close(store->sql);
     store->sql = NULL;
     store->ready = false;

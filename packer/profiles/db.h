@@ -23,9 +23,9 @@ struct profiles {
     bool ready;      /* a schema that is known here was seen in it */
     int version;     /* of that schema */
 
-    /* The statements of profiles_get, kept, because each launch asks: the best row's class and
-     * rowid; the row of each kind by its rowid. */
-    struct sql_statement *best, *profile, *sample;
+    /* The statements of profiles_get, kept, because each launch asks: the rows' classes and rowids,
+     * the best first; the row of each kind by its rowid; and that of profiles_get_distances. */
+    struct sql_statement *best, *profile, *sample, *distances;
 };
 
 /* Runs body inside one transaction, of a file that was created and brought to the present schema

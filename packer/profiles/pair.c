@@ -189,7 +189,7 @@ static int write_row(struct profiles *store, const struct identity *identity,
     sql_bind_double(statement, 5, pair->error);
     sql_bind_double(statement, 6, pair->windows);
     sql_bind_double(statement, 7, pair->seconds);
-    sql_bind_int(statement, 8, (int64_t)pair->runs);
+    sql_bind_int(statement, 8, pair->runs ? (int64_t)pair->runs : 1);
     sql_bind_int(statement, 9, pair->measured_at);
     return profiles_run(statement, err) < 0 ? -1 : 0;
 }

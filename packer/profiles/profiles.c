@@ -18,11 +18,17 @@
     "key, llc_bytes, llc_ways, line_bytes, command, hits, misses, accesses, instructions, refs,"   \
     " truncated, measured_at, source, instructions_per_s, shape, geometry, machine, misses_error," \
     " accesses_error"
-#define COLUMNS_PROFILE COLUMNS ", 0 AS co_run, 1"
+#define COLUMNS_PROFILE COLUMNS ", 0 AS co_run, 1, NULL"
 #define COLUMNS_SAMPLE                                                                             \
     "key, llc_bytes, 0, line_bytes, command, '[]', misses, accesses,"                              \
     " CAST(instructions AS INTEGER), 0, 0, measured_at, source, instructions_per_s, shape,"        \
-    " geometry, machine, misses_error, accesses_error, co_run, runs"
+    " geometry, machine, misses_error, accesses_error, co_run, runs, cycles"
+
+/* When two rates are not of one program doing the same; by how much more than its accesses a
+ * program may be counted to miss. */
+#define APART_LEAST 100 /* a twentieth of what makes a devil */
+#define APART_TIMES 2
+#define ACCESSES_LEEWAY 1.1
 
 /* Read "[h1,h2,...]" of exactly `ways` numbers. */
 static int parse_hits(const char *text, unsigned ways, double *hits)
@@ -60,6 +66,7 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
     profile->accesses_error = sql_double(row, 18);
     profile->co_run = sql_int(row, 19) != 0;
     profile->runs = (uint64_t)sql_int(row, 20);
+    profile->cycles = sql_double(row, 21);
     if (parse_hits(sql_text(row, 5), profile->llc_ways, profile->hits) < 0)
         return berth_error_set(err, "%s: the profile of %.300s is damaged", store->path,
                                profile->key);
@@ -68,10 +75,10 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
 
 /* ---- looking up ---- */
 
-/* The best row of a key: its class, 0 to 3 as profiles_get says, and its rowid. One program may
- * have thousands of samples (an interpreter has, one for each kind of script), so only those of the
- * same shape are looked at, and the newest few of others: both are found by an index, and sorted
- * without the rest of the row. */
+/* The rows of a key, the best first: their class, 0 to 3 as profiles_get says, and their rowid. One
+ * program may have thousands of samples (an interpreter has, one for each kind of script), so only
+ * those of the same shape are looked at, and the newest few of others: both are found by an index,
+ * and sorted without the rest of the row. */
 #define CANDIDATE(class, fits)                                                                     \
     "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, measured_at AS at,"       \
                     " rowid AS id FROM "
@@ -85,7 +92,7 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
         "1 + (llc_bytes <> ?5)",                                                                   \
         "shape = ?2") "profile WHERE key = ?1 UNION ALL " CANDIDATE("3 * co_run", "1")             \
         SAMPLES HERE " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                \
-            "1") ") ORDER BY class, fits DESC, same DESC, at DESC LIMIT 1"
+            "1") ") ORDER BY class, fits DESC, same DESC, at DESC"
 
 /* The statements of profiles_get, where they are not there yet. */
 static int prepare_lookup(struct profiles *store, struct berth_error *err)
@@ -140,6 +147,23 @@ static int read_best(struct profiles *store, struct profile *profile, struct ber
     return rc;
 }
 
+/* Takes the best of what was counted beside others in place of the simulated profile that it
+ * contradicts, if there is any: `best` stands on that profile. */
+static int prefer_counted(struct profiles *store, struct profile *profile, struct berth_error *err)
+{
+    struct profile counted;
+    int rc;
+
+    do
+        rc = sql_step(store->best, err);
+    while (rc == 1 && sql_int(store->best, 0) != 3);
+    if (rc == 1)
+        rc = read_best(store, &counted, err);
+    if (rc == 1 && profile_apart(counted.misses, profile->misses))
+        *profile = counted;
+    return rc < 0 ? -1 : 0;
+}
+
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err)
 {
@@ -153,7 +177,31 @@ int profiles_get(struct profiles *store, const struct profile_query *query, stru
     found = sql_step(store->best, err);
     if (found == 1)
         found = read_best(store, profile, err);
+    if (found == 1 && profile->llc_ways && prefer_counted(store, profile, err) < 0)
+        found = -1;
     sql_reset(store->best); /* ends the read transaction */
+    return found;
+}
+
+int profiles_get_distances(struct profiles *store, const struct profile_query *query,
+                           struct profile *profile, struct berth_error *err)
+{
+    int found = profiles_readable(store, err);
+
+    if (found != 1)
+        return found;
+    if (!store->distances &&
+        sql_prepare(store->sql,
+                    "SELECT " COLUMNS_PROFILE " FROM profile WHERE key = ?1 AND llc_ways > 0"
+                    " ORDER BY llc_bytes <> ?5, shape = ?2 DESC, geometry = ?3 DESC,"
+                    " measured_at DESC LIMIT 1",
+                    &store->distances, err) < 0)
+        return -1;
+    profiles_bind_query(store->distances, query);
+    found = sql_step(store->distances, err);
+    if (found == 1 && read_row(store, store->distances, profile, err) < 0)
+        found = -1;
+    sql_reset(store->distances);
     return found;
 }
 
@@ -360,4 +408,19 @@ double profile_core_gbps(const struct profile *profile)
         profile->line_bytes == 0)
         return NAN;
     return profile->misses / 1e6 * profile->instructions_per_s * profile->line_bytes / 1e9;
+}
+
+bool profile_apart(double a, double b)
+{
+    return fabs(a - b) > APART_LEAST && fmax(a, b) > APART_TIMES * fmin(a, b);
+}
+
+bool profile_contradicts(const struct profile *counted, const struct profile *distances)
+{
+    if (!counted->co_run)
+        return profile_apart(counted->misses, distances->misses);
+    return counted->misses > distances->accesses
+               ? counted->misses > ACCESSES_LEEWAY * distances->accesses + APART_LEAST
+               : counted->misses < distances->misses &&
+                     profile_apart(counted->misses, distances->misses);
 }

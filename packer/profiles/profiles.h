@@ -58,6 +58,7 @@ struct profile {
     int64_t measured_at;   /* unix seconds */
     char source[PROFILE_SOURCE_MAX]; /* "valgrind"; from a lookup also "perf", "perf, co-run" */
     double instructions_per_s;       /* of one core, in a run at full speed; <= 0: not measured */
+    double cycles; /* from a lookup, counted: per million instructions; NAN not known */
 };
 
 /* What is counted of a step; each rate may be absent. Per million instructions unless said
@@ -124,7 +125,7 @@ struct profile_pair {
                         its time that it took longer; > -1 */
     double error;    /* its standard deviation; > 0 */
     double windows, seconds; /* of counting, in all; > 0 */
-    uint64_t runs;           /* how many were averaged */
+    uint64_t runs; /* how many were averaged; put: 1, or 0 for more of a run that was put before */
     int64_t measured_at;
 };
 
@@ -168,10 +169,24 @@ struct profile_query {
  * err. Best is what was counted solo on this type of machine; then a profile for a cache of
  * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
  * among these the same shape, then the same geometry, then the newest (of samples with
- * another shape the newest 16 are looked at). A reader (a store that is not writable) never waits
- * longer than 10 ms for a writer. */
+ * another shape the newest 16 are looked at). But what was counted beside other steps goes before a
+ * simulated profile that it contradicts (profile_apart). A reader (a store that is not writable)
+ * never waits longer than 10 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
+
+/* Likewise the best stack-distance profile: for a cache of llc_bytes before any other. */
+int profiles_get_distances(struct profiles *store, const struct profile_query *query,
+                           struct profile *profile, struct berth_error *err);
+
+/* Tells whether two miss rates, per million instructions, cannot be those of one program doing the
+ * same: one is more than twice the other, and more than a hundred more. */
+bool profile_apart(double a, double b);
+
+/* Tells whether the program, of which that was counted, cannot be the one of a stack-distance
+ * profile: alone, the rates are apart; beside others, which may take cache away but give none, the
+ * rate is above its accesses, or as far below its misses. */
+bool profile_contradicts(const struct profile *counted, const struct profile *distances);
 
 /* The best sample of this type of machine that knows the rate, solo before beside others. Returns
  * as profiles_get. */

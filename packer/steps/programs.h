@@ -8,6 +8,7 @@
 #ifndef BERTH_STEPS_PROGRAMS_H
 #define BERTH_STEPS_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,14 @@
 #define PROGRAM_NONE SIZE_MAX /* the number of a program that has no key */
 
 struct program {
-    char *key;     /* "tag:NAME" or "exe:PATH#HASH" */
-    size_t steps;  /* live ones that run it */
-    uint64_t born; /* no two programs that have had this number have the same, from 1 */
-    uint64_t used; /* when it was asked for last: counts the calls */
+    char *key;      /* "tag:NAME" or "exe:PATH#HASH" */
+    size_t steps;   /* live ones that run it */
+    uint64_t born;  /* no two programs that have had this number have the same, from 1 */
+    uint64_t used;  /* when it was asked for last: counts the calls */
+    double windows; /* in which it was measured beside others, in all */
+    double error;   /* of the best such measurement: its standard deviation, a fraction of the time
+                       alone */
+    bool asked;     /* the profile store, for its pairs */
 };
 
 struct programs { /* all zero: none */

@@ -49,8 +49,8 @@ extern const char *const step_class_name[STEP_CLASSES];
 
 struct step_profile {
     bool known;      /* found in the store under program_key(), or counted */
-    bool reference;  /* of a run alone: what this run counts beside others does not replace it */
-    bool counted;    /* by counters; else simulated */
+    bool reference;  /* of a run alone: misses counted beside others do not replace it */
+    bool counted;    /* that was, by counters; else it was simulated */
     double miss_pmi; /* LLC misses per million instructions; NAN when not known */
     char source[32];
     bool truncated;

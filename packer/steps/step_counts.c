@@ -17,3 +17,15 @@ bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, do
     *error = hypot(rate_error(rate), 1.96 * scaling * *mean);
     return !isnan(*mean);
 }
+
+bool step_counts_solo(const struct step *step, enum solo_rate id, double *mean, double *error)
+{
+    const struct rate *rate;
+
+    if (!step->counts)
+        return false;
+    rate = &step->counts->solo[id];
+    *mean = rate_mean(rate);
+    *error = rate_error(rate) / 1.96;
+    return !isnan(*mean);
+}

@@ -7,6 +7,22 @@
 #include "packer/counters/rates.h"
 #include "packer/steps/registry.h"
 
+/* What a run alone says of the program, for models and as what slowdowns are measured against. */
+enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_ACCESSES, SOLO_IPC, SOLO_RATES };
+
+/* The last window, as observe/slowdown.h looks at it. */
+struct last_window {
+    double x[SOLO_RATES], y[SOLO_RATES]; /* of those rates */
+    double seconds;
+    double cpu;       /* cores that the step used; NAN not known */
+    double foreign_s; /* what the other CPUs of its caches worked meanwhile */
+    bool whole;       /* it was spent in one place, and foreign_s is known */
+    bool alone;       /* and nobody else was at work there */
+    bool changed;     /* with it a phase began */
+};
+
+struct step_sets; /* observe/slowdown.c */
+
 /* What is counted of one step; the stage of observe/window.h writes it. */
 struct step_counts {
     struct counters_step *counters; /* NULL until the start-up is over */
@@ -22,11 +38,20 @@ struct step_counts {
     uint64_t ended[2];                       /* windows of these two kinds */
     uint64_t windows;                        /* all, also those that are neither */
     bool window_over;                        /* a window has ended since the step was classified */
-    double scaling[RATES]; /* relative standard error for multiplexing, in the last window */
+    struct last_window window;               /* that one */
+    uint64_t behaviours;                     /* times that the program has changed by itself */
+    struct rate solo[SOLO_RATES]; /* windows alone since the program last changed by itself */
+    struct step_sets *sets;       /* who it was beside, and how fast; NULL: nobody yet */
+    double scaling[RATES];        /* relative standard error for multiplexing, in the last window */
 };
 
 /* Fills in the running average of the present phase, with half its 95 % interval (multiplexing
  * included; NAN where that is not known). Returns false where the rate is not known. */
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error);
+
+/* Fills in the mean of a rate alone, in this run since the program last changed by itself, and the
+ * standard deviation of that mean (NAN where that is not known). Returns false where the rate is
+ * not known. */
+bool step_counts_solo(const struct step *step, enum solo_rate id, double *mean, double *error);
 
 #endif

@@ -130,6 +130,7 @@ unit_programs = \
 	tests/unit/models/slowdown/test_sdc \
 	tests/unit/observe/test_classify \
 	tests/unit/observe/test_learn \
+	tests/unit/observe/test_slowdown \
 	tests/unit/observe/test_usage \
 	tests/unit/observe/test_window \
 	tests/unit/place/test_bound \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "packer/observe/classify.h"
 #include "packer/observe/learn.h"
@@ -137,19 +138,114 @@ static void test_no_steps(void **state)
     assert_true(window_due(&f->packer) < 0);
 }
 
-/* What a run alone has shown is not replaced by what is counted now. */
+static void count_solo(struct fixture *f, const char *tag, double misses)
+{
+    struct profiles *store = NULL;
+    struct profile_sample sample;
+    struct berth_error err = {""};
+
+    profile_sample_init(&sample);
+    profile_key_tag(sample.key, tag);
+    snprintf(sample.machine, sizeof(sample.machine), "%s", f->packer.machine_type);
+    strcpy(sample.source, "replay");
+    sample.windows = 10;
+    sample.seconds = 10;
+    sample.measured_at = time(NULL);
+    sample.rate[PROFILE_MISSES] = (struct profile_estimate){misses, 1};
+    if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
+        profiles_put_samples(store, &sample, 1, &err) < 0)
+        fail_msg("%s", err.text);
+    profiles_close(store);
+}
+
+/* Works a window of a second with CPU 0, and with CPU 1 beside it for so many hundredths. */
+static void work(struct fixture *f, struct step *step, unsigned busy[8], double age_s,
+                 unsigned beside)
+{
+    busy[0] += 100;
+    busy[1] += beside;
+    write_stat(f, busy);
+    at_age(f, step, age_s);
+}
+
+/* A simulated rate gives way to what is counted, with the first window: alone, or beside others,
+ * which cannot make that much of it (FIDELITY's DIO-3: the store says 10, counters say more). */
+static void test_simulated_gives_way(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_profile(f, "devil", 10);
+    for (uint32_t beside = 0; beside <= 1; beside++) {
+        struct step *step = fixture_run(f, 1 + beside, "0", "devil");
+        unsigned busy[8] = {0};
+
+        assert_int_equal(step->class.id, STEP_TURTLE);
+        assert_int_equal(step->knowledge.rung, RUNG_DISTANCES);
+        write_stat(f, busy);
+        at_age(f, step, 1);
+        work(f, step, busy, 2, 100 * beside);
+        assert_int_equal(step->class.id, STEP_DEVIL);
+        assert_string_equal(step->profile.source, "replay, this run");
+        assert_int_equal(step->profile.ways, 0); /* nor are its stack distances right */
+        assert_int_equal(step->knowledge.rung, RUNG_MISSES);
+        assert_true(step->profile.reference == !beside);
+        fixture_end(f, 1 + beside, 0);
+    }
+}
+
+/* Beside others a program may miss what it hits alone: its stack distances stay, and what it is
+ * alone. */
+static void test_neighbours_take_hits(void **state)
+{
+    struct fixture *f = *state;
+    struct profile profile = {.misses = 10,
+                              .accesses = 30010,
+                              .llc_ways = 4,
+                              .hits = {[3] = 30000},
+                              .llc_bytes = f->packer.topo->llc[0].size_bytes,
+                              .source = "valgrind"};
+    struct profiles *store = NULL;
+    unsigned busy[8] = {0};
+    struct berth_error err;
+    struct step *step;
+
+    profile_key_tag(profile.key, "devil");
+    assert_int_equal(profiles_open(&store, f->conf.profile_db, true, &err), 0);
+    assert_int_equal(profiles_put(store, &profile, &err), 0);
+    profiles_close(store);
+    step = fixture_run(f, 1, "0", "devil");
+    at_age(f, step, 1);
+    work(f, step, busy, 2, 100);
+    assert_int_equal(step->class.id, STEP_DEVIL); /* as it is ranked, it is what it does now */
+    assert_int_equal(step->profile.ways, 4);
+    assert_true(step->profile.solo_pmi == 10);
+    work(f, step, busy, 3, 0); /* alone it misses as much: it is another program */
+    assert_int_equal(step->profile.ways, 0);
+    assert_true(fabs(step->profile.solo_pmi - 20000) < 20);
+}
+
+/* What was counted of a run alone is not replaced by what is counted beside others; a window alone
+ * replaces it at once. */
 static void test_reference_stays(void **state)
 {
     struct fixture *f = *state;
+    unsigned busy[8] = {0};
     struct step *step;
 
-    fixture_profile(f, "devil", 50);
+    count_solo(f, "devil", 50);
     step = fixture_run(f, 1, "0", "devil");
+    assert_true(step->profile.reference && step->profile.counted);
     at_age(f, step, 1);
-    at_age(f, step, 2);
+    for (double age = 2; age < 9; age++)
+        work(f, step, busy, age, 100);
     assert_rate(step, RATE_MISS_PMI, 20000);
     assert_int_equal(step->class.id, STEP_TURTLE);
     assert_true(step->profile.miss_pmi == 50);
+    work(f, step, busy, 9, 0);
+    assert_int_equal(step->class.id, STEP_DEVIL);
+    for (double age = 10; age < 14; age++)
+        work(f, step, busy, age, 100);
+    assert_true(fabs(step->profile.solo_pmi - 20000) < 20);
 }
 
 static void test_phases(void **state)
@@ -327,11 +423,18 @@ static void test_adopted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_first_window),     CASE(test_no_steps),
-        CASE(test_reference_stays),  CASE(test_phases),
-        CASE(test_alone_and_beside), CASE(test_unknown_neighbours),
-        CASE(test_learned),          CASE(test_beside_is_no_reference),
-        CASE(test_who_is_counted),   CASE(test_no_memory),
+        CASE(test_first_window),
+        CASE(test_no_steps),
+        CASE(test_reference_stays),
+        CASE(test_simulated_gives_way),
+        CASE(test_neighbours_take_hits),
+        CASE(test_phases),
+        CASE(test_alone_and_beside),
+        CASE(test_unknown_neighbours),
+        CASE(test_learned),
+        CASE(test_beside_is_no_reference),
+        CASE(test_who_is_counted),
+        CASE(test_no_memory),
         CASE(test_adopted),
     };
 

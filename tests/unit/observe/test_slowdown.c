@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_slowdown - how much slower than alone steps are, from a recording: who was beside whom,
+ * which windows count, what they are measured against, and what the store learns of it.
+ *
+ * The recording's clock is the step's age, which the test sets for all steps at once. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "packer/observe/classify.h"
+#include "packer/observe/slowdown.h"
+#include "packer/observe/window.h"
+#include "packer/steps/program.h"
+#include "packer/steps/step_counts.h"
+
+/* "slow" does 2e9 instructions a second for 10 s, then 1.6e9; "steady" and "other" do 1e9, "idle"
+ * nothing. All but idle work on one core. */
+static void write_recording(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fprintf(file, "step,at,instructions,llc_misses,cpu_ns,threads\n");
+    for (int at = 1; at <= 60; at++) {
+        double slow = at <= 10 ? at * 2e9 : 20e9 + (at - 10) * 1.6e9;
+
+        fprintf(file, "slow,%d,%.0f,%.0f,%.0f,1\n", at, slow, slow / 1e3, at * 1e9);
+        fprintf(file, "steady,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
+        fprintf(file, "other,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
+        fprintf(file, "idle,%d,0,0,0,1\n", at);
+    }
+    fclose(file);
+}
+
+static unsigned busy[8];
+
+static void write_stat(struct fixture *f)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/proc", f->dir);
+    mkdir(path, 0755);
+    strcat(path, "/stat");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int cpu = 0; cpu < 8; cpu++)
+        fprintf(file, "cpu%d %u 0 0 0 0 0 0 0 0 0\n", cpu, busy[cpu]);
+    fclose(file);
+}
+
+static void use_tree(struct fixture *f)
+{
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    write_stat(f);
+}
+
+static int open_replay(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
+    write_recording(f->conf.counters_replay);
+    f->conf.learn = CONF_ON;
+    f->conf.replace = CONF_OFF;
+    fixture_restart(f);
+    fixture_paper(f);
+    memset(busy, 0, sizeof(busy));
+    use_tree(f);
+    *state = f;
+    return 0;
+}
+
+/* A second has gone by, in which these CPUs worked: all steps are so old now. */
+static void second(struct fixture *f, double age_s, const char *cpus)
+{
+    struct cpus at_work = cpus_of(cpus);
+    struct step *step;
+
+    cpus_foreach(cpu, &at_work) busy[cpu] += 100;
+    write_stat(f);
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        step->started_mono_s = clock_s() - age_s;
+        if (step->counts)
+            step->counts->due_s = 0;
+    }
+    window_due(&f->packer);
+    slowdown_windows(&f->packer);
+    classify_windows(&f->packer);
+}
+
+static struct step *run(struct fixture *f, uint32_t job, const char *cpu, const char *tag)
+{
+    struct step *step = fixture_run(f, job, cpu, tag);
+
+    step->body.task[0].cpus = cpus_of(cpu); /* wherever berth would put it */
+    return step;
+}
+
+static size_t taken(struct fixture *f, struct pair *last)
+{
+    size_t n = 0;
+    struct pair pair = {0};
+
+    while (pairs_take(&f->packer.pairs, &pair)) {
+        *last = pair;
+        n++;
+    }
+    return n;
+}
+
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-3)
+
+/* Alone for 10 s at 2e9, then beside another at 1.6e9: a quarter slower. It is told at once, and
+ * again with each doubling. */
+static void test_against_its_own_windows(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow"), *steady;
+    struct pair pair = {0};
+
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    assert_int_equal(taken(f, &pair), 0);
+    steady = run(f, 2, "1", "steady");
+    second(f, 10, "0-1"); /* somebody came, and is read for the first time */
+    assert_int_equal(taken(f, &pair), 0);
+    second(f, 11, "0-1");
+    assert_int_equal(taken(f, &pair), 1); /* the other's speed alone is not known */
+    assert_int_equal(pair.self.program, slow->program);
+    assert_int_equal(pair.self.cores, 1);
+    assert_int_equal(pair.n, 1);
+    assert_int_equal(pair.beside[0].program, steady->program);
+    assert_int_equal(pair.beside[0].cores, 1);
+    NEAR(pair.slowdown, 0.25);
+    assert_true(pair.error > 0 && pair.error < 0.1);
+    assert_true(pair.windows == 1 && pair.age_s == 0);
+    for (double age = 12; age <= 20; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 3); /* of 1, 2 and 4 windows; two are left */
+    assert_true(pair.windows == 4);
+    NEAR(pair.slowdown, 0.25);
+    assert_int_equal(slow->knowledge.rung, RUNG_PAIRS);
+    assert_int_equal(slow->knowledge.model, RUNG_MISSES);
+    assert_true(slow->knowledge.confidence > 0.9);
+    assert_int_equal(steady->knowledge.rung, RUNG_MISSES);
+}
+
+static int see(const struct profile_pair *pair, void *arg)
+{
+    struct profile_pair *seen = arg;
+
+    *seen = *pair;
+    return 0;
+}
+
+/* The step's end puts it into the store; the next berthd has it from there, for the same program
+ * alone and in its neighbour's role. */
+static void test_learned(void **state)
+{
+    struct fixture *f = *state;
+    struct profile_pair seen = {0};
+    struct berth_error err;
+    struct pair pair = {0};
+    struct step *step;
+
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    run(f, 2, "1", "steady");
+    for (double age = 10; age <= 20; age++)
+        second(f, age, "0-1");
+    fixture_end(f, 1, 0);
+    fixture_end(f, 2, 0);
+    fixture_restart(f);
+    use_tree(f);
+    assert_int_equal(profiles_each_pair(f->packer.profiles, "tag:slow", f->packer.machine_type, 0,
+                                        0, see, &seen, &err),
+                     0);
+    NEAR(seen.slowdown, 0.25);
+    assert_true(seen.windows == 10 && seen.runs == 1);
+    assert_int_equal(f->packer.pairs.n, 1);
+    step = run(f, 3, "0", "slow");
+    assert_int_equal(f->packer.programs.program[step->program].steps, 1);
+    assert_int_equal(step->knowledge.rung, RUNG_PAIRS);
+    assert_int_equal(taken(f, &pair), 1); /* not twice */
+    assert_int_equal(pair.self.program, step->program);
+    NEAR(pair.slowdown, 0.25);
+}
+
+/* Never alone in this run, but the store has it alone. */
+static void test_against_the_store(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow");
+    struct profiles *store = NULL;
+    struct profile_sample sample;
+    struct berth_error err;
+    struct pair pair = {0};
+
+    program_sample_init(&f->packer, slow, "replay", &sample);
+    sample.windows = 10;
+    sample.seconds = 10;
+    sample.rate[PROFILE_INSTRUCTIONS_PER_S] = (struct profile_estimate){3e9, 0.1e9};
+    assert_int_equal(profiles_open(&store, f->conf.profile_db, true, &err), 0);
+    assert_int_equal(profiles_put_samples(store, &sample, 1, &err), 0);
+    profiles_close(store);
+    run(f, 2, "1", "steady");
+    for (double age = 1; age <= 4; age++)
+        second(f, age, "0-1");
+    assert_true(taken(f, &pair) > 0);
+    NEAR(pair.slowdown, 0.5);
+    assert_true(pair.error > 1.5 * 0.1 / 3 / 1.96);
+}
+
+/* Never alone, and nothing known: what the predictions beside two sets of neighbours come to, from
+ * the second on. */
+static void test_against_predictions(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow");
+    struct pair pair = {0};
+
+    run(f, 2, "1", "steady");
+    slow->slowdown.now = 0.10;
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 0); /* one set tells nothing */
+    fixture_end(f, 2, 0);
+    run(f, 3, "1", "other");
+    slow->slowdown.now = 0.10;
+    for (double age = 10; age <= 11; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    /* seven windows of 2e9, one of 1.6e9: alone it would be */
+    NEAR(pair.slowdown, (7 * 2 + 1.6) / 8 * 1.1 / 1.6 - 1);
+    assert_true(pair.error > 0.07 * (1 + pair.slowdown));
+}
+
+/* Windows that tell nothing. */
+static void test_unclear_windows(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow"), *steady = run(f, 2, "1", "steady");
+    struct pair pair = {0};
+    double age = 1;
+
+    slow->counts->solo[SOLO_SPEED] = (struct rate){.n = 1, .x = 1, .y = 2e9, .xy = 2e9};
+    for (; age <= 3; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    window_follow(&f->packer, steady); /* the neighbour has moved */
+    second(f, age++, "0-1");
+    window_follow(&f->packer, slow);
+    second(f, age++, "0-1");
+    assert_int_equal(taken(f, &pair), 0);
+    busy[1] += 100; /* somebody else works there, too */
+    second(f, age++, "0-1");
+    assert_int_equal(taken(f, &pair), 0);
+    second(f, age++, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    steady->body.task[0].cpus = cpus_of("2"); /* on another cache */
+    second(f, age++, "0,2");
+    second(f, age++, "0,2");
+    assert_int_equal(taken(f, &pair), 0);
+    steady->body.task[0].cpus = cpus_of("1");
+    second(f, age++, "0-1");
+    assert_int_equal(taken(f, &pair), 0);
+    steady->program = PROGRAM_NONE;
+    second(f, age++, "0-1");
+    assert_int_equal(taken(f, &pair), 0);
+}
+
+/* Who stands there and does nothing is nobody. */
+static void test_idle_neighbour(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow");
+    struct pair pair = {0};
+
+    run(f, 2, "1", "idle");
+    for (double age = 1; age <= 6; age++)
+        second(f, age, "0");
+    assert_int_equal(taken(f, &pair), 0);
+    assert_true(slow->counts->solo[SOLO_SPEED].n == 5);
+}
+
+/* A phase that begins while nobody came or left: what was alone before is no reference any more. */
+static void test_changed_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    struct step *slow = run(f, 1, "0", "slow");
+
+    f->packer.conf.phase_change = 0.1;
+    slow->counts->phase.change = 0.1;
+    run(f, 2, "2", "steady"); /* on another cache */
+    for (double age = 1; age <= 10; age++)
+        second(f, age, "0,2");
+    assert_true(slow->counts->solo[SOLO_SPEED].n == 9);
+    assert_int_equal(slow->counts->behaviours, 0);
+    slow->counts->phase.watched |= 1u << RATE_CORE_SPEED;
+    for (double age = 11; age <= 14; age++)
+        second(f, age, "0,2");
+    assert_int_equal(slow->counts->behaviours, 1);
+    NEAR(rate_mean(&slow->counts->solo[SOLO_SPEED]) / 1.6e9, 1);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_against_its_own_windows), CASE(test_learned),
+        CASE(test_against_the_store),       CASE(test_against_predictions),
+        CASE(test_unclear_windows),         CASE(test_idle_neighbour),
+        CASE(test_changed_by_itself),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
