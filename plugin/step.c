@@ -42,6 +42,19 @@ static void step_say(const struct step *step, const char *format, ...)
         slurm_verbose("berth: step %s on %s: %s", name, step->reg.node, text);
 }
 
+/* What a user asked for in vain he is told, whether he wants to know or not; of the site's own
+ * words nobody is. */
+static void step_warn(const struct step *step, const char *text)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(step->reg.id, name);
+    if (step->asked_any)
+        slurm_spank_log("berth: step %s on %s: %s", name, step->reg.node, text);
+    else
+        step_say(step, "%s", text);
+}
+
 /* The packer did not place the step: say so, and what follows. */
 static void step_say_unplaced(const struct step *step, const char *why)
 {
@@ -143,6 +156,8 @@ static void step_ask(struct step *step)
         step_say_unplaced(step, answer.error);
     else if (step->page)
         apply_page_fill(step->page, &answer);
+    if (result == CLIENT_ANSWERED && answer.ok && answer.warning[0])
+        step_warn(step, answer.warning);
     if (result == CLIENT_ANSWERED)
         wire_answer_clear(&answer);
 }

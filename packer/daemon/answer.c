@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/daemon/warning.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
@@ -90,6 +91,7 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     answer->ok = true;
     answer->managed = step_movable(step);
     add_note(packer, step, answer);
+    warning_write(packer, step, answer->warning, sizeof(answer->warning));
     if (!answer->managed)
         return;
     add_places(step, answer);

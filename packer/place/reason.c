@@ -21,14 +21,6 @@ static void append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* Says which other policy was asked for. */
-static void add_asked(const struct step *step, char *text, size_t size)
-{
-    if (step->place.policy_asked != step->place.policy)
-        append(text, size, "%stoo little is known here for %s", text[0] ? "; " : "",
-               wire_policy_name[step->place.policy_asked]);
-}
-
 /* How DIO-POWER decided. */
 static const char *choice_of(const struct step_edp *edp)
 {
@@ -83,9 +75,23 @@ const char *reason_percent(double fraction, char text[REASON_PERCENT_MAX])
     return text;
 }
 
+void reason_another(const struct step *step, char *text, size_t size)
+{
+    const char *asked = wire_policy_name[step->place.policy_asked];
+
+    text[0] = '\0';
+    if (step->place.policy_asked == step->place.policy)
+        return;
+    if (step->knowledge.rung == RUNG_NOTHING)
+        append(text, size, "too little is known here for %s", asked);
+    else
+        append(text, size, "%s gives way where steps ask for another policy or isolation", asked);
+}
+
 void place_reason(const struct step *step, char *text, size_t size)
 {
     const struct step_place *place = &step->place;
+    char another[128];
 
     text[0] = '\0';
     if (place->adopted)
@@ -98,8 +104,10 @@ void place_reason(const struct step *step, char *text, size_t size)
         add_rule(place, text, size);
     if (!place->adopted && place->rank)
         add_prediction(step, text, size);
-    if (!place->adopted && place->of > 0)
-        add_asked(step, text, size);
+    if (!place->adopted && place->of > 0) {
+        reason_another(step, another, sizeof(another));
+        append(text, size, "%s%s", text[0] && another[0] ? "; " : "", another);
+    }
 }
 
 void place_note(const struct step *step, char *text, size_t size)

@@ -14,6 +14,10 @@ void place_reason(const struct step *step, char *text, size_t size);
 /* Writes the same for who is not told the policy beside it. */
 void place_note(const struct step *step, char *text, size_t size);
 
+/* Writes why another policy than the one that was asked for has decided about the step; "" where
+ * none has. */
+void reason_another(const struct step *step, char *text, size_t size);
+
 /* Writes a fraction as percent, "3.1" or "12". Returns text. */
 #define REASON_PERCENT_MAX 32
 const char *reason_percent(double fraction, char text[REASON_PERCENT_MAX]);

@@ -117,8 +117,13 @@ static const struct json_field release_fields[] = {
 };
 
 static const struct json_field answer_fields[] = {
-    FIELD(answer, ok, REQUIRED), FIELD(answer, managed, OPTIONAL), FIELD(answer, note, OPTIONAL),
-    WORD(answer, mem, OPTIONAL), FIELD(answer, mems, OPTIONAL),    JSON_END,
+    FIELD(answer, ok, REQUIRED),
+    FIELD(answer, managed, OPTIONAL),
+    FIELD(answer, note, OPTIONAL),
+    FIELD(answer, warning, OPTIONAL),
+    WORD(answer, mem, OPTIONAL),
+    FIELD(answer, mems, OPTIONAL),
+    JSON_END,
 };
 
 static const struct json_field place_fields[] = {

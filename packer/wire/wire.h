@@ -176,6 +176,7 @@ struct wire_answer {
     char error[256];
     bool managed;      /* berthd placed it (false: observed or left alone, note says why) */
     char note[256];    /* one line for `verbose` */
+    char warning[256]; /* one line for everybody: words that have no effect here; "" none */
     enum wire_mem mem; /* memory policy to set, over mems */
     struct cpus mems;  /* NUMA nodes (kernel numbers); empty: leave the policy alone */
     size_t nenv;

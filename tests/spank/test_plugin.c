@@ -142,6 +142,28 @@ static void test_refused(void **state)
     bench_stop(&bench);
 }
 
+/* What was asked for in vain is told to whom asked for it, without verbose; not to all whom the
+ * site has asked it for. */
+static void test_warned(void **state)
+{
+    static const char vain[] = "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\","
+                               "\"warning\":\"mem=bind has no effect: so\",\"tasks\":[]}\n";
+    struct bench bench;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, vain, PATIENT);
+    bench.host.has_option = false;
+    bench.host.argument[2] = "default=mem=bind";
+    host_run_step(&bench.host);
+    assert_null(strstr(bench.host.log, "has no effect"));
+    bench.host.has_option = true;
+    bench.host.option = "mem=bind";
+    host_run_step(&bench.host);
+    assert_non_null(strstr(bench.host.log, "berth: step 4711.0 on "));
+    assert_non_null(strstr(bench.host.log, ": mem=bind has no effect: so"));
+    bench_stop(&bench);
+}
+
 /* A step that is not heard at its start is still told over, lest a slow berthd keeps it. */
 static void test_end_after_unheard(void **state)
 {
@@ -705,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_bad_berthd),
         cmocka_unit_test(test_bad_berthd_required),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_warned),
         cmocka_unit_test(test_end_after_unheard),
         cmocka_unit_test(test_placed),
         cmocka_unit_test(test_never_outside),

@@ -73,7 +73,7 @@ static void test_nothing_known(void **state)
     assert_told(&step, "", "placed by contend");
 }
 
-/* Who fell down the ladder is told so, with what the policy in its place did. */
+/* Whom another policy has placed than the one that was asked for is told why. */
 static void test_another_policy(void **state)
 {
     struct step step = placed(RUNG_MISSES, NAN, 0.5);
@@ -81,10 +81,10 @@ static void test_another_policy(void **state)
     (void)state;
     step.place.policy_asked = WIRE_POLICY_PAIN;
     assert_told(&step,
-                "predicted 50 % slower than alone (known by miss rate); too little is known here "
-                "for pain",
-                "placed by contend: predicted 50 % slower than alone (known by miss rate); too "
-                "little is known here for pain");
+                "predicted 50 % slower than alone (known by miss rate); pain gives way where steps "
+                "ask for another policy or isolation",
+                "placed by contend: predicted 50 % slower than alone (known by miss rate); pain "
+                "gives way where steps ask for another policy or isolation");
     step = placed(RUNG_NOTHING, NAN, NAN);
     step.place.policy = WIRE_POLICY_DI;
     assert_told(&step,

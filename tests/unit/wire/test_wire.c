@@ -447,6 +447,7 @@ static void test_answer(void **state)
     struct wire_answer answer = {.ok = true,
                                  .managed = true,
                                  .note = "because",
+                                 .warning = "in vain",
                                  .mem = WIRE_MEM_INTERLEAVE,
                                  .nenv = 2,
                                  .env = {{"A", "1"}, {"B", ""}},
@@ -462,6 +463,7 @@ static void test_answer(void **state)
     assert_true(back.ok);
     assert_true(back.managed);
     assert_string_equal(back.note, "because");
+    assert_string_equal(back.warning, "in vain");
     assert_string_equal(back.error, "");
     assert_int_equal(back.mem, WIRE_MEM_INTERLEAVE);
     assert_true(cpus_equal(&back.mems, &answer.mems));

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* warning - see warning.h */
+#include "packer/daemon/warning.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/place/bound.h"
+#include "packer/place/isolation.h"
+#include "packer/place/reason.h"
+
+/* The text so far. */
+struct warning {
+    char *text;
+    size_t size;
+};
+
+static void add(struct warning *warning, const char *word, const char *why)
+{
+    size_t used = strlen(warning->text);
+
+    snprintf(warning->text + used, warning->size - used, "%s%s has no effect: %s", used ? "; " : "",
+             word, why);
+}
+
+/* Who shares a cache is all that these words are about. */
+static void add_policy(struct warning *warning, const struct packer *packer,
+                       const struct step *step)
+{
+    const struct wire_options *options = &step->request.options;
+    char word[32], why[128];
+
+    if (!options->policy_given && !options->edp)
+        return;
+    snprintf(word, sizeof(word), "%s%s", options->policy_given ? "policy=" : "edp",
+             options->policy_given ? wire_policy_name[options->policy] : "");
+    reason_another(step, why, sizeof(why));
+    if (packer->topo->llcs == 1)
+        add(warning, word, "the node has one cache of the last level");
+    else if (why[0])
+        add(warning, word, why);
+}
+
+static void add_size(struct warning *warning, const struct step *step)
+{
+    const struct wire_options *options = &step->request.options;
+
+    if (options->size && !step->size.modelled && step->size.given == step->size.cores)
+        add(warning, "size", step->size.reason);
+    else if (!options->size && options->cores_max > 0)
+        add(warning, "cores", "it bounds size, which was not asked for");
+}
+
+static void add_memory(struct warning *warning, const struct packer *packer,
+                       const struct step *step)
+{
+    enum wire_mem mem = step->request.options.mem;
+    char word[32];
+
+    if (mem == WIRE_MEM_AUTO || packer->topo->nodes > 1)
+        return;
+    snprintf(word, sizeof(word), "mem=%s", wire_mem_name[mem]);
+    add(warning, word, "the node has one memory node");
+}
+
+static void add_priority(struct warning *warning, const struct packer *packer,
+                         const struct step *step)
+{
+    struct isolation isolation;
+    struct bound bound;
+
+    isolation_of(packer, step, &isolation);
+    if (isolation.asked && !isolation.granted)
+        add(warning, "isolate", isolation.reason);
+    bound_of(packer, step, &bound);
+    if (bound.asked && isnan(bound.predicted))
+        add(warning, "max-slowdown", bound.reason);
+}
+
+void warning_write(const struct packer *packer, const struct step *step, char *text, size_t size)
+{
+    struct warning warning = {text, size};
+
+    text[0] = '\0';
+    if (step->state != STEP_PLACED || step_is_shell(step))
+        return;
+    add_policy(&warning, packer, step);
+    add_size(&warning, step);
+    add_memory(&warning, packer, step);
+    add_priority(&warning, packer, step);
+}

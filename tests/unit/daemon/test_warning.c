@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_warning - which words a user is told to be in vain. */
+#include "tests/unit/common/fixture.h"
+
+#include <string.h>
+
+#include "packer/daemon/warning.h"
+
+#define ONE_CACHE "package:1 l3:1 core:4 pu:1"
+
+static int open_it(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_profile(f, "high", 9000);
+    *state = f;
+    return 0;
+}
+
+static struct wire_register request_of(void)
+{
+    return fixture_request(1, 0, "0", "0", 1, "high");
+}
+
+/* Starts it, and compares what its user is told. */
+static void assert_told(struct fixture *f, struct wire_register request, const char *wanted)
+{
+    struct wire_answer answer;
+
+    pipeline_start(&f->packer, &request, &answer);
+    assert_true(answer.ok);
+    assert_string_equal(answer.warning, wanted);
+    wire_answer_clear(&answer);
+    fixture_end(f, 1, 0);
+}
+
+static void test_nothing_asked(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.cores_max = 0;
+    assert_told(*state, request, "");
+}
+
+static void test_size(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.cores_min = request.options.cores_max = 1;
+    assert_told(*state, request, "cores has no effect: it bounds size, which was not asked for");
+}
+
+static void test_memory(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.mem = WIRE_MEM_INTERLEAVE;
+    assert_told(*state, request, "mem=interleave has no effect: the node has one memory node");
+}
+
+static void test_one_cache(void **state)
+{
+    struct fixture *f;
+    struct wire_register request;
+
+    fixture_teardown(state);
+    *state = f = fixture_open(ONE_CACHE);
+    fixture_profile(f, "high", 9000);
+    request = request_of();
+    request.options.policy_given = true;
+    request.options.policy = WIRE_POLICY_PAIN;
+    assert_told(f, request, "policy=pain has no effect: the node has one cache of the last level");
+    request = request_of();
+    request.options.edp = true;
+    assert_told(f, request, "edp has no effect: the node has one cache of the last level");
+}
+
+static void test_priority(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.isolate = true;
+    request.options.max_slowdown_pct = 5;
+    assert_told(*state, request,
+                "isolate has no effect: berth.conf names neither its user nor a group, account or "
+                "QOS of it (isolate_users, ...); max-slowdown has no effect: berth.conf names "
+                "neither its user nor a group, account or QOS of it (isolate_users, ...)");
+}
+
+/* Nobody is told of what berth keeps off from: explain and the note say that. */
+static void test_observed(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.mode = WIRE_MODE_OBSERVE;
+    request.options.mem = WIRE_MEM_BIND;
+    assert_told(*state, request, "");
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_nothing_asked), test(test_size),     test(test_memory),
+        test(test_one_cache),     test(test_priority), test(test_observed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
