@@ -28,6 +28,7 @@ static const struct verb verbs[] = {
     {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},
+    {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
 };

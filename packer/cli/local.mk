@@ -18,7 +18,8 @@ libctl_la_SOURCES += \
 	packer/cli/plan/predict.c packer/cli/plan/predict.h \
 	packer/cli/plan/print.c \
 	packer/cli/plan/read.c \
-	packer/cli/plan/samples.c
+	packer/cli/plan/samples.c \
+	packer/cli/plan/stored.c packer/cli/plan/stored.h
 # model
 libctl_la_SOURCES += \
 	packer/cli/model/contend.c \
@@ -35,6 +36,8 @@ libctl_la_SOURCES += \
 # profile
 libctl_la_SOURCES += \
 	packer/cli/profile/args.c \
+	packer/cli/profile/pair_predict.c packer/cli/profile/pair_predict.h \
+	packer/cli/profile/pairs.c \
 	packer/cli/profile/print.c \
 	packer/cli/profile/profile.c packer/cli/profile/profile.h \
 	packer/cli/profile/store.c packer/cli/profile/store.h \

@@ -198,6 +198,7 @@ unit_scripts = \
 	tests/unit/cli/model/test_model.sh \
 	tests/unit/cli/model/test_nucore.sh \
 	tests/unit/cli/plan/test_plan.sh \
+	tests/unit/cli/profile/test_pairs.sh \
 	tests/unit/cli/profile/test_profile.sh \
 	tests/unit/cli/profile/test_store.sh \
 	tests/unit/cli/test_berthctl.sh \

@@ -33,6 +33,13 @@ static const struct ctl_option option_rows[] = {
      "llc_mpki, mem_gbps and cores as they were counted; fields of the same application in FILE "
      "win, and FILE is not needed",
      CTL_TEXT(struct ctl_plan, samples)},
+    {"pairs", 0, "FILE",
+     "measured pairs, as 'berthctl pairs --export' writes them: those of programs that are "
+     "applications here (by \"key\" or \"tag\" of the application, else by its name) correct what "
+     "contend predicts; where not given, and neither is --topology, those of this machine's "
+     "profile "
+     "store",
+     CTL_TEXT(struct ctl_plan, pairs)},
     {"time-limit", 0, "S", "seconds to search for a placement, 1 where not given",
      CTL_NUMBER(struct ctl_plan, limit_s, "seconds", 0, 86400)},
     {"json", 0, NULL,
@@ -45,7 +52,7 @@ static const struct ctl_option option_rows[] = {
 static const struct ctl_options options = {
     .verb = "plan",
     .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--matrix FILE] [--json]\n"
-                "                     [--samples FILE] [--time-limit S] [FILE]",
+                "                     [--samples FILE] [--pairs FILE] [--time-limit S] [FILE]",
     .about =
         "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
         "  "

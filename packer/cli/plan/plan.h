@@ -27,7 +27,8 @@ struct ctl_plan_unit {
 /* Holds all of a plan. A placement is an array of the tree's cores: those of the first app, then of
  * the second, ... */
 struct ctl_plan {
-    const char *topology, *policy, *matrix, *samples, *input; /* as asked; NULL: not given */
+    const char *topology, *policy, *matrix, *samples, *pairs,
+        *input; /* as asked; NULL: not given */
     double limit_s;
     bool json;
     struct ctl_apps apps;

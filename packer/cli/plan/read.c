@@ -13,7 +13,11 @@
 #include "packer/cli/common/input.h"
 #include "packer/cli/plan/observed.h"
 #include "packer/cli/plan/plan.h"
+#include "packer/cli/plan/stored.h"
 #include "packer/conf/conf.h"
+#include "packer/machine/type.h"
+#include "packer/profiles/profiles.h"
+#include "packer/system/rootfs.h"
 
 void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 {
@@ -200,6 +204,46 @@ static void note_assumptions(struct ctl_plan *plan)
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }
 
+/* Adds the pairs that this machine's profile store has of the programs. A store that cannot be read
+ * has none. */
+static void add_own_pairs(struct ctl_plan *plan, struct json_object *workload)
+{
+    char type[PROFILE_MACHINE_MAX] = "";
+    struct berth_error err;
+    struct rootfs root;
+    struct conf conf;
+    size_t added = 0;
+
+    if (ctl_conf(NULL, &conf, &err) < 0 || rootfs_open(&root, "/", &err) < 0)
+        return;
+    machine_type(plan->topo, &root, type, sizeof(type));
+    rootfs_close(&root);
+    if (!type[0] ||
+        ctl_stored_read_store(workload, &plan->apps, conf.profile_db, type, &added, &err) < 0)
+        return;
+    if (added > 0)
+        ctl_plan_note(plan, "%zu pairs of these programs were measured here (berthctl pairs)",
+                      added);
+}
+
+/* Adds measured pairs: from the file that was asked for, else of this machine where it is planned
+ * for. */
+static int add_pairs(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
+{
+    size_t added;
+
+    if (!plan->pairs) {
+        if (!plan->topology)
+            add_own_pairs(plan, workload);
+        return 0;
+    }
+    if (ctl_stored_read_file(workload, &plan->apps, plan->pairs, &added, err) < 0)
+        return berth_error_before(err, "%.300s: ", plan->pairs);
+    ctl_plan_note(plan, "%zu measured pairs of %.150s are about these programs", added,
+                  plan->pairs);
+    return 0;
+}
+
 /* Reads what was measured of the programs beside each other, which corrects the model. */
 static int read_observed(struct ctl_plan *plan, struct json_object *workload,
                          struct berth_error *err)
@@ -271,8 +315,11 @@ int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload)
         return ctl_fail(plan->matrix, "%s", err.text);
     if (read_machine(plan, &err) < 0 || place_by_di(plan, &err) < 0 ||
         make_units(plan, workload, &err) < 0 || make_contend(plan, &err) < 0 ||
-        (plan->contend && read_observed(plan, workload, &err) < 0))
+        (plan->contend &&
+         (add_pairs(plan, workload, &err) < 0 || read_observed(plan, workload, &err) < 0)))
         return ctl_fail("plan", "%s", err.text);
+    if (plan->pairs && !plan->contend)
+        ctl_plan_note(plan, "--pairs: nothing is predicted that they could correct");
     return 0;
 }
 

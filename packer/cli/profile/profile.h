@@ -44,4 +44,7 @@ int profile_stored(int argc, char **argv);
  */
 int ctl_profile(int argc, char **argv);
 
+/* Runs the verb `pairs` likewise. */
+int ctl_pairs(int argc, char **argv);
+
 #endif

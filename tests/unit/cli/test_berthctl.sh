@@ -60,10 +60,10 @@ out_has explain
 expect 0 version "$berthctl" --version
 out_has '^berthctl [0-9]'
 expect 2 'no verb' "$berthctl"
-err_is "berthctl: a verb: missing; one of: status top explain record release report plan model profile calibrate doctor (try 'berthctl --help')"
+err_is "berthctl: a verb: missing; one of: status top explain record release report plan model profile pairs calibrate doctor (try 'berthctl --help')"
 expect 2 'unknown verb' "$berthctl" statsu
-err_is "berthctl: statsu: no such verb; one of: status top explain record release report plan model profile calibrate doctor (try 'berthctl --help')"
-for verb in status top explain record release report plan model profile doctor; do
+err_is "berthctl: statsu: no such verb; one of: status top explain record release report plan model profile pairs calibrate doctor (try 'berthctl --help')"
+for verb in status top explain record release report plan model profile pairs doctor; do
     expect 0 "$verb --help" "$berthctl" $verb --help
     out_has "^usage: berthctl $verb"
     expect 2 "$verb --wrong" "$berthctl" $verb --wrong
