@@ -67,6 +67,22 @@ bool dio_slower(const struct dio_rules *rules, double before, double before_erro
     return before - after > rules->regret * before && before - after > doubt;
 }
 
+bool dio_regrets(const struct dio_rules *rules, double worth, size_t n,
+                 const struct dio_speed *speed)
+{
+    bool any = false;
+    double change = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct dio_speed *s = &speed[i];
+
+        any = any || dio_slower(rules, worth * s->before, worth * s->before_error, s->after,
+                                s->after_error);
+        change += s->cores * (s->after / (worth * s->before) - 1);
+    }
+    return any && change < 0;
+}
+
 void dio_forbid(struct dio *dio, const struct dio_rules *rules, double now_s, uint64_t id)
 {
     dio->ban[dio->next_ban] = (struct dio_ban){id, now_s + rules->ban_s};

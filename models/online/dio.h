@@ -5,8 +5,9 @@
  *   - It must pay: what it gains in `horizon_s` exceeds what it costs; or it is owed to somebody.
  *   - It must have done so for `agreements` decisions in a row: one sample is no trend.
  *   - There are at most so many moves in any minute.
- *   - Regret: where speed fell after a move by more than chance explains, it is undone, and the
- * same proposal is not tried again for `ban_s`.
+ *   - Regret: where all steps of the caches concerned do less after a move, and one of them is
+ * slower by more than chance explains, it is undone, and the same proposal is not tried again for
+ *     `ban_s`.
  *
  * Gains are in cores: 0.5 means that the node does as much more as half a core does. Costs are in
  * core-seconds. Pure arithmetic: no I/O, no clock (the caller says what time it is), no globals. */
@@ -68,6 +69,21 @@ void dio_content(struct dio *dio);
  * intervals explain: its speeds before and after, with their 95 % half widths (NAN: not known). */
 bool dio_slower(const struct dio_rules *rules, double before, double before_error, double after,
                 double after_error);
+
+/* A step on the caches that a move concerned: its speed before and after, with their 95 % half
+ * widths (NAN: not known). */
+struct dio_speed {
+    double before, before_error, after, after_error; /* in any unit, > 0 */
+    double cores;
+};
+
+/* Returns whether a move is to be undone: one of the steps is slower by more than `regret` and
+ * chance (dio_slower), and all together, core by core and each in proportion to its speed before,
+ * do less than they did. A step that lost a little for the greater gain of others is no reason.
+ * worth: the speed at which the move still pays, of that before; 1, or less where it saves power.
+ */
+bool dio_regrets(const struct dio_rules *rules, double worth, size_t n,
+                 const struct dio_speed *speed);
 
 /* Bans the proposal of that id until now_s + ban_s. The oldest ban gives way when there are
  * DIO_BANS. */

@@ -30,6 +30,11 @@ static size_t kind_of(const struct search *search, size_t unit)
     return search->problem->kind ? search->problem->kind[unit] : unit;
 }
 
+static bool is_focus(const struct search *search, size_t unit)
+{
+    return !search->problem->focus || search->problem->focus[unit];
+}
+
 /* Whether two changes move units of the same kinds on the same ways. */
 static bool alike(const struct search *search, const struct guess_change *a,
                   const struct guess_change *b)
@@ -140,7 +145,7 @@ static void offer_exchange(struct search *search, size_t u, size_t v)
     add_move(&change, u, at[v]);
     ring = change;
     add_move(&change, v, at[u]);
-    if (u < v || cores[u] != cores[v])
+    if (u < v || cores[u] != cores[v] || !is_focus(search, v))
         offer(search, &change);
     away = free_place(search, v, at[u]);
     if (away < search->problem->caches) {
@@ -244,7 +249,7 @@ static void collect(struct search *search)
 {
     search->nbest = search->nring = 0;
     for (size_t u = 0; u < search->problem->n; u++)
-        for (size_t c = 0; c < search->problem->caches; c++)
+        for (size_t c = 0; is_focus(search, u) && c < search->problem->caches; c++)
             if (c != search->guess.cache_of[u])
                 offer_way(search, u, c);
     for (size_t i = 0; i < search->nring; i++)

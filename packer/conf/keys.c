@@ -68,7 +68,7 @@ const struct conf_key conf_key[] = {
      "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
      "change that."},
     {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
-    {"policy", LIVE, "di", CHOICE(policy_words), FIELD(policy),
+    {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: di spreads them over packages and caches, "
      "dio-power clusters them on few, so that the other packages sleep, where that does not cost "
      "more than it saves (edp in berth(7))."},

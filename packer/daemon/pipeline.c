@@ -18,6 +18,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
+#include "packer/enact/weigh.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
@@ -72,11 +73,12 @@ static void place_as_if(struct packer *packer, struct step *step)
 {
     struct berth_error err;
     struct pool pretend;
+    struct place_terms terms = weigh_terms(packer, step);
     struct scene scene = {packer, &pretend, true};
 
     if (pool_copy(&pretend, &packer->pool) < 0)
         return;
-    if (stand_sync(&scene) == 0 && place_decide(&scene, &err) == 0)
+    if (stand_sync(&scene) == 0 && place_decide(&scene, &terms, &err) == 0)
         place_describe(packer, &pretend, step);
     pool_free(&pretend);
 }
@@ -165,19 +167,18 @@ static double sooner(double a_s, double b_s)
 double pipeline_observe(struct packer *packer)
 {
     double in_s = window_due(packer), bill_s = bill_due(packer);
-    bool rates_changed;
+    bool changed = packer->steps_changed;
 
+    packer->steps_changed = false;
     slowdown_windows(packer);
-    rates_changed = classify_windows(packer);
+    changed |= classify_windows(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
         forecast_learn(packer);
     }
-    if (packer->ledger && (rates_changed || packer->steps_changed)) {
+    if (packer->ledger && changed)
         forecast_slowdowns(packer);
-        packer->steps_changed = false;
-    }
-    replace_turn(packer, rates_changed);
+    replace_turn(packer, changed);
     memory_turn(packer);
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }

@@ -6,4 +6,5 @@ libpacker_la_SOURCES += \
 	packer/enact/offline.c packer/enact/offline.h \
 	packer/enact/rearrange.c packer/enact/rearrange.h \
 	packer/enact/release.c packer/enact/release.h \
-	packer/enact/replace.c packer/enact/replace.h
+	packer/enact/replace.c packer/enact/replace.h \
+	packer/enact/weigh.c packer/enact/weigh.h

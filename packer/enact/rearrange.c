@@ -2,10 +2,54 @@
 /* rearrange - see rearrange.h */
 #include "packer/enact/rearrange.h"
 
+#include <string.h>
+
 #include "packer/enact/enact.h"
+#include "packer/enact/weigh.h"
 #include "packer/place/place.h"
 #include "packer/size/share.h"
 #include "packer/steps/stand.h"
+
+/* Makes the permutation true; what is predicted of the steps is of where they stand then. */
+static long changed(struct packer *packer, struct pool *next, const struct step *fresh,
+                    unsigned flags, struct berth_error *err)
+{
+    long failed = enact_change(packer, next, fresh, flags, err);
+
+    if (failed >= 0)
+        place_predict(packer);
+    return failed;
+}
+
+/* Takes over the standing of another permutation of the same pool. */
+static void stand_as(struct pool *pool, const struct pool *as)
+{
+    memcpy(pool->stand, as->stand, pool->cores * sizeof(*pool->stand));
+}
+
+/* Finds a step that has just come its place, as online: others move for it only if that pays. Where
+ * it does not, it alone may start elsewhere, if that is better. */
+static int launch(const struct scene *next, const struct step *fresh, struct berth_error *err)
+{
+    struct place_terms terms = weigh_terms(next->packer, fresh);
+    struct weighed weighed;
+    struct pool as_synced;
+    struct scene now = {next->packer, &as_synced, false};
+    int rc;
+
+    if (pool_copy(&as_synced, next->pool) < 0)
+        return berth_no_memory(err);
+    rc = weigh_decide(&now, next, &terms, &weighed, err);
+    if (rc == 0 && !weigh_pays(&weighed, terms.horizon_s) && weighed.moves > 0) {
+        stand_as(next->pool, &as_synced);
+        terms.others_stay = true;
+        rc = weigh_decide(&now, next, &terms, &weighed, err);
+    }
+    if (rc == 0 && !weigh_pays(&weighed, terms.horizon_s))
+        stand_as(next->pool, &as_synced);
+    pool_free(&as_synced);
+    return rc;
+}
 
 /* Returns how many steps failed, or -1 and err with nothing done. */
 static long try_once(struct packer *packer, const struct step *fresh, unsigned flags,
@@ -23,9 +67,9 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
     if (rc == 0)
         share_cores(packer, &next);
     if (rc == 0 && decides)
-        rc = place_decide(&scene, err);
+        rc = launch(&scene, fresh, err);
     if (rc == 0)
-        return enact_change(packer, &next, fresh, flags | (decides ? 0 : ENACT_MUST), err);
+        return changed(packer, &next, fresh, flags | (decides ? 0 : ENACT_MUST), err);
     pool_free(&next);
     return -1;
 }
@@ -53,7 +97,7 @@ int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
 
 int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err)
 {
-    return without_failed(packer, enact_change(packer, next, NULL, flags, err));
+    return without_failed(packer, changed(packer, next, NULL, flags, err));
 }
 
 void rearrange_again(struct packer *packer, uint32_t job)

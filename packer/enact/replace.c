@@ -11,15 +11,14 @@
 #include "models/online/dio.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/rearrange.h"
+#include "packer/enact/weigh.h"
 #include "packer/observe/window.h"
-#include "packer/place/forecast.h"
-#include "packer/place/isolation.h"
-#include "packer/place/place.h"
 #include "packer/steps/step_counts.h"
 
-/* A step that was moved, and how fast it was. */
-struct moved {
+/* A step on the caches that a move concerned, and how fast it was. */
+struct watched {
     struct wire_step_id id;
+    bool moved;
     double before, before_error; /* instructions per CPU second */
 };
 
@@ -30,14 +29,7 @@ struct watch {
     struct pool before; /* the permutation that it replaced */
     struct pool after;
     size_t n;
-    struct moved *moved; /* [n] */
-};
-
-/* What is proposed, and by what it is judged: work, or energy times time. */
-struct proposal {
-    struct dio_proposal dio;
-    bool energy;
-    double worth; /* see struct watch; 1 by work */
+    struct watched *step; /* [n] */
 };
 
 struct replace {
@@ -56,7 +48,7 @@ static void watch_end(struct watch *watch)
         return;
     pool_free(&watch->before);
     pool_free(&watch->after);
-    free(watch->moved);
+    free(watch->step);
     memset(watch, 0, sizeof(*watch));
 }
 
@@ -82,98 +74,6 @@ static bool same_pool(const struct pool *a, const struct pool *b)
     return a->cores == b->cores && memcmp(a->stand, b->stand, a->cores * sizeof(*a->stand)) == 0;
 }
 
-/* ---- what a proposal would change ---- */
-
-static void image_of(const struct packer *packer, const struct pool *pool, const struct step *step,
-                     struct cpus *cpus)
-{
-    cpus_zero(cpus);
-    for (size_t i = 0; i < step->body.ntasks; i++) {
-        struct cpus image;
-
-        stand_image(packer, pool, &step->body.task[i].use, &image);
-        cpus_or(cpus, &image);
-    }
-}
-
-/* Would the step stand elsewhere? A task that only changes cores inside the step does, too. */
-static bool is_moved(const struct packer *packer, const struct pool *next, const struct step *step)
-{
-    for (size_t i = 0; i < step->body.ntasks; i++) {
-        struct cpus now, then;
-
-        stand_image(packer, &packer->pool, &step->body.task[i].use, &now);
-        stand_image(packer, next, &step->body.task[i].use, &then);
-        if (!cpus_equal(&now, &then))
-            return true;
-    }
-    return false;
-}
-
-/* Does the proposal move a step that it is for? */
-static bool moves(const struct scene *next, const struct step *step)
-{
-    return stand_decides(next, step) && is_moved(next->packer, next->pool, step);
-}
-
-/* The NUMA nodes of where it stands under the two permutations. */
-static void nodes_of(const struct packer *packer, const struct pool *next, const struct step *step,
-                     struct cpus *now, struct cpus *then)
-{
-    struct cpus cpus;
-
-    image_of(packer, &packer->pool, step, &cpus);
-    topo_nodes_of(packer->topo, &cpus, now);
-    image_of(packer, next, step, &cpus);
-    topo_nodes_of(packer->topo, &cpus, then);
-}
-
-/* Bytes resident when it was read last; 0: nobody counts them. */
-static double resident(const struct step *step)
-{
-    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
-
-    return last && counters_know(last, COUNTER_RSS_BYTES) ? last->value[COUNTER_RSS_BYTES] : 0;
-}
-
-/* What it costs that the step's memory follows, and what is lost if it does not pay to: far pages.
- */
-static double memory_cost(const struct packer *packer, const struct pool *next,
-                          const struct step *step, double horizon_s)
-{
-    struct page_move_price price;
-    struct cpus now, then;
-
-    nodes_of(packer, next, step, &now, &then);
-    if (cpus_subset(&now, &then))
-        return 0;
-    price = memory_price(packer, step, &now, &then);
-    if (isnan(price.lost)) /* not known where its memory lies: all of it, if that much is known */
-        return resident(step) / PAGE_MOVE_COPY_BYTES_S;
-    if (isnan(price.gain)) /* what far pages cost is not known */
-        return price.lost;
-    return fmin(price.lost, price.gain * horizon_s);
-}
-
-/* Core-seconds that the proposal costs, and how many steps it moves. */
-static void add_price(const struct scene *next, struct dio_proposal *proposal)
-{
-    const struct packer *packer = next->packer;
-    double horizon_s = (double)packer->conf.replace_horizon_ms / 1000;
-    const struct step *step;
-    struct cpus cpus;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        if (!moves(next, step))
-            continue;
-        image_of(packer, next->pool, step, &cpus);
-        proposal->moves++;
-        proposal->cost_s += REPLACE_COLD_S * (double)cpus_count(&cpus);
-        proposal->cost_s += memory_cost(packer, next->pool, step, horizon_s);
-    }
-}
-
 /* ---- explain ---- */
 
 static const char *const verdict_text[DIO_VERDICTS] = {
@@ -185,32 +85,34 @@ static const char *const verdict_text[DIO_VERDICTS] = {
 };
 
 /* Why a proposal is not worth its cost, in words. */
-static const char *text_of(enum dio_verdict verdict, const struct dio_proposal *proposal)
+static const char *text_of(enum dio_verdict verdict, double gain)
 {
-    if (verdict == DIO_NO_GAIN && isnan(proposal->gain))
+    if (verdict == DIO_NO_GAIN && isnan(gain))
         return "stays: the gain is not known";
     return verdict_text[verdict];
 }
 
 /* Tells every step that the proposal moves. */
-static void tell_verdict(const struct scene *next, const struct proposal *proposal,
+static void tell_verdict(const struct scene *next, const struct weighed *weighed,
                          const char *verdict)
 {
     const struct packer *packer = next->packer;
-    struct cpus now, then;
+    struct pool pool = packer->pool;
+    struct scene now = {packer, &pool, next->as_if};
+    struct cpus from, to;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!moves(next, step))
+        if (!weigh_moves(&now, next, step))
             continue;
         step->replace.decisions++;
-        step->replace.gain = proposal->dio.gain;
-        step->replace.cost_s = proposal->dio.cost_s;
-        step->replace.energy = proposal->energy;
-        nodes_of(packer, next->pool, step, &now, &then);
-        step->replace.bytes = memory_bytes(step, &now, &then);
-        image_of(packer, next->pool, step, &step->replace.cpus);
+        step->replace.gain = weighed->gain;
+        step->replace.cost_s = weighed->cost_s;
+        step->replace.energy = weighed->energy;
+        weigh_nodes(&now, next, step, &from, &to);
+        step->replace.bytes = memory_bytes(step, &from, &to);
+        weigh_image(packer, next->pool, step, &step->replace.cpus);
         snprintf(step->replace.verdict, sizeof(step->replace.verdict), "%s", verdict);
     }
 }
@@ -223,59 +125,98 @@ static void speed_of(const struct step *step, double *speed, double *error)
         *speed = *error = NAN;
 }
 
-/* Remember what is replaced and how fast everybody was; their averages begin anew. */
-static void watch_begin(struct packer *packer, const struct pool *next,
-                        const struct proposal *proposal)
+/* Adds the CPUs of the caches on which the step stands under the scene's permutation. */
+static void add_caches(const struct scene *scene, const struct step *step, struct cpus *caches)
+{
+    const struct topo *topo = scene->packer->topo;
+    struct cpus cpus = step->body.step_home;
+
+    if (stand_movable(scene, step))
+        weigh_image(scene->packer, scene->pool, step, &cpus);
+    for (size_t i = 0; i < topo->llcs; i++)
+        if (cpus_intersect(&topo->llc[i].cpus, &cpus))
+            cpus_or(caches, &topo->llc[i].cpus);
+}
+
+/* Finds the caches that steps leave or come to. */
+static void concerned_caches(const struct scene *now, const struct scene *next, struct cpus *caches)
+{
+    const struct step *step;
+
+    cpus_zero(caches);
+    TAILQ_FOREACH(step, &now->packer->steps.live, link)
+    if (weigh_moves(now, next, step)) {
+        add_caches(now, step, caches);
+        add_caches(next, step, caches);
+    }
+}
+
+/* Notes how fast everybody is on the caches concerned. */
+static void watch_steps(const struct scene *now, const struct scene *next, struct watch *watch)
+{
+    const struct step *step;
+    struct cpus caches;
+
+    concerned_caches(now, next, &caches);
+    TAILQ_FOREACH(step, &now->packer->steps.live, link)
+    {
+        struct watched *watched = &watch->step[watch->n];
+        struct cpus on;
+
+        cpus_zero(&on);
+        add_caches(now, step, &on);
+        if (step_is_shell(step) || !cpus_intersect(&on, &caches))
+            continue;
+        watched->id = step->request.id;
+        watched->moved = weigh_moves(now, next, step);
+        speed_of(step, &watched->before, &watched->before_error);
+        watch->n++;
+    }
+}
+
+/* Remembers what is replaced and how fast everybody was; their averages begin anew. */
+static void watch_begin(struct packer *packer, struct pool *next, uint64_t id,
+                        const struct weighed *weighed)
 {
     struct watch *watch = &packer->replace->watch;
-    struct step *step;
+    struct scene now = {packer, &packer->pool, false}, then = {packer, next, false};
 
     watch_end(watch);
-    watch->moved = calloc(packer->steps.nlive + 1, sizeof(*watch->moved));
-    if (!watch->moved || pool_copy(&watch->before, &packer->pool) < 0)
+    watch->step = calloc(packer->steps.nlive + 1, sizeof(*watch->step));
+    if (!watch->step || pool_copy(&watch->before, &packer->pool) < 0)
         goto no_memory;
     if (pool_copy(&watch->after, next) < 0) {
         pool_free(&watch->before);
         goto no_memory;
     }
-    watch->id = proposal->dio.id;
-    watch->worth = proposal->worth;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        struct moved *moved = &watch->moved[watch->n];
-
-        if (!step_movable(step) || !is_moved(packer, next, step))
-            continue;
-        moved->id = step->request.id;
-        speed_of(step, &moved->before, &moved->before_error);
-        watch->n++;
-    }
+    watch->id = id;
+    watch->worth = weighed->worth;
+    watch_steps(&now, &then, watch);
     return;
 no_memory:
-    free(watch->moved);
-    watch->moved = NULL;
+    free(watch->step);
+    watch->step = NULL;
 }
 
-/* What a moved step says: -1 it is too early to tell, 0 nothing (it ended, nobody counts its
- * speed), 1 *ratio of its speed to what the move is worth, and whether it is slower than that by
- * more than chance. */
-static int judge(const struct packer *packer, const struct dio_rules *rules,
-                 const struct moved *moved, double worth, double *ratio, bool *slower)
+/* Fills in what a step on the caches concerned says now. Returns -1: it is too early to tell; 0:
+ * nothing (it ended, nobody counts its speed); 1. */
+static int speed_after(const struct packer *packer, const struct watched *watched,
+                       struct dio_speed *speed)
 {
-    const struct step *step = registry_find(&packer->steps, moved->id);
-    double after, error;
+    const struct step *step = registry_find(&packer->steps, watched->id);
 
-    if (!step || !step->counts || isnan(moved->before))
+    if (!step || !step->counts || !(watched->before > 0))
         return 0;
     if (step->counts->phase.rate[RATE_CORE_SPEED].n < REPLACE_WINDOWS)
         return -1;
-    speed_of(step, &after, &error);
-    *ratio = after / (worth * moved->before);
-    *slower = dio_slower(rules, worth * moved->before, worth * moved->before_error, after, error);
-    return 1;
+    *speed = (struct dio_speed){.before = watched->before,
+                                .before_error = watched->before_error,
+                                .cores = (double)step->size.given};
+    speed_of(step, &speed->after, &speed->after_error);
+    return !isnan(speed->after);
 }
 
-/* Put the permutation back, if the pool is still the one that was changed. */
+/* Puts the permutation back, if the pool is still the one that was changed. */
 static void undo(struct packer *packer)
 {
     struct watch *watch = &packer->replace->watch;
@@ -285,9 +226,9 @@ static void undo(struct packer *packer)
     if (!same_pool(&packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
         return;
     for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(&packer->steps, watch->moved[i].id);
+        struct step *step = registry_find(&packer->steps, watch->step[i].id);
 
-        if (step)
+        if (step && watch->step[i].moved)
             snprintf(step->replace.verdict, sizeof(step->replace.verdict),
                      "put back: slower after the move");
     }
@@ -295,31 +236,29 @@ static void undo(struct packer *packer)
         log_error("%s", err.text);
 }
 
-/* Judge the last move when all who were moved can be judged. */
+/* Judges the last move when all on the caches concerned can be judged. */
 static void check_regret(struct packer *packer, const struct dio_rules *rules)
 {
     struct watch *watch = &packer->replace->watch;
-    bool any = false, slower;
-    double change = 0, ratio;
+    struct dio_speed *speed;
+    int known = 0;
+    size_t n = 0;
 
     if (!watch->id)
         return;
-    for (size_t i = 0; i < watch->n; i++) {
-        int known = judge(packer, rules, &watch->moved[i], watch->worth, &ratio, &slower);
-
-        if (known < 0)
-            return;
-        if (known == 0)
-            continue;
-        any = any || slower;
-        change += ratio - 1;
+    speed = calloc(watch->n + 1, sizeof(*speed));
+    for (size_t i = 0; speed && known >= 0 && i < watch->n; i++) {
+        known = speed_after(packer, &watch->step[i], &speed[n]);
+        n += known > 0;
     }
-    if (any && change < 0) {
+    if (speed && known >= 0 && dio_regrets(rules, watch->worth, n, speed)) {
         log_info("a move made steps slower: put back");
         dio_forbid(&packer->replace->dio, rules, clock_s(), watch->id);
         undo(packer);
     }
-    watch_end(watch);
+    if (!speed || known >= 0)
+        watch_end(watch);
+    free(speed);
 }
 
 /* ---- decisions ---- */
@@ -329,88 +268,55 @@ static uint64_t id_of(const struct pool *pool)
     return XXH3_64bits(pool->stand, pool->cores * sizeof(*pool->stand)) | 1;
 }
 
-/* Steps that moved are told apart from before: their averages are of the new place. */
+/* All on the caches concerned are told apart from before: their averages are of the new standing.
+ */
 static void begin_anew(struct packer *packer)
 {
     const struct watch *watch = &packer->replace->watch;
 
     for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(&packer->steps, watch->moved[i].id);
+        struct step *step = registry_find(&packer->steps, watch->step[i].id);
 
         if (step)
             window_moved(step);
     }
 }
 
-static void carry_out(struct packer *packer, struct pool *next, const struct proposal *proposal)
+static void carry_out(struct packer *packer, struct pool *next, const struct weighed *weighed)
 {
     struct scene scene = {packer, next, false};
     struct berth_error err;
 
-    watch_begin(packer, next, proposal);
-    tell_verdict(&scene, proposal, verdict_text[DIO_MOVE]);
+    watch_begin(packer, next, id_of(next), weighed);
+    tell_verdict(&scene, weighed, verdict_text[DIO_MOVE]);
     if (rearrange_as(packer, next, 0, &err) < 0) {
         log_error("%s", err.text);
         watch_end(&packer->replace->watch);
         return;
     }
     begin_anew(packer);
-    if (proposal->dio.owed) /* whatever it costs the others */
+    if (weighed->owed) /* whatever it costs the others */
         watch_end(&packer->replace->watch);
 }
 
-/* Would a step move that DIO-POWER places? */
-static bool is_about_energy(const struct scene *next)
+/* Returns on what terms a decision is made: no more moves at a time than are allowed in a minute,
+ * but an exchange. */
+static struct place_terms terms_of(const struct packer *packer)
 {
-    const struct step *step;
+    struct place_terms terms = weigh_terms(packer, NULL);
 
-    TAILQ_FOREACH(step, &next->packer->steps.live, link)
-    if (step->place.policy == WIRE_POLICY_DIO_POWER && moves(next, step))
-        return true;
-    return false;
-}
-
-/* The gain in energy times time, as cores: by how much more work per second the present power would
- * give the product that the proposal has, power / work^2. Where power is not known it pays in any
- * case to do more work; whether it pays to do less, nobody can tell. */
-static void weigh_energy(const struct scene *now, const struct scene *next, double work_now,
-                         double work_next, struct proposal *proposal)
-{
-    double saved = forecast_watts(now) / forecast_watts(next);
-
-    proposal->energy = isfinite(saved) && saved > 0;
-    if (proposal->energy) {
-        proposal->dio.gain = work_next * sqrt(saved) - work_now;
-        proposal->worth = fmin(1, 1 / sqrt(saved));
-    } else if (work_next <= work_now) {
-        proposal->dio.gain = NAN;
-    }
-}
-
-/* The proposal to go from where they stand to `next`; its gain is NAN where nobody can tell. */
-static struct proposal propose(struct packer *packer, const struct scene *next)
-{
-    struct proposal proposal = {.dio = {.id = id_of(next->pool), .gain = NAN}, .worth = 1};
-    struct scene now = {packer, &packer->pool, false};
-    double work_now, work_next;
-
-    forecast_update(packer);
-    work_now = forecast_work(&now, NULL);
-    work_next = forecast_work(next, NULL);
-    proposal.dio.gain = work_next - work_now;
-    if (is_about_energy(next))
-        weigh_energy(&now, next, work_now, work_next, &proposal);
-    proposal.dio.owed = !next->as_if && isolation_missing(packer, next->pool) <
-                                            isolation_missing(packer, &packer->pool);
-    add_price(next, &proposal.dio);
-    return proposal;
+    terms.moves_max = packer->conf.replace_limit > 2 ? packer->conf.replace_limit : 2;
+    return terms;
 }
 
 /* The policy decides anew; is it put into effect? */
 static void decide(struct packer *packer, const struct dio_rules *rules)
 {
     struct dio *dio = &packer->replace->dio;
-    struct proposal proposal;
+    struct place_terms terms = terms_of(packer);
+    struct scene now = {packer, &packer->pool, false};
+    struct dio_proposal proposal;
+    struct weighed weighed;
     struct berth_error err;
     enum dio_verdict verdict;
     struct pool next;
@@ -418,19 +324,23 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
 
     if (pool_copy(&next, &packer->pool) < 0)
         return;
-    if (place_decide(&scene, &err) < 0 || same_pool(&next, &packer->pool)) {
+    if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 || same_pool(&next, &packer->pool)) {
         dio_content(dio);
         pool_free(&next);
         return;
     }
-    proposal = propose(packer, &scene);
     packer->decisions++;
-    verdict = dio_decide(dio, rules, clock_s(), &proposal.dio);
+    proposal = (struct dio_proposal){.id = id_of(&next),
+                                     .gain = weighed.gain,
+                                     .cost_s = weighed.cost_s,
+                                     .moves = weighed.moves,
+                                     .owed = weighed.owed};
+    verdict = dio_decide(dio, rules, clock_s(), &proposal);
     if (verdict == DIO_MOVE) {
-        carry_out(packer, &next, &proposal);
+        carry_out(packer, &next, &weighed);
         return;
     }
-    tell_verdict(&scene, &proposal, text_of(verdict, &proposal.dio));
+    tell_verdict(&scene, &weighed, text_of(verdict, weighed.gain));
     pool_free(&next);
 }
 
@@ -447,19 +357,21 @@ static bool any_observed(const struct packer *packer)
 /* What would be done with steps that are only observed. */
 static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
 {
-    struct proposal proposal;
+    struct place_terms terms = terms_of(packer);
+    struct weighed weighed;
     struct berth_error err;
-    struct pool next;
-    struct scene scene = {packer, &next, true};
+    struct pool next, joined;
+    struct scene scene = {packer, &next, true}, now = {packer, &joined, true};
 
     if (!any_observed(packer) || pool_copy(&next, &packer->pool) < 0)
         return;
-    if (stand_sync(&scene) == 0 && place_decide(&scene, &err) == 0) {
-        proposal = propose(packer, &scene);
-        tell_verdict(&scene, &proposal,
-                     proposal.dio.gain * rules->horizon_s > proposal.dio.cost_s
-                         ? "would be moved; only observed"
-                         : "would stay: the gain is not worth the cost");
+    if (stand_sync(&scene) == 0 && pool_copy(&joined, &next) == 0) {
+        if (weigh_decide(&now, &scene, &terms, &weighed, &err) == 0)
+            tell_verdict(&scene, &weighed,
+                         weigh_pays(&weighed, rules->horizon_s)
+                             ? "would be moved; only observed"
+                             : "would stay: the gain is not worth the cost");
+        pool_free(&joined);
     }
     pool_free(&next);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* replace - the stage that moves running steps (DIO): when counted rates have changed, the policy
- * decides anew, contend (models/slowdown/contend.h) predicts what that gains, and
- * models/online/dio.h says whether it is done. What was done is watched: who became slower for it
- * is put back.
+/* replace - the stage that moves running steps (DIO): when counted rates have changed, or steps
+ * have come or gone, the policy decides anew, weigh.h says what that gains and costs, and
+ * models/online/dio.h whether it is done. What was done is watched: where all steps of the caches
+ * concerned do less for it, it is put back.
  *
  * A proposal that moves a step of DIO-POWER is judged by energy times time, where the power of the
  * packages is known (node_power.h): it may cost speed, and what was done is put back only when that
@@ -14,8 +14,6 @@
 
 #include "packer/steps/packer.h"
 
-/* What a move of a step costs at least, core-seconds of one core: its caches are cold. */
-#define REPLACE_COLD_S 0.005
 /* Windows after a move before its effect is judged. */
 #define REPLACE_WINDOWS 3
 

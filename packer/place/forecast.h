@@ -70,6 +70,10 @@ int forecast_node(const struct forecast *forecast, size_t n, const struct foreca
 /* Returns the index of the memory node next to a cache. */
 size_t forecast_memory(const struct topo *topo, size_t llc);
 
+/* Returns the cores in use by steps at work under the scene's permutation, their owners numbered in
+ * the order of the live steps; NULL when out of memory. The caller frees them. */
+struct forecast_core *forecast_cores(const struct scene *scene, size_t *n);
+
 /* Returns how many cores' worth of work per second the steps do under the scene's permutation.
  * Steps that do not count as movable in the scene stand at home. NAN where that cannot be told.
  * *cores (may be NULL) receives the cores in use. */

@@ -82,6 +82,18 @@ static int collect(const struct scene *scene, struct standing *standing)
     return find_memories(packer->topo, standing);
 }
 
+struct forecast_core *forecast_cores(const struct scene *scene, size_t *n)
+{
+    struct standing standing = {0};
+
+    if (collect(scene, &standing) < 0) {
+        free(standing.core);
+        return NULL;
+    }
+    *n = standing.n;
+    return standing.core ? standing.core : calloc(1, sizeof(*standing.core));
+}
+
 static void standing_clear(struct standing *standing)
 {
     free(standing->core);

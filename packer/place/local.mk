@@ -3,10 +3,13 @@ libpacker_la_SOURCES += \
 	packer/place/bound.c packer/place/bound.h \
 	packer/place/forecast.c packer/place/forecast.h \
 	packer/place/forecast_work.c \
+	packer/place/gain.c packer/place/gain.h \
 	packer/place/isolation.c packer/place/isolation.h \
 	packer/place/keep.c packer/place/keep.h \
 	packer/place/ladder.c packer/place/ladder.h \
+	packer/place/opinion.c packer/place/opinion.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
 	packer/place/reason.c packer/place/reason.h \
+	packer/place/search.c packer/place/search.h \
 	packer/place/units.c packer/place/units.h

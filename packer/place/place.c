@@ -12,24 +12,18 @@
 #include "packer/place/forecast.h"
 #include "packer/place/keep.h"
 #include "packer/place/policy.h"
+#include "packer/place/search.h"
 
 /* ---- where a step stands ---- */
-
-static bool places_by(enum wire_policy policy)
-{
-    return policy == WIRE_POLICY_DI || policy == WIRE_POLICY_DIO_POWER;
-}
 
 void place_begin(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
 
-    step->place.policy = o->edp ? WIRE_POLICY_DIO_POWER : packer->conf.policy;
-    step->place.policy_asked = o->policy_given ? o->policy : step->place.policy;
-    if (places_by(step->place.policy_asked))
-        step->place.policy = step->place.policy_asked;
-    else if (!places_by(step->place.policy))
-        step->place.policy = WIRE_POLICY_DI;
+    step->place.policy_asked = o->policy_given ? o->policy
+                               : o->edp        ? WIRE_POLICY_DIO_POWER
+                                               : packer->conf.policy;
+    step->place.policy = step->place.policy_asked;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
     step->place.max_slowdown = o->max_slowdown_pct >= 0 ? o->max_slowdown_pct / 100 : NAN;
     step->place.predicted = NAN;
@@ -65,7 +59,7 @@ void place_home(const struct packer *packer, struct step *step)
 
 /* Tells the steps which rank they had (0: none): a new step changes everybody's. */
 static void tell_ranks(const struct scene *scene, const struct units *units,
-                       const struct step_edp *edp)
+                       const struct step_edp *edp, enum wire_policy by)
 {
     struct step *step;
 
@@ -81,6 +75,7 @@ static void tell_ranks(const struct scene *scene, const struct units *units,
         step->place.rank = ranked ? units->rank[units->of_core[core]] : 0;
         step->place.of = units->n;
         step->place.edp = packed ? *edp : (struct step_edp){.cluster = NAN, .spread = NAN};
+        step->place.policy = packed && edp->choice != PLACE_NO_CHOICE ? WIRE_POLICY_DIO_POWER : by;
         step->place.adopted = false;
     }
 }
@@ -148,31 +143,95 @@ static int decide_power(const struct scene *scene, struct units *units, struct s
     return rc;
 }
 
-/* Who is to be isolated takes precedence over saving energy. */
-static int decide_units(const struct scene *scene, struct units *units, struct step_edp *edp,
+/* Returns the policy that all steps ask for which the decision is for, else the site's. */
+static enum wire_policy wanted(const struct scene *scene)
+{
+    enum wire_policy policy = WIRE_POLICIES;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    {
+        if (!stand_decides(scene, step) || step_is_shell(step))
+            continue;
+        if (policy != WIRE_POLICIES && policy != step->place.policy_asked)
+            return scene->packer->conf.policy;
+        policy = step->place.policy_asked;
+    }
+    return policy == WIRE_POLICIES ? scene->packer->conf.policy : policy;
+}
+
+enum wire_policy place_policy(const struct scene *scene)
+{
+    enum wire_policy policy = wanted(scene);
+    bool known = forecast_update(scene->packer);
+
+    return search_can(policy) && !known ? WIRE_POLICY_DI : policy;
+}
+
+/* Puts everybody where a search finds a better place. */
+static int stand_by_search(const struct scene *scene, const struct place_terms *terms,
+                           enum wire_policy policy, struct units *units, struct berth_error *err)
+{
+    if (search_units(scene, terms, policy, units, err) < 0)
+        return -1;
+    if (pool_assign(scene->pool, units->total, units->from, units->to) < 0)
+        return berth_error_set(err, "place: %s", strerror(errno));
+    return 0;
+}
+
+/* Who is to be isolated takes precedence over saving energy. *by receives the policy. */
+static int decide_units(const struct scene *scene, const struct place_terms *terms,
+                        struct units *units, struct step_edp *edp, enum wire_policy *by,
                         struct berth_error *err)
 {
+    *by = place_policy(scene);
     if (units->total == 0)
         return 0;
+    if (terms && terms->others_stay)
+        return stand_by_search(scene, terms, search_can(*by) ? *by : WIRE_POLICY_MISSRATE, units,
+                               err);
+    if (search_can(*by) && !units_pack(units))
+        return stand_by_search(scene, terms, *by, units, err);
+    *by = WIRE_POLICY_DI;
     if (units_pack(units) && !units_isolate(units))
         return decide_power(scene, units, edp, err);
     edp->choice = PLACE_SPREAD;
     return stand_by(scene, units, false, err);
 }
 
-int place_decide(const struct scene *scene, struct berth_error *err)
+int place_decide(const struct scene *scene, const struct place_terms *terms,
+                 struct berth_error *err)
 {
     struct step_edp edp = {.cluster = NAN, .spread = NAN};
+    enum wire_policy by;
     struct units units;
     int rc;
 
     if (units_collect(scene, &units) < 0)
         return berth_error_set(err, "place: out of memory");
-    rc = decide_units(scene, &units, &edp, err);
+    rc = decide_units(scene, terms, &units, &edp, &by, err);
     if (rc == 0) {
         units_rank(&units);
-        tell_ranks(scene, &units, &edp);
+        tell_ranks(scene, &units, &edp, by);
     }
     units_free(&units);
     return rc;
+}
+
+/* ---- what is expected of it ---- */
+
+void place_predict(const struct packer *packer)
+{
+    struct pool pool = packer->pool;
+    struct scene scene = {packer, &pool, false};
+    double *slowdown = forecast_update(packer) ? forecast_steps(&scene) : NULL;
+    struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        step->place.predicted = slowdown ? slowdown[i++] : NAN;
+        step->place.met = step->place.predicted <= step->place.max_slowdown;
+    }
+    free(slowdown);
 }

@@ -1,21 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* place - which cores each step shall stand on: DI and DIO-POWER over the units of the pool.
+/* place - which cores each step shall stand on: what a policy says of the units of the pool.
  *
- * What the units are: place/units.h. */
+ * What the units are: place/units.h. One policy decides about all: the one that all steps of the
+ * pool ask for, else the site's. Where nothing is known of anybody that is DI. */
 #ifndef BERTH_PLACE_PLACE_H
 #define BERTH_PLACE_PLACE_H
 
 #include "packer/steps/stand.h"
 
+/* What a move of a core costs at least, core-seconds: its caches are cold. */
+#define PLACE_COLD_S 0.005
+
+/* The part of the cores' work that is at stake at least where a policy of the papers, which scores
+ * places in no unit of time, wants another place. */
+#define PLACE_AT_STAKE 0.01
+
+/* On what terms steps move. */
+struct place_terms {
+    const struct step *fresh; /* it has no state yet, and moves for nothing; NULL: nobody */
+    double horizon_s;         /* a move must have paid by then */
+    size_t moves_max;         /* parts of units that move; 0: any number */
+    bool others_stay;         /* nobody moves but `fresh` */
+    /* What it costs, core-seconds, that the step's memory follows it, or does not. */
+    double (*pages_s)(const struct packer *packer, const struct step *step,
+                      const struct cpus *from_nodes, const struct cpus *to_nodes);
+};
+
 /* Decides anew where everybody in the scene's pool stands; what the policy leaves open (which of
- * equal units, which core of a cache) is decided for staying.
+ * equal units, which core of a cache) is decided for staying. terms may be NULL: no move costs
+ * anything.
  *
- * Units of steps for DIO-POWER (step_place.policy) are clustered beside the others, which DI
- * spreads; or, where the power of the packages is known and that has the smaller predicted
- * energy-delay product for the node's steps, all are spread by DI. While somebody is to be isolated
- * (isolation.h) all are placed by DI's prioritised mode. Fills in the rank and the energy-delay
- * products of the steps that the decision is for. 0, or -1 and err with the pool unchanged. */
-int place_decide(const struct scene *scene, struct berth_error *err);
+ * contend, pain, sdc, animal and missrate move whom it pays to move (search.h). DI and DIO-POWER
+ * place by rule, whatever the terms. Units of steps for DIO-POWER (step_place.policy_asked) are
+ * clustered beside the others, which DI spreads; or, where the power of the packages is known and
+ * that has the smaller predicted energy-delay product for the node's steps, all are spread by DI.
+ * While somebody is to be isolated (isolation.h) DI is DI's prioritised mode. Fills in which policy
+ * has decided, the rank and the energy-delay products of the steps that the decision is for. 0, or
+ * -1 and err with the pool unchanged. */
+int place_decide(const struct scene *scene, const struct place_terms *terms,
+                 struct berth_error *err);
+
+/* Returns the policy that decides about the scene's steps now; brings the forecast up to date. */
+enum wire_policy place_policy(const struct scene *scene);
+
+/* Fills in what is predicted of each live step where it stands now: step->place.predicted, and
+ * whether that is what its user allowed. Brings the forecast up to date. */
+void place_predict(const struct packer *packer);
 
 /* Begins step->place of a new or adopted step: which policy decides about it, and which was asked
  * for, by name, by edp, else by the site. */

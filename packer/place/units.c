@@ -73,7 +73,7 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
 static size_t unit_for(const struct packer *packer, struct units *units, struct step *step,
                        const struct cpus *home)
 {
-    bool packs = step->place.policy == WIRE_POLICY_DIO_POWER;
+    bool packs = step->place.policy_asked == WIRE_POLICY_DIO_POWER;
     size_t mine = UNITS_NONE;
 
     cpus_foreach(cpu, home)

@@ -132,7 +132,8 @@ struct step_edp {
 };
 
 struct step_place {
-    enum wire_policy policy, policy_asked;
+    enum wire_policy policy;       /* which one has decided where it stands (place.h) */
+    enum wire_policy policy_asked; /* by its user, else by the site */
     struct step_edp edp;
     size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
     struct cpus home; /* where Slurm put it */

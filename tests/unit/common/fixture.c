@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "packer/daemon/open.h"
+#include "packer/enact/rearrange.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "tests/unit/common/folder.h"
@@ -128,6 +129,7 @@ struct fixture *fixture_open(const char *topology)
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
     f->conf.energy[0] = '\0';
     f->conf.learn = CONF_OFF;
+    f->conf.policy = WIRE_POLICY_DI;
     strcpy(f->conf.ledger, "off");
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
@@ -257,6 +259,17 @@ struct step *fixture_run(struct fixture *f, uint32_t job, const char *cpus, cons
     return fixture_start(f, fixture_request(job, 0, cpus, cpus, 1, tag));
 }
 
+void fixture_exchange(struct fixture *f, size_t a, size_t b)
+{
+    struct berth_error err = {""};
+    struct pool next;
+
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_assign(&next, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
+    if (rearrange_as(&f->packer, &next, 0, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
 void fixture_end(struct fixture *f, uint32_t job, uint32_t step)
 {
     pipeline_end(&f->packer, &(struct wire_end){.id = {job, step}, .user_s = 1, .system_s = 0.5});
@@ -295,6 +308,7 @@ int fixture_open_swapped(void **state)
     fixture_profile(f, "high", 9000);
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     fixture_forget(f);
     *state = f;
     return 0;

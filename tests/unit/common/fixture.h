@@ -36,6 +36,7 @@ struct fixture {
 };
 
 /* A packer in a folder of its own; fails the test when it cannot be opened. */
+/* Its policy is DI, as far as nobody says otherwise in f->conf before fixture_restart. */
 struct fixture *fixture_open(const char *topology);
 void fixture_close(struct fixture *f); /* removes the folder too */
 int fixture_teardown(void **state);    /* the same, as cmocka wants it */
@@ -75,6 +76,9 @@ struct step *fixture_start(struct fixture *f, struct wire_register request);
 struct step *fixture_run(struct fixture *f, uint32_t job, const char *cpus, const char *tag);
 
 void fixture_end(struct fixture *f, uint32_t job, uint32_t step);
+
+/* Whoever stands for core a and for core b change places, whatever that gains. */
+void fixture_exchange(struct fixture *f, size_t a, size_t b);
 
 /* A step that is in the registry only: placed, one task for each of the homes (NULL ends them). */
 struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const char *job_cpus,

@@ -88,6 +88,8 @@ static void test_exchange_and_back(void **state)
     assert_int_equal(a->state, STEP_PLACED);
     assert_int_equal(a->class.id, STEP_TURTLE);
     b = fixture_run(f, 2, "2", "high");
+    assert_at(b, "2"); /* to exchange them would gain nothing */
+    fixture_exchange(f, 0, 2);
     assert_at(b, "0");
     assert_at(a, "2");
     assert_int_equal(b->class.id, STEP_DEVIL);
@@ -142,6 +144,7 @@ static void test_job_end_vacates(void **state)
 
     fixture_start(f, fixture_request(2, 0, "2-3", "2", 1, "high"));
     fixture_start(f, fixture_request(2, 1, "2-3", "3", 1, "low"));
+    fixture_exchange(f, 0, 2);
     assert_false(cpus_has(&a->place.cpus, 0));
     pipeline_job_end(&f->packer, 2);
     assert_at(a, "0");
@@ -174,6 +177,7 @@ static void test_later_step(void **state)
     fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0", "0", 1, "low"));
     a = fixture_start(f, fixture_request(1, 0, "0", "0", 1, "low"));
     b = fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     assert_at(a, "2");
     assert_at(b, "0");
     fixture_end(f, 1, 0);
@@ -245,6 +249,7 @@ static void test_off_step_takes_its_cores(void **state)
 
     a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
     b = fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     assert_at(a, "2");
     request = fixture_request(2, 1, "2", "2", 1, NULL); /* job 2 again, --overlap, not opted in */
     request.options.mode = WIRE_MODE_OFF;
@@ -305,6 +310,7 @@ static void test_failed_step_is_put_back(void **state)
     f->fails = 2;
     a = fixture_run(f, 1, "0", "low");
     b = fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     assert_int_equal(b->state, STEP_FAILED);
     assert_at(b, "2");
     assert_at(a, "0");
@@ -606,6 +612,7 @@ static void test_resume(void **state)
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
     fixture_run(f, 3, "4", "low");
+    fixture_exchange(f, 0, 2);
     fixture_end(f, 3, 0);
     assert_stand(&f->packer.pool, "2 - 0 - - - - -");
     fixture_restart(f);
@@ -632,6 +639,7 @@ static void test_resume_without_the_dead(void **state)
     fixture_paper(f);
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     fixture_restart(f);
     f->dead = 2;
     resume(f);
@@ -660,6 +668,7 @@ static void test_resume_unreadable(void **state)
     fixture_paper(f);
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     snprintf(path, sizeof(path), "%s/journal", f->dir);
     file = fopen(path, "a");
     assert_non_null(file);
@@ -693,6 +702,7 @@ static void test_undo(void **state)
     fixture_paper(f);
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     fixture_forget(f);
     pipeline_undo(&f->packer);
     assert_string_equal(f->calls, "restore 1.0 0; restore 2.0 2; ");
@@ -713,6 +723,7 @@ static void test_sweep(void **state)
     fixture_paper(f);
     a = fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     pipeline_sweep(&f->packer);
     assert_int_equal(f->packer.steps.nlive, 2);
     f->dead = 2;
@@ -744,13 +755,13 @@ static void limit_files(rlim_t size)
 static void test_full_disk_refuses(void **state)
 {
     struct fixture *f = *state;
-    struct step *a = fixture_run(f, 1, "0", "low");
+    struct step *a = fixture_run(f, 1, "0", "high"), *c = fixture_run(f, 3, "1", "high");
     struct wire_answer answer = {.ok = false};
     size_t refused = 0;
 
     fixture_paper(f);
     for (size_t room = 0; room < 4096; room += 50) {
-        struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+        struct wire_register request = fixture_request(2, 0, "2", "2", 1, "low");
 
         limit_files(journal_file_size(f->packer.journal) + room);
         pipeline_start(&f->packer, &request, &answer);
@@ -760,18 +771,18 @@ static void test_full_disk_refuses(void **state)
         assert_non_null(strstr(answer.error, "journal"));
         assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 0})->state,
                          STEP_LEFT);
-        assert_stand(&f->packer.pool, "0 - - - - - - -");
+        assert_stand(&f->packer.pool, "0 1 - - - - - -");
         assert_at(a, "0");
         assert_true(marked(f, 2)); /* so that its end is told */
         assert_null(strstr(f->calls, "apply"));
         refused++;
     }
     assert_true(answer.ok && refused > 4);
-    assert_at(a, "2");
+    assert_at(c, "2");
     wire_answer_clear(&answer);
     fixture_restart(f);
     resume(f);
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_stand(&f->packer.pool, "0 2 1 - - - - -");
 }
 
 /* Cores that are about to be given away are vacated all the same. */
@@ -787,12 +798,13 @@ static void test_full_disk_makes_room(void **state)
     a = fixture_run(f, 1, "0", "low");
 
     fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
+    fixture_exchange(f, 0, 2);
     assert_at(a, "2");
     limit_files(journal_file_size(f->packer.journal));
     pipeline_start(&f->packer, &request, &answer);
     limit_files(RLIM_INFINITY);
     assert_false(answer.ok);
-    assert_at(a, "3");
+    assert_at(a, "0");
     assert_false(pool_has(&f->packer.pool, 2));
     assert_int_equal(pool_count(&f->packer.pool), 2);
     assert_true(f->packer.stale);
@@ -809,6 +821,7 @@ static void test_full_disk_still_vacates(void **state)
     struct step *a = fixture_run(f, 1, "0", "low");
 
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     limit_files(journal_file_size(f->packer.journal));
     pipeline_job_end(&f->packer, 2);
     limit_files(RLIM_INFINITY);
@@ -824,6 +837,7 @@ static void test_journal_stays_small(void **state)
     fixture_paper(f);
     fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     for (uint32_t i = 0; i < 1200; i++) {
         fixture_run(f, 10 + i, "4-5", "low");
         fixture_end(f, 10 + i, 0);

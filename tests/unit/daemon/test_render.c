@@ -98,6 +98,7 @@ static void test_step(void **state)
     fixture_profile(f, "high", 9000);
     step = fixture_run(f, 1, "0", "low");
     fixture_run(f, 2, "2", "high");
+    fixture_exchange(f, 0, 2);
     object = render_step(&f->packer, step);
     assert_keys(
         object,

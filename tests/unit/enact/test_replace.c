@@ -23,7 +23,8 @@ static void write_sample(FILE *file, const char *step, int at, double work, doub
 
 /* Instructions, accesses and misses of a second: devils miss 30000 times per million instructions,
  * turtles 10; "tired" is a devil that does half as much from the 12th second on, "slower" and
- * "slow" are turtles that do 0.85 and 0.6 of it from then on. */
+ * "slow" are turtles that do 0.85 and 0.6 of it from then on, "lesser" a devil that does 0.94 and
+ * "relieved" a turtle that does 1.2 of it. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -34,6 +35,8 @@ static void write_recording(const char *path)
         write_sample(file, "turtle", at, at, 4e9, 400e3, 40e3);
         write_sample(file, "tired", at, at <= 12 ? at : 12 + (at - 12) * 0.5, 1e9, 40e6, 30e6);
         write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
+        write_sample(file, "lesser", at, at <= 12 ? at : 12 + (at - 12) * 0.94, 1e9, 40e6, 30e6);
+        write_sample(file, "relieved", at, at <= 12 ? at : 12 + (at - 12) * 1.2, 4e9, 400e3, 40e3);
         write_sample(file, "slow", at, at <= 12 ? at : 12 + (at - 12) * 0.6, 4e9, 400e3, 40e3);
     }
     fclose(file);
@@ -45,6 +48,7 @@ static int open_replay(void **state)
 
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
     write_recording(f->conf.counters_replay);
+    f->conf.policy = WIRE_POLICY_CONTEND;
     fixture_restart(f);
     fixture_paper(f);
     *state = f;
@@ -117,6 +121,25 @@ static void test_spread(void **state)
     assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
 }
 
+/* The papers' policies move, too, where their own score says so. */
+static void test_schemes(void **state)
+{
+    static const enum wire_policy policy[] = {WIRE_POLICY_DI, WIRE_POLICY_PAIN, WIRE_POLICY_SDC,
+                                              WIRE_POLICY_ANIMAL, WIRE_POLICY_MISSRATE};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++) {
+        f->packer.conf.policy = policy[i];
+        packed(f, "devil");
+        for (double age = 1; age < 8; age++)
+            at_age(f, age);
+        assert_spread(f);
+        assert_int_equal(step_of(f, 1)->place.policy, policy[i]);
+        for (uint32_t job = 1; job <= 4; job++)
+            fixture_end(f, job, 0);
+    }
+}
+
 static void test_off(void **state)
 {
     struct fixture *f = *state;
@@ -187,6 +210,27 @@ static void test_regret(void **state)
     assert_true(f->packer.moves <= 4);
 }
 
+/* FIDELITY DIO-4: the devils lose 6 % after the move, their neighbours, of whom one was not moved,
+ * gain more: it stays. */
+static void test_no_regret(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t moves;
+
+    fixture_run(f, 1, "0", "lesser");
+    fixture_run(f, 2, "1", "lesser");
+    fixture_run(f, 3, "2", "relieved");
+    fixture_run(f, 4, "3", "relieved");
+    for (double age = 9; age <= 12; age++)
+        at_age(f, age);
+    assert_spread(f);
+    moves = f->packer.moves;
+    for (double age = 13; age < 30; age++)
+        at_age(f, age);
+    assert_spread(f);
+    assert_int_equal(f->packer.moves, moves);
+}
+
 static void test_observed_are_told(void **state)
 {
     struct fixture *f = *state;
@@ -239,6 +283,7 @@ static void test_bound(void **state)
     f = *state = fixture_open("numa:2 l3:1 core:2 pu:1");
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
     write_recording(f->conf.counters_replay);
+    f->conf.policy = WIRE_POLICY_CONTEND;
     fixture_restart(f);
     fixture_paper(f);
     for (uint32_t job = 1; job <= 4; job++) {
@@ -264,7 +309,7 @@ static void start_apart(struct fixture *f, const char *tag)
     fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, tag));
     fixture_start(f, fixture_request(2, 0, "4-7", "4", 1, tag));
     assert_cpus(&step_of(f, 2)->place.cpus, "4");
-    step_of(f, 1)->place.policy = step_of(f, 2)->place.policy = WIRE_POLICY_DIO_POWER;
+    step_of(f, 1)->place.policy_asked = step_of(f, 2)->place.policy_asked = WIRE_POLICY_DIO_POWER;
 }
 
 static bool same_package(struct fixture *f)
@@ -350,11 +395,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_spread),
+        CASE(test_schemes),
         CASE(test_off),
         CASE(test_limit),
         CASE(test_does_not_pay),
         CASE(test_isolated),
         CASE(test_regret),
+        CASE(test_no_regret),
         CASE(test_observed_are_told),
         CASE(test_others_come_and_go),
         CASE(test_forecast),

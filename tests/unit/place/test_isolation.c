@@ -54,7 +54,7 @@ static void decide(struct fixture *f)
     struct step *step;
 
     stand_sync(&scene);
-    if (place_decide(&scene, &err) < 0)
+    if (place_decide(&scene, NULL, &err) < 0)
         fail_msg("%s", err.text);
     TAILQ_FOREACH(step, &f->packer.steps.live, link)
     place_describe(&f->packer, &f->packer.pool, step);

@@ -34,7 +34,7 @@ static void decide(struct fixture *f)
     struct berth_error err = {""};
 
     stand_sync(&scene);
-    if (place_decide(&scene, &err) < 0)
+    if (place_decide(&scene, NULL, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -347,7 +347,7 @@ static void test_as_if(void **state)
 
     observed->state = STEP_OBSERVED;
     stand_sync(&scene);
-    assert_int_equal(place_decide(&scene, &err), 0);
+    assert_int_equal(place_decide(&scene, NULL, &err), 0);
     assert_int_equal(observed->place.rank, 1);
     assert_int_equal(observed->place.of, 2);
     assert_int_equal(a->place.of, 0); /* nothing was said to others */

@@ -267,7 +267,7 @@ static void test_anything(void **state)
         put_anything(f);
         share(f);
         check(f);
-        assert_int_equal(place_decide(&scene, &err), 0);
+        assert_int_equal(place_decide(&scene, NULL, &err), 0);
         while ((step = TAILQ_FIRST(&f->packer.steps.live)))
             registry_drop(&f->packer.steps, step);
     }

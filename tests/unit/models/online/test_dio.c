@@ -94,6 +94,29 @@ static void test_regret(void **state)
     assert_int_equal(decide(&dio, 703, 100, 1, 0, 1), DIO_AGAIN);
 }
 
+/* FIDELITY DIO-4: a devil that lost 6 % for the greater gain of others stays where it is; it goes
+ * back where the others gained less, or where it has more cores than they. */
+static void test_regrets_together(void **state)
+{
+    struct dio_speed speed[] = {
+        {1e9, 1e6, 0.94e9, 1e6, 1}, {2e9, 1e6, 2.2e9, 1e6, 1}, {4e9, 1e6, 4.04e9, 1e6, 1}};
+
+    (void)state;
+    assert_false(dio_regrets(&rules, 1, 3, speed));
+    assert_true(dio_regrets(&rules, 1, 1, speed));
+    speed[0].cores = 4;
+    assert_true(dio_regrets(&rules, 1, 3, speed));
+    speed[0].cores = 1;
+    speed[1].after = 2.06e9;
+    assert_true(dio_regrets(&rules, 1, 3, speed));
+    speed[0].after = 0.96e9; /* slower, and all together, but by less than is too much */
+    speed[1].after = 1.99e9;
+    assert_false(dio_regrets(&rules, 1, 3, speed));
+    speed[0].after = 0.8e9;
+    assert_false(dio_regrets(&rules, 0.7, 3, speed)); /* it saves that much power */
+    assert_false(dio_regrets(&rules, 1, 0, speed));
+}
+
 /* Gains that are nothing but noise about the cost: a move now and then, never more than the limit,
  * and none where the mean is well below. */
 static void test_noise(void **state)
@@ -115,8 +138,11 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_agree), cmocka_unit_test(test_must_pay),
-        cmocka_unit_test(test_limit),     cmocka_unit_test(test_regret),
+        cmocka_unit_test(test_two_agree),
+        cmocka_unit_test(test_must_pay),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_regret),
+        cmocka_unit_test(test_regrets_together),
         cmocka_unit_test(test_noise),
     };
 

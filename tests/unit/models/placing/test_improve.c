@@ -421,6 +421,25 @@ static void test_bounds(void **state)
     assert_true(found.judged <= 5);
 }
 
+/* With a focus nobody moves but for it: 0 and 1 disturb each other, but 5 is fine where it is. */
+static void test_focus(void **state)
+{
+    bool focus[6] = {false, false, false, false, false, true};
+    struct improve_found found;
+    struct box box;
+
+    (void)state;
+    for (int focused = 1; focused >= 0; focused--) {
+        box_init(&box, 6, 3, 2);
+        box.pair[0][1] = 1;
+        for (size_t i = 0; i < 4; i++)
+            box.pair[5][i] = 2;
+        box.problem.focus = focused ? focus : NULL;
+        solve(&box, &found);
+        assert_int_equal(found.moved > 0, !focused);
+    }
+}
+
 static void test_invalid(void **state)
 {
     struct improve_found found;
@@ -484,7 +503,8 @@ int main(void)
         cmocka_unit_test(test_ring),        cmocka_unit_test(test_several),
         cmocka_unit_test(test_domains),     cmocka_unit_test(test_newcomer),
         cmocka_unit_test(test_equals_stay), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_invalid),     cmocka_unit_test(test_partition),
+        cmocka_unit_test(test_invalid),     cmocka_unit_test(test_focus),
+        cmocka_unit_test(test_partition),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
