@@ -10,8 +10,14 @@
 #include "models/placing/improve_guess.h"
 
 #define LEAST 1e-9 /* that a change is worth: less is rounding */
-#define RINGS 32   /* pairs that a third unit is sought for */
+#define RINGS 16   /* pairs that a third unit is sought for */
 #define ROUNDS 16  /* and one a unit: a truth that is only nearly one could go round in circles */
+
+/* The begin of a ring: u takes v's place, and v has none. */
+struct ring {
+    double value;
+    size_t u, v;
+};
 
 struct search {
     const struct improve *problem;
@@ -19,7 +25,8 @@ struct search {
     size_t *start;                           /* [n] where the units stood at first */
     size_t nbest, nring;                     /* how many there are of: */
     struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
-    struct guess_change ring[RINGS];         /* u takes v's place, and v has none */
+    struct ring ring[RINGS];                 /* the same */
+    bool any_free;                           /* a cache has a core that nobody uses */
     struct improve_found found;
 };
 
@@ -55,24 +62,41 @@ static bool alike(const struct search *search, const struct guess_change *a,
     return true;
 }
 
-/* Keeps the candidate in a list by descending value, if it is among the first `room`. */
-static void keep(const struct search *search, struct guess_change *list, size_t *n, size_t room,
-                 const struct guess_change *change)
+/* Keeps the candidate, if it is among the best. */
+static void keep(struct search *search, const struct guess_change *change)
 {
-    size_t i = *n;
+    struct guess_change *list = search->best;
+    size_t i;
 
-    if (*n == room && change->value <= list[room - 1].value)
-        return;
-    for (size_t j = 0; j < *n; j++)
+    for (size_t j = 0; j < search->nbest; j++)
         if (alike(search, &list[j], change))
             return;
-    if (*n < room)
-        ++*n;
-    else
-        i--;
-    for (; i > 0 && list[i - 1].value < change->value; i--)
+    search->nbest += search->nbest < IMPROVE_TRIES;
+    for (i = search->nbest - 1; i > 0 && list[i - 1].value < change->value; i--)
         list[i] = list[i - 1];
     list[i] = *change;
+}
+
+/* Whether a candidate of that value would be kept. */
+static bool is_good(const struct search *search, double value)
+{
+    return value > -INFINITY &&
+           (search->nbest < IMPROVE_TRIES || value > search->best[IMPROVE_TRIES - 1].value);
+}
+
+static void keep_ring(struct search *search, double value, size_t u, size_t v)
+{
+    size_t i = search->nring;
+
+    if (!(value > -INFINITY) || (i == RINGS && value <= search->ring[RINGS - 1].value))
+        return;
+    if (search->nring < RINGS)
+        search->nring++;
+    else
+        i--;
+    for (; i > 0 && search->ring[i - 1].value < value; i--)
+        search->ring[i] = search->ring[i - 1];
+    search->ring[i] = (struct ring){value, u, v};
 }
 
 /* Returns how many units stand elsewhere than at the start, after the change. */
@@ -94,9 +118,9 @@ static void offer(struct search *search, struct guess_change *change)
     size_t most = search->problem->moves_max;
 
     change->value = guess_value(&search->guess, change);
-    if (change->value > -INFINITY && guess_fits(&search->guess, change) &&
+    if (is_good(search, change->value) && guess_fits(&search->guess, change) &&
         (!most || moved_after(search, change) <= most))
-        keep(search, search->best, &search->nbest, IMPROVE_TRIES, change);
+        keep(search, change);
 }
 
 static void add_move(struct guess_change *change, size_t unit, size_t to)
@@ -112,18 +136,19 @@ static size_t free_cores(const struct search *search, size_t cache)
 
 /* Finds the cache with free cores for a unit where it loses least by the guess; `caches`: none but
  * its own and `but`. */
-static size_t free_place(const struct search *search, size_t unit, size_t but)
+static size_t free_place(struct search *search, size_t unit, size_t but)
 {
     const struct improve *problem = search->problem;
-    struct guess_change change = {.n = 1};
+    struct guess_change change;
     size_t best = problem->caches;
     double most = -INFINITY;
 
+    change.n = 0;
+    add_move(&change, unit, 0);
     for (size_t c = 0; c < problem->caches; c++) {
         if (c == but || c == search->guess.cache_of[unit] ||
             free_cores(search, c) < problem->cores[unit])
             continue;
-        change.move[0].unit = unit;
         change.move[0].to = c;
         change.value = guess_value(&search->guess, &change);
         if (change.value > most) {
@@ -134,50 +159,63 @@ static size_t free_place(const struct search *search, size_t unit, size_t but)
     return best;
 }
 
-/* Offers that u takes v's place, which goes to u's, or to a free core elsewhere. Also notes how far
- * that would be good for u if v vanished. */
+/* Offers that u takes v's place, which goes to a free core elsewhere. */
+static void offer_chain(struct search *search, size_t u, size_t v)
+{
+    const size_t *at = search->guess.cache_of;
+    size_t away = free_place(search, v, at[u]);
+    struct guess_change change;
+
+    if (away == search->problem->caches)
+        return;
+    change.n = 0;
+    add_move(&change, u, at[v]);
+    add_move(&change, v, away);
+    offer(search, &change);
+}
+
+/* Notes how good it would be for u and those about it that it takes v's place if v vanished. */
+static void begin_ring(struct search *search, size_t u, size_t v)
+{
+    struct guess *guess = &search->guess;
+    size_t here = guess->cache_of[u], there = guess->cache_of[v];
+    double less = guess_beside(guess, u, here) - guess_beside(guess, u, there) +
+                  guess_beside(guess, v, there) + search->problem->pair(u, v, search->problem->arg);
+
+    keep_ring(search, less * search->problem->horizon - guess_price(guess, u, there), u, v);
+}
+
+/* Offers that u takes v's place, which goes to u's, or elsewhere. */
 static void offer_exchange(struct search *search, size_t u, size_t v)
 {
     const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
-    struct guess_change change = {.n = 0}, ring;
-    size_t away;
+    struct guess_change change;
 
-    add_move(&change, u, at[v]);
-    ring = change;
-    add_move(&change, v, at[u]);
-    if (u < v || cores[u] != cores[v] || !is_focus(search, v))
-        offer(search, &change);
-    away = free_place(search, v, at[u]);
-    if (away < search->problem->caches) {
-        change.move[1].to = away;
+    if ((u < v || cores[u] != cores[v] || !is_focus(search, v)) &&
+        is_good(search, guess_exchange(&search->guess, u, v))) {
+        change.n = 0;
+        add_move(&change, u, at[v]);
+        add_move(&change, v, at[u]);
         offer(search, &change);
     }
-    if (cores[u] != cores[v])
-        return;
-    add_move(&ring, v, SIZE_MAX);
-    ring.value = (search->guess.beside[u * search->problem->caches + at[u]] -
-                  search->guess.beside[u * search->problem->caches + at[v]] +
-                  search->problem->pair(u, v, search->problem->arg) +
-                  search->guess.beside[v * search->problem->caches + at[v]]) *
-                     search->problem->horizon -
-                 guess_price(&search->guess, u, at[v]);
-    if (ring.value > -INFINITY)
-        keep(search, search->ring, &search->nring, RINGS, &ring);
+    if (search->any_free)
+        offer_chain(search, u, v);
+    if (cores[u] == cores[v])
+        begin_ring(search, u, v);
 }
 
 /* Adds the member of the cache that best goes to `to` and is not in the change yet. Returns false
  * where all are. */
-static bool add_ejected(const struct search *search, size_t cache, size_t to,
-                        struct guess_change *change)
+static bool add_ejected(struct search *search, size_t cache, size_t to, struct guess_change *change)
 {
-    const struct guess *guess = &search->guess;
-    size_t caches = search->problem->caches, best = SIZE_MAX;
+    struct guess *guess = &search->guess;
+    size_t best = SIZE_MAX;
     double least = INFINITY;
 
     for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++) {
         size_t v = guess->member[i];
-        const double *beside = guess->beside + v * caches;
-        double more = (beside[to] - beside[cache]) / (double)search->problem->cores[v];
+        double more = (guess_beside(guess, v, to) - guess_beside(guess, v, cache)) /
+                      (double)search->problem->cores[v];
         bool there = false;
 
         for (size_t j = 0; j < change->n; j++)
@@ -197,9 +235,10 @@ static bool add_ejected(const struct search *search, size_t cache, size_t to,
 static void offer_several(struct search *search, size_t u, size_t cache)
 {
     const size_t *cores = search->problem->cores;
-    struct guess_change change = {.n = 0};
+    struct guess_change change;
     size_t left = free_cores(search, cache);
 
+    change.n = 0;
     add_move(&change, u, cache);
     while (left < cores[u]) {
         if (!add_ejected(search, cache, search->guess.cache_of[u], &change))
@@ -214,8 +253,9 @@ static void offer_several(struct search *search, size_t u, size_t cache)
 static void offer_way(struct search *search, size_t u, size_t cache)
 {
     const struct guess *guess = &search->guess;
-    struct guess_change alone = {.n = 0};
+    struct guess_change alone;
 
+    alone.n = 0;
     if (guess_price(guess, u, cache) == INFINITY)
         return;
     add_move(&alone, u, cache);
@@ -228,16 +268,16 @@ static void offer_way(struct search *search, size_t u, size_t cache)
 }
 
 /* Offers rings of three: w goes where u came from, and v where w was. */
-static void offer_rings(struct search *search, const struct guess_change *ring)
+static void offer_rings(struct search *search, size_t u, size_t v)
 {
     const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
-    size_t u = ring->move[0].unit, v = ring->move[1].unit;
 
     for (size_t w = 0; w < search->problem->n; w++) {
-        struct guess_change change = {.n = 0};
+        struct guess_change change;
 
         if (at[w] == at[u] || at[w] == at[v] || cores[w] != cores[u])
             continue;
+        change.n = 0;
         add_move(&change, u, at[v]);
         add_move(&change, v, at[w]);
         add_move(&change, w, at[u]);
@@ -248,12 +288,15 @@ static void offer_rings(struct search *search, const struct guess_change *ring)
 static void collect(struct search *search)
 {
     search->nbest = search->nring = 0;
+    search->any_free = false;
+    for (size_t c = 0; c < search->problem->caches; c++)
+        search->any_free = search->any_free || free_cores(search, c) > 0;
     for (size_t u = 0; u < search->problem->n; u++)
         for (size_t c = 0; is_focus(search, u) && c < search->problem->caches; c++)
             if (c != search->guess.cache_of[u])
                 offer_way(search, u, c);
     for (size_t i = 0; i < search->nring; i++)
-        offer_rings(search, &search->ring[i]);
+        offer_rings(search, search->ring[i].u, search->ring[i].v);
 }
 
 /* ---- the truth ---- */

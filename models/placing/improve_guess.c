@@ -83,15 +83,25 @@ static void count_in_domain(struct guess *guess, size_t unit, size_t cache, doub
     guess->both[domain] += sign * problem->asks[unit] * problem->minds[unit];
 }
 
-/* Adds the pairs of a unit to the others' sums for a cache, or takes them out (sign -1). */
-static void count_beside(struct guess *guess, size_t unit, size_t cache, double sign)
+double guess_beside(struct guess *guess, size_t unit, size_t cache)
 {
     const struct improve *problem = guess->problem;
+    double *beside = &guess->beside[unit * problem->caches + cache];
 
-    for (size_t v = 0; v < problem->n; v++)
-        if (v != unit)
-            guess->beside[v * problem->caches + cache] +=
-                sign * problem->pair(unit, v, problem->arg);
+    if (!isnan(*beside))
+        return *beside;
+    *beside = 0;
+    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++)
+        if (guess->member[i] != unit)
+            *beside += problem->pair(unit, guess->member[i], problem->arg);
+    return *beside;
+}
+
+/* Forgets the sums for a cache: its members have changed. */
+static void forget_beside(struct guess *guess, size_t cache)
+{
+    for (size_t u = 0; u < guess->problem->n; u++)
+        guess->beside[u * guess->problem->caches + cache] = NAN;
 }
 
 int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of)
@@ -104,10 +114,10 @@ int guess_init(struct guess *guess, const struct improve *problem, const size_t 
         return -1;
     }
     memcpy(guess->cache_of, cache_of, problem->n * sizeof(*cache_of));
-    for (size_t u = 0; u < problem->n; u++) {
-        count_beside(guess, u, cache_of[u], 1);
+    for (size_t u = 0; u < problem->n; u++)
         count_in_domain(guess, u, cache_of[u], 1);
-    }
+    for (size_t c = 0; c < problem->caches; c++)
+        forget_beside(guess, c);
     list_members(guess);
     return 0;
 }
@@ -141,16 +151,15 @@ bool guess_fits(const struct guess *guess, const struct guess_change *change)
 
 /* Returns what is lost more on the caches. A pair of units that both move is in no sum as it will
  * be: it is taken out as the sums have it, and counted as it will be. */
-static double more_beside(const struct guess *guess, const struct guess_change *change)
+static double more_beside(struct guess *guess, const struct guess_change *change)
 {
     const struct improve *problem = guess->problem;
     double more = 0;
 
     for (size_t i = 0; i < change->n; i++) {
         size_t u = change->move[i].unit, to = change->move[i].to, from = guess->cache_of[u];
-        const double *beside = guess->beside + u * problem->caches;
 
-        more += beside[to] - beside[from];
+        more += guess_beside(guess, u, to) - guess_beside(guess, u, from);
         for (size_t j = 0; j < i; j++) {
             size_t v = change->move[j].unit, v_to = change->move[j].to, at = guess->cache_of[v];
             int counted = (at == to) - (at == from) + (from == v_to) - (from == at);
@@ -192,7 +201,7 @@ static double more_in_domains(const struct guess *guess, const struct guess_chan
     return more;
 }
 
-double guess_value(const struct guess *guess, const struct guess_change *change)
+double guess_value(struct guess *guess, const struct guess_change *change)
 {
     double price = 0;
 
@@ -205,13 +214,33 @@ double guess_value(const struct guess *guess, const struct guess_change *change)
            price;
 }
 
+double guess_exchange(struct guess *guess, size_t u, size_t v)
+{
+    const struct improve *problem = guess->problem;
+    size_t here = guess->cache_of[u], there = guess->cache_of[v];
+    double more = guess_beside(guess, u, there) + guess_beside(guess, v, here) -
+                  guess_beside(guess, u, here) - guess_beside(guess, v, there) -
+                  2 * problem->pair(u, v, problem->arg);
+    double price = guess_price(guess, u, there) + guess_price(guess, v, here);
+    size_t a = guess_domain(guess, here), b = guess_domain(guess, there);
+
+    if (problem->asks && a != b) {
+        double asks = problem->asks[v] - problem->asks[u];
+        double minds = problem->minds[v] - problem->minds[u];
+
+        more += asks * (guess->minds[a] - guess->minds[b]) +
+                minds * (guess->asks[a] - guess->asks[b]) + 2 * asks * minds;
+    }
+    return isfinite(price) ? -more * problem->horizon - price : -INFINITY;
+}
+
 void guess_make(struct guess *guess, const struct guess_change *change)
 {
     for (size_t i = 0; i < change->n; i++) {
         size_t unit = change->move[i].unit, from = guess->cache_of[unit], to = change->move[i].to;
 
-        count_beside(guess, unit, from, -1);
-        count_beside(guess, unit, to, 1);
+        forget_beside(guess, from);
+        forget_beside(guess, to);
         count_in_domain(guess, unit, from, -1);
         count_in_domain(guess, unit, to, 1);
         guess->used[from] -= guess->problem->cores[unit];

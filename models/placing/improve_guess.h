@@ -33,6 +33,9 @@ struct guess {
 int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of);
 void guess_free(struct guess *guess);
 
+/* Returns the sum of a unit's pairs with those on a cache. */
+double guess_beside(struct guess *guess, size_t unit, size_t cache);
+
 /* Returns what it costs, or saves, that a unit stands on cache `to` instead of where it stands. */
 double guess_price(const struct guess *guess, size_t unit, size_t to);
 
@@ -43,7 +46,10 @@ size_t guess_domain(const struct guess *guess, size_t cache);
 bool guess_fits(const struct guess *guess, const struct guess_change *change);
 
 /* Returns what the change is worth by the guess; -INFINITY where a unit may not stand there. */
-double guess_value(const struct guess *guess, const struct guess_change *change);
+double guess_value(struct guess *guess, const struct guess_change *change);
+
+/* Returns the same for two units that change places, and as fast as can be: there are many. */
+double guess_exchange(struct guess *guess, size_t u, size_t v);
 
 /* Makes the change. */
 void guess_make(struct guess *guess, const struct guess_change *change);

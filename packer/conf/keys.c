@@ -69,9 +69,11 @@ const struct conf_key conf_key[] = {
      "change that."},
     {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
     {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
-     "How steps are placed that ask for no policy: di spreads them over packages and caches, "
-     "dio-power clusters them on few, so that the other packages sleep, where that does not cost "
-     "more than it saves (edp in berth(7))."},
+     "How steps are placed that ask for no policy: contend so that they lose the least work by its "
+     "prediction; pain, sdc, animal and missrate by their scores of who should share a cache; di "
+     "spreads them over packages and caches by miss rate, dio-power clusters them on few, so that "
+     "the other packages sleep, where that does not cost more than it saves (edp in berth(7)). "
+     "Where nothing is known of any step, di."},
     {"enforcement", START, "auto", CHOICE(conf_enforcement_name), FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},

@@ -18,13 +18,11 @@ struct view {
     double hits[PROFILE_WAYS_MAX];
     struct pain pain;
     enum animal animal;
-    struct forecast_figures figures;
 };
 
 struct opinion {
     enum wire_policy policy;
     size_t ways, slots;
-    double typical;    /* slowdown of the average program beside its like */
     struct view *view; /* [slots] */
 };
 
@@ -39,7 +37,6 @@ static void look(struct opinion *opinion, const struct forecast *forecast, size_
     view->seen = true;
     if (slot == FORECAST_IDLE)
         return;
-    view->figures = forecast_figures(forecast, slot);
     view->app = *forecast_app(forecast, slot);
     ladder_distances(&view->app, opinion->ways, view->hits);
     view->pain = pain_of(&view->app.sdp);
@@ -51,7 +48,8 @@ struct opinion *opinion_form(const struct forecast *forecast, enum wire_policy p
 {
     struct opinion *opinion;
 
-    if (policy == WIRE_POLICY_DI || policy == WIRE_POLICY_DIO_POWER)
+    if (policy == WIRE_POLICY_DI || policy == WIRE_POLICY_DIO_POWER ||
+        policy == WIRE_POLICY_CONTEND)
         return NULL;
     opinion = calloc(1, sizeof(*opinion));
     if (!opinion)
@@ -64,7 +62,6 @@ struct opinion *opinion_form(const struct forecast *forecast, enum wire_policy p
         free(opinion);
         return NULL;
     }
-    opinion->typical = forecast_figures(forecast, FORECAST_AVERAGE).suffers;
     for (size_t i = 0; i < n; i++)
         if (!opinion->view[slot[i]].seen)
             look(opinion, forecast, slot[i]);
@@ -76,16 +73,6 @@ void opinion_free(struct opinion *opinion)
     if (opinion)
         free(opinion->view);
     free(opinion);
-}
-
-/* Guesses what two cores lose, from the two numbers of each: matrices of slowdowns are nearly of
- * rank one. */
-static double guess(const struct opinion *opinion, const struct forecast_figures *a,
-                    const struct forecast_figures *b)
-{
-    double typical = fmax(opinion->typical, 1e-6);
-
-    return (a->suffers * b->presses + b->suffers * a->presses) / typical;
 }
 
 static double rate_of(const struct view *view)
@@ -108,10 +95,8 @@ double opinion_pair(const struct opinion *opinion, size_t a, size_t b)
         return sdc_pair(&x->app.sdp, &y->app.sdp, opinion->ways).score;
     case WIRE_POLICY_ANIMAL:
         return animal_pair(x->animal, y->animal).score;
-    case WIRE_POLICY_MISSRATE:
-        return missrate_pair(rate_of(x), rate_of(y)).score;
     default:
-        return guess(opinion, &x->figures, &y->figures);
+        return missrate_pair(rate_of(x), rate_of(y)).score;
     }
 }
 

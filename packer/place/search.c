@@ -21,14 +21,16 @@
  * than there is to lose, so that a promise comes first, whatever it costs. */
 #define BROKEN 1e5
 #define HORIZON_LEAST 1e-3 /* s: in which only a promise pays */
-#define LIMITED 10 /* times the guess: what concerns who has a bound is judged first */
+#define LIMITED 10         /* times the guess: what concerns who has a bound is judged first */
 
 /* A part of a unit: its cores on one cache. */
 struct part {
     size_t unit, cores, cache;
     size_t first; /* of its cores, in by_part */
     size_t slot;
-    double limit; /* slowdown that its step may have; NAN: any */
+    double limit;            /* slowdown that its step may have; NAN: any */
+    double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
+                                other's is lost work */
     bool isolated, devil, fresh;
 };
 
@@ -422,9 +424,12 @@ static double pair_of(size_t a, size_t b, void *arg)
     const struct part *x = &search->part[a], *y = &search->part[b];
     double cores = (double)x->cores * (double)y->cores, sum;
 
-    if (x->unit == y->unit && search->policy != WIRE_POLICY_CONTEND)
+    if (search->policy == WIRE_POLICY_CONTEND)
+        sum = x->suffers * y->presses + y->suffers * x->presses;
+    else if (x->unit == y->unit)
         return 0;
-    sum = search->scale * cores * opinion_pair(search->opinion, x->slot, y->slot);
+    else
+        sum = search->scale * cores * opinion_pair(search->opinion, x->slot, y->slot);
     if ((x->isolated && y->devil) || (y->isolated && x->devil))
         sum += BROKEN * cores;
     return isnan(x->limit) && isnan(y->limit) ? sum : LIMITED * sum;
@@ -496,6 +501,24 @@ static void take_scale(struct search *search)
 
     lost = fmax(isnan(lost) ? 0 : lost, PLACE_AT_STAKE * (double)n);
     search->scale = score > 0 ? lost / score : 0;
+}
+
+/* Finds what the parts suffer from others on their caches, and others from them, in two numbers
+ * each: matrices of slowdowns are nearly of rank one. */
+static void take_figures(struct search *search)
+{
+    const struct forecast *forecast = search->scene->packer->forecast;
+    double typical = fmax(forecast_figures(forecast, FORECAST_AVERAGE).suffers, 1e-6);
+
+    for (size_t p = 0; p < search->n; p++) {
+        struct part *part = &search->part[p];
+        struct forecast_figures figures = forecast_figures(forecast, part->slot);
+
+        if (part->slot == FORECAST_IDLE)
+            continue;
+        part->suffers = (double)part->cores * figures.suffers / typical;
+        part->presses = (double)part->cores * figures.presses;
+    }
 }
 
 /* Returns what a core of the slot loses while others ask so much of its memory node. */
@@ -586,13 +609,15 @@ static int solve(struct search *search)
     take_parts(search);
     take_fixed(search);
     search->in_use = list_node(search, search->cache_of);
-    if (form_opinion(search) < 0)
+    if (search->policy != WIRE_POLICY_CONTEND && form_opinion(search) < 0)
         return -1;
     search->scale = 1;
-    if (search->policy == WIRE_POLICY_CONTEND)
+    if (search->policy == WIRE_POLICY_CONTEND) {
+        take_figures(search);
         take_traffic(search);
-    else
+    } else {
         take_scale(search);
+    }
     for (size_t p = 0; p < search->n; p++)
         anew = anew || search->focus[p];
     problem = (struct improve){.n = search->n,
