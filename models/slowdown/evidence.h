@@ -12,8 +12,10 @@
  * and pressure are normal about a mean that all programs have in common; their standard deviation
  * (`doubt`) is how far the prediction may be out, by what is known of the program. The stretch h,
  * one for all, says whether predictions differ more (h < 0) or less than what happens. Measurements
- * are of the slowdown itself, so one near zero says little about its logarithm. The most probable
- * values follow by Newton's steps, one program at a time, and only where something changed.
+ * are of the slowdown itself, so one near zero says little about its logarithm. The residual has
+ * the tails of Student's t: most sets of neighbours are as their programs are, a few are
+ * exceptions. The most probable values follow by Newton's steps, one program at a time, and only
+ * where something changed.
  *
  * Pure arithmetic: no I/O, no clock, no globals. What is observed later is taken to be newer. */
 #ifndef BERTH_MODELS_SLOWDOWN_EVIDENCE_H
@@ -40,7 +42,9 @@ struct evidence_constants {
     double common;   /* of the mean that all a (all b) have in common, in parts of the doubt */
     double stretch;  /* standard deviation of h, in parts of the doubt */
     double level;    /* slowdown that the stretch leaves as it is, a fraction */
-    double residual; /* standard deviation of e */
+    double residual; /* scale of e, */
+    double points;   /* and of what there is besides, a slowdown as a fraction; both have */
+    double tail;     /* degrees of freedom, more than 2: the fewer, the more exceptions */
     double offset;   /* slowdown below which differences matter no more, a fraction */
     double error;    /* of a measurement whose own is not known, a fraction of the time */
     double least;    /* error that no number of measurements goes below, a fraction of the time */

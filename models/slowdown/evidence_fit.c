@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#define SETTLED 1e-4 /* of a logarithm */
+
 double evidence_doubt(const struct evidence *evidence, size_t program)
 {
     return program < evidence->programs ? evidence->row[program].doubt
@@ -47,16 +49,34 @@ double evidence_cell_mean(const struct evidence *evidence, const struct evidence
            evidence->row[cell->program].sensitivity.value + evidence_cell_pressure(evidence, cell);
 }
 
+double evidence_residual(const struct evidence *evidence, double mean)
+{
+    const struct evidence_constants *constants = &evidence->constants;
+    double slowdown = fmax(exp(mean), constants->offset / 2);
+
+    return evidence_square(constants->residual) + evidence_square(constants->points / slowdown);
+}
+
+double evidence_residual_of(const struct evidence *evidence, double usual, double value,
+                            double variance)
+{
+    double tail = evidence->constants.tail;
+
+    variance = 1 / (1 / usual + 1 / variance);
+    return (tail * usual + evidence_square(value) + variance) / (tail + 1);
+}
+
 struct evidence_draw evidence_cell_fit(const struct evidence *evidence, struct evidence_cell *cell)
 {
-    double mean = evidence_cell_mean(evidence, cell);
-    double variance = evidence_square(evidence->constants.residual), strength = 0;
+    double mean = evidence_cell_mean(evidence, cell), usual = evidence_residual(evidence, mean);
+    double variance = usual, strength = 0, step = INFINITY;
 
-    for (int i = 0; i < 2; i++) {
-        double slowdown = exp(cell->x), step;
+    for (int i = 0; i < 2 && fabs(step) > SETTLED; i++) {
+        double slowdown = exp(cell->x);
         double pull = cell->slowdown + evidence->constants.offset - slowdown;
 
         strength = evidence_square(slowdown) * cell->precision;
+        variance = evidence_residual_of(evidence, usual, cell->x - mean, 1 / strength);
         step = (mean - cell->x) / variance + slowdown * pull * cell->precision;
         step /= 1 / variance + strength;
         cell->x += fmax(-EVIDENCE_STEP, fmin(EVIDENCE_STEP, step));

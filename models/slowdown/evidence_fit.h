@@ -35,6 +35,14 @@ double evidence_cell_pressure(const struct evidence *evidence, const struct evid
 /* Returns what prediction, stretch, sensitivity and pressures make of a cell's x. */
 double evidence_cell_mean(const struct evidence *evidence, const struct evidence_cell *cell);
 
+/* Returns the usual variance of a residual where mean = log(slowdown + offset). */
+double evidence_residual(const struct evidence *evidence, double mean);
+
+/* Returns the variance of one whose value is known to within `variance`: where that is far out, the
+ * usual variance does not hold. (Expectation maximisation of Student's t.) */
+double evidence_residual_of(const struct evidence *evidence, double usual, double value,
+                            double variance);
+
 /* Moves a cell's x towards the most probable value: two of Newton's steps, from where it was. */
 struct evidence_draw evidence_cell_fit(const struct evidence *evidence, struct evidence_cell *cell);
 

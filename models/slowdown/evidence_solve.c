@@ -32,7 +32,7 @@ static double side_step(const struct evidence *evidence, struct evidence_side *s
     side->variance =
         1 / (1 / (prior + evidence_square(doubt) * common->variance) + pull->precision);
     return fabs(step) > EVIDENCE_TOLERANCE
-               ? fabs(step) / evidence_square(evidence->constants.residual)
+               ? fabs(step) / evidence_residual(evidence, evidence->level)
                : 0;
 }
 
@@ -147,20 +147,27 @@ static struct evidence_side side_of(const struct evidence *evidence, size_t prog
                                   evidence_square(doubt) * (own + common->variance)};
 }
 
-/* What is known of a cell's residual; all 0 where nothing was measured. */
+/* What is known of a cell's residual: its value, and of its x the precision (1 / variance) that
+ * measurements give it. */
 struct residual {
-    double value;
-    double precision; /* of what was measured, in logarithms */
+    double value, variance, precision;
 };
 
-static struct residual residual_of(const struct evidence *evidence, uint32_t c)
+/* Returns a cell's; of EVIDENCE_NONE, what is to be expected where the rest makes `mean`. */
+static struct residual residual_of(const struct evidence *evidence, uint32_t c, double mean)
 {
     const struct evidence_cell *cell = &evidence->cell[c];
+    double tail = evidence->constants.tail, value, precision;
 
     if (c == EVIDENCE_NONE || cell->precision <= 0)
-        return (struct residual){0};
-    return (struct residual){.value = cell->x - evidence_cell_mean(evidence, cell),
-                             .precision = evidence_square(exp(cell->x)) * cell->precision};
+        return (struct residual){0, evidence_residual(evidence, mean) * tail / (tail - 2), 0};
+    mean = evidence_cell_mean(evidence, cell);
+    value = cell->x - mean;
+    precision = evidence_square(exp(cell->x)) * cell->precision;
+    return (struct residual){
+        value,
+        evidence_residual_of(evidence, evidence_residual(evidence, mean), value, 1 / precision),
+        precision};
 }
 
 /* Returns the residual of program beside one other alone. */
@@ -169,7 +176,7 @@ static double pair_residual(const struct evidence *evidence, size_t program, siz
     struct evidence_set set;
 
     evidence_set_make(&set, 1, &other, NULL);
-    return residual_of(evidence, evidence_cell_find(evidence, program, &set)).value;
+    return residual_of(evidence, evidence_cell_find(evidence, program, &set), 0).value;
 }
 
 double evidence_correct(const struct evidence *evidence, size_t program, size_t n,
@@ -188,9 +195,8 @@ double evidence_correct(const struct evidence *evidence, size_t program, size_t 
         return predicted;
     evidence_set_make(&set, n, beside, part);
     cell = evidence_cell_find(evidence, program, &set);
-    residual = residual_of(evidence, cell);
     side = side_of(evidence, program, false);
-    variance = side.variance + evidence_square(evidence->constants.residual);
+    variance = side.variance;
     for (uint32_t i = 0; i < set.n; i++) {
         struct evidence_side pressure = side_of(evidence, set.program[i], true);
 
@@ -202,9 +208,11 @@ double evidence_correct(const struct evidence *evidence, size_t program, size_t 
     }
     base += evidence->stretch *
             evidence_lever(evidence, base, evidence_doubt(evidence, program), others);
+    residual = residual_of(evidence, cell, log(sum) + base + side.value);
     slowdown = sum * exp(base + side.value + residual.value);
+    variance = 1 / (1 / (variance + residual.variance) + residual.precision);
     if (error)
-        *error = slowdown * sqrt(1 / (1 / variance + residual.precision));
+        *error = slowdown * sqrt(variance);
     return fmax(0, slowdown - offset);
 }
 

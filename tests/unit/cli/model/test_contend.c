@@ -95,7 +95,7 @@ static double of_group(struct json_object *output, size_t g, size_t k, const cha
     return json_object_get_double(element(element(output, "groups", g), key, k));
 }
 
-/* Of four programs that are alike, a was measured beside b: much slower than predicted. */
+/* Of four programs that are alike, a was measured beside b and d: much slower than predicted. */
 static void observed_corrects_pairs_and_groups(void **state)
 {
     struct json_object *before = answer("{" FOUR GROUPS "}"), *after;
@@ -105,9 +105,9 @@ static void observed_corrects_pairs_and_groups(void **state)
     (void)state;
     snprintf(text, sizeof(text),
              "{" FOUR GROUPS ",\"observed\":[{\"app\":\"a\",\"beside\":[\"b\"],\"slowdown\":%g,"
-             "\"error\":0.01},{\"app\":\"b\",\"beside\":[\"a\",\"c\"],\"slowdown\":0.1,"
-             "\"error\":null}]}",
-             measured);
+             "\"error\":0.01},{\"app\":\"a\",\"beside\":[\"d\"],\"slowdown\":%g,\"error\":0.01},"
+             "{\"app\":\"b\",\"beside\":[\"a\",\"c\"],\"slowdown\":0.1,\"error\":null}]}",
+             measured, measured);
     after = answer(text);
     assert_null(json_object_object_get(element(before, "pairs", 1), "a_error"));
     assert_true(fabs(number(element(after, "pairs", 1), "a_given_b") - measured) < 0.05);
