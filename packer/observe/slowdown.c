@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/observe/beside.h"
 #include "packer/observe/learn.h"
 #include "packer/steps/program.h"
@@ -44,8 +45,8 @@ struct step_sets {
     bool asked;          /* the store for the speed alone */
     double speed, error; /* alone, of the store: instructions per CPU second, and the relative
                             standard deviation; NAN: not known */
-    size_t n;
-    struct set set[SETS_MAX];
+    size_t n, room;
+    struct set *set; /* [n] */
 };
 
 /* A speed and its relative standard deviation. */
@@ -259,8 +260,10 @@ static struct set *set_of(struct packer *packer, struct step *step, const struct
         drop_set(sets, gone);
     }
     copy = malloc(size);
-    if (!copy)
+    if (!copy || array_grow(&sets->set, &sets->room, sets->n + 1, sizeof(*sets->set)) < 0) {
+        free(copy);
         return NULL;
+    }
     memcpy(copy, pair, size);
     sets->set[sets->n] = (struct set){.pair = copy, .saved_s = now_s};
     return &sets->set[sets->n++];
@@ -382,6 +385,8 @@ void slowdown_drop(struct step *step)
 
     while (sets && sets->n)
         drop_set(sets, sets->n - 1);
+    if (sets)
+        free(sets->set);
     free(sets);
     step->counts->sets = NULL;
 }
