@@ -212,15 +212,20 @@ size_t evidence_forget(struct evidence *evidence, size_t program, double keep)
     return count;
 }
 
-/* Asks for one cell's prediction anew. */
+/* Asks for one cell's prediction anew; forgets the cell when nothing is left of `left`. */
 static void cell_review(struct evidence *evidence, struct evidence_cell *cell,
-                        evidence_predict *predict, void *context)
+                        evidence_predict *predict, void *context, unsigned *left)
 {
     size_t beside[EVIDENCE_BESIDE_MAX], n = 0;
     double part[EVIDENCE_BESIDE_MAX], predicted = 0;
     struct evidence_member *member = &evidence->member[cell->first];
     struct evidence_set set;
 
+    if (*left == 0) {
+        cell->precision = 0;
+        return;
+    }
+    --*left;
     for (uint32_t i = 0; i < cell->n; i++)
         for (uint32_t k = 0; k < member[i].count; k++, n++) {
             beside[n] = member[i].program;
@@ -237,12 +242,18 @@ static void cell_review(struct evidence *evidence, struct evidence_cell *cell,
 void evidence_review(struct evidence *evidence, size_t program, evidence_predict *predict,
                      void *context)
 {
+    unsigned left = EVIDENCE_REVIEWED_MAX;
+
     if (program >= evidence->programs)
         return;
     for (uint32_t c = evidence->row[program].cells; c != EVIDENCE_NONE; c = evidence->cell[c].next)
-        cell_review(evidence, &evidence->cell[c], predict, context);
+        cell_review(evidence, &evidence->cell[c], predict, context, &left);
+    left = EVIDENCE_REVIEWED_MAX;
     for (uint32_t m = evidence->row[program].members; m != EVIDENCE_NONE;
          m = evidence->member[m].next)
         if (evidence->cell[evidence->member[m].cell].program != program)
-            cell_review(evidence, &evidence->cell[evidence->member[m].cell], predict, context);
+            cell_review(evidence, &evidence->cell[evidence->member[m].cell], predict, context,
+                        &left);
+    evidence_cells_drop(evidence, 0);
+    evidence->unsettled = true;
 }

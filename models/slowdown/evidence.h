@@ -25,6 +25,7 @@
 
 #define EVIDENCE_BESIDE_MAX 256 /* neighbours of one program */
 #define EVIDENCE_PROGRAMS_MAX 65536
+#define EVIDENCE_REVIEWED_MAX 128
 
 /* How a prediction was come by, from the least to the most that is known of a program. */
 enum evidence_rung {
@@ -91,8 +92,9 @@ size_t evidence_forget(struct evidence *evidence, size_t program, double keep);
 typedef void evidence_predict(void *context, size_t program, size_t n, const size_t *beside,
                               double *predicted, double *part);
 
-/* Asks for all predictions anew that were made with that program: after what is known of it
- * changed. (Corrections are relative to predictions.) */
+/* Asks for predictions anew that were made with that program: after what is known of it changed.
+ * (Corrections are relative to predictions.) At each side EVIDENCE_REVIEWED_MAX sets of neighbours
+ * are, the newest; the others are forgotten. */
 void evidence_review(struct evidence *evidence, size_t program, evidence_predict *predict,
                      void *context);
 

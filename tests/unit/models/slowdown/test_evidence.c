@@ -365,6 +365,25 @@ static void review_asks_for_predictions(void **state)
     evidence_free(evidence);
 }
 
+/* More sets of neighbours than are asked about: those that were seen last are. */
+static void review_is_bounded(void **state)
+{
+    struct evidence *evidence = begin();
+    int asked = 0;
+
+    (void)state;
+    for (size_t j = 0; j < 200; j++)
+        see(evidence, 300, j, 0.6, 0.01);
+    evidence_review(evidence, 300, predict_half, &asked);
+    assert_int_equal(asked, EVIDENCE_REVIEWED_MAX);
+    asked = 0;
+    evidence_review(evidence, 199, predict_half, &asked);
+    assert_int_equal(asked, 1);
+    evidence_review(evidence, 0, predict_half, &asked);
+    assert_int_equal(asked, 1);
+    evidence_free(evidence);
+}
+
 /* More sets of neighbours than are kept: the newest are there. */
 static void keeps_the_newest(void **state)
 {
@@ -427,6 +446,7 @@ int main(void)
         cmocka_unit_test(changed_program_is_forgotten),
         cmocka_unit_test(forgets_on_demand),
         cmocka_unit_test(review_asks_for_predictions),
+        cmocka_unit_test(review_is_bounded),
         cmocka_unit_test(keeps_the_newest),
         cmocka_unit_test(figures_out_of_range),
     };
