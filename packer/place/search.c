@@ -31,7 +31,9 @@ struct part {
     double limit;            /* slowdown that its step may have; NAN: any */
     double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
                                 other's is lost work */
-    bool isolated, devil, fresh;
+    bool isolated, devil;
+    bool fresh; /* its step has just come, and moves for nothing */
+    bool focus; /* of the unit that has come, whoever shares its cores */
 };
 
 struct search {
@@ -87,6 +89,22 @@ static bool is_divided(const struct search *search, size_t unit)
            step->profile.known && classify_rate(packer, step) >= packer->conf.devil_miss_pmi;
 }
 
+/* Whether a step that has just come is of the unit. */
+static bool has_come(const struct search *search, size_t unit)
+{
+    const struct step *fresh = search->terms ? search->terms->fresh : NULL;
+
+    for (size_t t = 0; fresh && t < fresh->body.ntasks; t++)
+        cpus_foreach(cpu, &fresh->body.task[t].use)
+        {
+            long core = topo_core_of_cpu(topo_of(search), cpu);
+
+            if (core >= 0 && search->units->of_core[core] == unit)
+                return true;
+        }
+    return false;
+}
+
 static void add_part(struct search *search, size_t unit, size_t cache, size_t first)
 {
     const struct packer *packer = search->scene->packer;
@@ -102,7 +120,8 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .limit = step->place.max_slowdown,
                       .isolated = units->isolate_for[unit] != NULL,
                       .devil = classify_rate(packer, step) >= packer->conf.devil_miss_pmi,
-                      .fresh = search->terms && step == search->terms->fresh};
+                      .fresh = search->terms && step == search->terms->fresh,
+                      .focus = has_come(search, unit)};
 }
 
 /* Divides the units into parts, by the caches that their cores stand on. */
@@ -237,7 +256,7 @@ static void take_parts(struct search *search)
 
         search->cache_of[p] = part->cache;
         search->cores[p] = part->cores;
-        search->focus[p] = part->fresh;
+        search->focus[p] = part->focus;
         search->kind[p] = p;
         for (size_t q = 0; q < p && search->kind[p] == p; q++)
             if (are_alike(part, &search->part[q], search->units))
@@ -599,7 +618,6 @@ static void take_targets(const struct search *search)
 static int solve(struct search *search)
 {
     const struct place_terms *terms = search->terms;
-    bool anew = false;
     struct improve_found found;
     struct improve problem;
 
@@ -618,8 +636,6 @@ static int solve(struct search *search)
     } else {
         take_scale(search);
     }
-    for (size_t p = 0; p < search->n; p++)
-        anew = anew || search->focus[p];
     problem = (struct improve){.n = search->n,
                                .cores = search->cores,
                                .kind = search->kind,
@@ -627,7 +643,7 @@ static int solve(struct search *search)
                                .room = search->room,
                                .domain = search->domain,
                                .price = search->price,
-                               .focus = anew ? search->focus : NULL,
+                               .focus = terms && terms->fresh ? search->focus : NULL,
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
                                .moves_max = terms ? terms->moves_max : 0,
                                .pair = pair_of,

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_search - where policies that have an opinion of neighbours put the units of the pool: the
+ * best of all standings, as far as it pays; bounds and isolation first; nobody where he may not. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/enact/weigh.h"
+#include "packer/observe/classify.h"
+#include "packer/place/forecast.h"
+#include "packer/place/gain.h"
+#include "packer/place/place.h"
+#include "tests/unit/common/noise.h"
+
+#define ONE(home) ((const char *const[]){home, NULL})
+
+static struct noise noise;
+
+static int open_plain(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    f->packer.conf.policy = WIRE_POLICY_CONTEND;
+    strcpy(f->packer.conf.isolate_users, "1000");
+    *state = f;
+    return 0;
+}
+
+/* A step with a profile: of its hits, so many (per million instructions) are lost with half of the
+ * cache. */
+static struct step *put(struct fixture *f, uint32_t job, const char *cores, double misses,
+                        double hits)
+{
+    struct step *step = fixture_put(f, job, 0, cores, misses, ONE(cores));
+
+    step->profile.ways = 16;
+    for (size_t i = 0; i < 16; i++)
+        step->profile.hits[i] = hits / 16;
+    step->profile.misses = misses;
+    step->profile.accesses = misses + hits;
+    step->profile.ipc = 1;
+    step->place.policy_asked = f->packer.conf.policy;
+    classify_step(&f->packer, step);
+    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    return step;
+}
+
+static void decide(struct fixture *f, const struct place_terms *terms)
+{
+    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct berth_error err = {""};
+
+    if (place_decide(&scene, terms, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static size_t llc_of(struct fixture *f, const struct step *step)
+{
+    return f->packer.topo->core[f->packer.pool.stand[cpus_next(&step->body.task[0].home, 0)]].llc;
+}
+
+/* ---- all standings, one by one ---- */
+
+struct tried {
+    struct fixture *f;
+    enum wire_policy policy;
+    struct pool before, pool;
+    double best; /* gain */
+};
+
+static void try_standing(struct tried *tried)
+{
+    struct scene now = {&tried->f->packer, &tried->before, false};
+    struct scene next = {&tried->f->packer, &tried->pool, false};
+
+    tried->best = fmax(tried->best, gain_of(&now, &next, tried->policy));
+}
+
+/* Exchanges what stands from the n-th core on in every way. */
+static void try_all(struct tried *tried, size_t n, size_t cores)
+{
+    size_t *stand = tried->pool.stand, kept;
+
+    if (n + 1 >= cores) {
+        try_standing(tried);
+        return;
+    }
+    for (size_t i = n; i < cores; i++) {
+        kept = stand[n], stand[n] = stand[i], stand[i] = kept;
+        try_all(tried, n + 1, cores);
+        kept = stand[n], stand[n] = stand[i], stand[i] = kept;
+    }
+}
+
+static double best_gain(struct fixture *f, enum wire_policy policy, size_t cores)
+{
+    struct tried tried = {.f = f, .policy = policy};
+
+    assert_int_equal(pool_copy(&tried.before, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&tried.pool, &f->packer.pool), 0);
+    try_all(&tried, 0, cores);
+    pool_free(&tried.before);
+    pool_free(&tried.pool);
+    return tried.best;
+}
+
+/* Four programs on two caches of two: each policy finds its best standing, by its own score. */
+static void test_best_of_four(void **state)
+{
+    static const enum wire_policy policy[] = {WIRE_POLICY_CONTEND, WIRE_POLICY_PAIN,
+                                              WIRE_POLICY_SDC, WIRE_POLICY_ANIMAL,
+                                              WIRE_POLICY_MISSRATE};
+    struct fixture *f = *state;
+
+    for (int round = 0; round < 40; round++) {
+        enum wire_policy by = policy[round % 5];
+        struct step *step;
+        struct pool before;
+        double best;
+
+        f->packer.conf.policy = by;
+        for (uint32_t job = 0; job < 4; job++) {
+            char core[] = {(char)('0' + job), '\0'};
+
+            put(f, job + 1, core, exp(10 * noise_uniform(&noise)), exp(10 * noise_uniform(&noise)));
+        }
+        assert_true(forecast_update(&f->packer));
+        assert_int_equal(place_policy(&(struct scene){&f->packer, &f->packer.pool, false}), by);
+        best = best_gain(f, by, 4);
+        assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+        decide(f, NULL);
+        assert_true(gain_of(&(struct scene){&f->packer, &before, false},
+                            &(struct scene){&f->packer, &f->packer.pool, false},
+                            by) >= best - 1e-9);
+        pool_free(&before);
+        while ((step = TAILQ_FIRST(&f->packer.steps.live)))
+            registry_drop(&f->packer.steps, step);
+        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    }
+}
+
+/* ---- what moves cost ---- */
+
+/* Two streams together, two turtles together. */
+static void put_packed(struct fixture *f, struct step *step[4])
+{
+    step[0] = put(f, 1, "0", 20000, 20000);
+    step[1] = put(f, 2, "1", 20000, 20000);
+    step[2] = put(f, 3, "2", 10, 10);
+    step[3] = put(f, 4, "3", 10, 10);
+}
+
+static void test_must_pay(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step[4];
+    struct place_terms terms;
+
+    put_packed(f, step);
+    terms = weigh_terms(&f->packer, NULL);
+    terms.horizon_s = 0;
+    decide(f, &terms);
+    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    terms.horizon_s = 60;
+    decide(f, &terms);
+    assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
+}
+
+/* The newcomer moves for nothing, and one makes room for it; two others that could do better stay:
+ * nobody has come there. */
+static void test_newcomer(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step[4], *rival[2];
+    struct place_terms terms;
+
+    put_packed(f, step);
+    rival[0] = put(f, 5, "4", 20000, 20000);
+    rival[1] = put(f, 6, "5", 20000, 20000);
+    terms = weigh_terms(&f->packer, step[0]);
+    terms.others_stay = true;
+    decide(f, &terms);
+    assert_stand(&f->packer.pool, "0 1 2 3 4 5 - -"); /* there is no free core */
+    terms.others_stay = false;
+    decide(f, &terms);
+    assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
+    assert_int_equal(llc_of(f, rival[0]), llc_of(f, rival[1]));
+}
+
+/* ---- promises ---- */
+
+/* One that has much to lose may not be slowed down: it gets the quietest neighbour, though all
+ * together lose more. Whether that was enough is said. */
+static void test_bound(void **state)
+{
+    struct fixture *f = *state;
+    struct step *delicate = put(f, 1, "0", 10, 3000), *quiet, *step;
+    struct pool before;
+
+    put(f, 2, "1", 5000, 30000);
+    put(f, 3, "2", 5000, 30000);
+    quiet = put(f, 4, "3", 10, 10);
+    decide(f, NULL);
+    assert_true(llc_of(f, delicate) != llc_of(f, quiet)); /* two that have more to lose are apart */
+    delicate->place.max_slowdown = 0.02;
+    assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+    decide(f, &(struct place_terms){.horizon_s = 0});
+    assert_int_equal(llc_of(f, delicate), llc_of(f, quiet));
+    assert_true(gain_of(&(struct scene){&f->packer, &before, false},
+                        &(struct scene){&f->packer, &f->packer.pool, false},
+                        WIRE_POLICY_CONTEND) < 0);
+    pool_free(&before);
+    place_predict(&f->packer);
+    assert_true(delicate->place.met && delicate->place.predicted <= 0.02);
+    delicate->place.max_slowdown = 0;
+    place_predict(&f->packer);
+    assert_false(delicate->place.met);
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    assert_true(step->place.predicted > 0);
+}
+
+/* Who is isolated has no devil on its cache, whatever that costs. */
+static void test_isolated(void **state)
+{
+    struct fixture *f = *state;
+    struct step *asker = put(f, 1, "0", 3000, 3000), *devil = put(f, 2, "1", 20000, 20000);
+
+    put(f, 3, "2", 20000, 20000);
+    put(f, 4, "3", 10, 10);
+    asker->request.options.isolate = true;
+    decide(f, &(struct place_terms){.horizon_s = 0});
+    assert_true(llc_of(f, asker) != llc_of(f, devil));
+    assert_int_equal(llc_of(f, asker),
+                     llc_of(f, registry_find(&f->packer.steps, (struct wire_step_id){4, 0})));
+}
+
+/* ---- units ---- */
+
+/* A memory-bound task of two cores that is new may be divided over two memory nodes; one that runs
+ * is not, nor one that is no devil. */
+static void test_divided(void **state)
+{
+    static const double local[] = {0, 6, 6.5};
+    struct place_terms terms;
+    struct fixture *f;
+
+    fixture_close(*state);
+    *state = f = fixture_open("numa:2 l3:1 core:2 pu:1");
+    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_machine(f, 2, 2, local);
+    for (int fresh = 0; fresh < 2; fresh++) {
+        struct step *wide = put(f, 1, "0-1", 30000, 100), *turtle = put(f, 2, "2-3", 10, 10);
+        size_t here;
+
+        turtle->body.task[0].home = turtle->body.task[0].use = cpus_of("2");
+        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+        terms = weigh_terms(&f->packer, fresh ? wide : turtle);
+        decide(f, &terms);
+        here = (f->packer.pool.stand[0] < 2) + (size_t)(f->packer.pool.stand[1] < 2);
+        assert_int_equal(here == 1, fresh);
+        registry_drop(&f->packer.steps, wide);
+        registry_drop(&f->packer.steps, turtle);
+        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    }
+}
+
+/* mem=bind: the stream that is bound stays, and the other one goes. */
+static void test_bound_memory(void **state)
+{
+    static const double local[] = {0, 6, 6.5};
+    struct step *step[4];
+    struct fixture *f;
+
+    fixture_close(*state);
+    *state = f = fixture_open("numa:2 l3:1 core:2 pu:1");
+    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_machine(f, 2, 2, local);
+    put_packed(f, step);
+    step[1]->request.options.mem = WIRE_MEM_BIND;
+    step[1]->place.mems = cpus_of("0");
+    decide(f, NULL);
+    assert_int_equal(llc_of(f, step[1]), 0);
+    assert_int_equal(llc_of(f, step[0]), 1);
+}
+
+/* Several policies on one node: the one that all ask for, else the site's. */
+static void test_who_decides(void **state)
+{
+    struct fixture *f = *state;
+    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct step *a = put(f, 1, "0", 10, 10), *b = put(f, 2, "1", 100, 10);
+
+    a->place.policy_asked = b->place.policy_asked = WIRE_POLICY_PAIN;
+    assert_int_equal(place_policy(&scene), WIRE_POLICY_PAIN);
+    b->place.policy_asked = WIRE_POLICY_SDC;
+    assert_int_equal(place_policy(&scene), WIRE_POLICY_CONTEND);
+    a->profile.known = b->profile.known = false;
+    assert_int_equal(place_policy(&scene), WIRE_POLICY_DI);
+}
+
+/* All would do more work at home than where they stand: they go home. */
+static void test_home(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step[4];
+    struct place_terms terms = weigh_terms(&f->packer, NULL);
+    struct berth_error err;
+    struct weighed weighed;
+    struct pool next;
+
+    step[0] = put(f, 1, "0", 20000, 20000);
+    step[1] = put(f, 2, "2", 20000, 20000);
+    step[2] = put(f, 3, "4", 20000, 20000);
+    step[3] = put(f, 4, "6", 20000, 20000);
+    put(f, 5, "1", 10, 10), put(f, 6, "3", 10, 10), put(f, 7, "5", 10, 10);
+    put(f, 8, "7", 10, 10);
+    assert_int_equal(
+        pool_assign(&f->packer.pool, 4, (size_t[]){1, 2, 5, 6}, (size_t[]){2, 1, 6, 5}), 0);
+    assert_int_equal(llc_of(f, step[0]), llc_of(f, step[1]));
+    terms.moves_max = 1; /* no exchange */
+    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(weigh_decide(&(struct scene){&f->packer, &f->packer.pool, false},
+                                  &(struct scene){&f->packer, &next, false}, &terms, &weighed,
+                                  &err),
+                     0);
+    assert_stand(&next, "0 1 2 3 4 5 6 7");
+    assert_true(weigh_pays(&weighed, terms.horizon_s));
+    assert_int_equal(weighed.moves, 4);
+    pool_free(&next);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_best_of_four), CASE(test_must_pay),    CASE(test_newcomer),
+        CASE(test_bound),        CASE(test_isolated),    CASE(test_divided),
+        CASE(test_bound_memory), CASE(test_who_decides), CASE(test_home),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
