@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print figures and judge nothing.
 noinst_LTLIBRARIES += libbench.la
-libbench_la_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/unit/common/folder.c tests/unit/common/folder.h
+libbench_la_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench/berthd.c tests/bench/berthd.h \
+	tests/unit/common/folder.c tests/unit/common/folder.h
 
 noinst_PROGRAMS += tests/bench/register
 tests_bench_register_LDADD = libbench.la $(PACKER_LIBS)
@@ -55,6 +56,10 @@ tests_bench_metrics_LDADD = libbench.la $(PACKER_LIBS)
 # What a record costs the event loop, and how fast the ledger's thread is.
 noinst_PROGRAMS += tests/bench/ledger
 tests_bench_ledger_LDADD = libbench.la $(PACKER_LIBS)
+
+# What berthd costs while nothing happens: all that runs by itself, with many steps.
+noinst_PROGRAMS += tests/bench/steady
+tests_bench_steady_LDADD = libbench.la $(PACKER_LIBS)
 
 # What dividing the meters' energy among many steps costs.
 noinst_PROGRAMS += tests/bench/bill
