@@ -181,11 +181,24 @@ int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, 
     return 0;
 }
 
+/* Where a step's processes are those that descend from its tasks, one task that lives is enough:
+ * nobody has to look for its children. */
+static bool has_task(struct enforce *enforce, const struct enforce_step *step)
+{
+    for (size_t i = 0; i < step->ntasks && enforce->way->pids == enforce_pids_descend; i++)
+        if (is_alive(enforce, step->task[i].pid))
+            return true;
+    return false;
+}
+
 bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step)
 {
     struct enforce_pids list = {0};
-    bool alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
+    bool alive;
 
+    if (has_task(enforce, step))
+        return true;
+    alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
     free(list.pid);
     return alive;
 }
