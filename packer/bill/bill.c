@@ -9,6 +9,8 @@
 
 #define SHORTEST_S 0.001    /* of an interval */
 #define SAVE_S 1.0          /* between two writings of the state file */
+#define SAVE_REST 5000.0    /* and so many times what the last one took of a CPU, */
+#define SAVE_MOST_S 10.0    /* but not more */
 #define SAVE_END_S 0.1      /* and when a step has ended in between */
 #define RESTING_FACTOR 10.0 /* intervals are so much longer where no step runs */
 #define RESTING_MOST_S 20.0 /* but not that long: RAPL wraps around once a minute */
@@ -116,7 +118,8 @@ void bill_turn_at(struct packer *packer, double now_s)
     energy_read(bill->energy, now_s, &bill->reading);
     if (bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0)
         return; /* out of memory: the interval goes on */
-    if (bill->at_s - bill->saved_s >= SAVE_S)
+    if (bill->at_s - bill->saved_s >=
+        fmin(fmax(SAVE_S, SAVE_REST * bill->save_took_s), SAVE_MOST_S))
         bill_save(packer, bill);
 }
 

@@ -86,6 +86,7 @@ struct bill {
     struct bill_zone zone[ENERGY_ZONES];
     uint16_t package_of[CPUS_MAX];
     double at_s, due_s, saved_s;
+    double save_took_s; /* of a CPU */
     bool save_failed;
     bool busy_known;
     struct cpu_busy *busy, *busy_now; /* at at_s, and now */

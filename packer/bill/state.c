@@ -2,8 +2,9 @@
 /* bill_state - the file by which the bill outlives berthd: STATE_DIR/bill.
  *
  * One JSON object, written anew beside it and renamed, not synced: like the journal it has to
- * outlive the daemon, not the kernel. It is written by hand, for that is done once a second. What
- * cannot be read is set aside and said; accounts then begin anew. */
+ * outlive the daemon, not the kernel. It is written by hand, for that is done once a second, or
+ * less often where it takes long (a disk, many steps). What cannot be read is set aside and said;
+ * accounts then begin anew. */
 #include "packer/bill/parts.h"
 
 #include <errno.h>
@@ -109,6 +110,7 @@ void bill_save(const struct packer *packer, struct bill *bill)
     size_t length = 0;
     char *text = NULL;
     FILE *out = open_memstream(&text, &length);
+    uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     char path[PATH_MAX + 16];
     bool written = false;
 
@@ -121,6 +123,7 @@ void bill_save(const struct packer *packer, struct bill *bill)
         log_error("bill: totals are not kept for the next berthd: %s", strerror(errno));
     bill->save_failed = !written;
     bill->saved_s = bill->at_s;
+    bill->save_took_s = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) * 1e-9;
     free(text);
 }
 

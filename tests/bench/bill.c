@@ -3,7 +3,7 @@
  * packages with their memory and a platform meter, over ROUNDS (200) intervals.
  *
  * Meters are powercap's files in a folder; busy time is this machine's /proc/stat with the lines of
- * 192 CPUs. A turn reads both, divides five zones and, once a second, writes the state file. Timed
+ * 192 CPUs. A turn reads both, divides five zones and, when it is time, writes the state file. Timed
  * is the CPU time of this thread. */
 #include <errno.h>
 #include <stdio.h>
