@@ -310,9 +310,9 @@ static int end(struct day_sim *sim, const struct day_placer *placer, size_t at,
 
 struct run {
     const struct day_placer *placer;
-    size_t next;  /* job to be started */
-    size_t day;   /* that it is */
-    bool changed; /* jobs have started or ended */
+    size_t next;         /* job to be started */
+    size_t day;          /* that it is */
+    bool begun, changed; /* there was a turn; jobs have started or ended in this one */
 };
 
 /* Returns when something happens next. */
@@ -373,7 +373,7 @@ static int turn(struct day_sim *sim, struct run *run, struct berth_error *err)
 {
     const struct day_placer *placer = run->placer;
 
-    int64_t next = next_event(sim, run);
+    int64_t next = run->begun ? next_event(sim, run) : 0;
 
     advance(sim, next > sim->now ? next : sim->now);
     end_days(sim, run, false);
@@ -384,6 +384,7 @@ static int turn(struct day_sim *sim, struct run *run, struct berth_error *err)
                          (placer->changed && placer->changed(placer->state, sim, err) < 0)))
         return -1;
     run->changed = false;
+    run->begun = true;
     if (!day_sim_is_sound(sim))
         return berth_error_set(err, "%s: a job stands where it must not", placer->name);
     set_slowdowns(sim);

@@ -31,6 +31,7 @@ unit_programs = \
 	tests/unit/base/test_log \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
+	tests/unit/bench/test_day_sim \
 	tests/unit/bill/test_bill \
 	tests/unit/cli/calibrate/test_fit \
 	tests/unit/cli/calibrate/test_measure \
@@ -214,6 +215,7 @@ TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers t
 EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers
 
 # What a test takes from elsewhere.
+tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c
 tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_memory.c tests/bench/numa_random.c
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
