@@ -85,7 +85,7 @@ void reason_another(const struct step *step, char *text, size_t size)
     if (step->knowledge.rung == RUNG_NOTHING)
         append(text, size, "too little is known here for %s", asked);
     else
-        append(text, size, "%s gives way where steps ask for another policy or isolation", asked);
+        append(text, size, "%s gives way where steps ask for another policy", asked);
 }
 
 void place_reason(const struct step *step, char *text, size_t size)

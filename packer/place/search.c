@@ -376,34 +376,71 @@ static bool is_touched(const size_t *touched, size_t n, size_t cache)
     return false;
 }
 
+/* Predicts the cores in use on a cache, into slowdown[]: those of the parts there in their order,
+ * then *fixed that do not move. Also the traffic of all. Returns -1 where that cannot be told. */
+static int predict_cache(struct search *search, const size_t *cache_of, size_t cache, size_t *parts,
+                         size_t *fixed, double *gbps)
+{
+    size_t begin = search->fixed, end = list_cache(search, cache_of, cache, begin);
+
+    *parts = end - begin;
+    *fixed = 0;
+    for (size_t j = 0; j < search->fixed; j++)
+        if (search->core[j].cache == cache)
+            search->core[end + (*fixed)++] = search->core[j];
+    return forecast_cache(search->scene->packer->forecast,
+                          asked_beside(search, cache_of, search->domain[cache], cache),
+                          *parts + *fixed, search->core + begin, search->slowdown, gbps);
+}
+
 /* What the touched caches lose, and what others lose by the traffic that these put on their memory
  * nodes: in straight lines. */
 static double lost_on_caches(struct search *search, const size_t *cache_of, const size_t *touched,
                              size_t n)
 {
-    const struct forecast *forecast = search->scene->packer->forecast;
     double lost = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t domain = search->domain[touched[i]], begin = search->fixed, end, fixed = 0;
+        size_t domain = search->domain[touched[i]], parts, fixed;
         double gbps, minds = 0;
 
-        end = list_cache(search, cache_of, touched[i], begin);
-        for (size_t j = 0; j < search->fixed; j++)
-            if (search->core[j].cache == touched[i])
-                search->core[end + fixed++] = search->core[j];
-        if (forecast_cache(forecast, asked_beside(search, cache_of, domain, touched[i]),
-                           end + fixed - begin, search->core + begin, search->slowdown, &gbps) < 0)
+        if (predict_cache(search, cache_of, touched[i], &parts, &fixed, &gbps) < 0)
             continue;
         lost += lost_by(search, cache_of, touched[i], search->slowdown);
         for (size_t j = 0; j < fixed; j++)
-            lost += 1 - 1 / (1 + search->slowdown[end - begin + j]);
+            lost += 1 - 1 / (1 + search->slowdown[parts + j]);
         for (size_t p = 0; p < search->n; p++)
             if (search->domain[cache_of[p]] == domain && !is_touched(touched, n, cache_of[p]))
                 minds += search->minds[p];
         lost += minds * gbps;
     }
     return lost;
+}
+
+/* What comes to the scores of the other policies: bounds that are not kept on the touched caches,
+ * by contend, which alone can tell. */
+static double broken_bounds(struct search *search, const size_t *cache_of, const size_t *touched,
+                            size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t parts, fixed, at = 0;
+        bool any = false;
+        double gbps;
+
+        for (size_t p = 0; p < search->n; p++)
+            any |= cache_of[p] == touched[i] && !isnan(search->part[p].limit);
+        if (!any || predict_cache(search, cache_of, touched[i], &parts, &fixed, &gbps) < 0)
+            continue;
+        for (size_t p = 0; p < search->n; p++)
+            for (size_t core = 0;
+                 cache_of[p] == touched[i] && search->part[p].slot != FORECAST_IDLE &&
+                 core < search->part[p].cores;
+                 core++)
+                sum += broken(&search->part[p], search->slowdown[at++]);
+    }
+    return sum;
 }
 
 /* Returns the scores of the pairs on the touched caches, as lost work. */
@@ -426,7 +463,8 @@ static double lost_of(const size_t *cache_of, const size_t *touched, size_t n, v
     double lost;
 
     if (search->policy != WIRE_POLICY_CONTEND)
-        lost = scores_on_caches(search, cache_of, touched, n);
+        lost = scores_on_caches(search, cache_of, touched, n) +
+               broken_bounds(search, cache_of, touched, n);
     else if (search->in_use <= WHOLE_NODE)
         lost = search->calls++ % 2 ? lost_on_node(search, cache_of) : lost_before(search, cache_of);
     else

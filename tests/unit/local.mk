@@ -139,6 +139,7 @@ unit_programs = \
 	tests/unit/place/test_forecast \
 	tests/unit/place/test_isolation \
 	tests/unit/place/test_place \
+	tests/unit/place/test_policies \
 	tests/unit/place/test_power \
 	tests/unit/place/test_search \
 	tests/unit/place/test_reason \

@@ -82,9 +82,9 @@ static void test_another_policy(void **state)
     step.place.policy_asked = WIRE_POLICY_PAIN;
     assert_told(&step,
                 "predicted 50 % slower than alone (known by miss rate); pain gives way where steps "
-                "ask for another policy or isolation",
+                "ask for another policy",
                 "placed by contend: predicted 50 % slower than alone (known by miss rate); pain "
-                "gives way where steps ask for another policy or isolation");
+                "gives way where steps ask for another policy");
     step = placed(RUNG_NOTHING, NAN, NAN);
     step.place.policy = WIRE_POLICY_DI;
     assert_told(&step,
