@@ -138,7 +138,7 @@ static const struct word words[] = {
     {"cores", .value = "MIN-MAX", .set = set_cores,
      .help = "bounds for size, or one number of cores"},
     {"max-slowdown", .value = "PCT", .set = set_slowdown,
-     .help = "percent of its speed that it may lose to others"},
+     .help = "percent of its time alone that it may take longer beside others"},
     {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,
      .help = "memory policy over the nodes near its cores"},
     {"tag", .value = "NAME", .set = set_tag,

@@ -73,7 +73,7 @@ const struct conf_key conf_key[] = {
      "prediction; pain, sdc, animal and missrate by their scores of who should share a cache; di "
      "spreads them over packages and caches by miss rate, dio-power clusters them on few, so that "
      "the other packages sleep, where that does not cost more than it saves (edp in berth(7)). "
-     "Where nothing is known of any step, di."},
+     "Where nothing is known of any step, di. See berth-models(7)."},
     {"enforcement", START, "auto", CHOICE(conf_enforcement_name), FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},

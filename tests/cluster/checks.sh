@@ -141,7 +141,7 @@ explained() {
     ctl explain --json "$(id_of "$1")" | jq -r ".steps[0] | $2"
 }
 
-# knows TAG MISS_PMI [INSTRUCTIONS_PER_S]: a program of that tag misses so often.
+# knows TAG MISS_PMI [INSTRUCTIONS_PER_S [HITS]]: a program of that tag misses so often; with HITS, the rest of its profile.
 knows() {
     "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$@"
 }
