@@ -14,9 +14,9 @@
 #define SURPRISES_MOST 1.5 /* from which a program is taken to have changed */
 
 const struct evidence_constants evidence_constants = {
-    .doubt = {0.8, 0.65, 0.5, 0.45, 0.2},
+    .doubt = {0.7, 0.6, 0.5, 0.45, 0.2},
     .common = 0.5,
-    .stretch = 1.5,
+    .stretch = 1,
     .level = 0.15,
     .residual = 0.12,
     .points = 0.025,

@@ -30,8 +30,7 @@ static const struct json_field fields[] = {
     JSON_END,
 };
 
-/* Returns how well what is said of a program lets contend predict. */
-static enum evidence_rung rung_of(const struct app *app)
+enum evidence_rung ctl_observed_rung(const struct app *app)
 {
     bool misses = !isnan(app->llc_mpki) || !isnan(app->mem_gbps) || !isnan(app->mem_read_gbps);
 
@@ -101,7 +100,8 @@ static struct evidence *begin(const struct ctl_apps *apps)
     struct evidence *evidence = evidence_new(NULL);
 
     for (size_t i = 0; evidence && i < apps->n; i++)
-        if (evidence_program(evidence, i, evidence_constants.doubt[rung_of(&apps->app[i])]) < 0) {
+        if (evidence_program(evidence, i,
+                             evidence_constants.doubt[ctl_observed_rung(&apps->app[i])]) < 0) {
             evidence_free(evidence);
             evidence = NULL;
         }

@@ -12,6 +12,9 @@
 #include "packer/base/error.h"
 #include "packer/cli/plan/apps.h"
 
+/* Returns how well what is said of a program lets contend predict. */
+enum evidence_rung ctl_observed_rung(const struct app *app);
+
 /* Reads input.observed, the oldest first, of the programs that contend has studied; *evidence
  * (evidence_free) is NULL where nothing was observed. 0, or -1 and err, which names the field. */
 int ctl_observed_read(struct evidence **evidence, const struct ctl_apps *apps,
