@@ -167,18 +167,18 @@ static double sooner(double a_s, double b_s)
 double pipeline_observe(struct packer *packer)
 {
     double in_s = window_due(packer), bill_s = bill_due(packer);
-    bool changed = packer->steps_changed;
+    bool steps_changed = packer->steps_changed, rates_changed;
 
     packer->steps_changed = false;
     slowdown_windows(packer);
-    changed |= classify_windows(packer);
+    rates_changed = classify_windows(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
         forecast_learn(packer);
     }
-    if (packer->ledger && changed)
+    if (packer->ledger && (rates_changed || steps_changed))
         forecast_slowdowns(packer);
-    replace_turn(packer, changed);
+    replace_turn(packer, rates_changed, steps_changed);
     memory_turn(packer);
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }

@@ -35,6 +35,7 @@ struct watch {
 struct replace {
     struct dio dio;
     struct watch watch;
+    bool rates, steps; /* have changed, since it was decided last */
 };
 
 struct replace *replace_open(void)
@@ -244,6 +245,8 @@ static void check_regret(struct packer *packer, const struct dio_rules *rules)
     int known = 0;
     size_t n = 0;
 
+    if (watch->id && !same_pool(&packer->pool, &watch->after))
+        watch_end(watch); /* steps have come or gone: it cannot be undone */
     if (!watch->id)
         return;
     speed = calloc(watch->n + 1, sizeof(*speed));
@@ -376,16 +379,24 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
     pool_free(&next);
 }
 
-void replace_turn(struct packer *packer, bool changed)
+void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
 {
     struct dio_rules rules = rules_of(&packer->conf);
+    struct replace *replace = packer->replace;
+    bool changed;
 
-    if (!packer->replace || packer->conf.replace == CONF_OFF)
+    if (!replace || packer->conf.replace == CONF_OFF)
         return;
+    replace->rates |= rates_changed;
+    replace->steps |= steps_changed;
     check_regret(packer, &rules);
-    if (packer->replace->watch.id) /* the last move is not judged yet */
+    if (replace->watch.id) /* the last move is not judged yet */
         return;
-    if (changed || packer->replace->dio.agreed)
+    if (replace->steps) /* which is no noise: nothing has to be seen twice */
+        rules.agreements = 1;
+    changed = replace->rates || replace->steps;
+    replace->rates = replace->steps = false;
+    if (changed || replace->dio.agreed)
         decide(packer, &rules);
     if (changed)
         decide_as_if(packer, &rules);

@@ -23,8 +23,8 @@ struct replace;
 struct replace *replace_open(void);
 void replace_close(struct replace *replace); /* NULL is fine */
 
-/* Considers whether running steps are to be moved; `changed`: a step's rate has, since the last
- * turn. */
-void replace_turn(struct packer *packer, bool changed);
+/* Considers whether running steps are to be moved, where since the last turn a step's rate has
+ * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
+void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed);
 
 #endif

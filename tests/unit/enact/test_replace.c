@@ -309,6 +309,7 @@ static void start_apart(struct fixture *f, const char *tag)
     fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, tag));
     fixture_start(f, fixture_request(2, 0, "4-7", "4", 1, tag));
     assert_cpus(&step_of(f, 2)->place.cpus, "4");
+    pipeline_observe(&f->packer); /* that they have come is no news any more */
     step_of(f, 1)->place.policy_asked = step_of(f, 2)->place.policy_asked = WIRE_POLICY_DIO_POWER;
 }
 
