@@ -17,11 +17,12 @@
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 
-/* What the step's predicted slowdown rests on. */
-static void add_knowledge(struct json_object *object, const struct step_knowledge *knowledge)
+/* The step's predicted slowdown, what that rests on, and how sure it is. */
+static void add_knowledge(struct json_object *object, const struct step *step)
 {
-    json_add_text(object, "rung", step_rung_name[knowledge->rung]);
-    json_add_measure(object, "confidence", knowledge->confidence);
+    json_add_measure(object, "predicted_slowdown", step->place.predicted);
+    json_add_text(object, "rung", step_rung_name[step->knowledge.rung]);
+    json_add_measure(object, "confidence", step->place.confidence);
 }
 
 /* How many live steps are on each rung: {"stack distances": 2, ..}. */
@@ -120,8 +121,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_text(object, "class", step_class_name[step->class.id]);
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
-    add_knowledge(object, &step->knowledge);
-    json_add_measure(object, "predicted_slowdown", step->place.predicted);
+    add_knowledge(object, step);
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", stands(step));
     json_object_object_add(object, "llc", llcs_of(packer, stands(step)));
@@ -317,8 +317,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
-    json_add_measure(object, "predicted_slowdown", step->place.predicted);
-    add_knowledge(object, &step->knowledge);
+    add_knowledge(object, step);
     add_edp(object, &step->place.edp);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "max_slowdown", render_bound(packer, step));

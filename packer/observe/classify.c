@@ -102,22 +102,6 @@ bool classify_program(const struct packer *packer, size_t program, struct step_p
     return true;
 }
 
-/* Returns how sure a figure with such a relative error is. */
-static double confidence_of(double relative_error)
-{
-    return isnan(relative_error) ? NAN : fmax(0, 1 - relative_error);
-}
-
-/* Returns the relative error, one standard deviation, of what is counted of the step now. */
-static double counted_error(const struct step *step)
-{
-    double misses, error;
-
-    if (!step_counts_rate(step, RATE_MISS_PMI, &misses, &error) || !(misses > 0))
-        return NAN;
-    return error / 1.96 / misses;
-}
-
 static bool knows_counters(const struct step *step)
 {
     double accesses = step->profile.accesses, ipc = step->profile.ipc, error;
@@ -149,11 +133,7 @@ static void know(const struct packer *packer, struct step *step, bool others_kno
 
     knowledge->model = rung_of(step, others_known);
     knowledge->rung = program && program->windows > 0 ? RUNG_PAIRS : knowledge->model;
-    knowledge->confidence = knowledge->rung == RUNG_PAIRS     ? confidence_of(program->error)
-                            : knowledge->model >= RUNG_MISSES ? confidence_of(counted_error(step))
-                            : knowledge->model == RUNG_PROBE
-                                ? confidence_of(step->probe.error / step->probe.intensity)
-                                : NAN;
+    knowledge->windows = program ? program->windows : 0;
 }
 
 void classify_knowledge(struct packer *packer)

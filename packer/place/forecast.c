@@ -227,6 +227,15 @@ static double doubt_of(enum step_rung rung)
     return evidence_constants.doubt[of[rung]];
 }
 
+double forecast_confidence(const struct packer *packer, const struct step *step)
+{
+    double known = 0;
+
+    if (step->program < PROGRAMS_MAX)
+        known = evidence_known(packer->forecast->evidence, step->program);
+    return fmax(0, 1 - doubt_of(step->knowledge.model) * (1 - known));
+}
+
 /* ---- the evidence ---- */
 
 /* Returns the slot that stands for a program: its own, else the average. */

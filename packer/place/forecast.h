@@ -67,6 +67,11 @@ int forecast_node(const struct forecast *forecast, size_t n, const struct foreca
 
 /* ---- of the live steps (after forecast_update) ---- */
 
+/* Returns how sure a prediction of the step's slowdown is: one less the relative error, one
+ * standard deviation, that predictions by what is known of it have, as far as measurements of its
+ * program have not taken that away; 0 to 1. */
+double forecast_confidence(const struct packer *packer, const struct step *step);
+
 /* Returns the index of the memory node next to a cache. */
 size_t forecast_memory(const struct topo *topo, size_t llc);
 

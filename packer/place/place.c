@@ -231,6 +231,8 @@ void place_predict(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         step->place.predicted = slowdown ? slowdown[i++] : NAN;
+        step->place.confidence =
+            isnan(step->place.predicted) ? NAN : forecast_confidence(packer, step);
         step->place.met = step->place.predicted <= step->place.max_slowdown;
     }
     free(slowdown);

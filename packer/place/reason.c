@@ -58,14 +58,13 @@ static void add_prediction(const struct step *step, char *text, size_t size)
         return;
     append(text, size, "%spredicted %s %% slower than alone", text[0] ? "; " : "",
            reason_percent(step->place.predicted, percent));
-    if (knowledge->rung == RUNG_AVERAGE)
-        append(text, size, " (known by the average of the node's programs");
-    else
-        append(text, size, " (known by %s", step_rung_name[knowledge->rung]);
-    if (knowledge->rung == RUNG_PAIRS)
-        append(text, size, " and %s", step_rung_name[knowledge->model]);
-    if (!isnan(knowledge->confidence))
-        append(text, size, ", confidence %.2f", knowledge->confidence);
+    append(text, size, " (known by %s",
+           knowledge->model == RUNG_AVERAGE ? "the average of the node's programs"
+                                            : step_rung_name[knowledge->model]);
+    if (knowledge->windows > 0)
+        append(text, size, " and %.0f window%s beside others", knowledge->windows,
+               knowledge->windows < 1.5 ? "" : "s");
+    append(text, size, ", confidence %.2f", step->place.confidence);
     append(text, size, ")");
 }
 

@@ -117,8 +117,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->size.gbps = step->size.gbps_all = NAN;
     step->slowdown.now = step->slowdown.home = NAN;
     step->probe.rank = NAN;
-    step->place.max_slowdown = step->place.predicted = NAN;
-    step->knowledge.confidence = NAN;
+    step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;
     step->program = PROGRAM_NONE;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     TAILQ_INSERT_TAIL(&registry->live, step, link);

@@ -95,8 +95,7 @@ extern const char *const step_rung_name[STEP_RUNGS];
 struct step_knowledge {
     enum step_rung rung;  /* the best */
     enum step_rung model; /* the best that is no measured pair: what the model predicts from */
-    double confidence;    /* 0 to 1: one less the relative error (one standard deviation) of what
-                             the rung rests on; NAN where that is not known */
+    double windows;       /* of measuring that the pairs are from; 0: none were measured */
 };
 
 /* Which cores: the tasks' `use` (enforce.h). */
@@ -144,7 +143,9 @@ struct step_place {
      */
     double max_slowdown; /* at most, as its user asked */
     double predicted;    /* where it shall stand, by the decision that put it there */
-    bool met;            /* predicted is known, and not above max_slowdown */
+    double confidence; /* in predicted: one less the relative error (one standard deviation) that is
+                          to be expected of what it rests on; >= 0 */
+    bool met;          /* predicted is known, and not above max_slowdown */
 };
 
 /* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.

@@ -100,11 +100,9 @@ static void test_step(void **state)
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
     object = render_step(&f->packer, step);
-    assert_keys(
-        object,
-        "id job step state verified uid command tasks class miss_pmi policy rung confidence "
-        "predicted_slowdown home cpus llc mems "
-        "elapsed_s user_s system_s energy_j");
+    assert_keys(object, "id job step state verified uid command tasks class miss_pmi policy "
+                        "predicted_slowdown rung confidence home cpus llc mems "
+                        "elapsed_s user_s system_s energy_j");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
     assert_field(object, "command", "\"prog\"");
@@ -178,7 +176,6 @@ static void test_explanation(void **state)
     assert_field(object, "place.rank", "1");
     assert_field(object, "place.of", "2");
     assert_field(object, "place.rung", "\"stack distances\"");
-    assert_field(object, "place.confidence", "null");
     assert_field(object, "place.max_slowdown", "null");
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.3\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");

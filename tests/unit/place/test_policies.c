@@ -92,6 +92,7 @@ static size_t beside_deep(struct fixture *f, enum wire_policy policy)
         assert_int_equal(step[i]->place.policy, policy);
         assert_int_equal(step[i]->knowledge.rung, RUNG_DISTANCES);
         assert_false(isnan(step[i]->place.predicted));
+        assert_true(step[i]->place.confidence > 0.5 && step[i]->place.confidence < 1);
         if (i != DEEP && cache_of(f, step[i]) == cache_of(f, step[DEEP]))
             beside = i;
     }
@@ -135,6 +136,7 @@ static void test_nothing_known(void **state)
     start(f, 2, STREAM); /* something is known now: all are placed by that */
     assert_int_equal(step->place.policy, WIRE_POLICY_CONTEND);
     assert_int_equal(step->knowledge.rung, RUNG_AVERAGE);
+    assert_true(step->place.confidence < 0.5); /* but not much is known of this one */
 }
 
 /* What a step may lose at most is kept, though the policy would have it otherwise. */

@@ -19,8 +19,9 @@ static struct step placed(enum step_rung rung, double confidence, double predict
                                    .policy_asked = WIRE_POLICY_CONTEND,
                                    .rank = 2,
                                    .of = 4,
-                                   .predicted = predicted},
-                         .knowledge = {.rung = rung, .model = rung, .confidence = confidence}};
+                                   .predicted = predicted,
+                                   .confidence = confidence},
+                         .knowledge = {.rung = rung, .model = rung}};
 }
 
 static void assert_told(const struct step *step, const char *reason, const char *note)
@@ -37,16 +38,19 @@ static void test_rungs(void **state)
 {
     static const struct {
         enum step_rung rung, model;
-        double confidence;
+        double windows, confidence;
         const char *told;
     } cases[] = {
-        {RUNG_AVERAGE, RUNG_AVERAGE, NAN, "known by the average of the node's programs"},
-        {RUNG_PROBE, RUNG_PROBE, 0.5, "known by probe, confidence 0.50"},
-        {RUNG_MISSES, RUNG_MISSES, NAN, "known by miss rate"},
-        {RUNG_COUNTERS, RUNG_COUNTERS, 0.875, "known by counters, confidence 0.88"},
-        {RUNG_DISTANCES, RUNG_DISTANCES, 1, "known by stack distances, confidence 1.00"},
-        {RUNG_PAIRS, RUNG_DISTANCES, 0.8,
-         "known by measured pairs and stack distances, confidence 0.80"},
+        {RUNG_AVERAGE, RUNG_AVERAGE, 0, 0.25,
+         "known by the average of the node's programs, confidence 0.25"},
+        {RUNG_PROBE, RUNG_PROBE, 0, 0.5, "known by probe, confidence 0.50"},
+        {RUNG_COUNTERS, RUNG_COUNTERS, 0, 0.875, "known by counters, confidence 0.88"},
+        {RUNG_DISTANCES, RUNG_DISTANCES, 0, 1, "known by stack distances, confidence 1.00"},
+        {RUNG_PAIRS, RUNG_DISTANCES, 14, 0.8,
+         "known by stack distances and 14 windows beside others, confidence 0.80"},
+        {RUNG_PAIRS, RUNG_AVERAGE, 1, 0.8,
+         "known by the average of the node's programs and 1 window beside others, confidence "
+         "0.80"},
     };
     char wanted[256];
 
@@ -56,6 +60,7 @@ static void test_rungs(void **state)
         char note[256];
 
         step.knowledge.model = cases[i].model;
+        step.knowledge.windows = cases[i].windows;
         snprintf(wanted, sizeof(wanted), "predicted 3.1 %% slower than alone (%s)", cases[i].told);
         snprintf(note, sizeof(note), "placed by contend: %.200s", wanted);
         assert_told(&step, wanted, note);
@@ -76,14 +81,16 @@ static void test_nothing_known(void **state)
 /* Whom another policy has placed than the one that was asked for is told why. */
 static void test_another_policy(void **state)
 {
-    struct step step = placed(RUNG_MISSES, NAN, 0.5);
+    struct step step = placed(RUNG_MISSES, 0.5, 0.5);
 
     (void)state;
     step.place.policy_asked = WIRE_POLICY_PAIN;
     assert_told(&step,
-                "predicted 50 % slower than alone (known by miss rate); pain gives way where steps "
+                "predicted 50 % slower than alone (known by miss rate, confidence 0.50); pain "
+                "gives way where steps "
                 "ask for another policy",
-                "placed by contend: predicted 50 % slower than alone (known by miss rate); pain "
+                "placed by contend: predicted 50 % slower than alone (known by miss rate, "
+                "confidence 0.50); pain "
                 "gives way where steps ask for another policy");
     step = placed(RUNG_NOTHING, NAN, NAN);
     step.place.policy = WIRE_POLICY_DI;
@@ -96,16 +103,16 @@ static void test_another_policy(void **state)
 
 static void test_rules(void **state)
 {
-    struct step step = placed(RUNG_MISSES, NAN, 0.02);
+    struct step step = placed(RUNG_MISSES, 0.5, 0.02);
 
     (void)state;
     step.place.policy = step.place.policy_asked = WIRE_POLICY_DIO_POWER;
     step.place.edp.choice = PLACE_CLUSTERED;
     assert_told(&step,
                 "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
-                "apart; predicted 2.0 % slower than alone (known by miss rate)",
+                "apart; predicted 2.0 % slower than alone (known by miss rate, confidence 0.50)",
                 "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
-                "apart; predicted 2.0 % slower than alone (known by miss rate)");
+                "apart; predicted 2.0 % slower than alone (known by miss rate, confidence 0.50)");
 }
 
 /* Who was not decided about. */

@@ -58,10 +58,10 @@ places() {
     soon "pairs by $1" "$2" found
     same "pairs as berthctl plan says" "$2" "$(planned "$1")"
     for name in $NAMES; do
-        same "policy, and what is known of $name" "$(explained "$name" '.place | "\(.policy) \(.policy_asked) \(.rung)"')" "$1 $1 stack distances"
+        same "policy, and what is known of $name" "$(explained "$name" '.place | "\(.policy) \(.policy_asked) \(.rung) \(.confidence > 0.5)"')" "$1 $1 stack distances true"
         same "CPUs of $name" "$(cpus_of "$name")" "$(explained "$name" .place.cpus)"
     done
-    has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "by $1" "slower than alone (known by stack distances"
+    has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "by $1" "slower than alone (known by stack distances, confidence 0."
     stop deep mid light stream
 }
 
