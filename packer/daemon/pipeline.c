@@ -174,7 +174,8 @@ double pipeline_observe(struct packer *packer)
     rates_changed = classify_windows(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
-        forecast_learn(packer);
+        if (forecast_learn(packer))
+            replace_learnt(packer);
     }
     if (packer->ledger && (rates_changed || steps_changed))
         forecast_slowdowns(packer);

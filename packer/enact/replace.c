@@ -36,6 +36,8 @@ struct replace {
     struct dio dio;
     struct watch watch;
     bool rates, steps; /* have changed, since it was decided last */
+    bool learnt;       /* slowdowns were measured since then */
+    double decided_s;  /* when that was */
 };
 
 struct replace *replace_open(void)
@@ -379,6 +381,19 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
     pool_free(&next);
 }
 
+void replace_learnt(struct packer *packer)
+{
+    if (packer->replace)
+        packer->replace->learnt = true;
+}
+
+/* Whether anything has changed that a decision could turn on. */
+static bool is_due(const struct replace *replace)
+{
+    return replace->rates || replace->steps ||
+           (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
+}
+
 void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
 {
     struct dio_rules rules = rules_of(&packer->conf);
@@ -394,8 +409,11 @@ void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
         return;
     if (replace->steps) /* which is no noise: nothing has to be seen twice */
         rules.agreements = 1;
-    changed = replace->rates || replace->steps;
-    replace->rates = replace->steps = false;
+    changed = is_due(replace);
+    if (changed) {
+        replace->rates = replace->steps = replace->learnt = false;
+        replace->decided_s = clock_s();
+    }
     if (changed || replace->dio.agreed)
         decide(packer, &rules);
     if (changed)

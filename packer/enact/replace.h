@@ -17,11 +17,18 @@
 /* Windows after a move before its effect is judged. */
 #define REPLACE_WINDOWS 3
 
+/* How long what was measured of steps beside each other waits for a decision, if nothing else
+ * changes. */
+#define REPLACE_LEARNT_S 60
+
 struct replace;
 
 /* NULL when out of memory. */
 struct replace *replace_open(void);
 void replace_close(struct replace *replace); /* NULL is fine */
+
+/* Slowdowns were measured: what is predicted has changed. */
+void replace_learnt(struct packer *packer);
 
 /* Considers whether running steps are to be moved, where since the last turn a step's rate has
  * changed, or steps have come or gone. What only rates say has to be said twice in a row. */

@@ -21,10 +21,10 @@ static void write_sample(FILE *file, const char *step, int at, double work, doub
             step, at, work * instructions, at * 3e9, work * accesses, work * misses, at * 1e9);
 }
 
-/* Instructions, accesses and misses of a second: devils miss 30000 times per million instructions,
- * turtles 10; "tired" is a devil that does half as much from the 12th second on, "slower" and
- * "slow" are turtles that do 0.85 and 0.6 of it from then on, "lesser" a devil that does 0.94 and
- * "relieved" a turtle that does 1.2 of it. */
+/* Instructions, accesses and misses of a second: a stream misses with all its accesses; devils miss
+ * 30000 times per million instructions, turtles 10; "tired" is a devil that does half as much from
+ * the 12th second on, "slower" and "slow" are turtles that do 0.85 and 0.6 of it from then on,
+ * "lesser" a devil that does 0.94 and "relieved" a turtle that does 1.2 of it. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -32,6 +32,7 @@ static void write_recording(const char *path)
     assert_non_null(file);
     for (int at = 1; at <= 60; at++) {
         write_sample(file, "devil", at, at, 1e9, 40e6, 30e6);
+        write_sample(file, "stream", at, at, 1e9, 30e6, 30e6);
         write_sample(file, "turtle", at, at, 4e9, 400e3, 40e3);
         write_sample(file, "tired", at, at <= 12 ? at : 12 + (at - 12) * 0.5, 1e9, 40e6, 30e6);
         write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
@@ -302,6 +303,30 @@ static void test_bound(void **state)
     assert_int_equal(llc_of(f, 1), 1);
 }
 
+/* FIDELITY DIO-1: two streams on the two caches of one memory node, which has so much bandwidth,
+ * and two turtles on those of another: a stream goes to the other node. */
+static void test_memory_nodes(void **state)
+{
+    static const double local[] = {0, 6, 9, 10.5, 11};
+    struct fixture *f;
+
+    fixture_close(*state);
+    f = *state = fixture_open("package:2 numa:1 l3:2 core:2 pu:1");
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_machine(f, 2, 4, local);
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "stream");
+    fixture_run(f, 2, "2", "stream");
+    fixture_run(f, 3, "4", "turtle");
+    fixture_run(f, 4, "6", "turtle");
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_true(llc_of(f, 1) / 2 != llc_of(f, 2) / 2);
+    assert_true(llc_of(f, 3) / 2 != llc_of(f, 4) / 2);
+}
+
 /* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
  * 40 W and 5 W for each core, and 10 W where they sleep. */
 static void start_apart(struct fixture *f, const char *tag)
@@ -407,6 +432,7 @@ int main(void)
         CASE(test_others_come_and_go),
         CASE(test_forecast),
         CASE(test_bound),
+        CASE(test_memory_nodes),
         CASE(test_cluster),
         CASE(test_cluster_unknown),
         CASE(test_cluster_regret),
