@@ -35,7 +35,8 @@ struct app_machine {
     double llc_bytes, dram_gbps, clock_ghz; /* NAN: not known; dram_gbps is that of one memory node,
                                                over all its caches */
     size_t llc_ways, line_bytes;            /* 0: not known */
-    bool own_prefetchers;                   /* each core's prefetcher learns from that core alone */
+    size_t caches;        /* last-level caches that share a memory node; 0: not known, one */
+    bool own_prefetchers; /* each core's prefetcher learns from that core alone */
     bool dram_calibrated; /* dram_gbps was measured, else it is what the memory could do by its data
                              sheet */
     double dram_seen_gbps; /* the most that was seen to come from one memory node; 0: nothing was */

@@ -5,13 +5,21 @@
  * grows at the miss rate of a cache of its present size; the programs' footprints grow together
  * until they fill the cache, and that is what each one has of it.
  *
- * Memory: a program waits for a part of each miss, little of it where a prefetcher asked; and its
- * lines come later the more lines the others read and write meanwhile (what its own lines make each
- * other wait is in its time alone). A prefetched line vouches for one that was not: a program that
- * runs through memory in order misses the first of what is prefetched after it, and waits for
- * neither; only demands beyond that are alone.
+ * Waiting: a program waits while at least one of its lines is under way that it cannot do without,
+ * the less for each the more of them there are at a time (little of it where a prefetcher asked). A
+ * prefetched line vouches for one that was not: a program that runs through memory in order misses
+ * the first of what is prefetched after it, and waits for neither; only demands beyond that are
+ * alone.
  *
- * A slower program asks for less of both: what contend_group returns is the equilibrium.
+ * Memory: one queue per memory node over all its caches. With the load u, as part of what it can
+ * give, a line takes (1 - u^p)^(-1/p) times as long, p the root of the number of channels; so that
+ * n copies of a program that only waits for memory follow the soft roof (1 + v^p)^(1/p), v what
+ * they would ask of an idle one. A line that no other hides is also later by `queue` * u. What a
+ * program's own lines make each other wait is in its time alone.
+ *
+ * Where more caches than a few share a memory node, each has a port of its own, a queue alike.
+ *
+ * A slower program asks for less of all: what contend_node returns is the equilibrium.
  *
  * Where only the accesses a and the misses m[w] with w = 1 .. W ways were measured (per million
  * instructions; by cache allocation, say), the profile is hits[0] = a - m[1], hits[w-1] = m[w-1] -
@@ -30,18 +38,27 @@
 
 /* What is not in the input: figures of cores and memories, the same for all programs. */
 struct contend_constants {
-    double hit_ns;     /* latency of the last cache */
-    double miss_ns;    /* what memory adds to that while the channel is idle */
-    double core_cpi;   /* cycles per instruction that a core needs itself */
-    double exposed;    /* part of a demand's latency for which a program stands still, as far as its
-                          time alone does not say otherwise */
-    double doubt;      /* of that: variance of core_cpi over that of exposed */
-    double prefetched; /* part of a prefetched line's delay for which it stands still */
-    double queue_ns;   /* by which a line is late when the others take half of the channel's time */
-    double write; /* lines read that delay others as much as a line written: the channel turns round
-                     for it twice */
-    double copies; /* part of its prefetches that a program loses beside a copy of itself, where
-                      they train the entries of one prefetcher */
+    double hit_ns;       /* latency of the last cache */
+    double miss_ns;      /* what memory adds to that while the way there is idle */
+    double core_cpi;     /* least cycles per instruction of a core that waits for nothing */
+    double exposed;      /* part of a line's latency for which a program stands still, where it has
+                            few of them under way */
+    double prefetched;   /* of that, what counts of a line that was prefetched */
+    double queue;        /* by which a line is later, as part of miss_ns, the more the nearer memory
+                            comes to what it can give */
+    double channel_gbps; /* nominal bandwidth of one memory channel: tells how many there are */
+    double reachable;    /* part of memory's nominal bandwidth that reads can have with many */
+    double lost;         /* what one channel has less than that */
+    double alone;        /* most of the reachable one that a program alone is taken to use */
+    double port;    /* where several caches share a memory node: how many times its even part one of
+                       them can have */
+    double write;   /* lines read that delay others as much as a line written: the channel turns
+                       round for it twice */
+    double written; /* part of the traffic, where it is not known */
+    double spread;  /* part of the cache by which 1 - 1/e of the hits are kept, where no profile
+                       is known */
+    double copies;  /* part of its prefetches that a program loses beside a copy of itself, where
+                       they train the entries of one prefetcher */
 };
 
 /* Those that contend_new takes where it is given none. */
@@ -50,17 +67,17 @@ extern const struct contend_constants contend_constants;
 /* What was not known, and is assumed. */
 enum contend_assumed {
     CONTEND_IPC = 1 << 0,       /* one instruction per cycle */
-    CONTEND_SDP = 1 << 1,       /* hits are spread evenly over the ways */
+    CONTEND_SDP = 1 << 1,       /* hits fall off exponentially with the share of the cache */
     CONTEND_HITS = 1 << 2,      /* neither profile nor accesses: no hits, the cache has no effect */
     CONTEND_MISSES = 1 << 3,    /* no misses */
     CONTEND_SHARE = 1 << 4,     /* all that hits is demands */
     CONTEND_DEMAND = 1 << 5,    /* all accesses are demands */
-    CONTEND_WRITES = 1 << 6,    /* nothing is written back */
+    CONTEND_WRITES = 1 << 6,    /* a part of all traffic is written */
     CONTEND_CLOCK = 1 << 7,     /* of the machine: 3 GHz */
     CONTEND_BYTES = 1 << 8,     /* 1 MiB of cache */
-    CONTEND_WAYS = 1 << 9,      /* as many ways as the largest profile has */
+    CONTEND_WAYS = 1 << 9,      /* as many ways as the largest profile has, or 16 */
     CONTEND_LINE = 1 << 10,     /* 64 bytes */
-    CONTEND_BANDWIDTH = 1 << 11 /* the channel never fills: no queue */
+    CONTEND_BANDWIDTH = 1 << 11 /* one channel, or what was seen of it */
 };
 
 struct contend;
@@ -79,6 +96,10 @@ void contend_free(struct contend *contend); /* NULL is fine */
  * grow up to it: between there are idle ones, which slow nobody down. Returns 0; -1 with errno
  * EINVAL or ENOMEM as of contend_new, with *contend as it was; else *contend may have moved. */
 int contend_set(struct contend **contend, size_t slot, const struct app *app);
+
+/* Says that so much came from one memory node, GB/s: it can give that much. Counts where what it
+ * can give was not measured. */
+void contend_seen(struct contend *contend, double gbps);
 
 /* Returns the bits of contend_assumed of program i; of the machine, for i beyond the programs. */
 unsigned contend_assumed(const struct contend *contend, size_t i);

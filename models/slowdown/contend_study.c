@@ -4,21 +4,31 @@
 #include "models/slowdown/contend_study.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #define WAYS_UNKNOWN 16 /* of a cache, where nobody knows */
+#define CHANNELS_MAX 64 /* of a memory node */
+#define WAITS_MOST 20   /* exposed lines under way at a time */
+#define ROOM_LEAST 0.05 /* of a core's time, however many instructions it retires */
 
 const struct contend_constants contend_constants = {
-    .hit_ns = 8,
-    .miss_ns = 45,
-    .core_cpi = 1.2,
-    .exposed = 0.13,
-    .doubt = 13.5,
-    .prefetched = 0.08,
-    .queue_ns = 255,
+    .hit_ns = 60,
+    .miss_ns = 80,
+    .core_cpi = 0.38,
+    .exposed = 0.4,
+    .prefetched = 0.56,
+    .queue = 0.44,
+    .channel_gbps = 19.2,
+    .reachable = 0.96,
+    .lost = 0.47,
+    .alone = 0.6,
+    .port = 2.2,
     .write = 1.5,
+    .written = 0.25,
+    .spread = 0.22,
     .copies = 0.8,
 };
 
@@ -29,42 +39,70 @@ static double or_else(double value, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
-/* Misses per instruction over the ways. */
-static void curve_of(const struct app_sdp *sdp, size_t ways, double *curve)
+/* Fills in the misses per instruction of a profile; between two numbers of ways, a straight line.
+ */
+static void curve_of(const struct contend *contend, const struct app_sdp *sdp, double *curve)
 {
-    curve[ways] = sdp->misses / 1e6;
-    for (size_t i = sdp->ways; i > ways; i--)
-        curve[ways] += sdp->hits[i - 1] / 1e6;
-    for (size_t i = ways; i > 0; i--)
-        curve[i - 1] = curve[i] + (i <= sdp->ways ? sdp->hits[i - 1] / 1e6 : 0);
+    size_t steps = contend->cells / contend->ways; /* of a way */
+
+    curve[contend->cells] = sdp->misses / 1e6;
+    for (size_t i = sdp->ways; i > contend->ways; i--)
+        curve[contend->cells] += sdp->hits[i - 1] / 1e6;
+    for (size_t i = contend->cells; i > 0; i--) {
+        size_t way = (i - 1) / steps;
+
+        curve[i - 1] = curve[i];
+        if (way < sdp->ways)
+            curve[i - 1] += sdp->hits[way] / 1e6 / (double)steps;
+    }
 }
 
-/* Without a profile: hits at each position alike. */
-static void curve_even(double accesses, double misses, size_t ways, double *curve)
+/* Fills in the same without a profile: of what hits with the whole cache, the part that misses with
+ * a share of it falls off exponentially. */
+static void curve_spread(const struct contend *contend, double accesses, double misses,
+                         double *curve)
 {
-    for (size_t i = 0; i <= ways; i++)
-        curve[i] = misses + fmax(0, accesses - misses) * (double)(ways - i) / (double)ways;
+    double spread = contend->constants.spread, last = exp(-1 / spread);
+
+    for (size_t i = 0; i <= contend->cells; i++) {
+        double lost = exp(-(double)i / (double)contend->cells / spread) - last;
+
+        curve[i] = misses + fmax(0, accesses - misses) * lost / (1 - last);
+    }
 }
 
-/* Misses per instruction of any kind over the ways. line_gbps: traffic of one line for each
- * instruction. */
+/* Returns the lines that are read per instruction by what was counted of the traffic, NAN where
+ * that says nothing. line_gbps: traffic of one line for each instruction. */
+static double lines_read(const struct contend *contend, const struct app *app, double line_gbps)
+{
+    double gbps = app->mem_gbps - app->mem_write_gbps;
+
+    if (!isnan(app->mem_read_gbps))
+        return app->mem_read_gbps / line_gbps;
+    if (app->sdp.ways > 0)
+        return NAN;
+    gbps = or_else(gbps, app->mem_gbps * (1 - contend->constants.written));
+    return (gbps < 0 ? 0 : gbps) / line_gbps;
+}
+
+/* Fills in the misses per instruction of any kind. Where misses and traffic are both known and do
+ * not agree, the larger one: counters may leave out what is prefetched. */
 static void all_misses(const struct contend *contend, struct study *study, const struct app *app,
                        double line_gbps, double *misses)
 {
-    double least = or_else(app->llc_mpki / 1e3, app->mem_read_gbps / line_gbps);
+    double least = fmax(app->llc_mpki / 1e3, lines_read(contend, app, line_gbps));
 
     if (app->sdp.ways > 0) {
-        curve_of(&app->sdp, contend->ways, misses);
+        curve_of(contend, &app->sdp, misses);
         return;
     }
-    least = or_else(least, app->mem_gbps / line_gbps);
     study->assumed |= CONTEND_SDP;
     if (isnan(least))
         study->assumed |= CONTEND_MISSES;
     if (isnan(app->llc_apki))
         study->assumed |= CONTEND_HITS;
     least = or_else(least, 0);
-    curve_even(or_else(app->llc_apki / 1e3, least), least, contend->ways, misses);
+    curve_spread(contend, or_else(app->llc_apki / 1e3, least), least, misses);
 }
 
 /* Of these, the ones that the program waits for: what is known best of demands, of prefetches, of
@@ -72,71 +110,64 @@ static void all_misses(const struct contend *contend, struct study *study, const
 static void demand_misses(const struct contend *contend, struct study *study, const struct app *app,
                           const double *misses, double *demand)
 {
-    size_t ways = contend->ways;
-    double share = app->llc_demand_mpki / 1e3 / misses[ways];
+    size_t cells = contend->cells;
+    double share = app->llc_demand_mpki / 1e3 / misses[cells];
 
     if (app->sdp_demand.ways > 0) {
-        curve_of(&app->sdp_demand, ways, demand);
+        curve_of(contend, &app->sdp_demand, demand);
     } else if (app->sdp_prefetch.ways > 0) {
-        curve_of(&app->sdp_prefetch, ways, demand);
-        for (size_t i = 0; i <= ways; i++)
+        curve_of(contend, &app->sdp_prefetch, demand);
+        for (size_t i = 0; i <= cells; i++)
             demand[i] = fmax(0, misses[i] - demand[i]);
     } else {
         study->assumed |= isfinite(share) ? CONTEND_SHARE : CONTEND_DEMAND;
         share = isfinite(share) ? share : 1;
-        for (size_t i = 0; i <= ways; i++)
-            demand[i] = misses[i] - fmax(0, 1 - share) * misses[ways];
+        for (size_t i = 0; i <= cells; i++)
+            demand[i] = misses[i] - fmax(0, 1 - share) * misses[cells];
     }
-    for (size_t i = 0; i <= ways; i++)
+    for (size_t i = 0; i <= cells; i++)
         demand[i] = fmin(demand[i], misses[i]);
 }
 
 /* Lines written to memory per instruction: alone, and once nothing hits any more. Between them they
- * grow with the misses, for a line that stays collects writes. */
-static void writes(struct study *study, const struct app *app, double line_gbps, double misses,
-                   double *alone, double *most)
+ * grow with the misses, for a line that stays collects writes. Where nothing is known of them they
+ * are a part of all traffic. */
+static void writes(const struct contend *contend, struct study *study, const struct app *app,
+                   double line_gbps, const double *misses, double *alone, double *most)
 {
-    double read = or_else(app->mem_read_gbps, misses * line_gbps);
+    double written = contend->constants.written, each = written / (1 - written);
+    double read =
+        or_else(app->mem_read_gbps, app->sdp.ways > 0 ? misses[contend->cells] * line_gbps : NAN);
     double gbps = or_else(app->mem_write_gbps, app->mem_gbps - read);
 
     *most = app->llc_wb_apki / 1e3;
     *alone = or_else(gbps / line_gbps, *most);
-    if (isnan(*alone))
+    if (isnan(*alone)) {
         study->assumed |= CONTEND_WRITES;
-    *alone = fmax(or_else(*alone, 0), 0);
+        *alone = each * or_else(lines_read(contend, app, line_gbps), misses[contend->cells]);
+        *most = *alone * (misses[contend->cells] > 0 ? misses[0] / misses[contend->cells] : 1);
+    }
+    *alone = fmax(*alone, 0);
     *most = fmax(*alone, or_else(*most, *alone));
 }
 
 /* ---- one program, tabulated ---- */
 
-/* Ways that are touched within each point's time: d(ways)/dt is the rate of misses with that many
- * ways, in ways of `lines` lines. Misses are a straight line between two numbers of ways, so that
- * the footprint grows exponentially there. */
-static void tabulate_footprint(const struct contend *contend, struct study *study,
-                               const double *misses, double lines, size_t cores)
+/* Fills in the times: a cell is touched at the rate of the misses, which within it are a straight
+ * line over the share, so that the time is their logarithm. */
+static void tabulate_times(const struct contend *contend, struct study *study, const double *misses,
+                           double cores)
 {
-    double per_ns = (double)cores / study->ns / lines;
-    double begin = 0; /* ns at which `way` ways are full */
-    size_t way = 0;
+    double bytes = or_else(contend->machine.llc_bytes, 1 << 20);
+    double lines = fmax(bytes / contend->line_bytes / (double)contend->cells, 1);
+    double scale = lines * study->ns / cores, time = 0;
 
-    for (size_t point = 0; point < CONTEND_POINTS; point++) {
-        double time = exp2((double)point / CONTEND_STEPS), part = 0;
+    study->point[0].time_ns = 0;
+    for (size_t i = 0; i < contend->cells; i++) {
+        double first = misses[i], less = first - misses[i + 1];
 
-        while (way < contend->ways) {
-            double rate = misses[way] * per_ns, slope = rate - misses[way + 1] * per_ns;
-            bool straight = slope < 1e-9 * rate;
-            double whole = straight ? 1 / rate : log(misses[way] / misses[way + 1]) / slope;
-
-            if (!(time >= begin + whole)) {
-                double grown = (time - begin) * (straight ? rate : slope);
-
-                part = rate > 0 ? straight ? grown : -expm1(-grown) * rate / slope : 0;
-                break;
-            }
-            begin += whole;
-            way++;
-        }
-        study->footprint[point] = fmin((double)way + part, (double)contend->ways);
+        time += scale * (less < 1e-9 * first ? 1 / first : log(first / misses[i + 1]) / less);
+        study->point[i + 1].time_ns = time < FLT_MAX ? (float)time : FLT_MAX;
     }
 }
 
@@ -146,75 +177,121 @@ static double part_alone(const double *misses, const double *demand)
     return demand[0] > 0 ? fmax(0, 2 * demand[0] - misses[0]) / demand[0] : 0;
 }
 
-/* The part of a demand's latency that the program waits for lies between two guesses: the usual
- * one, and what its time alone says, that the cycles which the core does not need itself are spent
- * waiting. Least squares: the more there is to wait for, the more its time tells. */
-static double exposed_of(const struct contend_constants *constants, double wait_cycles, double cpi)
-{
-    double spare = fmax(0, cpi - constants->core_cpi), doubt = constants->doubt;
+/* A program's time is that in which none of its exposed lines is under way, when the core works,
+ * and the rest, when it waits: as lines come independently, and l of them are exposed for d ns an
+ * instruction, t = core + t * (1 - exp(-l * d / t)). The more there are at a time, the more they
+ * hide each other. */
 
-    return fmin(1, (constants->exposed * doubt + wait_cycles * spare) /
-                       (doubt + wait_cycles * wait_cycles));
+/* Returns the time per instruction of which the core works that long. exposed_ns: l * d. */
+static double time_of(double core_ns, double exposed_ns)
+{
+    double waits = log1p(exposed_ns / core_ns); /* exposed_ns / t; the root of w * exp(w) */
+
+    for (int i = 0; i < 5; i++)
+        waits -= (waits - exposed_ns / core_ns * exp(-waits)) / (1 + waits);
+    return core_ns * exp(waits);
 }
 
-/* What the program waits for. An exposed part of the demands that stand alone, hits and misses, as
- * far as its time alone has room for it; of all other lines the part `prefetched` of their delay.
+/* Finds what a program waits for at once, more than with all of the cache, and what grows when
+ * lines are late. */
+static void wait_of(double core_ns, double all_ns, double waited_ns, double late_ns, float *wait,
+                    float *late)
+{
+    double ns = time_of(core_ns, waited_ns);
+
+    *wait = (float)fmax(0, ns - all_ns);
+    *late = (float)(ns * -expm1(-late_ns / ns));
+}
+
+/* What the program waits for: the demands that stand alone; all other lines count as `prefetched`
+ * of one when they are late. A core that retires nearly as much as it can has no room for waiting.
  */
 static void tabulate_waits(const struct contend *contend, struct study *study, const double *misses,
-                           const double *demand, double cycle_ns)
+                           const double *demand, double ipc)
 {
     const struct contend_constants *constants = &contend->constants;
-    size_t ways = contend->ways;
-    double alone = part_alone(misses, demand);
-    double hits_ns = alone * (demand[0] - demand[ways]) * constants->hit_ns;
-    double misses_ns = alone * demand[ways] * constants->miss_ns;
-    double exposed = exposed_of(constants, (hits_ns + misses_ns) / cycle_ns, study->ns / cycle_ns);
-    double room = fmin(1, study->ns / (exposed * (hits_ns + misses_ns)));
+    size_t cells = contend->cells;
+    double alone = part_alone(misses, demand), prefetched = constants->prefetched;
+    double exposed = constants->exposed * fmax(ROOM_LEAST, 1 - constants->core_cpi * ipc);
+    double miss_ns = exposed * constants->miss_ns, hit_ns = exposed * constants->hit_ns;
+    double all = alone * (demand[cells] * miss_ns + (demand[0] - demand[cells]) * hit_ns);
+    double core_ns = study->ns * exp(-fmin(WAITS_MOST, all / study->ns));
+    double all_ns = time_of(core_ns, all), part;
 
-    for (size_t i = 0; i <= ways; i++) {
-        double prefetched = misses[i] - demand[i], waited = exposed * alone * demand[i];
+    for (size_t i = 0; i <= cells; i++) {
+        double ahead = misses[i] - demand[i], waited = alone * demand[i];
+        double wait = waited * miss_ns + alone * (demand[0] - demand[i]) * hit_ns;
+        double late = (waited + prefetched * (misses[i] - waited)) * miss_ns;
+        double copied = ahead * miss_ns + (misses[0] - demand[0] - ahead) * hit_ns;
+        struct study_point *point = &study->point[i];
 
-        study->wait_ns[i] = room * waited * constants->miss_ns;
-        study->late[i] = room * (waited + constants->prefetched * (misses[i] - alone * demand[i]));
-        study->copy_ns[i] = room * exposed * constants->copies *
-                            (prefetched * constants->miss_ns +
-                             (misses[0] - demand[0] - prefetched) * constants->hit_ns);
-        study->copy_late[i] =
-            room * constants->copies * prefetched * fmax(0, exposed - constants->prefetched);
+        wait_of(core_ns, all_ns, wait, late, &point->wait_ns, &point->late_ns);
+        point->copy_wait_ns = point->wait_ns;
+        point->copy_late_ns = point->late_ns;
+        if (constants->copies > 0)
+            wait_of(core_ns, all_ns, wait + constants->copies * copied,
+                    late + constants->copies * (1 - prefetched) * ahead * miss_ns,
+                    &point->copy_wait_ns, &point->copy_late_ns);
     }
+    part = fmin(study->point[cells].late_ns / study->ns, 1 - 1e-9); /* 1 - exp(-x) */
+    study->queue = constants->queue * (part > 1e-9 ? part / -log1p(-part) : 1);
 }
 
-static void tabulate_lines(const struct contend *contend, struct study *study, const double *misses,
-                           double cores, double written_alone, double written_most)
+/* What its lines take of the way to memory: alone as its traffic says, where that is known. */
+static void tabulate_lines(const struct contend *contend, struct study *study,
+                           const struct app *app, double line_gbps, const double *misses)
 {
-    size_t ways = contend->ways;
-    double most = misses[0] - misses[ways];
+    size_t cells = contend->cells;
+    double most = misses[0] - misses[cells], cores = (double)app->cores, alone, written;
+    double read = or_else(lines_read(contend, app, line_gbps), misses[cells]);
+    double scale = app->sdp.ways == 0 && misses[cells] > 0 ? read / misses[cells] : 1;
 
-    for (size_t i = 0; i <= ways; i++) {
-        double lost = most > 0 ? (misses[i] - misses[ways]) / most : 0;
-        double written = written_alone + (written_most - written_alone) * lost;
+    writes(contend, study, app, line_gbps, misses, &alone, &written);
+    for (size_t i = 0; i <= cells; i++) {
+        double more = scale * (misses[i] - misses[cells]);
+        double lost = most > 0 ? (misses[i] - misses[cells]) / most : 0;
 
-        study->lines[i] = cores * (misses[i] + contend->constants.write * written);
+        study->point[i].lines =
+            (float)(cores *
+                    (read + more + contend->constants.write * (alone + (written - alone) * lost)));
     }
+    study->gbps = study->point[cells].lines * contend->line_bytes / study->ns;
 }
 
-static void study_app(const struct contend *contend, struct study *study, const struct app *app)
+static void study_app(struct contend *contend, struct study *study, const struct app *app)
 {
-    const struct app_machine *machine = &contend->machine;
-    double line_bytes = contend->line_bytes;
-    double way_lines = or_else(machine->llc_bytes, 1 << 20) / line_bytes / (double)contend->ways;
-    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], written_alone, written_most;
-    double cycle_ns = 1 / or_else(machine->clock_ghz, 3), line_gbps;
+    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], line_gbps, ipc;
 
     study->assumed = app->ipc >= CONTEND_LEAST ? 0 : CONTEND_IPC;
-    study->ns = cycle_ns / (study->assumed ? 1 : app->ipc);
-    line_gbps = line_bytes * (double)app->cores / study->ns;
+    ipc = study->assumed ? 1 : app->ipc;
+    study->ns = 1 / or_else(contend->machine.clock_ghz, 3) / ipc;
+    line_gbps = contend->line_bytes * (double)app->cores / study->ns;
     all_misses(contend, study, app, line_gbps, misses);
     demand_misses(contend, study, app, misses, demand);
-    writes(study, app, line_gbps, misses[contend->ways], &written_alone, &written_most);
-    tabulate_waits(contend, study, misses, demand, cycle_ns);
-    tabulate_lines(contend, study, misses, (double)app->cores, written_alone, written_most);
-    tabulate_footprint(contend, study, misses, fmax(way_lines, 1), app->cores);
+    tabulate_times(contend, study, misses, (double)app->cores);
+    tabulate_waits(contend, study, misses, demand, ipc);
+    tabulate_lines(contend, study, app, line_gbps, misses);
+    contend->seen_gbps = fmax(contend->seen_gbps, study->gbps);
+}
+
+void study_memory(const struct contend *contend, double *reachable_gbps, double *channels)
+{
+    const struct app_machine *machine = &contend->machine;
+    const struct contend_constants *constants = &contend->constants;
+    double seen = contend->seen_gbps / constants->alone;
+    double gbps = or_else(machine->dram_gbps, fmax(constants->channel_gbps, seen));
+
+    *channels = fmin(fmax(1, gbps / constants->channel_gbps), CHANNELS_MAX);
+    *reachable_gbps = gbps;
+    if (machine->dram_calibrated && machine->dram_gbps > 0)
+        return;
+    *reachable_gbps *= fmax(0, constants->reachable - constants->lost / *channels);
+    *reachable_gbps = fmax(*reachable_gbps, seen);
+}
+
+void contend_seen(struct contend *contend, double gbps)
+{
+    contend->seen_gbps = fmax(contend->seen_gbps, gbps);
 }
 
 static bool sdp_valid(const struct app_sdp *sdp)
@@ -264,7 +341,8 @@ static bool figure_valid(double value)
 static bool machine_valid(const struct app_machine *machine)
 {
     return machine->llc_ways <= CONTEND_WAYS_MAX && figure_valid(machine->llc_bytes) &&
-           figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz);
+           figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz) &&
+           machine->dram_seen_gbps >= 0 && isfinite(machine->dram_seen_gbps);
 }
 
 static bool apps_valid(size_t n, const struct app *app)
@@ -288,6 +366,7 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
 {
     struct contend *contend;
     double line_bytes = machine->line_bytes ? (double)machine->line_bytes : 64;
+    size_t ways = count_ways(n, app, machine);
 
     if (!machine_valid(machine) || !apps_valid(n, app)) {
         errno = EINVAL;
@@ -296,15 +375,15 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
     contend = malloc(sizeof(*contend) + n * sizeof(contend->study[0]));
     if (!contend)
         return NULL;
-    *contend =
-        (struct contend){.n = n,
-                         .room = n,
-                         .ways = count_ways(n, app, machine),
-                         .machine = *machine,
-                         .constants = constants ? *constants : contend_constants,
-                         .line_bytes = line_bytes,
-                         .line_ns = machine->dram_gbps > 0 ? line_bytes / machine->dram_gbps : 0,
-                         .assumed = machine_assumed(machine)};
+    *contend = (struct contend){.n = n,
+                                .room = n,
+                                .ways = ways,
+                                .cells = ways * (ways < CONTEND_CELLS ? CONTEND_CELLS / ways : 1),
+                                .machine = *machine,
+                                .constants = constants ? *constants : contend_constants,
+                                .line_bytes = line_bytes,
+                                .seen_gbps = machine->dram_seen_gbps,
+                                .assumed = machine_assumed(machine)};
     if (machine->own_prefetchers)
         contend->constants.copies = 0;
     for (size_t i = 0; i < n; i++)

@@ -6,32 +6,37 @@
 
 #include "models/slowdown/contend.h"
 
-#define CONTEND_STEPS 4                         /* points of time per doubling */
-#define CONTEND_POINTS (64 * CONTEND_STEPS + 1) /* 2^0 .. 2^64 ns */
+#define CONTEND_CELLS 32 /* at least so many parts of a cache have points of their own */
 
-/* One program. Curves have a point for each number of ways, 0 .. ways, and are per instruction of
- * one of its cores. */
+/* What a program waits for with a share of the cache; all per instruction of one of its cores. */
+struct study_point {
+    float time_ns; /* until it has touched that much of the cache, alone */
+    float wait_ns; /* for memory while the way there is idle, more than with all of the cache */
+    float late_ns; /* part of its time that grows with memory's */
+    float copy_wait_ns, copy_late_ns; /* the same two beside a copy of itself */
+    float lines; /* that its cores read in memory, and what those that they write count */
+};
+
+/* One program; point[0] is without cache, point[cells] with all of it. */
 struct study {
-    double ns;                            /* per instruction, alone */
-    double footprint[CONTEND_POINTS];     /* ways that it touches within 2^(point/CONTEND_STEPS)
-                                             ns, alone */
-    double wait_ns[CONTEND_WAYS_MAX + 1]; /* for memory while the channel is idle */
-    double late[CONTEND_WAYS_MAX + 1];    /* lines whose delay by others it waits for */
-    double copy_ns[CONTEND_WAYS_MAX + 1]; /* what comes to these two when nothing is prefetched */
-    double copy_late[CONTEND_WAYS_MAX + 1];
-    double lines[CONTEND_WAYS_MAX + 1]; /* that its cores read in memory, and as many for those that
-                                           they write */
+    double ns;    /* per instruction, alone */
+    double gbps;  /* that its cores ask of memory, alone, as lines counts it */
+    double queue; /* by which memory's time grows for it with its load, besides the roof */
     unsigned assumed;
+    struct study_point point[CONTEND_WAYS_MAX + 1];
 };
 
 struct contend {
-    size_t n, room, ways;
+    size_t n, room, ways, cells;
     struct app_machine machine;
     struct contend_constants constants;
     double line_bytes;
-    double line_ns; /* the channel's time for one line at its peak; 0: it never fills */
+    double seen_gbps; /* the most that a memory node gave */
     unsigned assumed;
     struct study study[];
 };
+
+/* Finds what a memory node can give, GB/s, and over how many channels. */
+void study_memory(const struct contend *contend, double *reachable_gbps, double *channels);
 
 #endif

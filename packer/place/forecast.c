@@ -96,6 +96,8 @@ static struct app_machine machine_of(const struct packer *packer, double seen_gb
     struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
                                   .llc_ways = llc->ways,
                                   .line_bytes = llc->line_bytes,
+                                  .caches = packer->topo->llcs /
+                                            (packer->topo->nodes ? packer->topo->nodes : 1),
                                   .dram_gbps = NAN,
                                   .clock_ghz = NAN,
                                   .own_prefetchers = true,

@@ -14,8 +14,10 @@ EXTRA_DIST += tests/bench/pairs.sh
 # What counting adds to a program that runs; likewise.
 dist_noinst_SCRIPTS += tests/bench/overhead
 
-# contend and Pain beside measured or simulated slowdowns.
+# contend beside other models, against measured or simulated slowdowns.
 noinst_PROGRAMS += tests/bench/contend_eval
+tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
+	tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_set.c
 tests_bench_contend_eval_LDADD = libctl.la $(PACKER_LIBS)
 
 # How far the schemes' schedules are from the optimal one.

@@ -79,21 +79,23 @@ static const struct note {
     const char *text;
 } notes[] = {
     {CONTEND_IPC, "ipc unknown: one instruction per cycle is assumed"},
-    {CONTEND_SDP, "sdp unknown: hits are taken to be spread evenly over the ways"},
+    {CONTEND_SDP,
+     "sdp unknown: hits are taken to fall off as 1 - exp(-x / 0.22) with the part x of the cache"},
     {CONTEND_HITS, "llc_apki unknown, and no sdp: no hits, so only memory matters"},
     {CONTEND_MISSES, "no sdp, llc_mpki, mem_read_gbps or mem_gbps: no misses are assumed"},
     {CONTEND_SHARE, "sdp_demand and sdp_prefetch unknown: all that hits is taken for demands"},
     {CONTEND_DEMAND, "sdp_demand, sdp_prefetch and llc_demand_mpki unknown: all accesses are taken "
                      "for demands"},
     {CONTEND_WRITES,
-     "mem_write_gbps, mem_gbps and llc_wb_apki unknown: no write-backs are assumed"},
+     "mem_write_gbps and llc_wb_apki unknown: a quarter of the traffic is taken to be written"},
 };
 static const struct note machine_notes[] = {
     {CONTEND_CLOCK, "machine.clock_ghz unknown: 3 is assumed"},
     {CONTEND_BYTES, "machine.llc_bytes unknown: 1 MiB is assumed"},
-    {CONTEND_WAYS, "machine.llc_ways unknown: those of the largest profile are assumed"},
+    {CONTEND_WAYS, "machine.llc_ways unknown: those of the largest profile are assumed, or 16"},
     {CONTEND_LINE, "machine.line_bytes unknown: 64 is assumed"},
-    {CONTEND_BANDWIDTH, "machine.dram_gbps unknown: nothing waits for the channel to memory"},
+    {CONTEND_BANDWIDTH,
+     "machine.dram_gbps unknown: one channel is assumed, and what programs take"},
 };
 
 /* Returns "why (a, b, and 3 more)", with the programs of which the note is true; NULL for none. */

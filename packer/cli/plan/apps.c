@@ -45,7 +45,9 @@ static const struct json_field machine_fields[] = {
     FIGURE(app_machine, clock_ghz),
     COUNT(app_machine, llc_ways, CTL_APPS_WAYS_MAX),
     COUNT(app_machine, line_bytes, 65536),
+    COUNT(app_machine, caches, 4096),
     JSON_FIELD(struct app_machine, "own_prefetchers", own_prefetchers, OPTIONAL),
+    JSON_FIELD(struct app_machine, "dram_calibrated", dram_calibrated, OPTIONAL),
     JSON_END,
 };
 

@@ -49,6 +49,8 @@ static void complete_machine(struct ctl_plan *plan)
         machine->llc_ways = llc->ways;
     if (machine->line_bytes == 0)
         machine->line_bytes = llc->line_bytes;
+    if (plan->topo->nodes > 0)
+        machine->caches = plan->topo->llcs / plan->topo->nodes;
 }
 
 /* Finds the NUMA node next to each cache. */
@@ -189,13 +191,14 @@ static void note_assumptions(struct ctl_plan *plan)
     }
     if (profiles > 0)
         ctl_plan_note(plan,
-                      "no sdp of %zu of %zu: their hits are taken as spread evenly over the ways",
+                      "no sdp of %zu of %zu: their hits are taken to fall off exponentially with "
+                      "their share",
                       profiles, plan->units);
     if (demands > 0)
         ctl_plan_note(plan, "no demand misses of %zu of %zu: they are taken to wait for all misses",
                       demands, plan->units);
     if (contend_assumed(plan->contend, plan->units) & CONTEND_BANDWIDTH)
-        ctl_plan_note(plan, "no machine.dram_gbps: the way to memory is taken as never full");
+        ctl_plan_note(plan, "no machine.dram_gbps: one channel is assumed, and what programs take");
     if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)
         ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
     if (plan->mixed)

@@ -145,7 +145,7 @@ static void notes_say_what_is_assumed(void **state)
                         "assumed");
     assert_int_equal(json_object_array_length(json_object_object_get(output, "notes")), 11);
     assert_string_equal(json_object_get_string(element(output, "notes", 10)),
-                        "machine.dram_gbps unknown: nothing waits for the channel to memory");
+                        "machine.dram_gbps unknown: one channel is assumed, and what programs take");
     json_object_put(output);
 }
 

@@ -211,9 +211,9 @@ refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --mat
 # ---- a file of samples, alone and completed by FILE, whose fields win; a policy says what it misses
 samples=${srcdir:-.}/tests/fixtures/samples/three
 for file in "$samples.jsonl" "$samples.csv"; do
-    says 'devil                0     0        20000     0.005  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'turtle               0     0           10     0.003  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'phases               1     0         3645     0.000  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'devil                0     0        20000     0.137  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'turtle               0     0           10     0.004  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     0.055  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
     says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
 done
 refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4

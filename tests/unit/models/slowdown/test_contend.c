@@ -19,9 +19,13 @@
     .mem_gbps = NAN, .mem_read_gbps = NAN, .mem_write_gbps = NAN, .cores = 1
 #define WAYS 4
 
-/* Four ways of 1000 lines, 1 GHz, a channel that never fills. */
-static const struct app_machine quiet = {
-    .llc_bytes = 4 * 64000, .dram_gbps = NAN, .clock_ghz = 1, .llc_ways = WAYS, .line_bytes = 64};
+/* Four ways of 1000 lines, 1 GHz, a way to memory that is never full. */
+static const struct app_machine quiet = {.llc_bytes = 4 * 64000,
+                                         .dram_gbps = 1e6,
+                                         .clock_ghz = 1,
+                                         .llc_ways = WAYS,
+                                         .line_bytes = 64,
+                                         .dram_calibrated = true};
 
 /* A program that misses without end, one that hits in two ways, one that hits in all alike, and one
  * that never comes to the cache. All are so slow that they wait for each of their accesses. */
@@ -91,21 +95,53 @@ static void alone_nothing_slows_down(void **state)
     contend_free(contend);
 }
 
-/* Two copies have two ways each, and lose 4000 hits per million: 0.004 * 50 ns in 20 ns. */
-static void copies_halve_the_cache(void **state)
+/* Waits for each line that is not under way with another one. */
+static struct contend_constants waiting(double miss_ns)
 {
     struct contend_constants constants = contend_constants;
-    struct contend *contend;
-    struct app_pair pair;
+
+    constants.miss_ns = miss_ns;
+    constants.hit_ns = 0;
+    constants.exposed = 1;
+    constants.core_cpi = 0;
+    return constants;
+}
+
+/* Two copies have two ways each, and lose 4000 hits per million: 0.004 * 50 ns for each
+ * instruction, in which the core works as long as before, 20 ns. */
+static void copies_halve_the_cache(void **state)
+{
+    const struct contend_constants constants = waiting(50);
+    struct contend *contend = study(KINDS, kinds, &quiet, &constants);
+    struct app_pair pair = contend_pair(contend, EVEN, EVEN);
+    double ns = 20;
 
     (void)state;
-    constants.miss_ns = 50;
-    constants.exposed = 1;
-    contend = study(KINDS, kinds, &quiet, &constants);
-    pair = contend_pair(contend, EVEN, EVEN);
-    assert_near(pair.a_given_b, 0.01, 1e-5);
+    for (int i = 0; i < 20; i++)
+        ns = 20 * exp(0.004 * 50 / ns);
+    assert_near(pair.a_given_b, ns / 20 - 1, 1e-5);
     assert_near(pair.b_given_a, pair.a_given_b, 1e-9);
     assert_near(pair.score, pair.a_given_b + pair.b_given_a, 1e-12);
+    contend_free(contend);
+}
+
+/* The more lines are under way at a time, the less each of them is waited for: eight times the
+ * lines are not eight times the wait. */
+static void lines_hide_each_other(void **state)
+{
+    static const double many_ways[WAYS] = {16000, 16000, 16000, 16000};
+    const struct contend_constants constants = waiting(5000);
+    const struct app app[3] = {
+        kinds[STREAM],
+        kinds[EVEN],
+        {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, many_ways, 0}, .mem_write_gbps = 0},
+    };
+    struct contend *contend = study(3, app, &quiet, &constants);
+    double few = contend_pair(contend, 1, 1).a_given_b,
+           many = contend_pair(contend, 2, 2).a_given_b;
+
+    (void)state;
+    assert_true(many > 2 * few && many < 7 * few);
     contend_free(contend);
 }
 
@@ -114,14 +150,11 @@ static void copies_halve_the_cache(void **state)
  * slowed tells the hits that are lost. */
 static void footprints_grow_until_the_cache_is_full(void **state)
 {
-    struct contend_constants constants = contend_constants;
-    struct contend *contend;
+    const struct contend_constants constants = waiting(1e-4);
+    struct contend *contend = study(KINDS, kinds, &quiet, &constants);
     double low = 0, high = 1e9, lost;
 
     (void)state;
-    constants.miss_ns = 1e-4;
-    constants.exposed = 1;
-    contend = study(KINDS, kinds, &quiet, &constants);
     for (int i = 0; i < 200; i++) {
         double t = (low + high) / 2;
         double touched = t * 0.01 / 20 / 1000 + WAYS * -expm1(-0.002 / 20 / 1000 * t);
@@ -151,42 +184,115 @@ static void cores_are_copies(void **state)
     contend_free(contend);
 }
 
-/* ---- the channel ---- */
+/* ---- the way to memory ---- */
 
-/* Streams, which the cache cannot help: each is as late as the other, at the speed that comes out,
- * makes it. */
+/* Returns the stretch of memory at that load, of as many channels. */
+static double stretch(double load, double channels)
+{
+    double roof = sqrt(channels);
+
+    return pow(1 - pow(load, roof), -1 / roof);
+}
+
+/* Streams, which the cache cannot help: at the speeds that come out, the load is the one which
+ * makes these speeds. Two channels, 0.4 GB/s of them are reachable. */
 static void delays_and_speeds_agree(void **state)
 {
     static const double ipc[2] = {0.05, 0.1}, misses[2] = {0.02, 0.03}, written[2] = {0.02, 0};
-    const struct contend_constants *constants = &contend_constants;
+    struct contend_constants constants = contend_constants;
     struct app_machine machine = quiet;
-    double slowdown[2], load[2];
+    double slowdown[2], load = 0, alone[2], hidden[2], part[2];
     struct contend *contend;
     struct app app[2];
 
     (void)state;
-    machine.dram_gbps = 0.6;
+    machine.dram_gbps = 0.4;
+    constants.channel_gbps = 0.2;
     for (size_t i = 0; i < 2; i++)
         app[i] = (struct app){APP_UNKNOWN, .ipc = ipc[i], .sdp = {WAYS, no_hits, misses[i] * 1e6},
                               .mem_write_gbps = written[i]};
-    contend = study(2, app, &machine, NULL);
+    contend = study(2, app, &machine, &constants);
     assert_int_equal(contend_group(contend, 2, (size_t[]){0, 1}, slowdown), 0);
     for (size_t i = 0; i < 2; i++) {
-        double lines = written[i] / ipc[i] / 64; /* written per instruction, at 1 GHz */
-        double busy = 64 / machine.dram_gbps * ipc[i] / (1 + slowdown[i]);
+        double gbps = 64 * misses[i] * ipc[i] + constants.write * written[i]; /* at 1 GHz */
+        double waits = constants.exposed * (1 - constants.core_cpi * ipc[i]) * misses[i] *
+                       constants.miss_ns * ipc[i];
 
-        load[i] = busy * (misses[i] + constants->write * lines);
+        part[i] = 1 - exp(-waits);
+        hidden[i] = constants.queue * part[i] / waits;
+        alone[i] = gbps / machine.dram_gbps;
+        load += alone[i] / (1 + slowdown[i]);
     }
     for (size_t i = 0; i < 2; i++) {
-        double wait = misses[i] * constants->miss_ns; /* cycles, too */
-        double exposed =
-            (constants->exposed * constants->doubt + wait * (1 / ipc[i] - constants->core_cpi)) /
-            (constants->doubt + wait * wait);
-        double delay_ns = constants->queue_ns * load[1 - i] / (1 - load[1 - i]);
+        double now = stretch(load, 2) + hidden[i] * load;
+        double before = stretch(alone[i], 2) + hidden[i] * alone[i];
 
-        assert_near(misses[i] * fmin(1, exposed) * delay_ns * ipc[i], slowdown[i], 2e-3);
+        assert_near(part[i] * (now / before - 1), slowdown[i], 3e-3);
+        assert_true(slowdown[i] > 0.02);
     }
-    assert_true(slowdown[0] > 0.05 && slowdown[1] > 0.05);
+    contend_free(contend);
+}
+
+/* Copies that only wait for memory follow the soft roof (1 + u^p)^(1/p). */
+static void copies_follow_the_roof(void **state)
+{
+    const struct app app = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, no_hits, 1e6},
+                            .mem_write_gbps = 0}; /* 3.2 GB/s */
+    struct contend_constants constants = waiting(1000);
+    struct app_machine machine = quiet;
+    size_t member[16] = {0};
+    double slowdown[16], ask, alone;
+    struct contend *contend;
+
+    (void)state;
+    machine.dram_gbps = 16;
+    machine.own_prefetchers = true;
+    constants.channel_gbps = 4;
+    constants.queue = 0;
+    contend = study(1, &app, &machine, &constants);
+    ask = 0.2 / sqrt(1 - 0.2 * 0.2); /* of an idle memory, of which it has 0.2 when alone */
+    alone = sqrt(1 + ask * ask);
+    for (size_t n = 2; n <= 16; n += 2) {
+        double roof = sqrt(1 + (double)(n * n) * ask * ask) / alone;
+
+        assert_int_equal(contend_group(contend, n, member, slowdown), 0);
+        assert_near(slowdown[0], roof - 1, 3e-3 * roof);
+    }
+    contend_free(contend);
+}
+
+/* What memory can give is what was measured; else a part of what its data sheet says, the larger
+ * the more channels it has; else one channel, but in any case what was seen. */
+static void capacity_is_known_assumed_or_seen(void **state)
+{
+    struct app_machine machine = quiet;
+    struct app streams[2] = {
+        {APP_UNKNOWN, .ipc = 0.5, .sdp = {WAYS, no_hits, 30000}, .mem_write_gbps = 0}};
+    double measured, nominal, unknown, seen;
+    struct contend *contend;
+
+    (void)state;
+    streams[1] = streams[0];
+    machine.dram_gbps = 10;
+    contend = study(2, streams, &machine, NULL);
+    measured = contend_pair(contend, 0, 1).a_given_b;
+    contend_free(contend);
+    machine.dram_calibrated = false;
+    contend = study(2, streams, &machine, NULL);
+    nominal = contend_pair(contend, 0, 1).a_given_b;
+    contend_free(contend);
+    machine.dram_gbps = NAN;
+    contend = study(2, streams, &machine, NULL);
+    unknown = contend_pair(contend, 0, 1).a_given_b;
+    contend_seen(contend, 100);
+    contend_seen(contend, 1);
+    seen = contend_pair(contend, 0, 1).a_given_b;
+    contend_free(contend);
+    assert_true(measured > 0.01 && nominal > 1.5 * measured);
+    assert_true(unknown > 0.01 && seen < unknown / 2 && seen > 0);
+    machine.dram_seen_gbps = 100;
+    contend = study(2, streams, &machine, NULL);
+    assert_near(contend_pair(contend, 0, 1).a_given_b, seen, 1e-6);
     contend_free(contend);
 }
 
@@ -225,11 +331,10 @@ static void demands_in_order_cost_little(void **state)
                          {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
                          {APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0}};
     static const double half[WAYS] = {1000, 1000, 1000, 1000};
-    struct contend_constants constants = contend_constants;
+    const struct contend_constants constants = waiting(80);
     struct contend *contend;
 
     (void)state;
-    constants.exposed = 1;
     app[2].sdp_demand = (struct app_sdp){WAYS, half, 0};
     contend = study(3, app, &quiet, &constants);
     assert_true(contend_pair(contend, 1, 0).a_given_b > 0.01);
@@ -241,13 +346,14 @@ static void demands_in_order_cost_little(void **state)
 static void writes_do_damage(void **state)
 {
     struct app app[2] = {kinds[STREAM], kinds[STREAM]};
+    const struct contend_constants constants = waiting(1000);
     struct app_machine machine = quiet;
     struct contend *contend;
 
     (void)state;
     machine.dram_gbps = 0.2;
     app[1].mem_write_gbps = 0.03;
-    contend = study(2, app, &machine, NULL);
+    contend = study(2, app, &machine, &constants);
     assert_true(contend_pair(contend, 0, 1).a_given_b >
                 contend_pair(contend, 0, 0).a_given_b + 0.01);
     contend_free(contend);
@@ -364,6 +470,77 @@ static void caches_of_a_memory_node_share_it(void **state)
     contend_free(contend);
 }
 
+/* Programs at 3 GHz: a devil that misses 30 times in 1000 instructions and hits never, a turtle. */
+static const struct app devil = {APP_UNKNOWN, .ipc = 0.5, .llc_apki = 30, .llc_mpki = 30};
+static const struct app turtle = {APP_UNKNOWN, .ipc = 1.5, .llc_apki = 0.2, .llc_mpki = 0.05};
+
+/* The cores' work when two devils and two turtles stand so: each on a cache and behind a memory
+ * node. */
+static double work_of(double dram_gbps, bool calibrated, const struct contend_stand stand[4])
+{
+    struct app_machine machine = machine_of(16 << 20, dram_gbps, 3, 16, 64);
+    const struct app app[2] = {devil, turtle};
+    double slowdown[4], work = 0;
+    struct contend *contend;
+
+    machine.own_prefetchers = true;
+    machine.dram_calibrated = calibrated;
+    contend = study(2, app, &machine, NULL);
+    assert_int_equal(contend_node(contend, 4, stand, slowdown), 0);
+    for (size_t i = 0; i < 4; i++)
+        work += 1 / (1 + slowdown[i]);
+    contend_free(contend);
+    return work;
+}
+
+/* FIDELITY A2.2, DIO-1: with 11 GB/s a memory node, devils on the two caches of one node are better
+ * off with one of them behind the other node. */
+static void devils_go_to_different_memory_nodes(void **state)
+{
+    static const struct contend_stand one_node[4] = {{0, 0, 0}, {0, 1, 0}, {1, 2, 1}, {1, 3, 1}};
+    static const struct contend_stand two_nodes[4] = {{0, 0, 0}, {1, 1, 0}, {0, 2, 1}, {1, 3, 1}};
+    static const struct contend_stand one_cache[4] = {{0, 0, 0}, {0, 0, 0}, {1, 2, 1}, {1, 3, 1}};
+
+    (void)state;
+    assert_true(work_of(11, true, two_nodes) > work_of(11, true, one_node) + 0.1);
+    assert_near(work_of(11, true, one_cache), work_of(11, true, one_node), 5e-3);
+}
+
+/* DIO-2: nobody measured what memory gives, and the cache does nothing for either devil: they are
+ * better off apart all the same, and no worse behind one memory node. */
+static void devils_part_without_calibration(void **state)
+{
+    static const struct contend_stand together[4] = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+    static const struct contend_stand apart[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 1}, {1, 1, 1}};
+
+    (void)state;
+    assert_true(work_of(NAN, false, apart) > work_of(NAN, false, together) + 0.05);
+    assert_true(work_of(40, false, apart) > work_of(40, false, together) + 0.02);
+}
+
+/* Nor does it matter then that the caches share a memory node, where there are so many of them that
+ * each has a port of its own: two devils fill one. */
+static void devils_fill_a_port(void **state)
+{
+    static const struct contend_stand two_caches[2] = {{0, 0, 0}, {0, 1, 0}};
+    static const struct contend_stand one_cache[2] = {{0, 0, 0}, {0, 0, 0}};
+    struct app_machine machine = machine_of(16 << 20, NAN, 3, 16, 64);
+    struct contend *contend;
+    double apart[2], together[2];
+
+    (void)state;
+    machine.own_prefetchers = true;
+    for (size_t caches = 1; caches <= 8; caches *= 2) {
+        machine.caches = caches;
+        contend = study(1, &devil, &machine, NULL);
+        assert_int_equal(contend_node(contend, 2, two_caches, apart), 0);
+        assert_int_equal(contend_node(contend, 2, one_cache, together), 0);
+        assert_true(caches < 4 ? fabs(together[0] - apart[0]) < 5e-3
+                               : together[0] > apart[0] + 0.03);
+        contend_free(contend);
+    }
+}
+
 /* What one cache is told that the others ask is what they do ask in the whole node. */
 static void a_cache_beside_others_is_a_part_of_the_node(void **state)
 {
@@ -429,7 +606,8 @@ static const struct missing {
     {{APP_UNKNOWN, .ipc = 1, .sdp = {WAYS, all_ways, 5}}, CONTEND_DEMAND | CONTEND_WRITES},
     {{APP_UNKNOWN, .ipc = 1, .llc_apki = 9, .llc_mpki = 5},
      CONTEND_SDP | CONTEND_DEMAND | CONTEND_WRITES},
-    {{APP_UNKNOWN, .ipc = 1, .mem_gbps = 1}, CONTEND_SDP | CONTEND_HITS | CONTEND_DEMAND},
+    {{APP_UNKNOWN, .ipc = 1, .mem_gbps = 1},
+     CONTEND_SDP | CONTEND_HITS | CONTEND_DEMAND | CONTEND_WRITES},
     {{APP_UNKNOWN, .ipc = 1, .llc_demand_mpki = 1, .llc_wb_apki = 1, .sdp = {WAYS, all_ways, 5}},
      CONTEND_SHARE},
     {{APP_UNKNOWN, .ipc = 1, .mem_write_gbps = 1, .sdp = {WAYS, all_ways, 5},
@@ -447,7 +625,7 @@ static void says_what_it_assumes(void **state)
     for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
         contend = study(1, &missing[i].app, &quiet, NULL);
         assert_int_equal(contend_assumed(contend, 0), missing[i].assumed);
-        assert_int_equal(contend_assumed(contend, 1), CONTEND_BANDWIDTH);
+        assert_int_equal(contend_assumed(contend, 1), 0);
         contend_free(contend);
     }
     contend = study(KINDS, kinds, &unknown, NULL);
@@ -456,20 +634,49 @@ static void says_what_it_assumes(void **state)
     contend_free(contend);
 }
 
-/* Without a profile the accesses still say that there is something to lose. */
+/* Without a profile the accesses still say that there is something to lose: hits fall off as 1 -
+ * exp(-x / 0.22) with the part x of the cache. */
 static void accesses_stand_in_for_a_profile(void **state)
 {
-    struct app app[3] = {kinds[STREAM],
+    struct app app[4] = {kinds[STREAM],
                          {APP_UNKNOWN, .ipc = 0.05, .llc_apki = 8, .llc_mpki = 0},
-                         {APP_UNKNOWN, .ipc = 0.05, .llc_mpki = 0}};
-    struct contend *contend = study(3, app, &quiet, NULL);
-    struct contend *known = study(KINDS, kinds, &quiet, NULL);
+                         {APP_UNKNOWN, .ipc = 0.05, .llc_mpki = 0},
+                         kinds[EVEN]};
+    struct app_machine machine = quiet;
+    struct contend *contend;
+    double hits[32], spread = contend_constants.spread;
 
     (void)state;
-    assert_near(contend_pair(contend, 1, 0).a_given_b, contend_pair(known, EVEN, STREAM).a_given_b,
-                1e-6);
+    machine.llc_ways = 32;
+    for (size_t i = 0; i < 32; i++)
+        hits[i] = 8000 * (exp(-(double)i / 32 / spread) - exp(-(double)(i + 1) / 32 / spread)) /
+                  (1 - exp(-1 / spread));
+    app[3].sdp = (struct app_sdp){32, hits, 0};
+    contend = study(4, app, &machine, NULL);
+    assert_near(contend_pair(contend, 1, 0).a_given_b, contend_pair(contend, 3, 0).a_given_b, 1e-6);
+    assert_true(contend_pair(contend, 1, 0).a_given_b > 1e-4);
     assert_true(contend_pair(contend, 2, 0).a_given_b == 0);
-    contend_free(known);
+    contend_free(contend);
+}
+
+/* What was counted of the traffic is more than the misses that were counted: what is prefetched was
+ * left out of these. */
+static void traffic_tells_of_prefetches(void **state)
+{
+    const struct app app[3] = {
+        {APP_UNKNOWN, .ipc = 0.5, .llc_mpki = 5},
+        {APP_UNKNOWN, .ipc = 0.5, .llc_mpki = 5, .mem_gbps = 4},
+        {APP_UNKNOWN, .ipc = 0.5, .llc_mpki = 5, .mem_gbps = 0.1},
+    };
+    struct app_machine machine = quiet;
+    struct contend *contend;
+
+    (void)state;
+    machine.dram_gbps = 10;
+    contend = study(3, app, &machine, NULL);
+    assert_true(contend_pair(contend, 0, 1).a_given_b > 2 * contend_pair(contend, 0, 0).a_given_b);
+    assert_true(contend_pair(contend, 0, 2).a_given_b < contend_pair(contend, 0, 0).a_given_b);
+    assert_true(contend_pair(contend, 1, 1).a_given_b > contend_pair(contend, 0, 1).a_given_b);
     contend_free(contend);
 }
 
@@ -604,19 +811,26 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_nothing_slows_down),
         cmocka_unit_test(copies_halve_the_cache),
+        cmocka_unit_test(lines_hide_each_other),
         cmocka_unit_test(footprints_grow_until_the_cache_is_full),
         cmocka_unit_test(cores_are_copies),
         cmocka_unit_test(delays_and_speeds_agree),
+        cmocka_unit_test(copies_follow_the_roof),
+        cmocka_unit_test(capacity_is_known_assumed_or_seen),
         cmocka_unit_test(copies_lose_their_prefetches),
         cmocka_unit_test(demands_in_order_cost_little),
         cmocka_unit_test(writes_do_damage),
         cmocka_unit_test(groups_settle),
         cmocka_unit_test(one_cache_is_a_group),
         cmocka_unit_test(caches_of_a_memory_node_share_it),
+        cmocka_unit_test(devils_go_to_different_memory_nodes),
+        cmocka_unit_test(devils_part_without_calibration),
+        cmocka_unit_test(devils_fill_a_port),
         cmocka_unit_test(a_cache_beside_others_is_a_part_of_the_node),
         cmocka_unit_test(programs_come_one_by_one),
         cmocka_unit_test(says_what_it_assumes),
         cmocka_unit_test(accesses_stand_in_for_a_profile),
+        cmocka_unit_test(traffic_tells_of_prefetches),
         cmocka_unit_test(hits_are_demands),
         cmocka_unit_test(ways_may_differ),
         cmocka_unit_test(rejects_what_makes_no_sense),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* eval - the parts of contend_eval: slowdowns of pairs that were measured, models' opinions of
+ * them, and how good these are. */
+#ifndef BERTH_BENCH_EVAL_H
+#define BERTH_BENCH_EVAL_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/slowdown/contend.h"
+#include "packer/cli/plan/apps.h"
+
+/* Programs of one machine. truth[i * n + j] is what i suffers beside j (NAN: not measured). */
+struct eval_set {
+    struct ctl_apps apps;
+    double *truth;
+};
+
+/* Reads a set (contend_eval.c says in which words). 0, or -1 and err. Free with eval_set_free; it
+ * borrows from the object. */
+int eval_set_read(struct eval_set *set, struct json_object *object, struct berth_error *err);
+void eval_set_free(struct eval_set *set);
+
+/* Fills in what a model says of each pair, [n][n]. Returns 0; -1 where it cannot say. */
+int eval_contend(const struct eval_set *set, const struct contend_constants *constants,
+                 double *matrix);
+int eval_missrate(const struct eval_set *set, double *matrix);
+int eval_pain(const struct eval_set *set, double *matrix);
+
+/* Fills in the least-squares fit of sensitivity[i] * pressure[j] to what of `seen` ([n][n]) is not
+ * NAN. */
+int eval_rank_one(size_t n, const double *seen, double *matrix);
+
+/* Observes the truth: each pair (both of its directions) with that probability, each figure with
+ * 5 % of noise; what is not observed is NAN. The same seed, the same draw. */
+void eval_observe(const struct eval_set *set, double part, uint64_t seed, double *seen);
+
+/* ---- measures ---- */
+
+/* Returns the rank correlation (Spearman); NAN of fewer than two. */
+double eval_spearman(size_t n, const double *a, const double *b);
+double eval_median(size_t n, double *values); /* sorts them */
+
+/* Returns how far above the best pairing the one is that the matrix likes best, in points of
+ * slowdown per program, mean over all workloads of that many programs (even, at most 8); with
+ * matrix NULL, one drawn by lot. Workloads whose truth is not all known do not count; NAN where
+ * none is left. */
+double eval_gap(const struct eval_set *set, const double *matrix, size_t programs);
+
+/* ---- n copies of a program in one memory domain ---- */
+
+struct eval_domain {
+    size_t cores, ways;
+    double dram_gbps, clock_ghz, llc_bytes;
+    bool calibrated, each; /* dram_gbps is a measured one; print each count */
+};
+
+/* Evaluates a table of runs (contend_eval.c says of what columns). 0, or -1 and err. */
+int eval_copies(char *text, const struct eval_domain *domain,
+                const struct contend_constants *constants, struct berth_error *err);
+
+#endif

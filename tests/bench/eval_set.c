@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* eval_set - see eval.h: sets of programs, and what models say of their pairs. */
+#include "tests/bench/eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/slowdown/missrate.h"
+#include "models/slowdown/pain.h"
+
+#define FIT_STEPS 200 /* of a rank-one fit; it is at rest long before */
+#define NOISE 0.05    /* standard deviation of what is observed */
+
+/* ---- reading ---- */
+
+/* Gives the machine the names of ctl_apps_read where it has others. */
+static void translate(struct json_object *machine)
+{
+    const char *const name[][2] = {{"line", "line_bytes"}, {"dram_peak_gbps", "dram_gbps"}};
+    struct json_object *sets = json_object_object_get(machine, "llc_sets"), *value;
+
+    for (size_t i = 0; i < 2; i++)
+        if ((value = json_object_object_get(machine, name[i][0])))
+            json_object_object_add(machine, name[i][1], json_object_get(value));
+    if (sets)
+        json_object_object_add(
+            machine, "llc_bytes",
+            json_object_new_double(
+                json_object_get_double(sets) *
+                json_object_get_double(json_object_object_get(machine, "llc_ways")) *
+                json_object_get_double(json_object_object_get(machine, "line_bytes"))));
+}
+
+static int read_truth(struct eval_set *set, struct json_object *rows)
+{
+    size_t n = set->apps.n;
+
+    if (!json_object_is_type(rows, json_type_array) || json_object_array_length(rows) != n)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *row = json_object_array_get_idx(rows, i);
+
+        if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) != n)
+            return -1;
+        for (size_t j = 0; j < n; j++) {
+            struct json_object *value = json_object_array_get_idx(row, j);
+
+            set->truth[i * n + j] = value ? json_object_get_double(value) : NAN;
+        }
+    }
+    return 0;
+}
+
+int eval_set_read(struct eval_set *set, struct json_object *object, struct berth_error *err)
+{
+    struct json_object *rows = json_object_object_get(object, "corun_degradation");
+
+    *set = (struct eval_set){0};
+    if (json_object_object_get(object, "machine"))
+        translate(json_object_object_get(object, "machine"));
+    if (ctl_apps_read(&set->apps, object, err) < 0)
+        return -1;
+    set->truth = calloc(set->apps.n * set->apps.n, sizeof(*set->truth));
+    if (set->truth && read_truth(set, rows) == 0)
+        return 0;
+    eval_set_free(set);
+    return berth_error_set(err, "bad corun_degradation");
+}
+
+void eval_set_free(struct eval_set *set)
+{
+    free(set->truth);
+    ctl_apps_free(&set->apps);
+}
+
+/* ---- opinions ---- */
+
+int eval_contend(const struct eval_set *set, const struct contend_constants *constants,
+                 double *matrix)
+{
+    const struct ctl_apps *apps = &set->apps;
+    struct contend *contend = contend_new(apps->n, apps->app, &apps->machine, constants);
+
+    if (!contend)
+        return -1;
+    for (size_t i = 0; i < apps->n; i++)
+        for (size_t j = 0; j < apps->n; j++)
+            matrix[i * apps->n + j] = contend_pair(contend, i, j).a_given_b;
+    contend_free(contend);
+    return 0;
+}
+
+int eval_missrate(const struct eval_set *set, double *matrix)
+{
+    size_t n = set->apps.n;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            matrix[i * n + j] =
+                missrate_pair(missrate_of(&set->apps.app[i]), missrate_of(&set->apps.app[j]))
+                    .a_given_b;
+    return 0;
+}
+
+int eval_pain(const struct eval_set *set, double *matrix)
+{
+    size_t n = set->apps.n;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            struct pain a, b;
+
+            if (!set->apps.app[i].sdp.ways || !set->apps.app[j].sdp.ways)
+                return -1;
+            a = pain_of(&set->apps.app[i].sdp);
+            b = pain_of(&set->apps.app[j].sdp);
+            matrix[i * n + j] = pain_pair(&a, &b).a_given_b;
+        }
+    return 0;
+}
+
+/* Makes to[i] the least-squares factor of row i (step 1 of the columns, or the other way round),
+ * given the other factors. */
+static void fit_factor(size_t n, const double *seen, bool columns, const double *given, double *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        double ab = 0, bb = 0;
+
+        for (size_t j = 0; j < n; j++) {
+            double value = columns ? seen[j * n + i] : seen[i * n + j];
+
+            if (isnan(value))
+                continue;
+            ab += value * given[j];
+            bb += given[j] * given[j];
+        }
+        if (bb > 0)
+            to[i] = ab / bb;
+    }
+}
+
+int eval_rank_one(size_t n, const double *seen, double *matrix)
+{
+    double *sensitivity = calloc(2 * n, sizeof(*sensitivity)), *pressure = sensitivity + n;
+
+    if (!sensitivity)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        sensitivity[i] = pressure[i] = 0.3;
+    for (int i = 0; i < FIT_STEPS; i++) {
+        fit_factor(n, seen, false, pressure, sensitivity);
+        fit_factor(n, seen, true, sensitivity, pressure);
+    }
+    for (size_t i = 0; i < n * n; i++)
+        matrix[i] = sensitivity[i / n] * pressure[i % n];
+    free(sensitivity);
+    return 0;
+}
+
+/* ---- observing ---- */
+
+/* The same sequence on every run and every machine (xorshift), in 0 .. 1. */
+static double uniform(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (double)(*state >> 11) / (double)(1ull << 53);
+}
+
+static double noisy(double value, uint64_t *state)
+{
+    double sum = -6;
+
+    for (int i = 0; i < 12; i++)
+        sum += uniform(state);
+    return (1 + value) * (1 + NOISE * sum) - 1;
+}
+
+void eval_observe(const struct eval_set *set, double part, uint64_t seed, double *seen)
+{
+    size_t n = set->apps.n;
+    uint64_t state = 0x9e3779b97f4a7c15u * (seed + 1);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) {
+            bool observed = uniform(&state) < part;
+
+            seen[i * n + j] = observed ? noisy(set->truth[i * n + j], &state) : NAN;
+            seen[j * n + i] = observed ? noisy(set->truth[j * n + i], &state) : NAN;
+        }
+}
