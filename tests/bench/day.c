@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/base/json.h"
 #include "packer/cli/common/input.h"
 #include "tests/bench/bench.h"
@@ -27,7 +28,7 @@
 struct arguments {
     struct day_plan plan;
     struct day_study study;
-    const char *file, *topology;
+    const char *file, *topology, *store;
     long set; /* -1: all */
     bool json;
     size_t policies, confs;
@@ -96,6 +97,8 @@ static const char usage[] =
     "  --memory on|off   there is a machine profile with the memory's bandwidth (off)\n"
     "  --window S        berth.conf's window, seconds (10)\n"
     "  --conf LINE       a further line of berth.conf; may be repeated\n"
+    "  --store FILE      keep what berthd has learned there (of the last set and policy), for\n"
+    "                    berthctl pairs and berthctl profile\n"
     "  --json            one JSON object a set\n"
     "  --help\n";
 
@@ -112,6 +115,7 @@ enum {
     MEMORY,
     WINDOW,
     CONF,
+    STORE,
     JSON,
     HELP
 };
@@ -129,6 +133,7 @@ static const struct option options[] = {{"load", required_argument, NULL, LOAD},
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"window", required_argument, NULL, WINDOW},
                                         {"conf", required_argument, NULL, CONF},
+                                        {"store", required_argument, NULL, STORE},
                                         {"json", no_argument, NULL, JSON},
                                         {"help", no_argument, NULL, HELP},
                                         {0}};
@@ -209,6 +214,9 @@ static void take_option(struct arguments *args, int option, char *value)
             wrong("too many --conf");
         args->conf[args->confs++] = value;
         break;
+    case STORE:
+        args->store = value;
+        break;
     case JSON:
         args->json = true;
         break;
@@ -287,6 +295,19 @@ static void run(struct day_sim *sim, const struct day_placer *placer,
         bench_die(outcome->name, err.text);
     bar_end();
     conclude(sim, berthd, outcome);
+}
+
+static void keep_store(const char *folder, const char *to)
+{
+    char from[PATH_MAX], *text;
+    struct berth_error err;
+    size_t length;
+
+    snprintf(from, sizeof(from), "%.1000s/profiles.db", folder);
+    text = file_read(from, SIZE_MAX, &length, &err);
+    if (!text || file_replace(to, 0644, 0, text, length) < 0)
+        bench_die(to, text ? strerror(errno) : err.text);
+    free(text);
 }
 
 static void run_berthd(struct day_sim *sim, const struct day_study *study, const char *folder,
@@ -415,6 +436,8 @@ static void run_all(const struct arguments *args, struct day_sim *sim, const cha
         if (day_feed_machine(each, topology_of(args, truth), truth, &err) < 0)
             bench_die("topology", err.text);
         run_berthd(sim, &study, each, &results->of[i + 1]);
+        if (args->store)
+            keep_store(each, args->store);
     }
     run(sim, &day_best, NULL, &results->of[args->policies + 1]);
 }
