@@ -445,23 +445,36 @@ struct forecast_figures forecast_figures(const struct forecast *forecast, size_t
     return figures;
 }
 
+/* Returns the slot that a slot's program was measured by: steps of one program may have several,
+ * for each knows of itself what it has counted. */
+static size_t measured_by(const struct forecast *forecast, size_t number)
+{
+    size_t found = slot_of(forecast, forecast->slot[number]->program);
+
+    return found == FORECAST_AVERAGE ? number : found;
+}
+
 /* Returns a core's slowdown corrected by what was measured of the program beside those that are on
- * its cache: of what it suffers from others, not from its step's own other cores. */
+ * its cache: of what it suffers from others, not from its step's own other cores. A correction is
+ * relative to the prediction that the measurement was compared with, so that is made again where
+ * this one was made of other slots. */
 static double corrected(const struct forecast *forecast, size_t n, const struct forecast_core *core,
                         size_t i, double slowdown)
 {
     size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
     double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, predicted;
+    size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
+    bool same = member[0] == core[i].slot;
 
     for (size_t j = 0; j < n; j++) {
-        const struct slot *other = forecast->slot[core[j].slot];
-
         if (core[j].owner == core[i].owner) {
             copy[copies++] = core[j].slot;
-        } else if (core[j].slot != FORECAST_IDLE && others < EVIDENCE_BESIDE_MAX) {
-            part[others] = other->figures.presses;
-            beside[others++] = other->program;
+        } else if (core[j].slot != FORECAST_IDLE && others < CONTEND_GROUP_MAX - 1) {
+            member[others + 1] = measured_by(forecast, core[j].slot);
+            same = same && member[others + 1] == core[j].slot;
+            part[others] = forecast->slot[member[others + 1]]->figures.presses;
+            beside[others++] = forecast->slot[core[j].slot]->program;
         }
     }
     if (others == 0)
@@ -469,6 +482,12 @@ static double corrected(const struct forecast *forecast, size_t n, const struct 
     if (copies > 1)
         contend_group(forecast->contend, copies, copy, own);
     predicted = fmax(0, (1 + slowdown) / (1 + own[0]) - 1);
+    if (!same) {
+        double again[CONTEND_GROUP_MAX] = {0};
+
+        contend_group(forecast->contend, others + 1, member, again);
+        predicted = again[0];
+    }
     predicted =
         evidence_correct(forecast->evidence, self->program, others, beside, part, predicted, NULL);
     return (1 + own[0]) * (1 + predicted) - 1;

@@ -145,6 +145,31 @@ static void test_evidence(void **state)
     assert_true(after < before - 0.15);
 }
 
+/* Two steps of one program that have counted different things of themselves suffer the same beside
+ * the same: what was measured of the program holds for both. */
+static void test_evidence_of_program(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step[4] = {put(f, 1, "0", 3000), put(f, 2, "1", 5000), put(f, 3, "2", 3000),
+                            put(f, 4, "3", 5000)};
+    struct pair pair = {.slowdown = 0.5, .error = 0.005, .windows = 500};
+
+    step[2]->profile.ipc = 0.1;
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(step[i]->request.options.tag, sizeof(step[i]->request.options.tag), "p%zu", i % 2);
+        program_begin(&f->packer, step[i]);
+    }
+    assert_true(forecast_update(&f->packer));
+    assert_true(step[0]->slot != step[2]->slot && step[0]->program == step[2]->program);
+    pair.self = (struct pair_part){(uint16_t)step[0]->program, 1};
+    assert_int_equal(pair_add(&pair, (uint16_t)step[1]->program, 1), 0);
+    pairs_put(&f->packer.pairs, &pair);
+    assert_true(forecast_learn(&f->packer));
+    forecast_slowdowns(&f->packer);
+    assert_true(fabs(step[0]->slowdown.now - 0.5) < 0.1);
+    assert_true(fabs(step[2]->slowdown.now - step[0]->slowdown.now) < 1e-6);
+}
+
 /* A step that does nothing slows nobody down: a shell. */
 static void test_idle(void **state)
 {
@@ -162,8 +187,13 @@ static void test_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_slots),        CASE(test_small_changes), CASE(test_unknown),
-        CASE(test_memory_nodes), CASE(test_evidence),      CASE(test_idle),
+        CASE(test_slots),
+        CASE(test_small_changes),
+        CASE(test_unknown),
+        CASE(test_memory_nodes),
+        CASE(test_evidence),
+        CASE(test_idle),
+        CASE(test_evidence_of_program),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
