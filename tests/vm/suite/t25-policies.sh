@@ -21,13 +21,20 @@ pairs_by() {
     berthd_start
 }
 
+# status FILTER: of each of the steps, with $name; one question for all of them, for a guest is slow.
+status() {
+    local name
+    ctl status --json | jq -r --argjson names "{$(for name in $NAMES; do [ ! -s "$CLUSTER/out/$name.id" ] || printf '"%s":"%s",' "$(id_of "$name")" "$name"; done | sed 's/,$//')}" \
+        ".steps[] | \$names[.id] as \$name | $1"
+}
+
 four() {
     local name
     for name in $NAMES; do
         knows "$name" "${MISSES[$name]}" 0 "${HITS[$name]}"
-        start "$name" "--contention-aware=tag=$name"
+        start "$name" "--contention-aware=tag=$name$([ "$name" != deep ] || echo "$1")"
     done
-    same "Slurm's cores" "$(for name in $NAMES; do explained "$name" .place.home; done | tr '\n' ' ')" "0 1 2 3 "
+    same "Slurm's cores" "$(status .home | xargs)" "0 1 2 3"
 }
 
 # by_cache: of lines "NAME CACHE", the names by cache: "deep+light mid+stream".
@@ -36,8 +43,7 @@ by_cache() {
 }
 
 found() {
-    local name
-    for name in $NAMES; do echo "$name $(explained "$name" '.place.llc[0]')"; done | by_cache
+    status '"\($name) \(.llc[0])"' | by_cache
 }
 
 # What berthctl plan says of the same programs.
@@ -52,15 +58,13 @@ planned() {
 
 # places POLICY PAIRS
 places() {
-    local name
+    local name said
     pairs_by "$1"
-    four
+    four ""
     soon "pairs by $1" "$2" found
     same "pairs as berthctl plan says" "$2" "$(planned "$1")"
-    for name in $NAMES; do
-        same "policy, and what is known of $name" "$(explained "$name" '.place | "\(.policy) \(.policy_asked) \(.rung) \(.confidence > 0.5)"')" "$1 $1 stack distances true"
-        same "CPUs of $name" "$(cpus_of "$name")" "$(explained "$name" .place.cpus)"
-    done
+    same "what is told" "$(status '"\(.policy) \(.rung) \(.confidence > 0.5)"' | sort -u)" "$1 stack distances true"
+    status '"\($name) \(.cpus)"' | while read -r name said; do same "CPUs of $name" "$(cpus_of "$name")" "$said"; done
     has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "by $1" "slower than alone (known by stack distances, confidence 0."
     stop deep mid light stream
 }
@@ -118,12 +122,8 @@ t25_a_node_that_knows_nothing_uses_di() {
 
 # max-slowdown is kept where that can be done, though the policy would have it otherwise.
 t25_max_slowdown() {
-    local name
     pairs_by missrate isolate_users=root
-    for name in $NAMES; do
-        knows "$name" "${MISSES[$name]}" 0 "${HITS[$name]}"
-        start "$name" "--contention-aware=tag=$name$([ "$name" != deep ] || echo ,max-slowdown=20)"
-    done
+    four ,max-slowdown=20
     soon "pairs" "deep+light mid+stream" found
     same "met" "$(explained deep '.place.max_slowdown | "\(.asked) \(.met)"')" "0.2 true"
     has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "max-slowdown is met: predicted"
