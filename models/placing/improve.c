@@ -19,6 +19,12 @@ struct ring {
     size_t u, v;
 };
 
+/* A cache with free cores, and what it is worth to a unit to stand there. */
+struct away {
+    double value;
+    size_t cache;
+};
+
 struct search {
     const struct improve *problem;
     struct guess guess;
@@ -27,6 +33,7 @@ struct search {
     struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
     struct ring ring[RINGS];                 /* the same */
     bool any_free;                           /* a cache has a core that nobody uses */
+    struct away *away;                       /* [2 * n] the best two for each unit, if any_free */
     struct improve_found found;
 };
 
@@ -117,6 +124,8 @@ static void offer(struct search *search, struct guess_change *change)
 {
     size_t most = search->problem->moves_max;
 
+    if (!is_good(search, guess_at_most(&search->guess, change)))
+        return;
     change->value = guess_value(&search->guess, change);
     if (is_good(search, change->value) && guess_fits(&search->guess, change) &&
         (!most || moved_after(search, change) <= most))
@@ -134,36 +143,38 @@ static size_t free_cores(const struct search *search, size_t cache)
     return search->problem->room[cache] - search->guess.used[cache];
 }
 
-/* Finds the cache with free cores for a unit where it loses least by the guess; `caches`: none but
- * its own and `but`. */
-static size_t free_place(struct search *search, size_t unit, size_t but)
+/* Finds the two caches with free cores where the unit loses least by the guess. */
+static void find_away(struct search *search, size_t unit)
 {
     const struct improve *problem = search->problem;
+    struct away *best = &search->away[2 * unit];
     struct guess_change change;
-    size_t best = problem->caches;
-    double most = -INFINITY;
 
+    best[0] = best[1] = (struct away){-INFINITY, problem->caches};
     change.n = 0;
     add_move(&change, unit, 0);
     for (size_t c = 0; c < problem->caches; c++) {
-        if (c == but || c == search->guess.cache_of[unit] ||
-            free_cores(search, c) < problem->cores[unit])
+        struct away away = {-INFINITY, c};
+
+        if (c == search->guess.cache_of[unit] || free_cores(search, c) < problem->cores[unit])
             continue;
         change.move[0].to = c;
-        change.value = guess_value(&search->guess, &change);
-        if (change.value > most) {
-            most = change.value;
-            best = c;
+        away.value = guess_value(&search->guess, &change);
+        if (away.value > best[0].value) {
+            best[1] = best[0];
+            best[0] = away;
+        } else if (away.value > best[1].value) {
+            best[1] = away;
         }
     }
-    return best;
 }
 
 /* Offers that u takes v's place, which goes to a free core elsewhere. */
 static void offer_chain(struct search *search, size_t u, size_t v)
 {
     const size_t *at = search->guess.cache_of;
-    size_t away = free_place(search, v, at[u]);
+    const struct away *best = &search->away[2 * v];
+    size_t away = best[best[0].cache == at[u]].cache;
     struct guess_change change;
 
     if (away == search->problem->caches)
@@ -179,10 +190,16 @@ static void begin_ring(struct search *search, size_t u, size_t v)
 {
     struct guess *guess = &search->guess;
     size_t here = guess->cache_of[u], there = guess->cache_of[v];
-    double less = guess_beside(guess, u, here) - guess_beside(guess, u, there) +
-                  guess_beside(guess, v, there) + search->problem->pair(u, v, search->problem->arg);
+    double horizon = search->problem->horizon, price = guess_price(guess, u, there), less;
 
-    keep_ring(search, less * search->problem->horizon - guess_price(guess, u, there), u, v);
+    if (search->nring == RINGS &&
+        (guess_beside(guess, u, here) + guess_beside(guess, v, there)) * horizon - price <=
+            search->ring[RINGS - 1].value)
+        return; /* whatever the pair is: it is a part of what u loses there */
+    less = guess_beside(guess, u, here) - guess_beside(guess, u, there) +
+           guess_beside(guess, v, there) + search->problem->pair(u, v, search->problem->arg);
+
+    keep_ring(search, less * horizon - price, u, v);
 }
 
 /* Offers that u takes v's place, which goes to u's, or elsewhere. */
@@ -192,6 +209,7 @@ static void offer_exchange(struct search *search, size_t u, size_t v)
     struct guess_change change;
 
     if ((u < v || cores[u] != cores[v] || !is_focus(search, v)) &&
+        is_good(search, guess_exchange_at_most(&search->guess, u, v)) &&
         is_good(search, guess_exchange(&search->guess, u, v))) {
         change.n = 0;
         add_move(&change, u, at[v]);
@@ -291,6 +309,8 @@ static void collect(struct search *search)
     search->any_free = false;
     for (size_t c = 0; c < search->problem->caches; c++)
         search->any_free = search->any_free || free_cores(search, c) > 0;
+    for (size_t u = 0; search->any_free && u < search->problem->n; u++)
+        find_away(search, u);
     for (size_t u = 0; u < search->problem->n; u++)
         for (size_t c = 0; is_focus(search, u) && c < search->problem->caches; c++)
             if (c != search->guess.cache_of[u])
@@ -368,6 +388,8 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
     struct search *search = calloc(1, sizeof(*search));
     int rc = search ? guess_init(&search->guess, problem, cache_of) : -1;
 
+    if (rc == 0 && !(search->away = calloc(2 * problem->n + 1, sizeof(*search->away))))
+        rc = -1;
     if (rc == 0) {
         search->problem = problem;
         search->start = cache_of;
@@ -379,8 +401,10 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
         memcpy(cache_of, search->guess.cache_of, problem->n * sizeof(*cache_of));
         *found = search->found;
     }
-    if (search)
+    if (search) {
         guess_free(&search->guess);
+        free(search->away);
+    }
     free(search);
     return rc;
 }

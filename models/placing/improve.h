@@ -33,8 +33,8 @@ struct improve {
     size_t moves_max;     /* units that may end elsewhere than they began; 0: all may */
     size_t judged_max;    /* calls of lost(); 0: as many as it takes */
 
-    /* The guess: what two units lose together beside each other on one cache, the same for (a, b)
-     * and (b, a). */
+    /* The guess: what two units lose together beside each other on one cache, >= 0, the same for
+     * (a, b) and (b, a). */
     double (*pair)(size_t a, size_t b, void *arg);
     const double *asks, *minds; /* [n] a unit's traffic, and what it loses for each of another's, on
                                    whichever caches of a domain they are; NULL: nothing */

@@ -172,46 +172,111 @@ static double more_beside(struct guess *guess, const struct guess_change *change
     return more;
 }
 
+/* How the sums of a domain change. */
+struct shift {
+    size_t domain;
+    double asks, minds, both;
+};
+
+/* Adds a unit to what changes in a domain, or takes it out of it (sign -1). */
+static void add_shift(const struct guess *guess, struct shift *shift, size_t *n, size_t domain,
+                      size_t unit, double sign)
+{
+    double asks = sign * guess->problem->asks[unit], minds = guess->problem->minds[unit];
+    size_t i = 0;
+
+    while (i < *n && shift[i].domain != domain)
+        i++;
+    if (i == *n)
+        shift[(*n)++] = (struct shift){.domain = domain};
+    shift[i].asks += asks;
+    shift[i].minds += sign * minds;
+    shift[i].both += asks * minds;
+}
+
 /* Returns what is lost more by the queues of the domains. */
 static double more_in_domains(const struct guess *guess, const struct guess_change *change)
 {
-    const struct improve *problem = guess->problem;
+    struct shift shift[2 * GUESS_CHANGE_MAX];
     double more = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; problem->asks && i < 2 * change->n; i++) {
-        size_t unit = change->move[i / 2].unit, domain;
-        double asks = 0, minds = 0, both = 0;
-        bool seen = false;
+    for (size_t i = 0; guess->problem->asks && guess->problem->domain && i < change->n; i++) {
+        size_t unit = change->move[i].unit, to = guess_domain(guess, change->move[i].to);
+        size_t from = guess_domain(guess, guess->cache_of[unit]);
 
-        domain = guess_domain(guess, i % 2 ? change->move[i / 2].to : guess->cache_of[unit]);
-        for (size_t j = 0; j < change->n; j++) {
-            size_t v = change->move[j].unit, to = guess_domain(guess, change->move[j].to);
-            size_t from = guess_domain(guess, guess->cache_of[v]);
-            double sign = (double)(to == domain) - (double)(from == domain);
+        if (from == to)
+            continue;
+        add_shift(guess, shift, &n, from, unit, -1);
+        add_shift(guess, shift, &n, to, unit, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double asks = guess->asks[shift[i].domain], minds = guess->minds[shift[i].domain];
 
-            seen = seen || (2 * j < i && from == domain) || (2 * j + 1 < i && to == domain);
-            asks += sign * problem->asks[v];
-            minds += sign * problem->minds[v];
-            both += sign * problem->asks[v] * problem->minds[v];
-        }
-        if (!seen)
-            more += (guess->asks[domain] + asks) * (guess->minds[domain] + minds) -
-                    guess->asks[domain] * guess->minds[domain] - both;
+        more += (asks + shift[i].asks) * (minds + shift[i].minds) - asks * minds - shift[i].both;
     }
     return more;
 }
 
-double guess_value(struct guess *guess, const struct guess_change *change)
+static double price_of(const struct guess *guess, const struct guess_change *change)
 {
     double price = 0;
 
     for (size_t i = 0; i < change->n; i++)
         price += guess_price(guess, change->move[i].unit, change->move[i].to);
+    return price;
+}
+
+double guess_at_most(struct guess *guess, const struct guess_change *change)
+{
+    double price = price_of(guess, change), less = 0;
+
+    if (!isfinite(price))
+        return -INFINITY;
+    for (size_t i = 0; i < change->n; i++) {
+        size_t unit = change->move[i].unit;
+
+        less += guess_beside(guess, unit, guess->cache_of[unit]);
+    }
+    return (less - more_in_domains(guess, change)) * guess->problem->horizon - price;
+}
+
+double guess_value(struct guess *guess, const struct guess_change *change)
+{
+    double price = price_of(guess, change);
+
     if (!isfinite(price))
         return -INFINITY;
     return -(more_beside(guess, change) + more_in_domains(guess, change)) *
                guess->problem->horizon -
            price;
+}
+
+/* Returns what is worth nothing of an exchange whatever the pairs on the caches are: prices, and
+ * what is lost more in the domains. */
+static double exchange_costs(const struct guess *guess, size_t u, size_t v)
+{
+    const struct improve *problem = guess->problem;
+    size_t here = guess->cache_of[u], there = guess->cache_of[v];
+    double price = guess_price(guess, u, there) + guess_price(guess, v, here);
+    size_t a = guess_domain(guess, here), b = guess_domain(guess, there);
+    double asks, minds;
+
+    if (!problem->asks || a == b)
+        return price;
+    asks = problem->asks[v] - problem->asks[u];
+    minds = problem->minds[v] - problem->minds[u];
+    return price +
+           problem->horizon * (asks * (guess->minds[a] - guess->minds[b]) +
+                               minds * (guess->asks[a] - guess->asks[b]) + 2 * asks * minds);
+}
+
+double guess_exchange_at_most(struct guess *guess, size_t u, size_t v)
+{
+    double less =
+        guess_beside(guess, u, guess->cache_of[u]) + guess_beside(guess, v, guess->cache_of[v]);
+
+    return less * guess->problem->horizon - exchange_costs(guess, u, v);
 }
 
 double guess_exchange(struct guess *guess, size_t u, size_t v)
@@ -221,17 +286,9 @@ double guess_exchange(struct guess *guess, size_t u, size_t v)
     double more = guess_beside(guess, u, there) + guess_beside(guess, v, here) -
                   guess_beside(guess, u, here) - guess_beside(guess, v, there) -
                   2 * problem->pair(u, v, problem->arg);
-    double price = guess_price(guess, u, there) + guess_price(guess, v, here);
-    size_t a = guess_domain(guess, here), b = guess_domain(guess, there);
+    double costs = exchange_costs(guess, u, v);
 
-    if (problem->asks && a != b) {
-        double asks = problem->asks[v] - problem->asks[u];
-        double minds = problem->minds[v] - problem->minds[u];
-
-        more += asks * (guess->minds[a] - guess->minds[b]) +
-                minds * (guess->asks[a] - guess->asks[b]) + 2 * asks * minds;
-    }
-    return isfinite(price) ? -more * problem->horizon - price : -INFINITY;
+    return isfinite(costs) ? -more * problem->horizon - costs : -INFINITY;
 }
 
 void guess_make(struct guess *guess, const struct guess_change *change)

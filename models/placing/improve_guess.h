@@ -48,8 +48,13 @@ bool guess_fits(const struct guess *guess, const struct guess_change *change);
 /* Returns what the change is worth by the guess; -INFINITY where a unit may not stand there. */
 double guess_value(struct guess *guess, const struct guess_change *change);
 
-/* Returns the same for two units that change places, and as fast as can be: there are many. */
+/* Returns what guess_value cannot exceed, without asking for a pair: who moves leaves all that he
+ * loses where he stands. Most candidates are known by it not to be among the best. */
+double guess_at_most(struct guess *guess, const struct guess_change *change);
+
+/* Return the two for units that change places, and as fast as can be: there are many. */
 double guess_exchange(struct guess *guess, size_t u, size_t v);
+double guess_exchange_at_most(struct guess *guess, size_t u, size_t v);
 
 /* Makes the change. */
 void guess_make(struct guess *guess, const struct guess_change *change);
