@@ -2,14 +2,17 @@
 /* contend_eval - contend beside other models, against measured or simulated slowdowns.
  *
  * usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] [--clock=GHZ]
- *                     [--llc-bytes=X] [--ways=N] [--each] [CONSTANT=VALUE ...]
+ *                     [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N]
+ *                     [--noise=time|slowdown|points] [--directions] [CONSTANT=VALUE ...]
  *
  * FILE is a set {"machine":{..},"apps":[app,...],"corun_degradation":[[...]]}, or {"sets":[set,
  * ...]}: row i is what app i suffers beside column j, null where it was not measured; the machine
  * in berthctl's words, or with llc_sets, llc_ways, line and dram_peak_gbps. Prints for each model
  * the rank correlation (Spearman) with the truth, the median error and the bias, and the gap: how
  * far above the best pairing the one is that the model chooses, mean over all workloads of 4, 6, 8
- * programs, in points of slowdown per program; then the gaps where some of the pairs were observed.
+ * programs, in points of slowdown per program; then median errors and gaps where half and all of
+ * the pairs were observed, with 5 % of noise (of the time, of the slowdown, or 5 points): mean of
+ * some draws. A pair is observed in both directions, or each by itself.
  *
  * Or FILE is a table (csv) of runs of MPI programs with the columns app, ranks, runtime_s, instr,
  * cycles, mem_read_mbs, mem_write_mbs and l3_mbs: n ranks of one memory domain are n copies. The
@@ -24,8 +27,6 @@
 
 #include "packer/cli/common/input.h"
 #include "tests/bench/eval.h"
-
-#define DRAWS 5
 
 /* ---- a set ---- */
 
@@ -68,23 +69,50 @@ static void print_row(const struct eval_set *set, const char *name, const double
     free(truth);
 }
 
-/* Prints the gaps where that part of the pairs was observed, mean of some draws. */
-static void print_observed(const struct eval_set *set, double part, const char *words)
+/* Adds what a draw's gaps and median error are to the means of all. */
+static void add_draw(const struct eval_set *set, const double *matrix, double share, double sum[3])
 {
-    size_t n = set->apps.n;
-    double *seen = calloc(2 * n * n, sizeof(*seen)), *matrix = seen + n * n, gap = 0;
+    size_t n = set->apps.n, count = 0;
+    double *error = calloc(n * n, sizeof(*error));
 
-    for (uint64_t draw = 0; seen && draw < DRAWS; draw++) {
-        eval_observe(set, part, draw, seen);
-        eval_rank_one(n, seen, matrix);
-        gap += eval_gap(set, matrix, 4) / DRAWS;
-    }
-    if (seen)
-        printf("  %s of the pairs observed: gap of 4: rank one %.2f\n", words, gap);
-    free(seen);
+    for (size_t i = 0; error && i < n * n; i++)
+        if (!isnan(set->truth[i]))
+            error[count++] = 100 * fabs(matrix[i] - set->truth[i]);
+    sum[0] += share * (error ? eval_median(count, error) : NAN);
+    sum[1] += share * eval_gap(set, matrix, 4);
+    sum[2] += share * eval_gap(set, matrix, 6);
+    free(error);
 }
 
-static int evaluate(struct json_object *object, const struct contend_constants *constants)
+static void print_means(const char *part, const char *name, const double mean[3])
+{
+    printf("  %-4s observed: %-11s  %6.1f  %6s  %6.2f  %6.2f  %6s\n", part, name, mean[0], "-",
+           mean[1], mean[2], "-");
+}
+
+/* Prints how good a rank-one fit and evidence, with contend's predictions, are where that part of
+ * the pairs was observed: means of some draws. */
+static void print_observed(const struct eval_set *set, const double *predicted,
+                           const struct eval_observing *how, double part, const char *words)
+{
+    size_t n = set->apps.n;
+    double *seen = calloc(2 * n * n, sizeof(*seen)), *matrix = seen + n * n;
+    double rank_one[3] = {0}, evidence[3] = {0};
+
+    for (unsigned draw = 0; seen && draw < how->draws; draw++) {
+        eval_observe(set, how, part, draw, seen);
+        if (eval_rank_one(n, seen, matrix) == 0)
+            add_draw(set, matrix, 1.0 / how->draws, rank_one);
+        if (eval_evidence(set, how->noise, predicted, seen, matrix) == 0)
+            add_draw(set, matrix, 1.0 / how->draws, evidence);
+    }
+    free(seen);
+    print_means(words, "rank one", rank_one);
+    print_means(words, "evidence", evidence);
+}
+
+static int evaluate(struct json_object *object, const struct contend_constants *constants,
+                    const struct eval_observing *how)
 {
     struct berth_error err = {""};
     struct eval_set set;
@@ -106,14 +134,17 @@ static int evaluate(struct json_object *object, const struct contend_constants *
     print_row(&set, "by lot", NULL, false);
     if (matrix && eval_rank_one(set.apps.n, set.truth, matrix) == 0)
         print_row(&set, "rank one", matrix, true);
-    print_observed(&set, 0.5, "half");
-    print_observed(&set, 1, "all");
+    if (matrix && eval_contend(&set, constants, matrix) == 0) {
+        print_observed(&set, matrix, how, 0.5, "half");
+        print_observed(&set, matrix, how, 1, "all");
+    }
     free(matrix);
     eval_set_free(&set);
     return 0;
 }
 
-static int evaluate_sets(const char *path, const struct contend_constants *constants)
+static int evaluate_sets(const char *path, const struct contend_constants *constants,
+                         const struct eval_observing *how)
 {
     struct berth_error err;
     struct json_object *input = ctl_input_read(path, &err), *sets = NULL;
@@ -126,9 +157,9 @@ static int evaluate_sets(const char *path, const struct contend_constants *const
     if (json_object_object_get_ex(input, "sets", &sets) &&
         json_object_is_type(sets, json_type_array))
         for (size_t i = 0; i < json_object_array_length(sets); i++)
-            rc |= evaluate(json_object_array_get_idx(sets, i), constants);
+            rc |= evaluate(json_object_array_get_idx(sets, i), constants, how);
     else
-        rc = evaluate(input, constants);
+        rc = evaluate(input, constants, how);
     json_object_put(input);
     return rc;
 }
@@ -186,11 +217,26 @@ static int set_constant(struct contend_constants *constants, const char *text)
 static int usage(void)
 {
     fprintf(stderr, "usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] "
-                    "[--clock=GHZ] [--llc-bytes=X] [--ways=N] [--each] [CONSTANT=VALUE ...]\n");
+                    "[--clock=GHZ] [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N] "
+                    "[--noise=time|slowdown|points] [--directions] [CONSTANT=VALUE ...]\n");
     return 2;
 }
 
-static int read_options(int argc, char **argv, struct eval_domain *domain)
+/* Reads one of the words of --noise. */
+static int read_noise(const char *text, enum eval_noise *noise)
+{
+    static const char *const word[] = {"time", "slowdown", "points"};
+
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(text, word[i]) == 0) {
+            *noise = (enum eval_noise)i;
+            return 0;
+        }
+    return -1;
+}
+
+static int read_options(int argc, char **argv, struct eval_domain *domain,
+                        struct eval_observing *how)
 {
     static const struct option options[] = {{"domain", required_argument, NULL, 'd'},
                                             {"dram-gbps", required_argument, NULL, 'g'},
@@ -199,15 +245,30 @@ static int read_options(int argc, char **argv, struct eval_domain *domain)
                                             {"llc-bytes", required_argument, NULL, 'l'},
                                             {"ways", required_argument, NULL, 'w'},
                                             {"each", no_argument, NULL, 'e'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"draws", required_argument, NULL, 'n'},
+                                            {"noise", required_argument, NULL, 'o'},
+                                            {"directions", no_argument, NULL, 'i'},
                                             {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         double value = optarg ? strtod(optarg, NULL) : 1;
 
-        if (option == '?' || !(value > 0))
+        if (option == 'o' && read_noise(optarg, &how->noise) == 0)
+            continue;
+        if (option == '?' || !(option == 's' ? value >= 0 : value > 0))
             return -1;
         switch (option) {
+        case 's':
+            how->seed = (unsigned)value;
+            break;
+        case 'n':
+            how->draws = (unsigned)value;
+            break;
+        case 'i':
+            how->directions = true;
+            break;
         case 'd':
             domain->cores = (size_t)value;
             break;
@@ -239,9 +300,10 @@ int main(int argc, char **argv)
     struct contend_constants constants = contend_constants;
     struct eval_domain domain = {
         .cores = 18, .ways = 12, .dram_gbps = 102.4, .clock_ghz = 2.4, .llc_bytes = 27 << 20};
+    struct eval_observing how = {.draws = 5};
     const char *end;
 
-    if (read_options(argc, argv, &domain) < 0 || optind >= argc)
+    if (read_options(argc, argv, &domain, &how) < 0 || optind >= argc)
         return usage();
     for (int i = optind + 1; i < argc; i++)
         if (set_constant(&constants, argv[i]) < 0)
@@ -249,5 +311,5 @@ int main(int argc, char **argv)
     end = strrchr(argv[optind], '.');
     if (end && strcmp(end, ".csv") == 0)
         return evaluate_copies(argv[optind], &domain, &constants) < 0;
-    return evaluate_sets(argv[optind], &constants) < 0;
+    return evaluate_sets(argv[optind], &constants, &how) < 0;
 }

@@ -32,9 +32,26 @@ int eval_pain(const struct eval_set *set, double *matrix);
  * NAN. */
 int eval_rank_one(size_t n, const double *seen, double *matrix);
 
-/* Observes the truth: each pair (both of its directions) with that probability, each figure with
- * 5 % of noise; what is not observed is NAN. The same seed, the same draw. */
-void eval_observe(const struct eval_set *set, double part, uint64_t seed, double *seen);
+/* ---- observing (eval_observed.c) ---- */
+
+/* What has 5 % of noise: the time, the slowdown, or neither: the slowdown has 5 points of it. */
+enum eval_noise { EVAL_NOISE_TIME, EVAL_NOISE_SLOWDOWN, EVAL_NOISE_POINTS };
+
+struct eval_observing {
+    unsigned seed, draws;
+    enum eval_noise noise;
+    bool directions; /* i beside j may be observed without j beside i */
+};
+
+/* Observes the truth: each pair with the probability `part`; what is not observed is NAN. The same
+ * seed and number of the draw, the same draw. */
+void eval_observe(const struct eval_set *set, const struct eval_observing *how, double part,
+                  unsigned draw, double *seen);
+
+/* Fills in what evidence makes of the predictions and of what was seen. Returns 0; -1 without
+ * memory. */
+int eval_evidence(const struct eval_set *set, enum eval_noise noise, const double *predicted,
+                  const double *seen, double *matrix);
 
 /* ---- measures ---- */
 

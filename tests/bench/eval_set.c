@@ -9,7 +9,6 @@
 #include "models/slowdown/pain.h"
 
 #define FIT_STEPS 200 /* of a rank-one fit; it is at rest long before */
-#define NOISE 0.05    /* standard deviation of what is observed */
 
 /* ---- reading ---- */
 
@@ -155,38 +154,4 @@ int eval_rank_one(size_t n, const double *seen, double *matrix)
         matrix[i] = sensitivity[i / n] * pressure[i % n];
     free(sensitivity);
     return 0;
-}
-
-/* ---- observing ---- */
-
-/* The same sequence on every run and every machine (xorshift), in 0 .. 1. */
-static double uniform(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (double)(*state >> 11) / (double)(1ull << 53);
-}
-
-static double noisy(double value, uint64_t *state)
-{
-    double sum = -6;
-
-    for (int i = 0; i < 12; i++)
-        sum += uniform(state);
-    return (1 + value) * (1 + NOISE * sum) - 1;
-}
-
-void eval_observe(const struct eval_set *set, double part, uint64_t seed, double *seen)
-{
-    size_t n = set->apps.n;
-    uint64_t state = 0x9e3779b97f4a7c15u * (seed + 1);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) {
-            bool observed = uniform(&state) < part;
-
-            seen[i * n + j] = observed ? noisy(set->truth[i * n + j], &state) : NAN;
-            seen[j * n + i] = observed ? noisy(set->truth[j * n + i], &state) : NAN;
-        }
 }

@@ -17,7 +17,8 @@ dist_noinst_SCRIPTS += tests/bench/overhead
 # contend beside other models, against measured or simulated slowdowns.
 noinst_PROGRAMS += tests/bench/contend_eval
 tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
-	tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_set.c
+	tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
+	tests/bench/eval_set.c
 tests_bench_contend_eval_LDADD = libctl.la $(PACKER_LIBS)
 
 # How far the schemes' schedules are from the optimal one.
