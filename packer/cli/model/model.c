@@ -57,10 +57,10 @@ static const struct model models[] = {
      "as pain, and \"classes\":{\"mcf\":\"devil\"}"},
     {"contend", ctl_model_contend,
      "By what fraction programs slow down beside each other: their footprints fill the cache,\n"
-     "their traffic the channel to memory. What is unknown is assumed, and said in notes.",
+     "their traffic the way to memory. What is unknown is assumed, and said in notes.",
      "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
      " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\",\n"
-     "  \"own_prefetchers\":false},\n"
+     "  \"dram_calibrated\":false,\"caches\":1,\"own_prefetchers\":false},\n"
      " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
      "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
      PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
