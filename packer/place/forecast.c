@@ -10,6 +10,7 @@
 #include "models/slowdown/evidence.h"
 #include "packer/base/array.h"
 #include "packer/place/ladder.h"
+#include "packer/place/pair_table.h"
 #include "packer/steps/step_counts.h"
 
 #define NO_NUMBER                                                                                  \
@@ -29,6 +30,7 @@ struct forecast {
     struct contend *contend; /* of slots */
     struct evidence *evidence;
     struct app_machine machine;
+    struct pair_table *pairs; /* of slots; NULL: for want of memory */
     size_t n, room;
     struct slot **slot;              /* [n] */
     size_t of_program[PROGRAMS_MAX]; /* the slot that was studied of it last; 0: none */
@@ -42,8 +44,10 @@ struct forecast *forecast_open(void)
 {
     struct forecast *forecast = calloc(1, sizeof(*forecast));
 
-    if (forecast)
+    if (forecast) {
         forecast->evidence = evidence_new(NULL);
+        forecast->pairs = pair_table_new();
+    }
     if (forecast && forecast->evidence)
         return forecast;
     forecast_close(forecast);
@@ -59,6 +63,7 @@ void forecast_close(struct forecast *forecast)
     free(forecast->slot);
     contend_free(forecast->contend);
     evidence_free(forecast->evidence);
+    free(forecast->pairs);
     free(forecast);
 }
 
@@ -211,6 +216,7 @@ static int study(struct forecast *forecast, size_t number, size_t program, const
     slot->app.sdp.hits = slot->hits;
     slot->program = program;
     slot->studied = true;
+    pair_table_forget(forecast->pairs, number);
     take_figures(forecast, number);
     if (program < PROGRAMS_MAX)
         forecast->of_program[program] = number;
@@ -326,8 +332,10 @@ bool forecast_learn(struct packer *packer)
     for (; pairs_take(&packer->pairs, &pair); any = true)
         observe(forecast, &pair);
     forecast->observed = forecast->observed || any;
-    if (forecast->unsettled)
+    if (forecast->unsettled) {
         forecast->unsettled = evidence_solve(forecast->evidence) > 0;
+        pair_table_correct_anew(forecast->pairs);
+    }
     return any;
 }
 
@@ -452,6 +460,50 @@ static size_t measured_by(const struct forecast *forecast, size_t number)
     size_t found = slot_of(forecast, forecast->slot[number]->program);
 
     return found == FORECAST_AVERAGE ? number : found;
+}
+
+/* Predicts two slots beside each other. */
+static void predict_two(const struct forecast *forecast, size_t a, size_t b)
+{
+    struct pair_table *pairs = forecast->pairs;
+    const size_t member[2] = {a, b};
+    double slowdown[2] = {0};
+
+    contend_group(forecast->contend, 2, member, slowdown);
+    pairs->predicted[a][b] = (float)slowdown[0];
+    pairs->predicted[b][a] = (float)slowdown[1];
+}
+
+/* Returns what a core of slot a loses beside one of b. */
+static double lost_beside(const struct forecast *forecast, size_t a, size_t b)
+{
+    double slowdown = forecast->pairs->predicted[a][b];
+
+    if (forecast->observed && forecast->slot[a]->program != NO_NUMBER)
+        slowdown = evidence_correct(forecast->evidence, forecast->slot[a]->program, 1,
+                                    &forecast->slot[b]->program, NULL, slowdown, NULL);
+    return slowdown / (1 + slowdown);
+}
+
+double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
+{
+    struct pair_table *pairs = forecast->pairs;
+
+    if (a == FORECAST_IDLE || b == FORECAST_IDLE)
+        return 0;
+    if (forecast->observed) {
+        a = measured_by(forecast, a);
+        b = measured_by(forecast, b);
+    }
+    if (!pairs || a >= PAIR_TABLE_MAX || b >= PAIR_TABLE_MAX)
+        return NAN;
+    if (isnan(pairs->lost[a][b])) {
+        if (isnan(pairs->predicted[a][b]))
+            predict_two(forecast, a, b);
+        pairs->lost[a][b] = pairs->lost[b][a] =
+            (float)(lost_beside(forecast, a, b) + lost_beside(forecast, b, a));
+    }
+    return pairs->lost[a][b];
 }
 
 /* Returns a core's slowdown corrected by what was measured of the program beside those that are on

@@ -48,6 +48,10 @@ struct forecast_figures {
 };
 struct forecast_figures forecast_figures(const struct forecast *forecast, size_t slot);
 
+/* Returns the cores' worth of work that a core of each of two slots lose together beside each other
+ * on one cache, corrected by the evidence; a table has it. NAN where there are too many slots. */
+double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
+
 /* A core in use. */
 struct forecast_core {
     size_t slot;

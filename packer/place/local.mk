@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/place/keep.c packer/place/keep.h \
 	packer/place/ladder.c packer/place/ladder.h \
 	packer/place/opinion.c packer/place/opinion.h \
+	packer/place/pair_table.c packer/place/pair_table.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
 	packer/place/reason.c packer/place/reason.h \

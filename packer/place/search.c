@@ -474,6 +474,17 @@ static double lost_of(const size_t *cache_of, const size_t *touched, size_t n, v
     return lost;
 }
 
+/* What parts lose beside each other by contend, as far as pairs tell of it; a step's own parts, and
+ * where there are too many programs for a table, in two numbers each. */
+static double guess_pair(const struct search *search, const struct part *x, const struct part *y)
+{
+    double lost =
+        x->unit == y->unit ? NAN : forecast_pair(search->scene->packer->forecast, x->slot, y->slot);
+
+    return isnan(lost) ? x->suffers * y->presses + y->suffers * x->presses
+                       : (double)x->cores * (double)y->cores * lost;
+}
+
 /* The guess: what two parts lose together on one cache, promises included. */
 static double pair_of(size_t a, size_t b, void *arg)
 {
@@ -482,7 +493,7 @@ static double pair_of(size_t a, size_t b, void *arg)
     double cores = (double)x->cores * (double)y->cores, sum;
 
     if (search->policy == WIRE_POLICY_CONTEND)
-        sum = x->suffers * y->presses + y->suffers * x->presses;
+        sum = guess_pair(search, x, y);
     else if (x->unit == y->unit)
         return 0;
     else

@@ -170,6 +170,48 @@ static void test_evidence_of_program(void **state)
     assert_true(fabs(step[2]->slowdown.now - step[0]->slowdown.now) < 1e-6);
 }
 
+static void assert_pair(struct fixture *f, const struct step *a, const struct step *b)
+{
+    const struct forecast *forecast = f->packer.forecast;
+    const struct forecast_core core[2] = {{.slot = a->slot, .owner = 0},
+                                          {.slot = b->slot, .owner = 1}};
+    double slowdown[2], gbps, lost;
+
+    assert_int_equal(forecast_cache(forecast, 0, 2, core, slowdown, &gbps), 0);
+    lost = slowdown[0] / (1 + slowdown[0]) + slowdown[1] / (1 + slowdown[1]);
+    for (int turn = 0; turn < 2; turn++) { /* reckoned, and out of the table */
+        assert_true(fabs(forecast_pair(forecast, a->slot, b->slot) - lost) < 1e-6);
+        assert_true(fabs(forecast_pair(forecast, b->slot, a->slot) - lost) < 1e-6);
+    }
+}
+
+/* The table says of two what one cache of them says: at first, when something was measured, and
+ * when another program has the slot. */
+static void test_pair(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", 9000), *b = put(f, 2, "1", 120);
+    struct pair pair = {.slowdown = 0.5, .error = 0.01, .windows = 50};
+
+    snprintf(a->request.options.tag, sizeof(a->request.options.tag), "a");
+    snprintf(b->request.options.tag, sizeof(b->request.options.tag), "b");
+    program_begin(&f->packer, a);
+    program_begin(&f->packer, b);
+    forecast_update(&f->packer);
+    assert_pair(f, a, b);
+    assert_pair(f, a, a);
+    assert_true(forecast_pair(f->packer.forecast, a->slot, FORECAST_IDLE) == 0);
+    pair.self = (struct pair_part){(uint16_t)b->program, 1};
+    assert_int_equal(pair_add(&pair, (uint16_t)a->program, 1), 0);
+    pairs_put(&f->packer.pairs, &pair);
+    assert_true(forecast_learn(&f->packer));
+    assert_pair(f, a, b);
+    assert_true(forecast_pair(f->packer.forecast, a->slot, b->slot) > 0.25);
+    a->profile.miss_pmi = a->profile.accesses = 30;
+    forecast_update(&f->packer);
+    assert_pair(f, a, b);
+}
+
 /* A step that does nothing slows nobody down: a shell. */
 static void test_idle(void **state)
 {
@@ -194,6 +236,7 @@ int main(void)
         CASE(test_evidence),
         CASE(test_idle),
         CASE(test_evidence_of_program),
+        CASE(test_pair),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
