@@ -209,6 +209,7 @@ unit_scripts = \
 	tests/unit/cli/test_report.sh \
 	tests/unit/cli/test_report_page.sh \
 	tests/unit/metrics/test_names.sh \
+	tests/unit/models/test_contend_eval.sh \
 	tests/unit/models/test_figure3.sh
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh
 
