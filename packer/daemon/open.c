@@ -9,10 +9,10 @@
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
+#include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
-#include "packer/observe/slowdown.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/probe/probe.h"
@@ -165,7 +165,7 @@ static void open_optional(struct packer *packer)
     packer->replace = replace_open();
     packer->power = node_power_open(packer->topo);
     learn_configure(packer);
-    slowdown_open(packer);
+    known_pairs_open(packer);
     probing_open(packer);
     memory_configure(packer);
     reuse_open(packer);

@@ -20,6 +20,7 @@
 #include "packer/enact/replace.h"
 #include "packer/enact/weigh.h"
 #include "packer/observe/classify.h"
+#include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/slowdown.h"
@@ -135,7 +136,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     }
     observe_begin(packer, step);
     program_begin(packer, step);
-    slowdown_begin(packer, step);
+    known_pairs_begin(packer, step);
     classify_profile(packer, step);
     probing_start(packer, step);
     classify_step(packer, step);
@@ -392,7 +393,7 @@ static void adopt(struct packer *packer)
     {
         take_node_name(packer, step);
         program_begin(packer, step);
-        slowdown_begin(packer, step);
+        known_pairs_begin(packer, step);
         classify_profile(packer, step);
         probing_start(packer, step);
         classify_step(packer, step);

@@ -283,6 +283,7 @@ static void add_window(struct packer *packer, struct step *step, const struct pa
                        double now_s)
 {
     const struct last_window *window = &step->counts->window;
+    double predicted = isnan(step->slowdown.now) ? step->place.predicted : step->slowdown.now;
     struct set *set = set_of(packer, step, pair, now_s);
 
     if (!set)
@@ -291,8 +292,8 @@ static void add_window(struct packer *packer, struct step *step, const struct pa
     rate_add(&set->unsaved, window->x[SOLO_SPEED], window->y[SOLO_SPEED]);
     rate_add(&set->all, window->x[SOLO_SPEED], window->y[SOLO_SPEED]);
     rate_forget(&set->all, PHASE_WINDOWS);
-    if (!isnan(step->slowdown.now)) {
-        set->predicted += step->slowdown.now;
+    if (!isnan(predicted)) {
+        set->predicted += predicted;
         set->predictions++;
     }
     set->last_s = now_s;
@@ -389,81 +390,4 @@ void slowdown_drop(struct step *step)
         free(sets->set);
     free(sets);
     step->counts->sets = NULL;
-}
-
-/* ---- what the store knows ---- */
-
-struct loading {
-    struct packer *packer;
-    time_t now;
-};
-
-/* Translates a row. Returns -1 where there are no numbers for its programs. */
-static int pair_of(struct packer *packer, const struct profile_pair *row, time_t now,
-                   struct pair *pair)
-{
-    size_t number = programs_number(&packer->programs, row->key);
-
-    *pair = (struct pair){.slowdown = row->slowdown,
-                          .error = row->error,
-                          .windows = row->windows,
-                          .age_s = fmax((double)(now - row->measured_at), 0)};
-    if (number == PROGRAM_NONE || row->cores > UINT16_MAX)
-        return -1;
-    pair->self = (struct pair_part){(uint16_t)number, (uint16_t)row->cores};
-    for (size_t i = 0; i < row->n; i++) {
-        number = programs_number(&packer->programs, row->beside[i].key);
-        if (number == PROGRAM_NONE || row->beside[i].cores > UINT16_MAX ||
-            pair_add(pair, (uint16_t)number, (uint16_t)row->beside[i].cores) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int load(const struct profile_pair *row, void *arg)
-{
-    struct loading *loading = arg;
-    struct program *program;
-    struct pair pair;
-
-    if (pair_of(loading->packer, row, loading->now, &pair) < 0)
-        return 0;
-    pairs_put(&loading->packer->pairs, &pair);
-    program = &loading->packer->programs.program[pair.self.program];
-    program->error = program->windows > 0 ? fmin(program->error, pair.error) : pair.error;
-    program->windows += pair.windows;
-    program->asked = true;
-    return 0;
-}
-
-static void load_pairs(struct packer *packer, const char *key, size_t most)
-{
-    struct loading loading = {packer, time(NULL)};
-    uint64_t days = packer->conf.profile_age_days;
-    struct berth_error err;
-
-    if (profiles_each_pair(packer->profiles, key, packer->machine_type,
-                           days ? loading.now - (int64_t)days * 86400 : 0, most, load, &loading,
-                           &err) < 0)
-        log_debug("profiles: %s", err.text); /* who opened the store has told it */
-}
-
-void slowdown_open(struct packer *packer)
-{
-    load_pairs(packer, NULL, SLOWDOWN_KNOWN);
-}
-
-void slowdown_begin(struct packer *packer, const struct step *step)
-{
-    struct program *program;
-    char key[PROFILE_KEY_MAX];
-
-    if (step->program == PROGRAM_NONE)
-        return;
-    program = &packer->programs.program[step->program];
-    if (program->asked)
-        return;
-    program->asked = true;
-    program_key(step, key);
-    load_pairs(packer, key, SLOWDOWN_OF_ONE);
 }

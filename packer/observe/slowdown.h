@@ -11,8 +11,8 @@
  *   - what the store has of the program alone, with these arguments, on as many cores of such a
  *     machine
  *   - where the step was seen beside two sets of neighbours at least: the speed that the
- *     predictions of its slowdowns (step->slowdown) come to. What that teaches is by which of them
- *     it suffers more than predicted, not by how much in all; its error says so.
+ *     predictions of its slowdowns (step->slowdown, else step->place) come to. What that teaches is
+ * by which of them it suffers more than predicted, not by how much in all; its error says so.
  *
  * What is measured goes to packer->pairs, for the next decision: with the first window, and again
  * each time that there are twice as many; and to the profile store at the step's end, when it has
@@ -21,15 +21,6 @@
 #define BERTH_OBSERVE_SLOWDOWN_H
 
 #include "packer/steps/packer.h"
-
-/* Takes what the profile store knows of pairs on machines of this type, the newest SLOWDOWN_KNOWN
- * of them, into packer->pairs. */
-#define SLOWDOWN_KNOWN 1024
-void slowdown_open(struct packer *packer);
-
-/* The same of the step's program, where it was not asked for yet: SLOWDOWN_OF_ONE. */
-#define SLOWDOWN_OF_ONE 64
-void slowdown_begin(struct packer *packer, const struct step *step);
 
 /* Takes in the windows that have just ended; before classify_windows, which forgets which. */
 void slowdown_windows(struct packer *packer);

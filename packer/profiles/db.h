@@ -69,6 +69,15 @@ int profiles_import_demand(struct profiles *store, const char *key,
                            const struct profile_demand *demand, bool replace,
                            struct berth_error *err);
 
+/* A part of a pair's row: a program of the table pair_program, and its cores. */
+struct pair_row_part {
+    int64_t id;
+    uint32_t cores;
+};
+
+/* Reads the column `beside`, "3*1,17*2". Returns how many parts, or -1. */
+int pair_parse_beside(const char *text, struct pair_row_part part[PROFILE_BESIDE_MAX]);
+
 /* Forgets the pairs that the key (NULL: any key) has a part in, in whatever role; those measured
  * before `oldest`, and the oldest beyond PROFILE_PAIRS_MAX. Each returns the number forgotten, or
  * -1 and err. Inside profiles_write. */

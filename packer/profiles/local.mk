@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/profiles/forget.c \
 	packer/profiles/key.c \
 	packer/profiles/pair.c \
+	packer/profiles/pair_forget.c \
 	packer/profiles/pair_json.c \
 	packer/profiles/profiles.c packer/profiles/profiles.h \
 	packer/profiles/sample.c \

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/array.h"
 #include "packer/profiles/db.h"
 
 #define NEWEST_WEIGHS 0.2
@@ -19,12 +18,6 @@
 
 #define PART_MAX 32 /* bytes of "17*2," */
 #define BESIDE_MAX (PROFILE_BESIDE_MAX * PART_MAX)
-
-/* A part of a row: program and cores as numbers. */
-struct part {
-    int64_t id;
-    uint32_t cores;
-};
 
 /* What makes a row. */
 struct identity {
@@ -92,12 +85,12 @@ static int64_t machine_number(struct profiles *store, const char *machine, struc
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct pair_row_part *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void format_beside(const struct part *part, size_t n, char text[BESIDE_MAX])
+static void format_beside(const struct pair_row_part *part, size_t n, char text[BESIDE_MAX])
 {
     size_t used = 0;
 
@@ -111,7 +104,7 @@ static void format_beside(const struct part *part, size_t n, char text[BESIDE_MA
 static int identify(struct profiles *store, const struct profile_pair *pair,
                     struct identity *identity, struct berth_error *err)
 {
-    struct part part[PROFILE_BESIDE_MAX];
+    struct pair_row_part part[PROFILE_BESIDE_MAX];
 
     identity->program = program_number(store, pair->key, err);
     identity->machine = machine_number(store, pair->machine, err);
@@ -119,8 +112,8 @@ static int identify(struct profiles *store, const struct profile_pair *pair,
     if (identity->program < 0 || identity->machine < 0)
         return -1;
     for (size_t i = 0; i < pair->n; i++) {
-        part[i] =
-            (struct part){program_number(store, pair->beside[i].key, err), pair->beside[i].cores};
+        part[i] = (struct pair_row_part){program_number(store, pair->beside[i].key, err),
+                                         pair->beside[i].cores};
         if (part[i].id < 0)
             return -1;
     }
@@ -260,8 +253,7 @@ int profiles_import_pair(struct profiles *store, const struct profile_pair *pair
 
 /* ---- reading ---- */
 
-/* Reads "3*1,17*2". Returns how many parts, or -1. */
-static int parse_beside(const char *text, struct part part[PROFILE_BESIDE_MAX])
+int pair_parse_beside(const char *text, struct pair_row_part part[PROFILE_BESIDE_MAX])
 {
     int n = 0, used;
 
@@ -285,8 +277,8 @@ static int compare_beside(const void *a, const void *b)
 static int read_beside(const struct profiles *store, struct sql_statement *name, const char *text,
                        struct profile_pair *pair, struct berth_error *err)
 {
-    struct part part[PROFILE_BESIDE_MAX];
-    int n = parse_beside(text, part);
+    struct pair_row_part part[PROFILE_BESIDE_MAX];
+    int n = pair_parse_beside(text, part);
 
     pair->n = 0;
     for (int i = 0; i < n; i++) {
@@ -355,122 +347,4 @@ int profiles_each_pair(struct profiles *store, const char *key, const char *mach
     sql_finish(name);
     sql_finish(row);
     return rc;
-}
-
-/* ---- forgetting ---- */
-
-/* Runs a statement with these two numbers (?1, ?2). */
-static int run_numbers(struct profiles *store, const char *sql, int64_t a, int64_t b,
-                       struct berth_error *err)
-{
-    struct sql_statement *statement = profiles_prepare(store, sql, NULL, err);
-
-    if (!statement)
-        return -1;
-    sql_bind_int(statement, 0, a);
-    sql_bind_int(statement, 1, b);
-    return profiles_run(statement, err);
-}
-
-struct numbers {
-    size_t n, room;
-    int64_t *id;
-};
-
-static int add_number(struct numbers *numbers, int64_t id, struct berth_error *err)
-{
-    if (array_grow(&numbers->id, &numbers->room, numbers->n + 1, sizeof(id)) < 0)
-        return berth_no_memory(err);
-    numbers->id[numbers->n++] = id;
-    return 0;
-}
-
-/* Gathers the programs that pairs name. */
-static int gather_named(struct profiles *store, struct numbers *numbers, struct berth_error *err)
-{
-    struct sql_statement *row =
-        profiles_prepare(store, "SELECT program, beside FROM pair", NULL, err);
-    struct part part[PROFILE_BESIDE_MAX];
-    int rc;
-
-    while ((rc = row ? sql_step(row, err) : -1) == 1) {
-        int n = parse_beside(sql_text(row, 1), part);
-
-        rc = add_number(numbers, sql_int(row, 0), err);
-        for (int i = 0; rc == 0 && i < n; i++)
-            rc = add_number(numbers, part[i].id, err);
-        if (rc < 0)
-            break;
-    }
-    sql_finish(row);
-    return rc;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Forgets the programs that are not among these numbers, which are sorted. */
-static int forget_unnamed(struct profiles *store, const struct numbers *named,
-                          struct berth_error *err)
-{
-    struct sql_statement *row = profiles_prepare(store, "SELECT id FROM pair_program", NULL, err);
-    struct numbers gone = {0};
-    int rc;
-
-    while ((rc = row ? sql_step(row, err) : -1) == 1) {
-        int64_t id = sql_int(row, 0);
-
-        if (named->n && bsearch(&id, named->id, named->n, sizeof(id), compare_numbers))
-            continue;
-        if ((rc = add_number(&gone, id, err)) < 0)
-            break;
-    }
-    sql_finish(row);
-    for (size_t i = 0; rc == 0 && i < gone.n; i++)
-        if (run_numbers(store, "DELETE FROM pair_program WHERE id = ?1", gone.id[i], 0, err) < 0)
-            rc = -1;
-    free(gone.id);
-    return rc;
-}
-
-/* Forgets the programs that no pair names any more. */
-static int forget_nameless(struct profiles *store, struct berth_error *err)
-{
-    struct numbers named = {0};
-    int rc = gather_named(store, &named, err);
-
-    if (rc == 0 && named.n)
-        qsort(named.id, named.n, sizeof(*named.id), compare_numbers);
-    if (rc == 0)
-        rc = forget_unnamed(store, &named, err);
-    free(named.id);
-    return rc;
-}
-
-int profiles_forget_pairs(struct profiles *store, const char *key, struct berth_error *err)
-{
-    struct sql_statement *statement = profiles_prepare(
-        store,
-        "DELETE FROM pair WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM pair_program AS p"
-        " WHERE p.key = ?1 AND (p.id = pair.program"
-        " OR instr(',' || pair.beside, ',' || p.id || '*') > 0))",
-        key, err);
-    int rows = statement ? profiles_run(statement, err) : -1;
-
-    return rows < 0 || forget_nameless(store, err) < 0 ? -1 : rows;
-}
-
-int profiles_age_pairs(struct profiles *store, int64_t oldest, struct berth_error *err)
-{
-    int rows =
-        run_numbers(store,
-                    "DELETE FROM pair WHERE measured_at < ?1 OR measured_at < (SELECT"
-                    " measured_at FROM pair ORDER BY measured_at DESC LIMIT 1 OFFSET ?2 - 1)",
-                    oldest, PROFILE_PAIRS_MAX, err);
-
-    return rows < 0 || forget_nameless(store, err) < 0 ? -1 : rows;
 }
