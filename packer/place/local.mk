@@ -13,4 +13,7 @@ libpacker_la_SOURCES += \
 	packer/place/policy.c packer/place/policy.h \
 	packer/place/reason.c packer/place/reason.h \
 	packer/place/search.c packer/place/search.h \
+	packer/place/search_impl.h \
+	packer/place/search_lost.c \
+	packer/place/search_parts.c \
 	packer/place/units.c packer/place/units.h

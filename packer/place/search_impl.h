@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* search_impl - what the parts of a search share: search.c (the search), search_parts.c (what may
+ * move, where to, at what price), search_lost.c (what a standing loses). Only for these. */
+#ifndef BERTH_PLACE_SEARCH_IMPL_H
+#define BERTH_PLACE_SEARCH_IMPL_H
+
+#include "packer/place/forecast.h"
+#include "packer/place/opinion.h"
+#include "packer/place/search.h"
+
+/* A part of a unit: its cores on one cache. */
+struct part {
+    size_t unit, cores, cache;
+    size_t first; /* of its cores, in by_part */
+    size_t slot;
+    double limit;            /* slowdown that its step may have; NAN: any */
+    double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
+                                other's is lost work */
+    bool isolated, devil;
+    bool fresh; /* its step has just come, and moves for nothing */
+    bool focus; /* of the unit that has come, whoever shares its cores */
+};
+
+struct search {
+    const struct scene *scene;
+    const struct place_terms *terms;
+    struct units *units;
+    enum wire_policy policy;
+    struct opinion *opinion;
+    size_t n, caches, fixed;
+    struct part *part;          /* [n] */
+    size_t *by_part;            /* [units->total] indices into units->from */
+    size_t *cache_of;           /* [n] */
+    size_t *cores, *kind;       /* [n] as improve wants them */
+    size_t *room, *domain;      /* [caches] */
+    double *price;              /* [n * caches] */
+    double *asks, *minds;       /* [n] */
+    bool *focus;                /* [n] */
+    struct forecast_core *core; /* [cores in use] scratch; the first `fixed` do not move */
+    double *slowdown;           /* [cores in use] scratch */
+    double scale;               /* of scores: lost work each */
+    size_t in_use;              /* cores of all at work */
+    double *fixed_asks;         /* [caches] by domain: traffic of who does not move */
+    size_t calls;               /* of lost_of: improve.h asks for before and after in turn */
+    size_t *before_at;          /* [n] the standing that before_lost is of */
+    double before_lost;
+    bool before_known;
+};
+
+static inline const struct topo *search_topo(const struct search *search)
+{
+    return search->scene->packer->topo;
+}
+
+/* ---- search_parts.c ---- */
+
+/* Divides the units into parts, finds the caches' room and memory nodes, what it costs each part to
+ * end on each cache, and who is there besides. */
+void search_parts(struct search *search);
+
+/* ---- search_lost.c ---- */
+
+/* Prepares what follows, for the parts where they stand: -1 with ENOMEM. */
+int search_judge(struct search *search);
+
+/* Lists the cores in use of all, the fixed ones first, into search->core. Returns how many. */
+size_t search_list(struct search *search, const size_t *cache_of);
+
+/* The truth and the guess of models/placing/improve.h; arg is a struct search. */
+double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void *arg);
+double search_pair(size_t a, size_t b, void *arg);
+
+#endif
