@@ -210,7 +210,7 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
     if (units_collect(scene, &units) < 0)
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);
-    if (rc == 0) {
+    if (rc == 0 && !(terms && terms->others_stay)) { /* the decision for all has told already */
         units_rank(&units);
         tell_ranks(scene, &units, &edp, by);
     }

@@ -232,6 +232,7 @@ berthd_conf() {
         [log_level]=debug
         [counters]=software
         [learn]=off
+        [policy]=dio-power # places by rule where no power is known: the one that moves steps on so small a machine
     )
     for line in "${CLUSTER_BERTHD_CONF[@]}" "$@"; do conf[${line%%=*}]=${line#*=}; done
     for line in "${!conf[@]}"; do echo "$line = ${conf[$line]}"; done >"$CLUSTER/etc/berth.conf"

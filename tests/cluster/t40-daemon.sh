@@ -77,11 +77,11 @@ node_field() {
 t40_a_hup_names_what_waits_for_the_next_start() {
     local way
     way=$(node_field enforcement)
-    berthd_conf policy=dio-power replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
+    berthd_conf policy=di replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
     kill -HUP "$(daemon_pid berthd)"
-    soon "policy" dio-power node_field policy
+    soon "policy" di node_field policy
     wait_for 5 grep -q "isolate_users and isolate_groups: the names were looked up" "$CLUSTER/log/berthd.out" || fail "no word about root's number"
-    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "read again: policy = dio-power, replace = off" \
+    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "read again: policy = di, replace = off" \
         "next start only: enforcement = dryrun, energy_root = /nowhere"
     same "enforcement" "$(node_field enforcement)" "$way"
 }

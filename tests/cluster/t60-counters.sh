@@ -70,12 +70,13 @@ t60_an_unknown_devil_is_known_at_its_next_run() {
     stop c
 }
 
-t60_a_reference_is_not_replaced_by_a_run_beside_others() {
+t60_a_count_that_contradicts_a_simulated_profile_replaces_it() {
     replaying
     knows devil 5
     start a --contention-aware=tag=devil
+    same "class by its profile" "$(explained a .class.name)" turtle
     wait_for 20 at_least 2 explained a .observe.counts.windows
-    same "class" "$(explained a .class.name)" turtle
+    soon "class" devil explained a .class.name
     at_least 19000 explained a .observe.miss_pmi || fail "what is counted is not shown"
     stop a
 }

@@ -15,7 +15,7 @@ berthd_with() {
 }
 
 t70_a_sensitive_step_is_isolated_from_a_devil() {
-    berthd_with isolate_users=root
+    berthd_with isolate_users=root policy=di
     knows devil 20000
     knows turtle 10
     start a --contention-aware=isolate,tag=devil

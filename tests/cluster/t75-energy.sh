@@ -62,7 +62,7 @@ t75_the_site_has_a_default() {
     berthd_start
     same "after a restart" "$(explained a .place.policy) $(explained b .place.policy)" "dio-power di"
     stop b a
-    powered allow=auto,tag
+    powered policy=di allow=auto,tag
     start c --contention-aware=edp,tag=turtle
     same "where the site does not allow it" "$(explained c '"\(.place.policy) \(.request.refused)"')" "di edp"
     stop c
