@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* contend_study - what contend tabulates of each program alone, so that half a million pairs take
- * less than a second. Only for contend.c and contend_study.c. */
+ * less than a second. Only for contend*.c. */
 #ifndef BERTH_MODELS_SLOWDOWN_CONTEND_STUDY_H
 #define BERTH_MODELS_SLOWDOWN_CONTEND_STUDY_H
 

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* contend_way - see contend_stands.h: for given shares, the stretch of a way to memory is the root
+ * of another function: the longer it takes, the less is asked of it, and the less it is asked the
+ * shorter it takes. */
+#include <math.h>
+
+#include "models/slowdown/contend_stands.h"
+
+#define LOAD_ALONE 0.95    /* of what memory gives, by a program alone */
+#define STRETCH_MAX 100.0  /* of memory's time */
+#define STRETCH_LEAST 1e-9 /* more than 1: less is none */
+
+/* Returns by how much longer than idle memory takes when it is asked for that part of what it can
+ * give: what makes n copies of a program that only waits for memory follow (1 + u^p)^(1/p), u what
+ * they would ask if memory were idle. */
+static double stretch_of(double load, double roof)
+{
+    return pow(1 - pow(load, roof), -1 / roof);
+}
+
+/* Returns the part of what memory can give at which it takes that much longer, and its rise. */
+static double load_of(double stretch, double roof, double *rise)
+{
+    double power = pow(stretch, -roof), load = pow(1 - power, 1 / roof);
+
+    *rise = load * power / (stretch * (1 - power));
+    return load;
+}
+
+/* How long a memory node takes at that load. */
+struct pace {
+    double stretch, rise; /* and how fast it grows with the stretch */
+    double load;
+};
+
+static struct pace pace_of(double stretch, double roof)
+{
+    struct pace pace = {.stretch = stretch};
+
+    pace.load = load_of(stretch, roof, &pace.rise);
+    return pace;
+}
+
+/* Returns how long a line takes a program on that way, and by how much that rises with the stretch.
+ * A line that is hidden by others is not missed when it comes a little later; but all wait where
+ * memory cannot give more. */
+static double time_on(const struct way *way, const struct tenant *tenant, const struct pace *pace,
+                      double *rise)
+{
+    double queue = way->port ? 0 : tenant->study->queue;
+
+    *rise = 1 + queue * pace->rise;
+    return pace->stretch + queue * pace->load;
+}
+
+double tenant_ns(const struct tenant *tenant, double time)
+{
+    return fmax(tenant->study->ns,
+                tenant->base_ns + tenant->late_ns * (time / tenant->alone_time - 1));
+}
+
+static struct tenant *next_on(const struct way *way, const struct tenant *tenant)
+{
+    return way->port ? tenant->next : tenant->behind;
+}
+
+/* Returns what a way is asked for, as part of what it can carry. Fills in how fast that falls with
+ * the stretch. */
+static double asked(const struct way *way, const struct pace *pace, double *fall)
+{
+    double gbps = way->others, rise;
+
+    *fall = 0;
+    for (const struct tenant *tenant = way->first; tenant; tenant = next_on(way, tenant)) {
+        double other = way->port ? tenant->memory_time - 1 : tenant->port_time;
+        double ns = tenant_ns(tenant, time_on(way, tenant, pace, &rise) + other);
+        double part = tenant->count * tenant->gbps / ns;
+
+        gbps += part;
+        *fall += part * tenant->late_ns / tenant->alone_time * rise / ns;
+    }
+    *fall /= way->gbps;
+    return gbps / way->gbps;
+}
+
+/* Returns the pace that a program alone finds. */
+static struct pace pace_alone(const struct study *study, double gbps, double roof)
+{
+    double load = gbps > 0 ? fmin(study->gbps / gbps, LOAD_ALONE) : 0;
+
+    return (struct pace){.stretch = stretch_of(load, roof), .load = load};
+}
+
+/* Finds the pace at which a way carries what it is asked for: what is asked falls with the stretch,
+ * what can be carried rises. Newton's steps within a bracket, from what programs would have that
+ * only wait for memory. */
+static struct pace pace_find(const struct way *way, double roof)
+{
+    double low = 1, high = STRETCH_MAX, fall;
+    struct pace pace = {.stretch = 1};
+    double stretch = pow(1 + pow(asked(way, &pace, &fall), roof), 1 / roof);
+
+    stretch = fmin(stretch, STRETCH_MAX);
+    for (int i = 0; i < STANDS_ROOT_MAX && stretch > 1 + STRETCH_LEAST; i++) {
+        double more, step;
+
+        pace = pace_of(stretch, roof);
+        more = asked(way, &pace, &fall) - pace.load;
+        *(more > 0 ? &low : &high) = stretch;
+        step = more / (fall + pace.rise);
+        if (fabs(step) < STANDS_TOLERANCE / 4 * stretch)
+            break;
+        stretch += step;
+        if (!(stretch > low && stretch < high))
+            stretch = (low + high) / 2;
+    }
+    return pace;
+}
+
+void way_time(const struct stands *stands, const struct way *way)
+{
+    struct pace pace = {.stretch = 1};
+    double rise;
+
+    if (!way->first || !(way->gbps > 0))
+        return;
+    if (stand_is_alone(way->first, next_on(way, way->first)) && way->others == 0)
+        pace = pace_alone(way->first->study, way->gbps, stands->roof);
+    else
+        pace = pace_find(way, stands->roof);
+    for (struct tenant *tenant = way->first; tenant; tenant = next_on(way, tenant)) {
+        double time = time_on(way, tenant, &pace, &rise);
+
+        *(way->port ? &tenant->port_time : &tenant->memory_time) = way->port ? time - 1 : time;
+    }
+}
+
+/* Finds what the ways can carry. The more channels there are, the fuller they are before lines meet
+ * on one of them. */
+void ways_open(struct stands *stands, double others_gbps)
+{
+    double channels, caches = (double)stands->contend->machine.caches;
+
+    study_memory(stands->contend, &stands->memory_gbps, &channels);
+    stands->roof = sqrt(channels);
+    if (caches > stands->contend->constants.port)
+        stands->port_gbps = stands->memory_gbps * stands->contend->constants.port / caches;
+    for (size_t i = 0; i < stands->memories; i++)
+        stands->memory[i] = (struct way){NULL, false, stands->memory_gbps,
+                                         fmin(others_gbps, LOAD_ALONE * stands->memory_gbps)};
+    for (size_t i = 0; i < stands->caches; i++)
+        stands->cache[i] = (struct cache){.port = {NULL, true, stands->port_gbps, 0}};
+}
+
+double ways_alone(const struct stands *stands, const struct study *study)
+{
+    struct pace memory = pace_alone(study, stands->memory_gbps, stands->roof);
+    struct pace port = pace_alone(study, stands->port_gbps, stands->roof);
+
+    return memory.stretch + study->queue * memory.load + (port.stretch - 1);
+}
