@@ -364,6 +364,8 @@ static bool make_best(struct search *search)
 
         if (search->problem->judged_max && search->found.judged + 2 > search->problem->judged_max)
             break;
+        if (best && search->nbest == IMPROVE_TRIES && change->value < most)
+            break; /* there are many, and the rest is guessed to be worse than what was found */
         for (size_t j = 0; j < change->n; j++)
             its_price += guess_price(&search->guess, change->move[j].unit, change->move[j].to);
         its_gain = gain_of(search, change);

@@ -506,15 +506,15 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
     return pairs->lost[a][b];
 }
 
-/* Returns a core's slowdown corrected by what was measured of the program beside those that are on
- * its cache: of what it suffers from others, not from its step's own other cores. A correction is
- * relative to the prediction that the measurement was compared with, so that is made again where
- * this one was made of other slots. */
+/* Returns a core's slowdown with the cache's memory node to itself, `alone` by the model, corrected
+ * by what was measured of the program beside those that are on its cache: of what it suffers from
+ * others, not from its step's own other cores. A correction is relative to the prediction that the
+ * measurement was compared with, so that is made again where this one was made of other slots. */
 static double corrected(const struct forecast *forecast, size_t n, const struct forecast_core *core,
-                        size_t i, double slowdown)
+                        size_t i, double alone)
 {
     size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
-    double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, predicted;
+    double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, again[CONTEND_GROUP_MAX];
     size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
     bool same = member[0] == core[i].slot;
@@ -530,37 +530,48 @@ static double corrected(const struct forecast *forecast, size_t n, const struct 
         }
     }
     if (others == 0)
-        return slowdown;
+        return alone;
+    again[0] = alone;
     if (copies > 1)
         contend_group(forecast->contend, copies, copy, own);
-    predicted = fmax(0, (1 + slowdown) / (1 + own[0]) - 1);
-    if (!same) {
-        double again[CONTEND_GROUP_MAX] = {0};
-
+    if (copies > 1 || !same)
         contend_group(forecast->contend, others + 1, member, again);
-        predicted = again[0];
-    }
-    predicted =
-        evidence_correct(forecast->evidence, self->program, others, beside, part, predicted, NULL);
-    return (1 + own[0]) * (1 + predicted) - 1;
+    again[0] =
+        evidence_correct(forecast->evidence, self->program, others, beside, part, again[0], NULL);
+    return (1 + own[0]) * (1 + again[0]) - 1;
 }
 
-/* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. */
+/* Predicts the cores on one cache as if they had its memory node to themselves. */
+static int predict_alone(const struct forecast *forecast, size_t n,
+                         const struct forecast_core *core, double *slowdown)
+{
+    size_t slot[CONTEND_GROUP_MAX];
+
+    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++)
+        slot[i] = core[i].slot;
+    return contend_group(forecast->contend, n, slot, slowdown);
+}
+
+/* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. What other caches of
+ * the memory node do to them comes on top of what was measured, as predicted. */
 static void correct(const struct forecast *forecast, size_t n, const struct forecast_core *core,
                     double *slowdown)
 {
-    double predicted[CONTEND_GROUP_MAX];
+    double alone[CONTEND_GROUP_MAX];
 
-    if (!forecast->observed)
+    if (!forecast->observed || n == 0 || predict_alone(forecast, n, core, alone) < 0)
         return;
-    memcpy(predicted, slowdown, n * sizeof(*predicted));
     for (size_t i = 0; i < n; i++) {
         const struct slot *self = forecast->slot[core[i].slot];
         bool alike =
             i > 0 && core[i].owner == core[i - 1].owner && core[i].slot == core[i - 1].slot;
 
-        if (core[i].slot != FORECAST_IDLE && self->program != NO_NUMBER)
-            slowdown[i] = alike ? slowdown[i - 1] : corrected(forecast, n, core, i, predicted[i]);
+        if (core[i].slot == FORECAST_IDLE || self->program == NO_NUMBER)
+            continue;
+        slowdown[i] = alike ? slowdown[i - 1]
+                            : (1 + slowdown[i]) / (1 + alone[i]) *
+                                      (1 + corrected(forecast, n, core, i, alone[i])) -
+                                  1;
     }
 }
 

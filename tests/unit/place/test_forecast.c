@@ -149,11 +149,14 @@ static void test_evidence(void **state)
  * the same: what was measured of the program holds for both. */
 static void test_evidence_of_program(void **state)
 {
-    struct fixture *f = *state;
-    struct step *step[4] = {put(f, 1, "0", 3000), put(f, 2, "1", 5000), put(f, 3, "2", 3000),
-                            put(f, 4, "3", 5000)};
+    struct fixture *f;
+    struct step *step[4];
     struct pair pair = {.slowdown = 0.5, .error = 0.005, .windows = 500};
 
+    fixture_close(*state);
+    *state = f = fixture_open("numa:2 l3:1 core:2 pu:1"); /* caches do not share a memory node */
+    for (uint32_t i = 0; i < 4; i++)
+        step[i] = put(f, i + 1, (const char *[]){"0", "1", "2", "3"}[i], i % 2 ? 5000 : 3000);
     step[2]->profile.ipc = 0.1;
     for (size_t i = 0; i < 4; i++) {
         snprintf(step[i]->request.options.tag, sizeof(step[i]->request.options.tag), "p%zu", i % 2);
