@@ -54,8 +54,10 @@ static void store(struct fixture *f, size_t program)
 
 static int open_it(void **state)
 {
+    static const double local[] = {0, 30, 60, 90, 120}; /* GB/s: memory is in nobody's way */
     struct fixture *f = fixture_open(PAIRS);
 
+    fixture_machine(f, 1, 4, local);
     for (size_t i = 0; i < PROGRAMS; i++)
         store(f, i);
     strcpy(f->packer.conf.isolate_users, "1000");
@@ -147,12 +149,12 @@ static void test_bound(void **state)
     struct step *deep, *other[3];
 
     f->packer.conf.policy = WIRE_POLICY_MISSRATE; /* which wants stream beside deep */
-    request.options.max_slowdown_pct = 20;
+    request.options.max_slowdown_pct = 8;
     deep = fixture_start(f, request);
     for (size_t i = MID; i < PROGRAMS; i++)
         other[i - MID] = start(f, (uint32_t)i + 1, i);
     assert_true(deep->place.met);
-    assert_true(deep->place.predicted <= 0.2);
+    assert_true(deep->place.predicted <= 0.08);
     assert_int_equal(cache_of(f, other[LIGHT - MID]), cache_of(f, deep));
 }
 
