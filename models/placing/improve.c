@@ -120,15 +120,26 @@ static size_t moved_after(const struct search *search, const struct guess_change
     return moved;
 }
 
+/* Whether units that change places are more than may end elsewhere than they began. */
+static bool exceeds(const struct search *search, size_t u, size_t v)
+{
+    const size_t *at = search->guess.cache_of, *start = search->start;
+    size_t most = search->problem->moves_max, moved = search->found.moved;
+
+    moved += (at[v] != start[u]) + (at[u] != start[v]);
+    return most && moved > most + (at[u] != start[u]) + (at[v] != start[v]);
+}
+
 static void offer(struct search *search, struct guess_change *change)
 {
     size_t most = search->problem->moves_max;
 
+    if (most && moved_after(search, change) > most)
+        return;
     if (!is_good(search, guess_at_most(&search->guess, change)))
         return;
     change->value = guess_value(&search->guess, change);
-    if (is_good(search, change->value) && guess_fits(&search->guess, change) &&
-        (!most || moved_after(search, change) <= most))
+    if (is_good(search, change->value) && guess_fits(&search->guess, change))
         keep(search, change);
 }
 
@@ -208,7 +219,7 @@ static void offer_exchange(struct search *search, size_t u, size_t v)
     const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
     struct guess_change change;
 
-    if ((u < v || cores[u] != cores[v] || !is_focus(search, v)) &&
+    if ((u < v || cores[u] != cores[v] || !is_focus(search, v)) && !exceeds(search, u, v) &&
         is_good(search, guess_exchange_at_most(&search->guess, u, v)) &&
         is_good(search, guess_exchange(&search->guess, u, v))) {
         change.n = 0;
