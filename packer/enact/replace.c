@@ -32,9 +32,17 @@ struct watch {
     struct watched *step; /* [n] */
 };
 
+/* A proposal that has to be agreed with, or waits: it is weighed again, not sought again. The next
+ * search would find one that is as good and not the same, as long as counts have noise. */
+struct candidate {
+    bool kept;
+    struct pool from, to;
+};
+
 struct replace {
     struct dio dio;
     struct watch watch;
+    struct candidate candidate;
     bool rates, steps; /* have changed, since it was decided last */
     bool learnt;       /* slowdowns were measured since then */
     double decided_s;  /* when that was */
@@ -55,10 +63,20 @@ static void watch_end(struct watch *watch)
     memset(watch, 0, sizeof(*watch));
 }
 
+static void candidate_drop(struct candidate *candidate)
+{
+    if (!candidate->kept)
+        return;
+    pool_free(&candidate->from);
+    pool_free(&candidate->to);
+    candidate->kept = false;
+}
+
 void replace_close(struct replace *replace)
 {
     if (!replace)
         return;
+    candidate_drop(&replace->candidate);
     watch_end(&replace->watch);
     free(replace);
 }
@@ -314,6 +332,38 @@ static struct place_terms terms_of(const struct packer *packer)
     return terms;
 }
 
+/* Keeps a proposal, and where everybody stands; for want of memory it is sought again. */
+static void candidate_keep(struct packer *packer, const struct pool *next)
+{
+    struct candidate *candidate = &packer->replace->candidate;
+
+    candidate_drop(candidate);
+    if (pool_copy(&candidate->from, &packer->pool) < 0)
+        return;
+    if (pool_copy(&candidate->to, next) == 0)
+        candidate->kept = true;
+    else
+        pool_free(&candidate->from);
+}
+
+/* Weighs the proposal that was kept, with what is known now: next is that then. Returns false where
+ * there is none, or it does not pay any more. */
+static bool weigh_again(const struct scene *now, const struct scene *next, double horizon_s,
+                        struct weighed *weighed)
+{
+    const struct candidate *candidate = &now->packer->replace->candidate;
+
+    if (!candidate->kept || !same_pool(&candidate->from, now->pool))
+        return false;
+    memcpy(next->pool->stand, candidate->to.stand,
+           candidate->to.cores * sizeof(*candidate->to.stand));
+    weigh(now, next, NULL, weighed);
+    if (weigh_pays(weighed, horizon_s))
+        return true;
+    memcpy(next->pool->stand, now->pool->stand, now->pool->cores * sizeof(*now->pool->stand));
+    return false;
+}
+
 /* The policy decides anew; is it put into effect? */
 static void decide(struct packer *packer, const struct dio_rules *rules)
 {
@@ -329,7 +379,10 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
 
     if (pool_copy(&next, &packer->pool) < 0)
         return;
-    if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 || same_pool(&next, &packer->pool)) {
+    if (!weigh_again(&now, &scene, rules->horizon_s, &weighed) &&
+        (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
+         same_pool(&next, &packer->pool))) {
+        candidate_drop(&packer->replace->candidate);
         dio_content(dio);
         pool_free(&next);
         return;
@@ -341,6 +394,10 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
                                      .moves = weighed.moves,
                                      .owed = weighed.owed};
     verdict = dio_decide(dio, rules, clock_s(), &proposal);
+    if (verdict == DIO_AGAIN || verdict == DIO_LIMIT)
+        candidate_keep(packer, &next);
+    else
+        candidate_drop(&packer->replace->candidate);
     if (verdict == DIO_MOVE) {
         carry_out(packer, &next, &weighed);
         return;
@@ -407,8 +464,10 @@ void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
     check_regret(packer, &rules);
     if (replace->watch.id) /* the last move is not judged yet */
         return;
-    if (replace->steps) /* which is no noise: nothing has to be seen twice */
+    if (replace->steps) { /* which is no noise: nothing has to be seen twice */
         rules.agreements = 1;
+        candidate_drop(&replace->candidate);
+    }
     changed = is_due(replace);
     if (changed) {
         replace->rates = replace->steps = replace->learnt = false;

@@ -10,6 +10,7 @@
 #include "packer/enact/replace.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/place.h"
 #include "packer/place/isolation.h"
 
 static void write_sample(FILE *file, const char *step, int at, double work, double instructions,
@@ -120,6 +121,33 @@ static void test_spread(void **state)
     assert_true(f->packer.moves >= 2 && f->packer.moves <= 4);
     forecast_slowdowns(&f->packer);
     assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
+}
+
+static bool no_search;
+
+int __real_place_decide(const struct scene *scene, const struct place_terms *terms,
+                        struct berth_error *err);
+int __wrap_place_decide(const struct scene *scene, const struct place_terms *terms,
+                        struct berth_error *err);
+int __wrap_place_decide(const struct scene *scene, const struct place_terms *terms,
+                        struct berth_error *err)
+{
+    return no_search ? berth_error_set(err, "another one") : __real_place_decide(scene, terms, err);
+}
+
+/* Counts have noise: the next search would find a proposal that is as good and not the same. What
+ * the decision before has said pays still, and is not sought again. */
+static void test_noise(void **state)
+{
+    struct fixture *f = *state;
+
+    packed(f, "devil");
+    at_age(f, 1);
+    at_age(f, 2);
+    no_search = true;
+    at_age(f, 3);
+    no_search = false;
+    assert_spread(f);
 }
 
 /* The papers' policies move, too, where their own score says so. */
@@ -421,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_spread),
+        CASE(test_noise),
         CASE(test_schemes),
         CASE(test_off),
         CASE(test_limit),
