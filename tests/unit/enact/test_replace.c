@@ -355,6 +355,29 @@ static void test_memory_nodes(void **state)
     assert_true(llc_of(f, 3) / 2 != llc_of(f, 4) / 2);
 }
 
+/* FIDELITY DIO-2: two streams on one cache, which hit nothing there, and two turtles on the next;
+ * what memory can do was never measured: they are parted all the same, where each cache has a
+ * memory node. */
+static void test_streams(void **state)
+{
+    struct fixture *f;
+
+    fixture_close(*state);
+    f = *state = fixture_open("numa:2 l3:1 core:2 pu:1");
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_restart(f);
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "stream");
+    fixture_run(f, 2, "1", "stream");
+    fixture_run(f, 3, "2", "turtle");
+    fixture_run(f, 4, "3", "turtle");
+    for (double age = 1; age < 8; age++)
+        at_age(f, age);
+    assert_spread(f);
+}
+
 /* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
  * 40 W and 5 W for each core, and 10 W where they sleep. */
 static void start_apart(struct fixture *f, const char *tag)
@@ -462,6 +485,7 @@ int main(void)
         CASE(test_forecast),
         CASE(test_bound),
         CASE(test_memory_nodes),
+        CASE(test_streams),
         CASE(test_cluster),
         CASE(test_cluster_unknown),
         CASE(test_cluster_regret),
