@@ -17,8 +17,11 @@ static const char *const seeds[] = {
     "\"source\":\"perf\",\"measured_at\":17,\"llc_bytes\":1,\"line_bytes\":64,\"runs\":2,"
     "\"windows\":3.5,\"seconds\":2,\"instructions\":1e9,\"rates\":{\"misses\":[1,null],"
     "\"cpus\":[0.5,0.25],\"intensity\":[0,0]}}\n\n"
-    "{\"version\":1,\"kind\":\"demand\",\"key\":\"tag:a\",\"demand\":{\"curve_gbps\":[0,1]}}",
-    "\n", NULL};
+    "{\"version\":1,\"kind\":\"pair\",\"key\":\"tag:a\",\"machine\":\"m\",\"beside\":[{\"key\":"
+    "\"exe:/a#0\",\"cores\":2},{\"key\":\"tag:b\",\"cores\":1}],\"cores\":1,\"slowdown\":0.5,"
+    "\"error\":0.1,\"windows\":3,\"seconds\":3,\"runs\":1,\"measured_at\":5}",
+    "{\"version\":1,\"kind\":\"demand\",\"key\":\"tag:a\",\"demand\":{\"curve_gbps\":[0,1]}}", "\n",
+    NULL};
 
 static struct profiles *empty_store(void)
 {
