@@ -44,7 +44,6 @@ static int load(const struct profile_pair *row, void *arg)
         return 0;
     pairs_put(&loading->packer->pairs, &pair);
     program = &loading->packer->programs.program[pair.self.program];
-    program->error = program->windows > 0 ? fmin(program->error, pair.error) : pair.error;
     program->windows += pair.windows;
     program->asked = true;
     return 0;

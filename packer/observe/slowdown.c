@@ -173,7 +173,6 @@ static void tell(struct packer *packer, const struct step *step, struct set *set
     if (!measure(step, set, &set->fresh, &pair))
         return;
     pairs_put(&packer->pairs, &pair);
-    program->error = program->windows > 0 ? fmin(program->error, pair.error) : pair.error;
     program->windows += pair.windows;
     set->told += set->fresh.n;
     set->fresh = (struct rate){0};

@@ -21,8 +21,6 @@ struct program {
     uint64_t born;  /* no two programs that have had this number have the same, from 1 */
     uint64_t used;  /* when it was asked for last: counts the calls */
     double windows; /* in which it was measured beside others, in all */
-    double error;   /* of the best such measurement: its standard deviation, a fraction of the time
-                       alone */
     bool asked;     /* the profile store, for its pairs */
 };
 
