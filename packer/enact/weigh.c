@@ -97,9 +97,10 @@ struct place_terms weigh_terms(const struct packer *packer, const struct step *f
 
 /* Adds what it costs that the steps move, and how many do; the fresh one moves for nothing. */
 static void add_price(const struct scene *now, const struct scene *next, const struct step *fresh,
-                      struct weighed *weighed)
+                      enum wire_policy policy, struct weighed *weighed)
 {
     const struct packer *packer = next->packer;
+    double core_s = place_core_s(policy, horizon_of(packer));
     const struct step *step;
     struct cpus cpus, from, to;
 
@@ -114,7 +115,7 @@ static void add_price(const struct scene *now, const struct scene *next, const s
         weigh_image(packer, next->pool, step, &cpus);
         weigh_nodes(now, next, step, &from, &to);
         weighed->moves++;
-        weighed->cost_s += PLACE_COLD_S * (double)cpus_count(&cpus);
+        weighed->cost_s += core_s * (double)cpus_count(&cpus);
         weighed->cost_s += pages_s(packer, step, &from, &to);
     }
 }
@@ -185,17 +186,18 @@ static bool is_owed(const struct scene *now, const struct scene *next)
 void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,
            struct weighed *weighed)
 {
+    enum wire_policy policy = place_policy(next);
+
     *weighed = (struct weighed){.gain = NAN, .worth = 1};
-    forecast_update(now->packer);
     if (is_about_energy(now, next)) {
         weighed->by_rule = fresh && fresh->place.policy_asked == WIRE_POLICY_DIO_POWER;
         weighed->gain = gain_of(now, next, WIRE_POLICY_DIO_POWER);
         weigh_energy(now, next, weighed);
     } else {
-        weighed->gain = gain_of(now, next, place_policy(next));
+        weighed->gain = gain_of(now, next, policy);
     }
     weighed->owed = is_owed(now, next);
-    add_price(now, next, fresh, weighed);
+    add_price(now, next, fresh, policy, weighed);
 }
 
 /* ---- decisions ---- */

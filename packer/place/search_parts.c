@@ -152,7 +152,7 @@ static double price_of(const struct search *search, const struct part *part, siz
         return INFINITY;
     if (!terms || part->fresh)
         return 0;
-    price = PLACE_COLD_S * (double)part->cores;
+    price = place_core_s(search->policy, terms->horizon_s) * (double)part->cores;
     if (terms->pages_s && !cpus_subset(&now, &then))
         price += terms->pages_s(search->scene->packer, step, &now, &then) * (double)part->cores /
                  fmax(1, (double)cpus_count(&step->body.step_home));
