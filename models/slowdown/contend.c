@@ -25,7 +25,7 @@ static double stands_turn(struct stands *stands, double part)
         cache_share(stands->contend, &stands->cache[i]);
     for (size_t i = 0; i < stands->memories; i++)
         way_time(stands, &stands->memory[i]);
-    for (size_t i = 0; i < stands->caches && stands->port_gbps > 0; i++)
+    for (size_t i = 0; i < stands->caches && stands->carry->port_gbps > 0; i++)
         way_time(stands, &stands->cache[i].port);
     for (size_t i = 0; i < stands->n; i++) {
         struct tenant *tenant = &stands->tenant[i];
@@ -69,8 +69,7 @@ static struct tenant *stands_add(struct stands *stands, size_t program, size_t c
                               .count = 1,
                               .copied = copied,
                               .ns = study->ns,
-                              .memory_time = 1,
-                              .alone_time = ways_alone(stands, study)};
+                              .memory_time = 1};
     stands->memory[memory].first = tenant;
     return tenant;
 }

@@ -27,15 +27,15 @@ struct tenant {
     double gbps;        /* that it would ask of memory if an instruction took 1 ns */
     double memory_time; /* that a line takes now, of what it takes while memory is idle */
     double port_time;   /* what comes to that at the cache's port */
-    double alone_time;  /* both, while it was alone */
 };
 
 /* The way to a memory node, or a cache's port, the way from a cache to all of them. */
 struct way {
     struct tenant *first; /* NULL: nobody */
     bool port;
-    double gbps;   /* that it can carry; 0: nobody asks anything, or nothing is known of it */
-    double others; /* GB/s asked of it by who is not here */
+    double gbps;    /* that it can carry; 0: nobody asks anything, or nothing is known of it */
+    double others;  /* GB/s asked of it by who is not here */
+    double stretch; /* of the last turn; 0: there was none */
 };
 
 struct cache {
@@ -46,8 +46,7 @@ struct cache {
 /* Who is where. */
 struct stands {
     const struct contend *contend;
-    double memory_gbps, port_gbps; /* of each way, as in struct way */
-    double roof;
+    const struct study_ways *carry;
     size_t n, caches, memories;
     struct tenant *tenant;
     struct cache *cache;
@@ -68,13 +67,10 @@ void cache_share(const struct contend *contend, struct cache *cache);
  * is what others ask of each memory node. */
 void ways_open(struct stands *stands, double others_gbps);
 
-/* Returns a line's time for a program alone, of what it takes while memory is idle. */
-double ways_alone(const struct stands *stands, const struct study *study);
-
 /* Returns a program's time per instruction when a line takes it that long. */
 double tenant_ns(const struct tenant *tenant, double time);
 
 /* Finds how long a line takes the programs on a way. */
-void way_time(const struct stands *stands, const struct way *way);
+void way_time(const struct stands *stands, struct way *way);
 
 #endif

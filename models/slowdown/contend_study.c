@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #define WAYS_UNKNOWN 16 /* of a cache, where nobody knows */
-#define CHANNELS_MAX 64 /* of a memory node */
 #define WAITS_MOST 20   /* exposed lines under way at a time */
 #define ROOM_LEAST 0.05 /* of a core's time, however many instructions it retires */
 
@@ -258,6 +257,14 @@ static void tabulate_lines(const struct contend *contend, struct study *study,
     study->gbps = study->point[cells].lines * contend->line_bytes / study->ns;
 }
 
+/* The programs' times alone are anew those of what the ways carry now. */
+static void study_ways(struct contend *contend)
+{
+    contend->carry = ways_of(contend);
+    for (size_t i = 0; i < contend->n; i++)
+        contend->study[i].alone_time = ways_alone(&contend->carry, &contend->study[i]);
+}
+
 static void study_app(struct contend *contend, struct study *study, const struct app *app)
 {
     double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], line_gbps, ipc;
@@ -271,27 +278,16 @@ static void study_app(struct contend *contend, struct study *study, const struct
     tabulate_times(contend, study, misses, (double)app->cores);
     tabulate_waits(contend, study, misses, demand, ipc);
     tabulate_lines(contend, study, app, line_gbps, misses);
-    contend->seen_gbps = fmax(contend->seen_gbps, study->gbps);
-}
-
-void study_memory(const struct contend *contend, double *reachable_gbps, double *channels)
-{
-    const struct app_machine *machine = &contend->machine;
-    const struct contend_constants *constants = &contend->constants;
-    double seen = contend->seen_gbps / constants->alone;
-    double gbps = or_else(machine->dram_gbps, fmax(constants->channel_gbps, seen));
-
-    *channels = fmin(fmax(1, gbps / constants->channel_gbps), CHANNELS_MAX);
-    *reachable_gbps = gbps;
-    if (machine->dram_calibrated && machine->dram_gbps > 0)
-        return;
-    *reachable_gbps *= fmax(0, constants->reachable - constants->lost / *channels);
-    *reachable_gbps = fmax(*reachable_gbps, seen);
+    contend_seen(contend, study->gbps);
+    study->alone_time = ways_alone(&contend->carry, study);
 }
 
 void contend_seen(struct contend *contend, double gbps)
 {
-    contend->seen_gbps = fmax(contend->seen_gbps, gbps);
+    if (!(gbps > contend->seen_gbps))
+        return;
+    contend->seen_gbps = gbps;
+    study_ways(contend);
 }
 
 static bool sdp_valid(const struct app_sdp *sdp)
@@ -375,8 +371,7 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
     contend = malloc(sizeof(*contend) + n * sizeof(contend->study[0]));
     if (!contend)
         return NULL;
-    *contend = (struct contend){.n = n,
-                                .room = n,
+    *contend = (struct contend){.room = n,
                                 .ways = ways,
                                 .cells = ways * (ways < CONTEND_CELLS ? CONTEND_CELLS / ways : 1),
                                 .machine = *machine,
@@ -386,8 +381,11 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
                                 .assumed = machine_assumed(machine)};
     if (machine->own_prefetchers)
         contend->constants.copies = 0;
-    for (size_t i = 0; i < n; i++)
-        study_app(contend, &contend->study[i], &app[i]);
+    contend->carry = ways_of(contend);
+    while (contend->n < n) {
+        study_app(contend, &contend->study[contend->n], &app[contend->n]);
+        contend->n++;
+    }
     return contend;
 }
 
@@ -421,8 +419,8 @@ int contend_set(struct contend **contend, size_t slot, const struct app *app)
     }
     if (contend_grow(contend, slot + 1) < 0)
         return -1;
-    while ((*contend)->n <= slot)
-        study_app(*contend, &(*contend)->study[(*contend)->n++], &idle);
+    for (; (*contend)->n <= slot; (*contend)->n++)
+        study_app(*contend, &(*contend)->study[(*contend)->n], &idle);
     study_app(*contend, &(*contend)->study[slot], app);
     return 0;
 }

@@ -19,11 +19,18 @@ struct study_point {
 
 /* One program; point[0] is without cache, point[cells] with all of it. */
 struct study {
-    double ns;    /* per instruction, alone */
-    double gbps;  /* that its cores ask of memory, alone, as lines counts it */
-    double queue; /* by which memory's time grows for it with its load, besides the roof */
+    double ns;         /* per instruction, alone */
+    double gbps;       /* that its cores ask of memory, alone, as lines counts it */
+    double queue;      /* by which memory's time grows for it with its load, besides the roof */
+    double alone_time; /* that a line takes it alone, of what it takes while memory is idle */
     unsigned assumed;
     struct study_point point[CONTEND_WAYS_MAX + 1];
+};
+
+/* What the ways to memory can carry, GB/s (0: whatever is asked), and how sharp their roof is. */
+struct study_ways {
+    double memory_gbps, port_gbps;
+    double roof;
 };
 
 struct contend {
@@ -32,11 +39,15 @@ struct contend {
     struct contend_constants constants;
     double line_bytes;
     double seen_gbps; /* the most that a memory node gave */
+    struct study_ways carry;
     unsigned assumed;
     struct study study[];
 };
 
-/* Finds what a memory node can give, GB/s, and over how many channels. */
-void study_memory(const struct contend *contend, double *reachable_gbps, double *channels);
+/* Finds what the ways of this machine carry, by what is known of it now. */
+struct study_ways ways_of(const struct contend *contend);
+
+/* Returns a line's time for a program alone, of what it takes while memory is idle. */
+double ways_alone(const struct study_ways *ways, const struct study *study);
 
 #endif

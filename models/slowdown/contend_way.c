@@ -6,6 +6,7 @@
 
 #include "models/slowdown/contend_stands.h"
 
+#define CHANNELS_MAX 64    /* of a memory node */
 #define LOAD_ALONE 0.95    /* of what memory gives, by a program alone */
 #define STRETCH_MAX 100.0  /* of memory's time */
 #define STRETCH_LEAST 1e-9 /* more than 1: less is none */
@@ -56,7 +57,7 @@ static double time_on(const struct way *way, const struct tenant *tenant, const 
 double tenant_ns(const struct tenant *tenant, double time)
 {
     return fmax(tenant->study->ns,
-                tenant->base_ns + tenant->late_ns * (time / tenant->alone_time - 1));
+                tenant->base_ns + tenant->late_ns * (time / tenant->study->alone_time - 1));
 }
 
 static struct tenant *next_on(const struct way *way, const struct tenant *tenant)
@@ -77,7 +78,7 @@ static double asked(const struct way *way, const struct pace *pace, double *fall
         double part = tenant->count * tenant->gbps / ns;
 
         gbps += part;
-        *fall += part * tenant->late_ns / tenant->alone_time * rise / ns;
+        *fall += part * tenant->late_ns / tenant->study->alone_time * rise / ns;
     }
     *fall /= way->gbps;
     return gbps / way->gbps;
@@ -92,14 +93,15 @@ static struct pace pace_alone(const struct study *study, double gbps, double roo
 }
 
 /* Finds the pace at which a way carries what it is asked for: what is asked falls with the stretch,
- * what can be carried rises. Newton's steps within a bracket, from what programs would have that
- * only wait for memory. */
+ * what can be carried rises. Newton's steps within a bracket, from the last turn's, at first from
+ * what programs would have that only wait for memory. */
 static struct pace pace_find(const struct way *way, double roof)
 {
-    double low = 1, high = STRETCH_MAX, fall;
+    double low = 1, high = STRETCH_MAX, fall, stretch = way->stretch;
     struct pace pace = {.stretch = 1};
-    double stretch = pow(1 + pow(asked(way, &pace, &fall), roof), 1 / roof);
 
+    if (stretch == 0)
+        stretch = pow(1 + pow(asked(way, &pace, &fall), roof), 1 / roof);
     stretch = fmin(stretch, STRETCH_MAX);
     for (int i = 0; i < STANDS_ROOT_MAX && stretch > 1 + STRETCH_LEAST; i++) {
         double more, step;
@@ -117,7 +119,7 @@ static struct pace pace_find(const struct way *way, double roof)
     return pace;
 }
 
-void way_time(const struct stands *stands, const struct way *way)
+void way_time(const struct stands *stands, struct way *way)
 {
     struct pace pace = {.stretch = 1};
     double rise;
@@ -125,9 +127,10 @@ void way_time(const struct stands *stands, const struct way *way)
     if (!way->first || !(way->gbps > 0))
         return;
     if (stand_is_alone(way->first, next_on(way, way->first)) && way->others == 0)
-        pace = pace_alone(way->first->study, way->gbps, stands->roof);
+        pace = pace_alone(way->first->study, way->gbps, stands->carry->roof);
     else
-        pace = pace_find(way, stands->roof);
+        pace = pace_find(way, stands->carry->roof);
+    way->stretch = pace.stretch;
     for (struct tenant *tenant = way->first; tenant; tenant = next_on(way, tenant)) {
         double time = time_on(way, tenant, &pace, &rise);
 
@@ -135,27 +138,52 @@ void way_time(const struct stands *stands, const struct way *way)
     }
 }
 
-/* Finds what the ways can carry. The more channels there are, the fuller they are before lines meet
- * on one of them. */
-void ways_open(struct stands *stands, double others_gbps)
+/* Finds what a memory node can give, GB/s, and over how many channels. */
+static void memory_of(const struct contend *contend, double *reachable_gbps, double *channels)
 {
-    double channels, caches = (double)stands->contend->machine.caches;
+    const struct app_machine *machine = &contend->machine;
+    const struct contend_constants *constants = &contend->constants;
+    double seen = contend->seen_gbps / constants->alone;
+    double gbps =
+        isnan(machine->dram_gbps) ? fmax(constants->channel_gbps, seen) : machine->dram_gbps;
 
-    study_memory(stands->contend, &stands->memory_gbps, &channels);
-    stands->roof = sqrt(channels);
-    if (caches > stands->contend->constants.port)
-        stands->port_gbps = stands->memory_gbps * stands->contend->constants.port / caches;
-    for (size_t i = 0; i < stands->memories; i++)
-        stands->memory[i] = (struct way){NULL, false, stands->memory_gbps,
-                                         fmin(others_gbps, LOAD_ALONE * stands->memory_gbps)};
-    for (size_t i = 0; i < stands->caches; i++)
-        stands->cache[i] = (struct cache){.port = {NULL, true, stands->port_gbps, 0}};
+    *channels = fmin(fmax(1, gbps / constants->channel_gbps), CHANNELS_MAX);
+    *reachable_gbps = gbps;
+    if (machine->dram_calibrated && machine->dram_gbps > 0)
+        return;
+    *reachable_gbps *= fmax(0, constants->reachable - constants->lost / *channels);
+    *reachable_gbps = fmax(*reachable_gbps, seen);
 }
 
-double ways_alone(const struct stands *stands, const struct study *study)
+/* The more channels there are, the fuller they are before lines meet on one of them. */
+struct study_ways ways_of(const struct contend *contend)
 {
-    struct pace memory = pace_alone(study, stands->memory_gbps, stands->roof);
-    struct pace port = pace_alone(study, stands->port_gbps, stands->roof);
+    double channels, caches = (double)contend->machine.caches;
+    struct study_ways ways = {0};
+
+    memory_of(contend, &ways.memory_gbps, &channels);
+    ways.roof = sqrt(channels);
+    if (caches > contend->constants.port)
+        ways.port_gbps = ways.memory_gbps * contend->constants.port / caches;
+    return ways;
+}
+
+double ways_alone(const struct study_ways *ways, const struct study *study)
+{
+    struct pace memory = pace_alone(study, ways->memory_gbps, ways->roof);
+    struct pace port = pace_alone(study, ways->port_gbps, ways->roof);
 
     return memory.stretch + study->queue * memory.load + (port.stretch - 1);
+}
+
+void ways_open(struct stands *stands, double others_gbps)
+{
+    const struct study_ways *carry = stands->carry = &stands->contend->carry;
+
+    for (size_t i = 0; i < stands->memories; i++)
+        stands->memory[i] =
+            (struct way){.gbps = carry->memory_gbps,
+                         .others = fmin(others_gbps, LOAD_ALONE * carry->memory_gbps)};
+    for (size_t i = 0; i < stands->caches; i++)
+        stands->cache[i] = (struct cache){.port = {.port = true, .gbps = carry->port_gbps}};
 }
