@@ -219,7 +219,7 @@ is_stored tag:stopped && bad "profile: an interrupted program" "nothing stored" 
 if unshare -m true 2>/dev/null; then
     mkdir "$dir/full"
     full=$(unshare -m sh -c '
-        mount -t tmpfs -o size=64k tmpfs "$2/full" || exit 0
+        mount -t tmpfs -o size=256k tmpfs "$2/full" || exit 0
         "$1" profile --db "$2/full/p.db" --llc 256K:16:64 --tag before true >/dev/null 2>&1
         dd if=/dev/zero of="$2/full/filler" bs=4k 2>/dev/null
         "$1" profile --db "$2/full/p.db" --llc 256K:16:64 --tag after --json true 2>&1; echo "status $?"
