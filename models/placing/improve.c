@@ -373,8 +373,6 @@ static bool make_best(struct search *search)
         struct guess_change *change = &search->best[i];
         double its_gain, its_price = 0;
 
-        if (search->problem->judged_max && search->found.judged + 2 > search->problem->judged_max)
-            break;
         if (best && search->nbest == IMPROVE_TRIES && change->value < most)
             break; /* there are many, and the rest is guessed to be worse than what was found */
         for (size_t j = 0; j < change->n; j++)
@@ -396,6 +394,12 @@ static bool make_best(struct search *search)
     return true;
 }
 
+/* Changes that are made at most: one that swings would be tried again and again. */
+static size_t changes_of(const struct improve *problem)
+{
+    return problem->changes_max ? problem->changes_max : ROUNDS + problem->n;
+}
+
 int improve_solve(const struct improve *problem, size_t *cache_of, struct improve_found *found)
 {
     struct search *search = calloc(1, sizeof(*search));
@@ -406,7 +410,7 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
     if (rc == 0) {
         search->problem = problem;
         search->start = cache_of;
-        for (size_t rounds = 0; rounds < ROUNDS + problem->n; rounds++) {
+        for (size_t changes = 0; changes < changes_of(problem); changes++) {
             collect(search);
             if (!make_best(search))
                 break;

@@ -31,7 +31,7 @@ struct improve {
     const bool *focus;    /* [n] every candidate moves one of these; NULL: of all */
     double horizon;       /* what it is worth to lose 1 less, in the unit of price; >= 0 */
     size_t moves_max;     /* units that may end elsewhere than they began; 0: all may */
-    size_t judged_max;    /* calls of lost(); 0: as many as it takes */
+    size_t changes_max;   /* made one after the other; 0: as many as pay */
 
     /* The guess: what two units lose together beside each other on one cache, >= 0, the same for
      * (a, b) and (b, a). */

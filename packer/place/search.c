@@ -12,9 +12,9 @@
 
 /* Seconds in which only a promise pays. */
 #define HORIZON_LEAST 1e-3
-/* Calls of the truth while steps run: eight changes at a time, of up to three moves each, which
- * takes some 10 ms with 200 steps. What is left to gain is for the next decision. */
-#define JUDGED_MAX 256
+/* Changes at a time while steps run, of up to three moves each: some 6 ms with 200 steps. What is
+ * left to gain is for the next decision. */
+#define CHANGES_MAX 5
 
 bool search_can(enum wire_policy policy)
 {
@@ -108,7 +108,7 @@ static int solve(struct search *search)
                                .focus = terms && terms->fresh ? search->focus : NULL,
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
                                .moves_max = terms ? terms->moves_max : 0,
-                               .judged_max = terms && !terms->fresh ? JUDGED_MAX : 0,
+                               .changes_max = terms && !terms->fresh ? CHANGES_MAX : 0,
                                .pair = search_pair,
                                .asks = search->asks,
                                .minds = search->minds,

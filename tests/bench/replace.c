@@ -5,7 +5,8 @@
  * The whole pipeline in this process, its counters played from a recording of 40 programs that miss
  * from 10 to 30000 times per million instructions; enforcement=dryrun, for this machine has not 192
  * cores. A steady round reads every step and finds nothing new; a deciding round finds a rate
- * changed, decides anew where everybody stands, and predicts what that gains. Timed is the CPU time
+ * changed, decides anew where everybody stands, and predicts what that gains; before it is steady,
+ * some of these also move steps. Timed is the CPU time
  * of this thread. */
 #include <errno.h>
 #include <math.h>
@@ -23,6 +24,7 @@
 #include "tests/unit/common/folder.h"
 
 #define PROGRAMS 40
+#define MOVING 30 /* rounds until everybody stands where he shall */
 
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct packer packer;
@@ -93,7 +95,7 @@ static void report(const char *what, double *ms, size_t n)
 int main(int argc, char **argv)
 {
     long steps = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 60;
-    double *steady, *deciding, age = 1;
+    double *steady, *deciding, moving[MOVING], age = 1;
     char tag[32];
 
     if (steps < 1 || rounds < 1 || argc > 3) {
@@ -115,13 +117,14 @@ int main(int argc, char **argv)
     for (long i = 0; i < rounds; i++)
         deciding[i] = round_ms(age++, true);
     packer.conf.replace_horizon_ms = 60000;
-    for (int i = 0; i < 30; i++) /* until everybody stands where he shall */
-        round_ms(age++, true);
+    for (int i = 0; i < MOVING; i++) /* until everybody stands where he shall */
+        moving[i] = round_ms(age++, true);
     printf("%ld steps, %llu moves before it is steady\n", steps, (unsigned long long)packer.moves);
     for (long i = 0; i < rounds; i++)
         steady[i] = round_ms(age++, false);
     report("steady round", steady, (size_t)rounds);
     report("deciding round", deciding, (size_t)rounds);
+    report("round that may move them", moving, MOVING);
     packer_close(&packer);
     return 0;
 }
