@@ -208,6 +208,17 @@ static void watch_job(struct packer *packer, const struct step *step)
         log_warn("%s", err.text);
 }
 
+/* Counts that the step was moved. */
+static void count_move(struct packer *packer, struct step *step)
+{
+    double now_s = clock_s();
+
+    step->enacted.lately = step_moved_lately(step, now_s) + 1;
+    step->enacted.moved_s = now_s;
+    step->enacted.moves++;
+    packer->moves++;
+}
+
 /* Move one step; a failure puts it back and ends berth's say over it. */
 static int move_step(struct packer *packer, const struct move *move)
 {
@@ -224,8 +235,8 @@ static int move_step(struct packer *packer, const struct move *move)
         moved_on(packer, step, &move->from);
         watch_job(packer, step);
         step->enacted.verified = packer->enforce.way->touches;
-        step->enacted.moves += moves;
-        packer->moves += moves;
+        if (moves)
+            count_move(packer, step);
         step->enacted.reason[0] = '\0';
         return 0;
     }

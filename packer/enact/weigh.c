@@ -11,6 +11,7 @@
 #include "packer/place/gain.h"
 #include "packer/place/isolation.h"
 #include "packer/place/place.h"
+#include "packer/place/price.h"
 #include "packer/steps/step_counts.h"
 
 /* ---- who moves ---- */
@@ -100,7 +101,6 @@ static void add_price(const struct scene *now, const struct scene *next, const s
                       enum wire_policy policy, struct weighed *weighed)
 {
     const struct packer *packer = next->packer;
-    double core_s = place_core_s(policy, horizon_of(packer));
     const struct step *step;
     struct cpus cpus, from, to;
 
@@ -115,7 +115,8 @@ static void add_price(const struct scene *now, const struct scene *next, const s
         weigh_image(packer, next->pool, step, &cpus);
         weigh_nodes(now, next, step, &from, &to);
         weighed->moves++;
-        weighed->cost_s += core_s * (double)cpus_count(&cpus);
+        weighed->cost_s +=
+            price_core_s(step, policy, horizon_of(packer)) * (double)cpus_count(&cpus);
         weighed->cost_s += pages_s(packer, step, &from, &to);
     }
 }

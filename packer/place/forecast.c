@@ -510,14 +510,15 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
  * by what was measured of the program beside those that are on its cache: of what it suffers from
  * others, not from its step's own other cores. A correction is relative to the prediction that the
  * measurement was compared with, so that is made again where this one was made of other slots. */
-static double corrected(const struct forecast *forecast, size_t n, const struct forecast_core *core,
-                        size_t i, double alone)
+static double corrected(const struct forecast *forecast, double caution, size_t n,
+                        const struct forecast_core *core, size_t i, double alone)
 {
     size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
     double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, again[CONTEND_GROUP_MAX];
     size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
     bool same = member[0] == core[i].slot;
+    double error;
 
     for (size_t j = 0; j < n; j++) {
         if (core[j].owner == core[i].owner) {
@@ -537,8 +538,8 @@ static double corrected(const struct forecast *forecast, size_t n, const struct 
     if (copies > 1 || !same)
         contend_group(forecast->contend, others + 1, member, again);
     again[0] =
-        evidence_correct(forecast->evidence, self->program, others, beside, part, again[0], NULL);
-    return (1 + own[0]) * (1 + again[0]) - 1;
+        evidence_correct(forecast->evidence, self->program, others, beside, part, again[0], &error);
+    return (1 + own[0]) * (1 + again[0] + caution * error) - 1;
 }
 
 /* Predicts the cores on one cache as if they had its memory node to themselves. */
@@ -554,8 +555,8 @@ static int predict_alone(const struct forecast *forecast, size_t n,
 
 /* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. What other caches of
  * the memory node do to them comes on top of what was measured, as predicted. */
-static void correct(const struct forecast *forecast, size_t n, const struct forecast_core *core,
-                    double *slowdown)
+static void correct(const struct forecast *forecast, double caution, size_t n,
+                    const struct forecast_core *core, double *slowdown)
 {
     double alone[CONTEND_GROUP_MAX];
 
@@ -570,12 +571,12 @@ static void correct(const struct forecast *forecast, size_t n, const struct fore
             continue;
         slowdown[i] = alike ? slowdown[i - 1]
                             : (1 + slowdown[i]) / (1 + alone[i]) *
-                                      (1 + corrected(forecast, n, core, i, alone[i])) -
+                                      (1 + corrected(forecast, caution, n, core, i, alone[i])) -
                                   1;
     }
 }
 
-int forecast_cache(const struct forecast *forecast, double others_gbps, size_t n,
+int forecast_cache(const struct forecast *forecast, double caution, double others_gbps, size_t n,
                    const struct forecast_core *core, double *slowdown, double *gbps)
 {
     size_t slot[CONTEND_GROUP_MAX];
@@ -587,12 +588,12 @@ int forecast_cache(const struct forecast *forecast, double others_gbps, size_t n
         slot[i] = core[i].slot;
     if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, slowdown, gbps) < 0)
         return -1;
-    correct(forecast, n, core, slowdown);
+    correct(forecast, caution, n, core, slowdown);
     return 0;
 }
 
 /* Corrects cache by cache; order has the cores by cache. */
-static void correct_caches(const struct forecast *forecast, size_t n,
+static void correct_caches(const struct forecast *forecast, double caution, size_t n,
                            const struct forecast_core *core, double *slowdown)
 {
     struct forecast_core on[CONTEND_GROUP_MAX];
@@ -610,14 +611,14 @@ static void correct_caches(const struct forecast *forecast, size_t n,
                 its[members] = slowdown[i];
                 index[members++] = i;
             }
-        correct(forecast, members, on, its);
+        correct(forecast, caution, members, on, its);
         for (size_t i = 0; i < members; i++)
             slowdown[index[i]] = its[i];
     }
 }
 
-int forecast_node(const struct forecast *forecast, size_t n, const struct forecast_core *core,
-                  double *slowdown)
+int forecast_node(const struct forecast *forecast, double caution, size_t n,
+                  const struct forecast_core *core, double *slowdown)
 {
     struct contend_stand *stand = calloc(n + 1, sizeof(*stand));
     int rc = -1;
@@ -625,7 +626,7 @@ int forecast_node(const struct forecast *forecast, size_t n, const struct foreca
     for (size_t i = 0; stand && i < n; i++)
         stand[i] = (struct contend_stand){core[i].slot, core[i].cache, core[i].memory};
     if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
-        correct_caches(forecast, n, core, slowdown);
+        correct_caches(forecast, caution, n, core, slowdown);
         rc = 0;
     }
     free(stand);

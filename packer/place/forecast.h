@@ -52,6 +52,11 @@ struct forecast_figures forecast_figures(const struct forecast *forecast, size_t
  * on one cache, corrected by the evidence; a table has it. NAN where there are too many slots. */
 double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
 
+/* Standard errors that a decision adds to a corrected slowdown. Of many standings that were never
+ * measured one always looks best by error alone, and a step that went there would go on to the
+ * next: on simulated days (tests/bench/day) this halves what is lost of what could be avoided. */
+#define FORECAST_CAUTION 0.5
+
 /* A core in use. */
 struct forecast_core {
     size_t slot;
@@ -60,14 +65,15 @@ struct forecast_core {
 };
 
 /* Fills in the slowdowns of n cores in use on one cache (whatever its number), while other caches
- * ask others_gbps of its memory node, and its own traffic; corrected by the evidence. Returns 0; -1
- * where that cannot be told. */
-int forecast_cache(const struct forecast *forecast, double others_gbps, size_t n,
+ * ask others_gbps of its memory node, and its own traffic; corrected by the evidence, and so many
+ * standard errors (caution) more: 0, or FORECAST_CAUTION. Returns 0; -1 where that cannot be told.
+ */
+int forecast_cache(const struct forecast *forecast, double caution, double others_gbps, size_t n,
                    const struct forecast_core *core, double *slowdown, double *gbps);
 
 /* Does the same for a whole node. */
-int forecast_node(const struct forecast *forecast, size_t n, const struct forecast_core *core,
-                  double *slowdown);
+int forecast_node(const struct forecast *forecast, double caution, size_t n,
+                  const struct forecast_core *core, double *slowdown);
 
 /* ---- of the live steps (after forecast_update) ---- */
 

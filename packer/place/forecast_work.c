@@ -102,7 +102,7 @@ static void standing_clear(struct standing *standing)
 
 /* Collects who stands where, and predicts how much each core slows down. -1 where that cannot be
  * told. Clear with standing_clear in any case. */
-static int foresee(const struct scene *scene, struct standing *standing)
+static int foresee(const struct scene *scene, double caution, struct standing *standing)
 {
     const struct forecast *forecast = scene->packer->forecast;
 
@@ -112,13 +112,13 @@ static int foresee(const struct scene *scene, struct standing *standing)
     standing->slowdown = calloc(standing->n + 1, sizeof(*standing->slowdown));
     if (!standing->slowdown || standing->n == 0)
         return -1;
-    return forecast_node(forecast, standing->n, standing->core, standing->slowdown);
+    return forecast_node(forecast, caution, standing->n, standing->core, standing->slowdown);
 }
 
 double forecast_work(const struct scene *scene, size_t *cores)
 {
     struct standing standing;
-    double work = foresee(scene, &standing) == 0 ? 0 : NAN;
+    double work = foresee(scene, FORECAST_CAUTION, &standing) == 0 ? 0 : NAN;
 
     for (size_t i = 0; !isnan(work) && i < standing.n; i++)
         work += 1 / (1 + standing.slowdown[i]);
@@ -134,7 +134,7 @@ double *forecast_steps(const struct scene *scene)
     double *mean = calloc(n + 1, sizeof(*mean));
     size_t *cores = calloc(n + 1, sizeof(*cores));
     struct standing standing;
-    bool known = foresee(scene, &standing) == 0 && mean && cores;
+    bool known = foresee(scene, 0, &standing) == 0 && mean && cores;
 
     for (size_t i = 0; known && i < standing.n; i++) {
         mean[standing.core[i].owner] += standing.slowdown[i];

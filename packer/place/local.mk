@@ -11,6 +11,7 @@ libpacker_la_SOURCES += \
 	packer/place/pair_table.c packer/place/pair_table.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
+	packer/place/price.c packer/place/price.h \
 	packer/place/reason.c packer/place/reason.h \
 	packer/place/search.c packer/place/search.h \
 	packer/place/search_impl.h \

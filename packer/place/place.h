@@ -8,14 +8,6 @@
 
 #include "packer/steps/stand.h"
 
-/* What a move of a core costs at least, core-seconds: its caches are cold. */
-#define PLACE_COLD_S 0.005
-
-/* The part of a moved core's work that the move has to gain at least, for predictions are no
- * better: on simulated days (tests/bench/day) that saves a fifth of the moves, and nothing is lost.
- */
-#define PLACE_DOUBT 0.01
-
 /* The part of the cores' work that is at stake at least where a policy of the papers, which scores
  * places in no unit of time, wants another place. */
 #define PLACE_AT_STAKE 0.01
@@ -30,12 +22,6 @@ struct place_terms {
     double (*pages_s)(const struct packer *packer, const struct step *step,
                       const struct cpus *from_nodes, const struct cpus *to_nodes);
 };
-
-/* Returns what the move of a core costs whatever its memory costs, core-seconds, by that policy. */
-static inline double place_core_s(enum wire_policy policy, double horizon_s)
-{
-    return PLACE_COLD_S + (policy == WIRE_POLICY_CONTEND ? PLACE_DOUBT * horizon_s : 0);
-}
 
 /* Decides anew where everybody in the scene's pool stands; what the policy leaves open (which of
  * equal units, which core of a cache) is decided for staying. terms may be NULL: no move costs

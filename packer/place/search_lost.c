@@ -84,7 +84,8 @@ static double lost_on_node(struct search *search, const size_t *cache_of)
     size_t n = search_list(search, cache_of), at = search->fixed;
     double lost = 0;
 
-    if (forecast_node(search->scene->packer->forecast, n, search->core, search->slowdown) < 0)
+    if (forecast_node(search->scene->packer->forecast, FORECAST_CAUTION, n, search->core,
+                      search->slowdown) < 0)
         return 0;
     for (size_t i = 0; i < search->fixed; i++)
         lost += 1 - 1 / (1 + search->slowdown[i]);
@@ -141,7 +142,7 @@ static int predict_cache(struct search *search, const size_t *cache_of, size_t c
     for (size_t j = 0; j < search->fixed; j++)
         if (search->core[j].cache == cache)
             search->core[end + (*fixed)++] = search->core[j];
-    return forecast_cache(search->scene->packer->forecast,
+    return forecast_cache(search->scene->packer->forecast, FORECAST_CAUTION,
                           asked_beside(search, cache_of, search->domain[cache], cache),
                           *parts + *fixed, search->core + begin, search->slowdown, gbps);
 }
@@ -308,8 +309,8 @@ static double lost_alone(const struct search *search, size_t slot, double others
     struct forecast_core core = {.slot = slot};
     double slowdown = 0, gbps;
 
-    if (forecast_cache(search->scene->packer->forecast, others_gbps, 1, &core, &slowdown, &gbps) <
-        0)
+    if (forecast_cache(search->scene->packer->forecast, 0, others_gbps, 1, &core, &slowdown,
+                       &gbps) < 0)
         return 0;
     return 1 - 1 / (1 + slowdown);
 }
@@ -322,7 +323,7 @@ static void take_traffic(struct search *search)
     size_t n = search_list(search, search->cache_of);
     double *sum = search->slowdown + n; /* scratch, by domain */
 
-    if (forecast_node(forecast, n, search->core, search->slowdown) < 0)
+    if (forecast_node(forecast, 0, n, search->core, search->slowdown) < 0)
         return;
     memset(sum, 0, search->caches * sizeof(*sum));
     for (size_t i = 0; i < n; i++) {

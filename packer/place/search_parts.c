@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "packer/observe/classify.h"
+#include "packer/place/price.h"
 #include "packer/place/search_impl.h"
 
 static size_t cache_now(const struct search *search, size_t index)
@@ -152,7 +153,7 @@ static double price_of(const struct search *search, const struct part *part, siz
         return INFINITY;
     if (!terms || part->fresh)
         return 0;
-    price = place_core_s(search->policy, terms->horizon_s) * (double)part->cores;
+    price = price_core_s(step, search->policy, terms->horizon_s) * (double)part->cores;
     if (terms->pages_s && !cpus_subset(&now, &then))
         price += terms->pages_s(search->scene->packer, step, &now, &then) * (double)part->cores /
                  fmax(1, (double)cpus_count(&step->body.step_home));

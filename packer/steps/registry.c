@@ -247,3 +247,8 @@ void registry_inherit(const struct registry *registry, struct step *step)
     if (other->request.id.job == step->request.id.job && other->released == STEP_JOB_RELEASED)
         step->released = STEP_JOB_RELEASED;
 }
+
+double step_moved_lately(const struct step *step, double now_s)
+{
+    return step->enacted.lately * exp2((step->enacted.moved_s - now_s) / STEP_REST_S);
+}

@@ -157,10 +157,11 @@ struct step_slowdown {
 };
 
 struct step_enacted {
-    bool verified;   /* read back as wanted */
-    bool away;       /* not berth's to place any more, and not yet seen at home again */
-    uint64_t shared; /* share.changes that its tasks have followed */
-    uint64_t moves;  /* times it was moved */
+    bool verified;          /* read back as wanted */
+    bool away;              /* not berth's to place any more, and not yet seen at home again */
+    uint64_t shared;        /* share.changes that its tasks have followed */
+    uint64_t moves;         /* times it was moved */
+    double lately, moved_s; /* step_moved_lately() as of its last move, and CLOCK_MONOTONIC then */
     char reason[384];
 };
 
@@ -276,5 +277,10 @@ bool step_may_use(const struct step *step, const struct cpus *nodes);
 
 bool step_is_shell(const struct step *step); /* batch script or interactive shell */
 bool step_movable(const struct step *step);  /* berth decides where it stands */
+
+/* Returns how often the step was moved of late: each move counts 1, and half as much after
+ * STEP_REST_S. */
+#define STEP_REST_S 1200
+double step_moved_lately(const struct step *step, double now_s);
 
 #endif

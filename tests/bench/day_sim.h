@@ -21,7 +21,7 @@
 #include "tests/bench/day_truth.h"
 
 #define DAY_S 86400.0
-#define DAY_COLD_S 0.005 /* to fill the caches again; REPLACE_COLD_S */
+#define DAY_COLD_S 0.005 /* to fill the caches again; PRICE_COLD_S */
 #define DAY_NS 1000000000ll
 #define DAY_NEVER INT64_MAX
 

@@ -11,6 +11,7 @@
 #include "models/placing/di.h"
 #include "packer/observe/classify.h"
 #include "packer/place/place.h"
+#include "packer/place/price.h"
 #include "packer/steps/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
@@ -526,9 +527,26 @@ static void test_anything(void **state)
 #define plain(name) cmocka_unit_test_setup_teardown(name, open_plain, fixture_teardown)
 #define smt(name) cmocka_unit_test_setup_teardown(name, open_smt, fixture_teardown)
 
+/* A step that was moved of late is not moved again for as little. */
+static void test_price_of_moves(void **state)
+{
+    struct step step = {.enacted = {.moved_s = clock_s()}};
+    double first = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S, third;
+
+    (void)state;
+    step.enacted.lately = 2;
+    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S;
+    assert_true(fabs(third / first - 4) < 0.01);
+    step.enacted.moved_s -= 2 * STEP_REST_S;
+    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S;
+    assert_true(fabs(third / first - exp2(0.5)) < 0.01);
+    assert_true(price_core_s(&step, WIRE_POLICY_PAIN, 60) == PRICE_COLD_S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_price_of_moves),
         plain(test_sync),
         plain(test_sync_off_step),
         smt(test_sync_partial_core),
