@@ -75,7 +75,7 @@ static const char usage[] =
     "`avoided`, (slurm - policy) / (slurm - optimum), which may pass 100 %, for the optimum is the\n"
     "best of each moment, not of the day; `at once`, which part was done of the work that the node\n"
     "could have done more than at Slurm's cores, moment by moment in that run; moves and waiting in\n"
-    "the queue of a job.\n"
+    "the queue of a job.\n\n"
     "FILE has \"apps\", \"machine\" and \"corun_degradation\" (what i suffers beside j), or "
     "\"sets\"\n"
     "of these; README of the tests: CONTRIBUTING.md.\n\n"
