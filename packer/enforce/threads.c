@@ -348,13 +348,15 @@ int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, struct berth_error *err)
 {
     long changed = 0;
-    int clean = 0;
+    int clean = 0, wanted = 2;
 
-    for (int round = 0; clean < 2 && round < ENFORCE_ROUNDS; round++) {
+    for (int round = 0; clean < wanted && round < ENFORCE_ROUNDS; round++) {
         changed = scan(enforce, step, where, visit_set, err);
         if (changed < 0)
             return -1;
         clean = changed == 0 ? clean + 1 : 0;
+        if (round > 0 && changed > 0) /* it forks: one look more, for a look may miss a newborn */
+            wanted = 3;
     }
     if (changed >
         0) /* something sets its own affinity all the time, or forks faster than we look */
