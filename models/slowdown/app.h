@@ -7,6 +7,7 @@
 #ifndef BERTH_MODELS_SLOWDOWN_APP_H
 #define BERTH_MODELS_SLOWDOWN_APP_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,6 +31,20 @@ struct app {
     size_t cores;
     struct app_sdp sdp, sdp_demand, sdp_prefetch, sdp_writeback; /* all accesses, and its parts */
 };
+
+/* A program of one core of which nothing is known. */
+static inline struct app app_unknown(void)
+{
+    return (struct app){.ipc = NAN,
+                        .llc_apki = NAN,
+                        .llc_mpki = NAN,
+                        .llc_demand_mpki = NAN,
+                        .llc_wb_apki = NAN,
+                        .mem_gbps = NAN,
+                        .mem_read_gbps = NAN,
+                        .mem_write_gbps = NAN,
+                        .cores = 1};
+}
 
 struct app_machine {
     double llc_bytes, dram_gbps, clock_ghz; /* NAN: not known; dram_gbps is that of one memory node,

@@ -35,24 +35,11 @@ bool ladder_at_work(const struct step *step)
            !(cpu < AT_WORK * (double)step->body.ntasks);
 }
 
-static struct app unknown(void)
-{
-    return (struct app){.ipc = NAN,
-                        .llc_apki = NAN,
-                        .llc_mpki = NAN,
-                        .llc_demand_mpki = NAN,
-                        .llc_wb_apki = NAN,
-                        .mem_gbps = NAN,
-                        .mem_read_gbps = NAN,
-                        .mem_write_gbps = NAN,
-                        .cores = 1};
-}
-
 /* Returns what is known of the step itself: alone, where that was seen. */
 static struct app own(const struct step *step)
 {
     const struct step_profile *profile = &step->profile;
-    struct app app = unknown();
+    struct app app = app_unknown();
 
     app.ipc = or_else(profile->ipc, rate_of(step, RATE_IPC, 1));
     app.llc_apki = or_else(profile->accesses / 1000, rate_of(step, RATE_ACCESS_PMI, 1e-3));
@@ -97,7 +84,7 @@ static void add(double *sum, double *n, double value)
 struct app ladder_average(size_t n, const struct app *app)
 {
     double counts[3] = {0};
-    struct app sum = unknown();
+    struct app sum = app_unknown();
 
     for (size_t i = 0; i < n; i++) {
         add(&sum.ipc, &counts[0], app[i].ipc);

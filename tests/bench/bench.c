@@ -81,3 +81,25 @@ void bench_start(struct packer *packer, uint32_t job, const char *tag)
         bench_die("registration", answer.error);
     wire_answer_clear(&answer);
 }
+
+static void put_zone(const char *folder, const char *zone, const char *name, double uj)
+{
+    char path[128], text[32];
+
+    snprintf(path, sizeof(path), "sys/class/powercap/%s/name", zone);
+    folder_put(folder, path, name);
+    snprintf(path, sizeof(path), "sys/class/powercap/%s/max_energy_range_uj", zone);
+    folder_put(folder, path, "262143328850\n");
+    snprintf(path, sizeof(path), "sys/class/powercap/%s/energy_uj", zone);
+    snprintf(text, sizeof(text), "%.0f\n", uj);
+    folder_put(folder, path, text);
+}
+
+void bench_meters(const char *folder, double s)
+{
+    put_zone(folder, "intel-rapl:0", "package-0\n", 1e6 + s * 200e6);
+    put_zone(folder, "intel-rapl:0:0", "dram\n", 1e6 + s * 20e6);
+    put_zone(folder, "intel-rapl:1", "package-1\n", 1e6 + s * 180e6);
+    put_zone(folder, "intel-rapl:1:0", "dram\n", 1e6 + s * 20e6);
+    put_zone(folder, "intel-rapl:2", "psys\n", 1e6 + s * 500e6);
+}

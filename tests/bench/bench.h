@@ -28,4 +28,8 @@ void bench_conf(struct conf *conf, const char *folder);
 /* Starts a step of one task on one core; its tag may be "". */
 void bench_start(struct packer *packer, uint32_t job, const char *tag);
 
+/* Writes into the folder's sys/ what RAPL of two packages, their DRAM and the machine counts after
+ * so many seconds. */
+void bench_meters(const char *folder, double s);
+
 #endif

@@ -3,8 +3,8 @@
  * packages with their memory and a platform meter, over ROUNDS (200) intervals.
  *
  * Meters are powercap's files in a folder; busy time is this machine's /proc/stat with the lines of
- * 192 CPUs. A turn reads both, divides five zones and, when it is time, writes the state file. Timed
- * is the CPU time of this thread. */
+ * 192 CPUs. A turn reads both, divides five zones and, when it is time, writes the state file.
+ * Timed is the CPU time of this thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,19 +21,6 @@
 static char folder[] = "/tmp/berth-bench.XXXXXX";
 static struct packer packer;
 
-static void put_zone(const char *zone, const char *name, double uj)
-{
-    char path[128], text[32];
-
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/name", zone);
-    folder_put(folder, path, name);
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/max_energy_range_uj", zone);
-    folder_put(folder, path, "262143328850\n");
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/energy_uj", zone);
-    snprintf(text, sizeof(text), "%.0f\n", uj);
-    folder_put(folder, path, text);
-}
-
 /* So much time has passed. */
 static void put_files(double s)
 {
@@ -41,11 +28,7 @@ static void put_files(double s)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    put_zone("intel-rapl:0", "package-0\n", 1e6 + s * 200e6);
-    put_zone("intel-rapl:0:0", "dram\n", 1e6 + s * 20e6);
-    put_zone("intel-rapl:1", "package-1\n", 1e6 + s * 180e6);
-    put_zone("intel-rapl:1:0", "dram\n", 1e6 + s * 20e6);
-    put_zone("intel-rapl:2", "psys\n", 1e6 + s * 500e6);
+    bench_meters(folder, s);
     if (!out)
         bench_die("memory", strerror(errno));
     for (int cpu = 0; cpu < BENCH_CORES; cpu++)

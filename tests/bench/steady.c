@@ -87,37 +87,13 @@ static pid_t worker_start(long step)
             ;
 }
 
-/* ---- meters ---- */
-
-static void put_zone(const char *zone, const char *name, double uj)
-{
-    char path[128], text[32];
-
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/name", zone);
-    folder_put(folder, path, name);
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/max_energy_range_uj", zone);
-    folder_put(folder, path, "262143328850\n");
-    snprintf(path, sizeof(path), "sys/class/powercap/%s/energy_uj", zone);
-    snprintf(text, sizeof(text), "%.0f\n", uj);
-    folder_put(folder, path, text);
-}
-
-static void put_meters(double s)
-{
-    put_zone("intel-rapl:0", "package-0\n", 1e6 + s * 200e6);
-    put_zone("intel-rapl:0:0", "dram\n", 1e6 + s * 20e6);
-    put_zone("intel-rapl:1", "package-1\n", 1e6 + s * 180e6);
-    put_zone("intel-rapl:1:0", "dram\n", 1e6 + s * 20e6);
-    put_zone("intel-rapl:2", "psys\n", 1e6 + s * 500e6);
-}
-
 /* So many seconds pass. */
 static void pass(double s)
 {
     static double now_s;
 
     for (double until_s = now_s + s; now_s < until_s; now_s += 0.25) {
-        put_meters(now_s);
+        bench_meters(folder, now_s);
         usleep(250000);
     }
 }
@@ -148,7 +124,7 @@ static void run(const char *kind, long steps, double s)
 
     if (!worker)
         bench_die("start", strerror(errno));
-    put_meters(0);
+    bench_meters(folder, 0);
     snprintf(more, sizeof(more), "energy_root = %s\n%s%s%s", folder,
              replay ? "sweep = 3600s\ncounters_replay = " : "", replay ? folder : "",
              replay ? "/samples.csv\n" : "");

@@ -29,16 +29,6 @@ static const struct json_field app_fields[] = {
     COUNT(app, cores, UINT32_MAX),
     JSON_END,
 };
-static const struct app unknown = {.ipc = NAN,
-                                   .llc_apki = NAN,
-                                   .llc_mpki = NAN,
-                                   .llc_demand_mpki = NAN,
-                                   .llc_wb_apki = NAN,
-                                   .mem_gbps = NAN,
-                                   .mem_read_gbps = NAN,
-                                   .mem_write_gbps = NAN,
-                                   .cores = 1};
-
 static const struct json_field machine_fields[] = {
     FIGURE(app_machine, llc_bytes),
     FIGURE(app_machine, dram_gbps),
@@ -95,7 +85,7 @@ static int read_profile(struct json_object *object, struct app_sdp *sdp, double 
 static int read_app(struct json_object *object, struct app *app, double **hits,
                     struct berth_error *err)
 {
-    *app = unknown;
+    *app = app_unknown();
     if (json_read(object, app_fields, app, err) < 0)
         return -1;
     for (size_t i = 0; i < PROFILES; i++) {
