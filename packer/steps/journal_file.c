@@ -13,10 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "packer/base/clock.h"
 #include "packer/base/file.h"
 #include "packer/base/json.h"
+
+#define LOCK_PATIENCE_S 2
+#define LOCK_PAUSE_NS 10000000
 
 struct journal_file {
     int fd;      /* the journal, O_APPEND */
@@ -36,6 +41,21 @@ static long lock_holder(int fd)
     return pid;
 }
 
+/* Takes the lock. A berthd that was killed keeps it until the last of its threads has come back
+ * from the disk, so the lock is waited for, a moment. Returns 0, or -1 with errno. */
+static int take_lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    const double until_s = clock_s() + LOCK_PATIENCE_S;
+
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK || clock_s() >= until_s)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
 static int lock(struct journal_file *journal, struct berth_error *err)
 {
     char path[PATH_MAX + 8];
@@ -45,7 +65,7 @@ static int lock(struct journal_file *journal, struct berth_error *err)
     journal->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (journal->lock_fd < 0)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
-    if (flock(journal->lock_fd, LOCK_EX | LOCK_NB) == 0) {
+    if (take_lock(journal->lock_fd) == 0) {
         /* the pid is for people: a full disk must not keep the daemon from undoing what it did */
         if (ftruncate(journal->lock_fd, 0) == 0)
             dprintf(journal->lock_fd, "%ld\n", (long)getpid());

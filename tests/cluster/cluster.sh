@@ -47,11 +47,14 @@ wait_for() {
     done
 }
 
-# alive PID: runs, and is no zombie.
+# alive PID: one of its threads runs. (The first thread of a killed process can be a zombie while another one still waits for the
+# disk, with all its files open.)
 alive() {
-    local stat
-    read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
-    [[ ${stat##*) } != Z* ]]
+    local stat file
+    for file in "/proc/$1/task"/*/stat; do
+        read -r stat 2>/dev/null <"$file" && [[ ${stat##*) } != [ZX]* ]] && return
+    done
+    return 1
 }
 
 gone() {

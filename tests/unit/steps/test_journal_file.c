@@ -180,6 +180,32 @@ static void test_a_bad_line_is_named(void **state)
     }
 }
 
+/* As a berthd that was killed while one of its threads waited for the disk. */
+static void test_one_that_is_dying_is_waited_for(void **state)
+{
+    struct box *box = *state;
+    int ready[2], status;
+    pid_t holder;
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    holder = fork();
+    assert_true(holder >= 0);
+    if (holder == 0) {
+        open_it(box);
+        if (write(ready[1], "", 1) != 1)
+            _exit(1);
+        usleep(300000);
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    open_it(box);
+    assert_int_equal(waitpid(holder, &status, 0), holder);
+    assert_int_equal(status, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 static void test_a_second_berthd_is_refused(void **state)
 {
     struct box *box = *state;
@@ -311,6 +337,7 @@ int main(void)
         TEST(test_entries_outlive_the_writer),
         TEST(test_a_torn_line_was_never_written),
         TEST(test_a_bad_line_is_named),
+        TEST(test_one_that_is_dying_is_waited_for),
         TEST(test_a_second_berthd_is_refused),
         TEST(test_a_killed_writer_leaves_no_lock),
         TEST(test_rewrite),
