@@ -59,30 +59,38 @@ out:
     return object;
 }
 
+/* Adds a value, if there is an object to add it to. */
+static void add(struct json_object *object, const char *key, struct json_object *value)
+{
+    if (object)
+        json_object_object_add(object, key, value);
+    else
+        json_object_put(value);
+}
+
 void json_add_text(struct json_object *object, const char *key, const char *text)
 {
-    json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
+    add(object, key, text ? json_object_new_string(text) : NULL);
 }
 
 void json_add_u64(struct json_object *object, const char *key, uint64_t value)
 {
-    json_object_object_add(object, key, json_object_new_uint64(value));
+    add(object, key, json_object_new_uint64(value));
 }
 
 void json_add_double(struct json_object *object, const char *key, double value)
 {
-    json_object_object_add(object, key, json_object_new_double(value));
+    add(object, key, json_object_new_double(value));
 }
 
 void json_add_measure(struct json_object *object, const char *key, double value)
 {
-    json_object_object_add(object, key,
-                           isfinite(value) && value >= 0 ? json_object_new_double(value) : NULL);
+    add(object, key, isfinite(value) && value >= 0 ? json_object_new_double(value) : NULL);
 }
 
 void json_add_bool(struct json_object *object, const char *key, bool value)
 {
-    json_object_object_add(object, key, json_object_new_boolean(value));
+    add(object, key, json_object_new_boolean(value));
 }
 
 void json_add_cpus(struct json_object *object, const char *key, const struct cpus *set)

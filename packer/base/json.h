@@ -19,8 +19,9 @@ struct json_object *json_parse(const char *text, size_t length, struct berth_err
 /* Returns the text of a JSON string, borrowed; NULL when the value is none, or has a NUL inside. */
 const char *json_text(struct json_object *value);
 
-/* Adds fields; the object owns them. A NULL text and a negative or non-finite number
- * (json_add_measure) become null: measured or nothing. */
+/* Adds fields; the object owns them. Nothing is added to NULL, which is what memory that ran out
+ * made of it; errno is ENOMEM then, as where a field has no memory and is left out. A NULL text and
+ * a negative or non-finite number (json_add_measure) become null: measured or nothing. */
 void json_add_text(struct json_object *object, const char *key, const char *text);
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
 void json_add_double(struct json_object *object, const char *key, double value);

@@ -425,14 +425,14 @@ static struct json_object *new_tuple(const struct json_field *fields, const void
 {
     struct json_object *list = json_object_new_array_ext(2);
 
-    for (; fields->name; fields++)
+    for (; list && fields->name; fields++)
         json_object_array_add(list, new_field(fields, from));
     return list;
 }
 
 void json_write(struct json_object *object, const struct json_field *fields, const void *from)
 {
-    for (; fields->name; fields++)
+    for (; object && fields->name; fields++)
         json_object_object_add_ex(object, fields->name, new_field(fields, from),
                                   JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_ADD_CONSTANT_KEY);
 }
@@ -442,7 +442,7 @@ struct json_object *json_new_list(size_t n, const struct json_field *item, const
 {
     struct json_object *list = json_object_new_array_ext((int)n);
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; list && i < n; i++)
         json_object_array_add(list, new_value(item, (const char *)first + i * stride));
     return list;
 }

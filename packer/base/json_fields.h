@@ -90,7 +90,8 @@ bool json_in_range(const struct json_field *field, double value);
 int json_read(struct json_object *object, const struct json_field *fields, void *into,
               struct berth_error *err);
 
-/* Adds the fields of a table to an object that has none of these names, from a struct. */
+/* Adds the fields of a table to an object that has none of these names, from a struct. Nothing is
+ * added to NULL; what has no memory is left out, and errno is ENOMEM (json_add_text). */
 void json_write(struct json_object *object, const struct json_field *fields, const void *from);
 
 /* Reads object[field->name] into *at, whatever the field's offset. Returns 0, or -1 and err. */

@@ -47,20 +47,44 @@ static const struct json_field step_fields[] = {
     JSON_END,
 };
 
+/* Starts an entry; NULL when memory has run out. json-c leaves out what it has no memory for, and
+ * says so by errno alone, which nobody clears until entry_whole() looks at it. */
 static struct json_object *entry_new(const char *op)
 {
-    struct json_object *entry = json_object_new_object();
+    struct json_object *entry;
 
-    json_add_text(entry, "op", op);
+    errno = 0;
+    entry = json_object_new_object();
+    if (entry)
+        json_add_text(entry, "op", op);
     return entry;
+}
+
+/* Returns the entry; NULL, and it is released, when memory ran out since entry_new(): it has less
+ * in it than was put there. */
+static struct json_object *entry_whole(struct json_object *entry)
+{
+    if (errno != ENOMEM)
+        return entry;
+    json_object_put(entry);
+    return NULL;
 }
 
 static struct json_object *id_entry(const char *op, struct wire_step_id id)
 {
     struct json_object *entry = entry_new(op);
 
+    if (!entry)
+        return NULL;
     json_write(entry, id_fields, &id);
-    return entry;
+    return entry_whole(entry);
+}
+
+static struct json_object *manage_entry(void)
+{
+    struct json_object *entry = entry_new("manage");
+
+    return entry ? entry_whole(entry) : NULL;
 }
 
 /* Where the tasks were, and what sizing left of it, if it took any. */
@@ -78,45 +102,77 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
             object, "uses", json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
 }
 
-/* NULL when the registration does not fit a message: it could not be read back. */
-static struct json_object *start_entry(const struct step *step)
+/* Returns the registration as an object that says all that its line says; NULL and errno ENOMEM, or
+ * 0 when it does not fit a message: it could not be read back. */
+static struct json_object *request_object(const struct step *step)
 {
     struct wire_request request = {.op = WIRE_OP_REGISTER, .reg = step->request};
-    char *line = wire_request_encode(&request);
-    struct json_object *entry;
+    struct json_object *object = NULL;
+    const char *text;
+    char *line;
 
-    if (!line)
+    errno = 0;
+    line = wire_request_encode(&request);
+    if (line && errno != ENOMEM) {
+        object = json_parse(line, strlen(line), NULL);
+        text = object ? json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN) : NULL;
+        if (!text || strncmp(text, line, strlen(text)) != 0 || line[strlen(text)] != '\n') {
+            json_object_put(object);
+            object = NULL;
+            errno = ENOMEM; /* whatever the parser made of it */
+        }
+    }
+    free(line);
+    return object;
+}
+
+/* Returns NULL and errno as request_object() does. */
+static struct json_object *start_entry(const struct step *step)
+{
+    struct json_object *request = request_object(step), *entry;
+
+    if (!request)
         return NULL;
     entry = entry_new("start");
-    json_object_object_add(entry, "request", json_parse(line, strlen(line), NULL));
-    free(line);
+    if (!entry) {
+        json_object_put(request);
+        return NULL;
+    }
+    json_object_object_add(entry, "request", request);
     json_write(entry, step_fields, step);
-    add_tasks(json_object_object_get(entry, "body"), &step->body);
-    return entry;
+    if (errno != ENOMEM)
+        add_tasks(json_object_object_get(entry, "body"), &step->body);
+    return entry_whole(entry);
 }
 
 static struct json_object *stand_entry(const struct pool *pool)
 {
-    struct json_object *entry = entry_new("stand"), *pairs = json_object_new_array();
+    struct json_object *entry = entry_new("stand"), *pairs;
 
-    for (size_t core = 0; core < pool->cores; core++) {
+    if (!entry)
+        return NULL;
+    pairs = json_object_new_array();
+    for (size_t core = 0; core < pool->cores && errno != ENOMEM; core++) {
         struct json_object *pair;
 
         if (!pool_has(pool, core))
             continue;
         pair = json_object_new_array_ext(2);
+        if (!pair)
+            break;
         json_object_array_add(pair, json_object_new_uint64(core));
         json_object_array_add(pair, json_object_new_uint64(pool->stand[core]));
         json_object_array_add(pairs, pair);
     }
     json_object_object_add(entry, "stand", pairs);
-    return entry;
+    return entry_whole(entry);
 }
 
-/* Append an entry and let it go. */
+/* Append an entry and let it go; NULL: it could not be made. */
 static int append(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
-    int rc = journal_file_append(packer->journal, entry, err);
+    int rc = entry ? journal_file_append(packer->journal, entry, err)
+                   : berth_error_set(err, "journal: out of memory");
 
     json_object_put(entry);
     packer->stale |= rc < 0;
@@ -127,7 +183,7 @@ int journal_start(struct packer *packer, const struct step *step, struct berth_e
 {
     struct json_object *entry = start_entry(step);
 
-    if (!entry)
+    if (!entry && errno != ENOMEM)
         return berth_error_set(err, "journal: the registration is too long");
     return append(packer, entry, err);
 }
@@ -149,28 +205,44 @@ int journal_release(struct packer *packer, struct wire_step_id id, struct berth_
 
 int journal_manage(struct packer *packer, struct berth_error *err)
 {
-    return append(packer, entry_new("manage"), err);
+    return append(packer, manage_entry(), err);
+}
+
+/* Makes the n entries that say what is true now. A step whose registration does not fit a message
+ * never had one. Returns 0, or -1 when memory ran out; the caller releases the n entries. */
+static int list_entries(struct packer *packer, struct json_object **entry, size_t *n)
+{
+    struct step *step;
+    bool whole = true;
+
+    *n = 0;
+    if (packer->steps.released)
+        whole = (entry[(*n)++] = id_entry("release", WIRE_ALL));
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if ((entry[*n] = start_entry(step)))
+            ++*n;
+        else
+            whole &= errno != ENOMEM;
+    }
+    return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
 }
 
 int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 {
     struct json_object **entry;
-    struct step *step;
-    size_t n = 0;
-    int rc;
+    size_t n;
+    int rc = -1;
 
     if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
         return 0;
     entry = calloc(packer->steps.nlive + 2, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
-    if (packer->steps.released)
-        entry[n++] = id_entry("release", WIRE_ALL);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if ((entry[n] = start_entry(step)))
-        n++;
-    entry[n++] = stand_entry(&packer->pool);
-    rc = journal_file_rewrite(packer->journal, n, entry, err);
+    if (list_entries(packer, entry, &n) == 0)
+        rc = journal_file_rewrite(packer->journal, n, entry, err);
+    else
+        berth_error_set(err, "journal: out of memory");
     while (n)
         json_object_put(entry[--n]);
     free(entry);

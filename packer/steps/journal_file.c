@@ -178,14 +178,17 @@ int journal_file_replay(struct journal_file *journal,
     return rc < 0 ? -1 : 0;
 }
 
-/* Append entry to the file of `size` bytes. 0, or -1 with errno and the file as long as it was. */
+/* Append entry to the file of `size` bytes. 0, or -1 with errno and the file as long as it was.
+ * What json-c has no memory for is missing in its text, and told by errno alone. */
 static int append(int fd, size_t size, struct json_object *entry, size_t *added)
 {
-    const char *json = json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN);
+    const char *json;
     int saved, rc, length;
     char *line;
 
-    length = json ? asprintf(&line, "%s\n", json) : -1;
+    errno = 0;
+    json = json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN);
+    length = json && errno != ENOMEM ? asprintf(&line, "%s\n", json) : -1;
     if (length < 0) {
         errno = ENOMEM;
         return -1;

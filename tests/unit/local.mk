@@ -172,6 +172,7 @@ unit_programs = \
 	tests/unit/sql/test_sql \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \
+	tests/unit/steps/test_journal_memory \
 	tests/unit/steps/test_pairs \
 	tests/unit/steps/test_pool \
 	tests/unit/steps/test_programs \
