@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rootfs - see rootfs.h
  *
- * openat2(2) with RESOLVE_IN_ROOT: a symbolic link of a recorded tree cannot lead out of it. */
+ * openat2(2) with RESOLVE_IN_ROOT: a symbolic link of a recorded tree cannot lead out of it. Below
+ * "/" there is no way out: where openat2 may not be called, openat() opens the same files. */
 #include "packer/system/rootfs.h"
 
 #include <dirent.h>
@@ -21,13 +22,43 @@
 
 #define OPEN_TRIES 16 /* EAGAIN: something was renamed while ".." was resolved */
 
+/* Calls openat2(2) until it has an answer. */
+static int open_inside(int root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
+    long fd = -1;
+
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return (int)fd;
+}
+
+static bool is_slash(int fd)
+{
+    struct stat here, slash;
+
+    return fstat(fd, &here) == 0 && stat("/", &slash) == 0 && here.st_dev == slash.st_dev &&
+           here.st_ino == slash.st_ino;
+}
+
 int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err)
 {
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), inside;
 
     if (fd < 0)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
-    root->fd = fd;
+    inside = open_inside(fd, ".", O_PATH);
+    if (inside < 0 && !is_slash(fd)) {
+        berth_error_set(err, "%s: no file can be opened below it: openat2: %s", path,
+                        strerror(errno));
+        close(fd);
+        return -1;
+    }
+    *root = (struct rootfs){.fd = fd, .plain = inside < 0};
+    file_close(inside);
     return 0;
 }
 
@@ -40,16 +71,11 @@ void rootfs_close(struct rootfs *root)
 
 int rootfs_openat(const struct rootfs *root, const char *path, int flags)
 {
-    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
-    long fd = -1;
-
     path += strspn(path, "/");
-    for (int i = 0; i < OPEN_TRIES; i++) {
-        fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
-        if (fd >= 0 || errno != EAGAIN)
-            break;
-    }
-    return (int)fd;
+    if (!*path)
+        path = ".";
+    return root->plain ? openat(root->fd, path, flags | O_CLOEXEC)
+                       : open_inside(root->fd, path, flags);
 }
 
 bool rootfs_exists(const struct rootfs *root, const char *path)

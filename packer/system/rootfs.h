@@ -14,10 +14,13 @@
 #include "packer/base/error.h"
 
 struct rootfs {
-    int fd; /* the root directory, O_PATH */
+    int fd;     /* the root directory, O_PATH */
+    bool plain; /* it is "/", and openat2 may not be called: openat() does the same there */
 };
 
-/* Opens the root at `path`. 0, or -1 and err. */
+/* Opens the root at `path`. 0, or -1 and err: it is not there, or openat2(2), without which nothing
+ * keeps a link of a recorded tree inside it, may not be called (a seccomp filter, as that of
+ * systemd's RestrictSUIDSGID=; a kernel before 5.6). */
 int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err);
 void rootfs_close(struct rootfs *root);
 

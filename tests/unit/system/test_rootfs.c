@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -224,6 +229,48 @@ static void test_list(void **state)
     rootfs_list_free(NULL);
 }
 
+/* Has openat2 fail from here on, as systemd's RestrictSUIDSGID= does. */
+static void forbid_openat2(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        _exit(2);
+}
+
+/* A unit file's filter must not keep berthd from the node's own files, and no tree is read without
+ * what keeps its links inside. */
+static void test_without_openat2(void **state)
+{
+    struct box *box = *state;
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        struct berth_error err;
+        struct rootfs root;
+        char *text;
+
+        forbid_openat2();
+        if (rootfs_open(&root, box->dir, &err) == 0 || !strstr(err.text, "openat2"))
+            _exit(3);
+        if (rootfs_open(&root, "/", &err) < 0)
+            _exit(4);
+        text = rootfs_read(&root, "/proc/self/stat");
+        _exit(text && rootfs_exists(&root, "/") && !rootfs_exists(&root, "/no/such") ? 0 : 5);
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cpus, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folders, setup, teardown),
         cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_without_openat2, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
