@@ -10,6 +10,8 @@
 
 #include <slurm/slurm.h>
 
+#include "program.h"
+
 static const char *env_find(char **env, const char *name)
 {
     size_t length = strlen(name);
@@ -108,40 +110,8 @@ static uint32_t env_number(char **env, const char *name)
     return number < NO_VAL ? (uint32_t)number : 0;
 }
 
-/* Search the directories of PATH as slurmstepd does: the first that has such a file. The result is
- * malloc'd, or NULL. */
-static char *search_path(const char *dirs, const char *command)
-{
-    char path[PATH_MAX];
-    struct stat st;
-
-    while (dirs && *dirs) {
-        int length = (int)strcspn(dirs, ":");
-        int wrote = snprintf(path, sizeof(path), "%.*s/%s", length, dirs, command);
-
-        if (wrote > 0 && (size_t)wrote < sizeof(path) && stat(path, &st) == 0 &&
-            !S_ISDIR(st.st_mode))
-            return realpath(path, NULL);
-        dirs += length;
-        dirs += *dirs == ':';
-    }
-    return NULL;
-}
-
-static void read_exe(struct wire_register *reg, char exe[PATH_MAX], const char *command,
-                     const char *dirs)
-{
-    char *path = strchr(command, '/') ? realpath(command, NULL) : search_path(dirs, command);
-
-    if (path && strlen(path) < PATH_MAX) {
-        reg->exe = strcpy(exe, path);
-        if (wire_program_hash(path, reg->hash) < 0)
-            reg->hash[0] = '\0';
-    }
-    free(path);
-}
-
-void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts)
+void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
+                            unsigned limit_ms)
 {
     char **argv = NULL, **env = NULL;
     const char *binding, *name;
@@ -168,7 +138,8 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     reg->nodes = env_number(env, "SLURM_JOB_NUM_NODES");
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
-        read_exe(reg, texts->exe, argv[0], env_find(env, "PATH"));
+        if (program_find(argv[0], env_find(env, "PATH"), limit_ms, texts->exe, reg->hash) == 0)
+            reg->exe = texts->exe;
         wire_args_shape(argc, argv, reg->shape);
     }
 }

@@ -23,7 +23,9 @@ int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *t
 
 /* Fill in what the step runs (exe, hash, shape) and what its environment says: array, binding by
  * hand, threads, account, QOS, partition, name, cluster, number of nodes. Call it in user_init:
- * there the working directory and the rights are the user's. What cannot be found stays "". */
-void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts);
+ * there the working directory and the rights are the user's. What cannot be found, or, of the
+ * program, not within limit_ms, stays "". */
+void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
+                            unsigned limit_ms);
 
 #endif

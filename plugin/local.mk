@@ -7,6 +7,7 @@ spank_berth_la_SOURCES = \
 	plugin/dispatch.c \
 	plugin/job_items.c plugin/job_items.h \
 	plugin/options.c plugin/options.h \
+	plugin/program.c plugin/program.h \
 	plugin/step.c plugin/step.h
 spank_berth_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 spank_berth_la_LDFLAGS = -module -avoid-version -shared -Wl,--version-script=$(srcdir)/plugin/exports.map

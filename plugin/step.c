@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -93,6 +94,27 @@ static bool job_in_pool(const struct options_site *site, uint32_t job)
 
 /* ---- the start ---- */
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Finds the program within half of the deadline; what that took is taken from the registration's:
+ * a step starts no later than by the deadline, whatever hangs. */
+static void step_read_program(struct step *step, spank_t spank)
+{
+    unsigned limit_ms = step->site.deadline_ms / 2;
+    int64_t began_ms = now_ms(), spent_ms;
+
+    job_items_read_program(spank, &step->reg, &step->texts, limit_ms);
+    spent_ms = now_ms() - began_ms;
+    step->ask_deadline_ms =
+        step->site.deadline_ms - (unsigned)(spent_ms < limit_ms ? spent_ms : limit_ms);
+}
+
 void step_prepare(struct step *step, spank_t spank)
 {
     struct berth_error err;
@@ -106,9 +128,10 @@ void step_prepare(struct step *step, spank_t spank)
     }
     if (step->reg.id.step == WIRE_STEP_EXTERN || step->ntasks == 0)
         return;
+    step->ask_deadline_ms = step->site.deadline_ms;
     step->task = calloc(step->ntasks, sizeof(*step->task));
     if (step->task && step->reg.options.mode != WIRE_MODE_OFF) {
-        job_items_read_program(spank, &step->reg, &step->texts);
+        step_read_program(step, spank);
         step->page = apply_page_create(step->ntasks);
     }
     step->prepared = step->task && (step->page || step->reg.options.mode == WIRE_MODE_OFF);
@@ -131,7 +154,7 @@ static enum client_result step_register(struct step *step, struct wire_answer *a
     }
     for (size_t i = 0; i < step->ntasks; i++)
         request.reg.task[i] = (struct wire_task){.id = (uint32_t)i, .pid = step->task[i].pid};
-    result = client_ask(step->site.socket, step->site.deadline_ms, &request, answer, err);
+    result = client_ask(step->site.socket, step->ask_deadline_ms, &request, answer, err);
     free(request.reg.task);
     return result;
 }

@@ -37,6 +37,7 @@ struct step {
     size_t ntasks, nexited;
     struct step_task *task; /* [ntasks] by local task id */
     struct apply_page *page;
+    unsigned ask_deadline_ms; /* for the registration: what finding the program has left of it */
     bool asked_packer;        /* whatever came of it */
     unsigned end_deadline_ms; /* how long to wait for berthd to hear of the end; 0: it does not know
                                * the step, or has heard. One that did not answer in time is not

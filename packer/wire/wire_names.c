@@ -173,7 +173,7 @@ static int hash_file(XXH3_state_t *state, int fd)
 
 int wire_program_hash(const char *path, char hash[WIRE_HASH_MAX])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = -1, saved;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = -1, saved;
     XXH3_state_t *state = XXH3_createState();
     XXH128_hash_t digest;
 
