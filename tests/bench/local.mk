@@ -77,3 +77,10 @@ tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
 tests_bench_day_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+# Very many registrations over the socket.
+noinst_PROGRAMS += tests/bench/registrations
+tests_bench_registrations_LDADD = libbench.la $(PACKER_LIBS)
+
+# Load on a real cluster, beside Slurm alone, and over the socket; as root, after a build in ./build.
+dist_noinst_SCRIPTS += tests/bench/load
