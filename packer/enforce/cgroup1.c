@@ -160,6 +160,7 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
+    enforce_know_tasks(enforce, step);
     if (find_leaf(enforce, node, step) < 0)
         return locate_unconfined(enforce, step, err);
     leaf_dir(enforce, step, leaf);

@@ -97,6 +97,7 @@ static int cgroup2_locate(struct enforce *enforce, const char *node, struct enfo
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
+    enforce_know_tasks(enforce, step);
     if (find_step(enforce, node, step, err) < 0)
         return -1;
     job_dir(enforce, step, job);

@@ -19,8 +19,8 @@ static int dryrun_probe(const struct rootfs *root, const char *cgroup_root, stru
 static int dryrun_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
                          struct berth_error *err)
 {
-    (void)enforce;
     (void)node;
+    enforce_know_tasks(enforce, step);
     for (size_t i = 0; i < step->ntasks; i++)
         if (enforce_get_affinity(step->task[i].pid, &step->task[i].home) < 0 &&
             cpus_empty(&step->task[i].home))

@@ -23,9 +23,10 @@
 #include "packer/wire/wire.h"
 
 /* One task of a step: its first process. Children are found through the cgroup and belong to the
- * task they descend from. */
+ * task they descend from. Its pid may become a stranger's: whoever uses it checks `started`. */
 struct enforce_task {
     pid_t pid;
+    uint64_t started;  /* ticks since boot, by locate(): with the pid, who it is; 0: not known */
     struct cpus home;  /* where Slurm put it: affinity within the step's cpuset at registration */
     struct cpus sized; /* those of them that sizing left it */
     struct cpus use;   /* what it uses: these, or its part where jobs share cores (share.h) */
@@ -41,6 +42,8 @@ struct enforce_step {
     struct cpus job_home;  /* CPUs of Slurm's allocation of the job here */
     struct cpus step_home; /* CPUs of Slurm's step cpuset as it was at registration */
     struct cpus mems_home;
+    pid_t stepd; /* the tasks' parent when the step was registered, and its start; 0: not known */
+    uint64_t stepd_started;
     size_t ntasks;
     struct enforce_task *task; /* [ntasks] */
 };
@@ -153,6 +156,10 @@ int enforce_check(struct enforce *enforce, const struct enforce_step *step,
 
 /* The CPUs of all the step's tasks. */
 void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
+
+/* Notes when each of the tasks began, and who their slurmstepd is. A task that has vanished is left
+ * as it is. */
+void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step);
 
 /* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "packer/base/array.h"
+#include "packer/system/process.h"
 
 #define ANCESTORS 128            /* as far as the parents of a process are followed */
 #define EXITING_FLAG 0x00000004u /* PF_EXITING of the kernel */
@@ -367,6 +368,26 @@ int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
 int enforce_check(struct enforce *enforce, const struct enforce_step *step, struct berth_error *err)
 {
     return scan(enforce, step, ENFORCE_PLACE, visit_check, err) < 0 ? -1 : 0;
+}
+
+/* The parent of the tasks is the step's slurmstepd, which is root's; whoever has adopted orphans,
+ * as pid 1, is not. */
+void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step)
+{
+    struct process_stat stat, parent;
+
+    for (size_t i = 0; i < step->ntasks; i++) {
+        struct enforce_task *task = &step->task[i];
+
+        if (process_stat_get(enforce->root, task->pid, &stat) < 0)
+            continue;
+        task->started = stat.started;
+        if (step->stepd || stat.parent <= 1 || process_uid(enforce->root, stat.parent) != 0 ||
+            process_stat_get(enforce->root, stat.parent, &parent) < 0)
+            continue;
+        step->stepd = stat.parent;
+        step->stepd_started = parent.started;
+    }
 }
 
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,

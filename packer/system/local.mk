@@ -4,6 +4,7 @@ libpacker_la_SOURCES += \
 	packer/system/memory_nodes.c packer/system/memory_nodes.h \
 	packer/system/perf_open.c packer/system/perf_open.h \
 	packer/system/process.c packer/system/process.h \
+	packer/system/process_table.c packer/system/process_table.h \
 	packer/system/rootfs.c packer/system/rootfs.h \
 	packer/system/run_program.c packer/system/run_program.h \
 	packer/system/step_cgroup.c packer/system/step_cgroup.h \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/system/process.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,13 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
+
 #define NS_PER_S 1e9
 #define STAT_MAX 2048 /* bytes of /proc/PID/stat */
+#define EXITING 0x4   /* PF_EXITING of the kernel, in its flags */
 
 /* Fields of /proc/PID/stat, counted from 1 as in proc(5). */
 enum {
     STATE = 3,
     PARENT = 4,
+    FLAGS = 9,
     MINOR_FAULTS = 10,
     WAITED_MINOR_FAULTS,
     MAJOR_FAULTS,
@@ -52,6 +58,7 @@ int process_stat_parse(const char *text, struct process_stat *stat)
     zombie = strchr("ZXx", rest[2]) != NULL;
     *stat = (struct process_stat){
         .zombie = zombie,
+        .exiting = zombie || (field[FLAGS] & EXITING),
         .parent = (pid_t)field[PARENT],
         .started = (uint64_t)field[STARTED],
         .user_ns = (double)field[USER] * tick,
@@ -84,6 +91,64 @@ int process_stat_read(int fd, struct process_stat *stat)
         return -1;
     text[got] = '\0';
     return process_stat_parse(text, stat);
+}
+
+int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *stat)
+{
+    int fd = process_stat_open(root, pid), rc;
+
+    if (fd < 0)
+        return -1;
+    errno = ESRCH; /* of a text that is none */
+    rc = process_stat_read(fd, stat);
+    file_close(fd);
+    return rc;
+}
+
+uint64_t process_started(const struct rootfs *root, pid_t pid)
+{
+    struct process_stat stat;
+
+    return process_stat_get(root, pid, &stat) < 0 ? 0 : stat.started;
+}
+
+/* Reads a line of /proc/PID/status, from the colon on. The caller frees *text, also when it fails.
+ */
+static const char *status_line(const struct rootfs *root, pid_t pid, const char *key, char **text)
+{
+    char path[64], *at;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    *text = rootfs_read(root, path);
+    at = *text ? strstr(*text, key) : NULL; /* a newline in a name is escaped there */
+    if (!at)
+        return NULL;
+    at += strlen(key);
+    at[strcspn(at, "\n")] = '\0';
+    return at;
+}
+
+long process_uid(const struct rootfs *root, pid_t pid)
+{
+    char *text;
+    const char *line = status_line(root, pid, "\nUid:", &text);
+    long uid = line ? strtol(line, NULL, 10) : -1;
+
+    free(text);
+    return uid;
+}
+
+pid_t process_inner_pid(const struct rootfs *root, pid_t pid)
+{
+    char *text;
+    const char *line = status_line(root, pid, "\nNSpid:", &text), *last;
+    long inner = line ? 0 : text ? pid : 0; /* a kernel without namespaces */
+
+    last = line ? strrchr(line, '\t') : NULL;
+    if (last)
+        inner = strtol(last, NULL, 10);
+    free(text);
+    return (pid_t)inner;
 }
 
 /* The number after name in text. 0, or -1. */

@@ -16,7 +16,8 @@
 /* A process, all its threads together, those that have ended too. Times have the resolution of the
  * kernel's clock ticks (10 ms as a rule). */
 struct process_stat {
-    bool zombie; /* it has ended; its parent has not waited for it yet */
+    bool zombie;  /* it has ended; its parent has not waited for it yet */
+    bool exiting; /* its main thread runs only to end, or has ended: the kernel moves it no more */
     pid_t parent;
     uint64_t started;                  /* ticks since boot: with the pid, who it is */
     double user_ns, system_ns, faults; /* its own */
@@ -32,6 +33,21 @@ int process_stat_open(const struct rootfs *root, pid_t pid);
 
 /* Reads it anew. 0, or -1: the process is gone. */
 int process_stat_read(int fd, struct process_stat *stat);
+
+/* Reads it once. 0, or -1 with errno: there is no such process. */
+int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *stat);
+
+/* Returns when the process began, in ticks since boot: with its pid, who it is; 0: there is none.
+ */
+uint64_t process_started(const struct rootfs *root, pid_t pid);
+
+/* Returns the user who started it (its real uid, which a program's set-user-id bit does not
+ * change), or -1 with errno. */
+long process_uid(const struct rootfs *root, pid_t pid);
+
+/* Returns its pid in the innermost namespace that it is in: its pid, where it is in none of its
+ * own; 0 where there is no such process. */
+pid_t process_inner_pid(const struct rootfs *root, pid_t pid);
 
 /* What the threads waited, summed over those that live now. */
 struct process_waits {

@@ -181,6 +181,7 @@ unit_programs = \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_process \
+	tests/unit/system/test_process_table \
 	tests/unit/system/test_rootfs \
 	tests/unit/system/test_run_program \
 	tests/unit/system/test_step_cgroup \

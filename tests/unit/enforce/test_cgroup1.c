@@ -20,6 +20,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/enforce/enforce.h"
+#include "packer/system/process.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
@@ -247,6 +248,11 @@ static void test_locate(void **state)
     assert_true(cpus_equal(&step->mems_home, &zero));
     assert_true(cpus_equal(&step->task[0].home, &one));
     assert_true(cpus_equal(&step->task[1].home, &zero));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(step->task[i].started,
+                         process_started(&box->root, box->one[0].run.task[i]));
+    assert_int_equal(step->stepd, box->one[0].run.stepd);
+    assert_int_equal(step->stepd_started, process_started(&box->root, step->stepd));
 }
 
 static void test_inside_the_job_slurms_leaf_is_narrowed(void **state)

@@ -122,6 +122,44 @@ static void test_self(void **state)
     rootfs_close(&root);
 }
 
+static void test_who_it_is(void **state)
+{
+    struct process_stat stat;
+    struct rootfs root;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    assert_int_equal(process_stat_get(&root, getpid(), &stat), 0);
+    assert_false(stat.exiting);
+    assert_int_equal(process_started(&root, getpid()), stat.started);
+    assert_int_equal(process_uid(&root, getpid()), getuid());
+    assert_int_equal(process_inner_pid(&root, getpid()), getpid());
+    assert_int_equal(process_stat_get(&root, 0x7fffffff, &stat), -1);
+    assert_int_equal(process_started(&root, 0x7fffffff), 0);
+    assert_int_equal(process_uid(&root, 0x7fffffff), -1);
+    assert_int_equal(process_inner_pid(&root, 0x7fffffff), 0);
+    rootfs_close(&root);
+}
+
+/* A set-user-id program is its user's; a process in namespaces has a number in each of them. */
+static void test_status(void **state)
+{
+    char dir[] = "/tmp/test_process.XXXXXX";
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    folder_put(dir, "proc/9/status", "Name:\ta\\nUid:\t0\nUid:\t1001\t0\t0\t0\nNSpid:\t9\t30\t4\n");
+    folder_put(dir, "proc/8/status", "Name:\tb\nUid:\t0\t1001\t0\t0\n");
+    assert_int_equal(rootfs_open(&root, dir, NULL), 0);
+    assert_int_equal(process_uid(&root, 9), 1001);
+    assert_int_equal(process_inner_pid(&root, 9), 4);
+    assert_int_equal(process_uid(&root, 8), 0);
+    assert_int_equal(process_inner_pid(&root, 8), 8);
+    rootfs_close(&root);
+    assert_int_equal(folder_remove(dir), 0);
+}
+
 /* A descriptor outlives its process, and says so. */
 static void test_gone(void **state)
 {
@@ -181,9 +219,11 @@ static void test_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),   cmocka_unit_test(test_names), cmocka_unit_test(test_zombie),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_self),  cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_parse),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_zombie), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_self),   cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_waits),  cmocka_unit_test(test_who_it_is),
+        cmocka_unit_test(test_status),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
