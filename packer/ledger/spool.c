@@ -139,7 +139,7 @@ struct spool_text spool_take_memory(struct spool *spool)
 {
     struct spool_text taken = spool->memory;
 
-    spool->memory = (struct spool_text){NULL};
+    spool->memory = (struct spool_text){0};
     spool->away = taken.lines;
     return taken;
 }

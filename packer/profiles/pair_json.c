@@ -69,7 +69,6 @@ int profile_pair_parse(struct json_object *object, struct profile_pair *pair,
                        struct berth_error *err)
 {
     struct json_object *list = NULL, *text;
-    char before[48];
 
     *pair = (struct profile_pair){.machine = ""};
     text = json_object_object_get(object, "key");
@@ -85,9 +84,7 @@ int profile_pair_parse(struct json_object *object, struct profile_pair *pair,
     if (json_object_array_length(list) < 1 || json_object_array_length(list) > PROFILE_BESIDE_MAX)
         return berth_error_set(err, "beside: 1 to %d programs expected", PROFILE_BESIDE_MAX);
     for (size_t i = 0; i < json_object_array_length(list); i++)
-        if (read_neighbour(json_object_array_get_idx(list, i), pair, err) < 0) {
-            snprintf(before, sizeof(before), "beside[%zu].", i);
-            return berth_error_before(err, before);
-        }
+        if (read_neighbour(json_object_array_get_idx(list, i), pair, err) < 0)
+            return berth_error_before(err, "beside[%zu].", i);
     return 0;
 }

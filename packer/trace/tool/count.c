@@ -90,7 +90,7 @@ static void add_to_area(void)
  * limit. */
 static Bool claim(void)
 {
-    ULong claimed = __atomic_load_n(&area->claimed, __ATOMIC_RELAXED), skip, room;
+    uint64_t claimed = __atomic_load_n(&area->claimed, __ATOMIC_RELAXED), skip, room;
 
     do {
         skip = __atomic_load_n(&area->skip, __ATOMIC_RELAXED);

@@ -382,8 +382,8 @@ static void test_bad_state(void **state)
         "{\"version\":2,\"zones\":[],\"steps\":[]}",
         "{\"version\":1,\"zones\":[{}],\"steps\":[]}",
         "{\"version\":1,\"zones\":[],\"steps\":[{\"job\":1}]}",
-        "{\"version\":1,\"zones\":[{\"domain\":\"package\",\"package\":0,\"metered_uj\":5,"
-        "\"steps_uj\":1,\"idle_uj\":1,\"unmanaged_uj\":1,\"gaps\":0}],\"steps\":[]}",
+        ("{\"version\":1,\"zones\":[{\"domain\":\"package\",\"package\":0,\"metered_uj\":5,"
+         "\"steps_uj\":1,\"idle_uj\":1,\"unmanaged_uj\":1,\"gaps\":0}],\"steps\":[]}"),
     };
     struct bill_box *box = *state;
     char path[128], kept[128];

@@ -26,8 +26,8 @@ static void test_round_trip(void **state)
 {
     static const char *const whole[] = {
         "{\"curve_gbps\":[0.0,2.5,4.0],\"read_solo_gbps\":null,\"write_solo_gbps\":null}",
-        "{\"curve_gbps\":null,\"read_solo_gbps\":[[0.0,1.5],[2.0,0.0]],"
-        "\"write_solo_gbps\":[[0.0,0.5],[0.25,0.0]]}",
+        ("{\"curve_gbps\":null,\"read_solo_gbps\":[[0.0,1.5],[2.0,0.0]],"
+         "\"write_solo_gbps\":[[0.0,0.5],[0.25,0.0]]}"),
         "{\"curve_gbps\":[0.0,1.0],\"read_solo_gbps\":[[0.0]],\"write_solo_gbps\":[[0.0]]}",
     };
 
