@@ -19,14 +19,15 @@ static struct box *box_allocate(size_t cells, size_t programs)
     if (!box)
         return NULL;
     box->lo = calloc(2 * cells, sizeof(*box->lo));
-    box->hi = box->lo + cells;
     box->sum_lo = calloc(2 * programs, sizeof(*box->sum_lo));
+    if (!box->lo || !box->sum_lo) {
+        box_free(box);
+        return NULL;
+    }
+    box->hi = box->lo + cells;
     box->sum_hi = box->sum_lo + programs;
     box->bound = INFINITY;
-    if (box->lo && box->sum_lo)
-        return box;
-    box_free(box);
-    return NULL;
+    return box;
 }
 
 void box_free(struct box *box)

@@ -156,10 +156,10 @@ struct residual {
 /* Returns a cell's; of EVIDENCE_NONE, what is to be expected where the rest makes `mean`. */
 static struct residual residual_of(const struct evidence *evidence, uint32_t c, double mean)
 {
-    const struct evidence_cell *cell = &evidence->cell[c];
+    const struct evidence_cell *cell = c == EVIDENCE_NONE ? NULL : &evidence->cell[c];
     double tail = evidence->constants.tail, value, precision;
 
-    if (c == EVIDENCE_NONE || cell->precision <= 0)
+    if (!cell || cell->precision <= 0)
         return (struct residual){0, evidence_residual(evidence, mean) * tail / (tail - 2), 0};
     mean = evidence_cell_mean(evidence, cell);
     value = cell->x - mean;

@@ -153,7 +153,9 @@ static struct move *moves_next(struct moves *moves)
 {
     struct move *first = NULL;
 
-    for (struct move *move = moves->move; move < moves->move + moves->n; move++) {
+    for (size_t i = 0; i < moves->n; i++) {
+        struct move *move = &moves->move[i];
+
         if (!move->step)
             continue;
         if (!blocked(moves, move))
