@@ -77,6 +77,20 @@ static void say_neighbours(FILE *out, struct json_object *neighbours)
     }
 }
 
+/* Says who keeps others of the pool off its cores: Slurm put him there, and berth has no say. */
+static void say_strangers(FILE *out, struct json_object *strangers)
+{
+    for (size_t i = 0; i < ctl_length(strangers); i++) {
+        struct json_object *stranger = json_object_array_get_idx(strangers, i);
+
+        fputs(i ? ", " : "; on cores of its own, and not in berth's care: ", out);
+        ctl_say(out, stranger,
+                strchr(ctl_text(stranger, "id"), '.')
+                    ? "step {id}, which is not registered, on {cpus}"
+                    : "[job {id}|another user's job] on {cpus}");
+    }
+}
+
 /* Says where the step is and why; how the policy ranked it stands in the reason. */
 static void say_place(FILE *out, struct json_object *place)
 {
@@ -98,6 +112,7 @@ static void say_place(FILE *out, struct json_object *place)
             ": {max_slowdown.reason}]"
             "[{isolate.asked?}[{isolate.granted?}; isolated in {isolate.domain}|; not isolated]"
             "[: {isolate.reason}]]");
+    say_strangers(out, ctl_object(place, "strangers"));
     say_neighbours(out, ctl_object(place, "neighbours"));
 }
 

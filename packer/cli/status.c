@@ -105,6 +105,27 @@ static void put_rungs(struct page *page, struct json_object *rungs)
         put(page, "steps known by:%s", line);
 }
 
+/* Puts who runs on the pool's cores and is not in berth's care: "step 12.3 on 1". */
+static void put_strangers(struct page *page, struct json_object *strangers)
+{
+    char line[1024] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < ctl_length(strangers) && used < sizeof(line) - 128; i++) {
+        struct json_object *stranger = json_object_array_get_idx(strangers, i);
+        const char *id = ctl_text(stranger, "id");
+
+        used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %s%.32s on %.64s",
+                                 used ? "," : "",
+                                 !id[0]            ? "another user's"
+                                 : strchr(id, '.') ? "step "
+                                                   : "job ",
+                                 id, ctl_text(stranger, "cpus"));
+    }
+    if (used)
+        put(page, "not in berth's care:%s", line);
+}
+
 static void put_node(struct page *page, struct json_object *node)
 {
     char up[CTL_TIME_MAX];
@@ -117,6 +138,7 @@ static void put_node(struct page *page, struct json_object *node)
     put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
         ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
         ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));
+    put_strangers(page, ctl_object(node, "strangers"));
     put_rungs(page, ctl_object(node, "rungs"));
     put_energy(page, ctl_object(node, "energy"));
 }

@@ -209,6 +209,7 @@ void packer_close(struct packer *packer)
     forecast_close(packer->forecast);
     bill_close(packer->bill);
     registry_free(&packer->steps);
+    strangers_free(&packer->strangers);
     pairs_free(&packer->pairs);
     programs_free(&packer->programs);
     reuse_sampler_close(packer->reuse);

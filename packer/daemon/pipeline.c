@@ -118,9 +118,28 @@ static void forget(struct packer *packer, struct wire_step_id id)
     pipeline_end(packer, &(struct wire_end){.id = id, .exit_status = -1, .user_s = -1});
 }
 
+/* Others leave the cores of those who are gone, released or not registered, first of all. */
+static void make_room(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (rearrange(packer, NULL, 0, &err) < 0)
+        log_error("cores not vacated: %s", err.text);
+}
+
+/* A step that could not be registered runs where Slurm put it: others of the pool leave its cores,
+ * if it has any. */
+static void refused(struct packer *packer, struct wire_step_id id)
+{
+    strangers_expect(packer, id, true);
+    if (strangers_read_job(packer, id.job))
+        make_room(packer);
+}
+
 void pipeline_start(struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer)
 {
+    struct wire_step_id id = request->id;
     struct berth_error err = {""};
     struct step *step;
 
@@ -128,10 +147,11 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     packer->steps_changed = true;
     bill_turn(packer);
     /* Registered twice, or requeued under the same id before its end was heard of: */
-    forget(packer, request->id);
+    forget(packer, id);
     step = stage_register(packer, request, &err);
     if (!step) {
         answer_refuse(answer, err.text);
+        refused(packer, id);
         return;
     }
     observe_begin(packer, step);
@@ -145,6 +165,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     care_begin(packer, step);
     size_step(packer, step);
     bill_begin(packer, step, false);
+    strangers_read_job(packer, id.job);
     if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         keep_off(packer, step, err.text);
@@ -210,15 +231,6 @@ void pipeline_rewritten(struct packer *packer)
 }
 
 /* ---- a step or a job ends ---- */
-
-/* Others leave the cores of those who are gone or released, first of all. */
-static void make_room(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (rearrange(packer, NULL, 0, &err) < 0)
-        log_error("cores not vacated: %s", err.text);
-}
 
 /* A job with no live step is not watched. */
 static void unwatch(struct packer *packer, uint32_t job)
@@ -345,6 +357,7 @@ static void sweep(struct packer *packer, double patience_s)
         log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
         step_over(packer, step, NULL);
     }
+    strangers_read(packer);
     make_room(packer); /* for whom Slurm put beside a job of the pool, too */
     clean(packer, true);
     if (journal_compact(packer, packer->stale, &err) < 0)

@@ -94,6 +94,37 @@ static void add_name(struct json_object *object, const char *key, struct wire_st
     json_add_text(object, key, name);
 }
 
+/* Who stands on these CPUs (NULL: on any) and is not in berth's care. */
+static struct json_object *render_strangers(const struct packer *packer, const struct cpus *cpus,
+                                            uid_t viewer)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < packer->strangers.n; i++) {
+        const struct stranger *stranger = &packer->strangers.stranger[i];
+        struct json_object *object;
+
+        if (!stranger->counts || (cpus && !cpus_intersect(cpus, &stranger->cpus)))
+            continue;
+        object = json_object_new_object();
+        if (viewer == 0 || viewer == stranger->uid)
+            add_name(object, "id", stranger->id);
+        else
+            json_add_text(object, "id", NULL);
+        json_add_cpus(object, "cpus", &stranger->cpus);
+        json_object_array_add(list, object);
+    }
+    return list;
+}
+
+struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
+{
+    struct json_object *node = render_node(packer);
+
+    json_object_object_add(node, "strangers", render_strangers(packer, NULL, viewer));
+    return node;
+}
+
 /* The command's last path element; null when the executable is not known. */
 static void add_command(struct json_object *object, const struct step *step)
 {
@@ -322,6 +353,10 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "max_slowdown", render_bound(packer, step));
     json_object_object_add(object, "share", render_share(step));
+    json_object_object_add(object, "strangers",
+                           step->ended_at
+                               ? json_object_new_array()
+                               : render_strangers(packer, &step->body.step_home, viewer));
     json_object_object_add(object, "neighbours",
                            step->ended_at ? json_object_new_array()
                                           : render_neighbours(packer, step, viewer));

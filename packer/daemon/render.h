@@ -11,6 +11,10 @@
 
 struct json_object *render_node(const struct packer *packer);
 
+/* The same, with those who run on the pool's cores and are not in berth's care (strangers.h); their
+ * names only as far as this user may see them. */
+struct json_object *render_node_to(const struct packer *packer, uid_t viewer);
+
 /* A line of `status`. */
 struct json_object *render_step(const struct packer *packer, const struct step *step);
 

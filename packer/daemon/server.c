@@ -108,7 +108,7 @@ static void on_status(struct client *client, struct bufferevent *bev)
     struct packer *packer = client->server->packer;
     struct step *step;
 
-    send_part(bev, "node", render_node(packer));
+    send_part(bev, "node", render_node_to(packer, client->peer.uid));
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (may_see(client, step))
         send_part(bev, "step", render_step(packer, step));
@@ -126,7 +126,7 @@ static void on_explain(struct client *client, struct bufferevent *bev, struct wi
     struct packer *packer = client->server->packer;
     struct step *step;
 
-    send_part(bev, "node", render_node(packer));
+    send_part(bev, "node", render_node_to(packer, client->peer.uid));
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (is_asked(asked, step) && may_see(client, step))
         send_part(bev, "step", render_explanation(packer, step, client->peer.uid));

@@ -525,4 +525,4 @@ const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
                                             .restore = cgroup1_restore,
                                             .clean = cgroup1_clean,
                                             .pids = cgroup1_pids,
-                                            .jobs = enforce_jobs_cgroup1};
+                                            .jobs = slurm_jobs_cgroup1};

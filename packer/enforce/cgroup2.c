@@ -287,4 +287,4 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .restore = cgroup2_restore,
                                             .job_list = cgroup2_job_list,
                                             .pids = cgroup2_pids,
-                                            .jobs = enforce_jobs_cgroup2};
+                                            .jobs = slurm_jobs_cgroup2};

@@ -18,6 +18,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/enforce/slurm_jobs.h"
 #include "packer/system/rootfs.h"
 #include "packer/system/step_cgroup.h"
 #include "packer/wire/wire.h"
@@ -55,8 +56,6 @@ struct enforce_pids {
     size_t n, room;
     pid_t *pid; /* [n] */
 };
-
-typedef void enforce_visit_job(uint32_t job, const struct cpus *cpus, void *arg);
 
 struct enforce_way {
     const char *name; /* "cgroup1", ... */
@@ -97,9 +96,8 @@ struct enforce_way {
     int (*pids)(struct enforce *enforce, const struct enforce_step *step,
                 struct enforce_pids *list);
 
-    /* Call visit with each of Slurm's jobs on the node and the CPUs that Slurm gave it, as far as
-     * it confines them. NULL: nobody can tell. */
-    void (*jobs)(struct enforce *enforce, const char *node, enforce_visit_job *visit, void *arg);
+    /* Calls visit with each of Slurm's jobs on the node (slurm_jobs.h). NULL: nobody can tell. */
+    void (*jobs)(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg);
 };
 
 struct enforce {
@@ -218,12 +216,6 @@ bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known
  * visit returned last, else 0. */
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
-
-/* `jobs` of the two cgroup versions. */
-void enforce_jobs_cgroup1(struct enforce *enforce, const char *node, enforce_visit_job *visit,
-                          void *arg);
-void enforce_jobs_cgroup2(struct enforce *enforce, const char *node, enforce_visit_job *visit,
-                          void *arg);
 
 /* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */
 int enforce_pids_leaf(struct enforce *enforce, const struct enforce_step *step, const char *dir,

@@ -11,4 +11,5 @@ libpacker_la_SOURCES += \
 	packer/steps/programs.c packer/steps/programs.h \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/stand.c packer/steps/stand.h \
-	packer/steps/step_counts.c packer/steps/step_counts.h
+	packer/steps/step_counts.c packer/steps/step_counts.h \
+	packer/steps/strangers.c packer/steps/strangers.h

@@ -15,6 +15,7 @@
 #include "packer/steps/pairs.h"
 #include "packer/steps/pool.h"
 #include "packer/steps/registry.h"
+#include "packer/steps/strangers.h"
 #include "packer/system/rootfs.h"
 
 struct packer {
@@ -45,6 +46,7 @@ struct packer {
     struct admit_names *names; /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */
     struct registry steps;
+    struct strangers strangers; /* of the last reading of Slurm's folders */
     struct programs programs; /* those of the steps, and others that were beside them */
     struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
     struct pool pool;

@@ -72,50 +72,79 @@ bool stand_decides(const struct scene *scene, const struct step *step)
     return scene->as_if ? step->state == STEP_OBSERVED : step_movable(step);
 }
 
-struct strangers {
+/* Adds the other CPUs of the packages that `cpus` touch. */
+static void widen(const struct topo *topo, struct cpus *cpus)
+{
+    struct cpus seen = {0};
+
+    for (size_t i = 0; i < topo->cores; i++)
+        if (cpus_intersect(&topo->core[i].cpus, cpus) && topo->core[i].package < CPUS_MAX)
+            cpus_add(&seen, topo->core[i].package);
+    for (size_t i = 0; i < topo->cores; i++)
+        if (topo->core[i].package < CPUS_MAX && cpus_has(&seen, topo->core[i].package))
+            cpus_or(cpus, &topo->core[i].cpus);
+}
+
+/* Jobs that no step in berth's care is of. */
+struct others {
     const struct scene *scene;
+    struct enforce enforce;
+    const struct cpus *where; /* only there do they matter */
+    bool packages;            /* one CPU stands for its whole package */
     struct cpus *cpus;
 };
 
-static void add_stranger(uint32_t job, const struct cpus *cpus, void *arg)
+/* A job that only left its folder behind takes nothing: it is looked at where it would. */
+static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
 {
-    const struct strangers *strangers = arg;
+    struct others *others = arg;
     const struct step *step;
+    struct cpus more = *cpus;
 
-    TAILQ_FOREACH(step, &strangers->scene->packer->steps.live, link)
-    if (step->request.id.job == job && stand_movable(strangers->scene, step))
+    cpus_and(&more, others->where);
+    cpus_andnot(&more, others->cpus);
+    if (cpus_empty(&more))
         return;
-    cpus_or(strangers->cpus, cpus);
+    TAILQ_FOREACH(step, &others->scene->packer->steps.live, link)
+    if (step->request.id.job == job->job && stand_movable(others->scene, step))
+        return;
+    if (!slurm_job_lives(&others->enforce, job))
+        return;
+    cpus_or(others->cpus, cpus);
+    if (others->packages)
+        widen(others->scene->packer->topo, others->cpus);
 }
 
-/* Adds CPUs of jobs that no step of berth's is of, as far as the way of enforcement knows them. */
-static void add_strangers(const struct scene *scene, struct cpus *cpus)
+/* Collects the CPUs of live steps that do not count as movable, of steps that are not registered,
+ * and of jobs that have no step here that does; all that lie in `where`, and maybe more. With
+ * `packages`, whole packages. */
+static void find_others(const struct scene *scene, const struct cpus *where, bool packages,
+                        struct cpus *cpus)
 {
-    struct strangers strangers = {scene, cpus};
-    const struct step *any = TAILQ_FIRST(&scene->packer->steps.live);
-    struct enforce enforce = scene->packer->enforce;
-
-    if (enforce.way->jobs && any) /* all of them are on this node */
-        enforce.way->jobs(&enforce, any->request.node, add_stranger, &strangers);
-}
-
-void stand_others(const struct scene *scene, struct cpus *cpus)
-{
+    const struct packer *packer = scene->packer;
+    struct others others = {scene, packer->enforce, where, packages, cpus};
     const struct step *step;
 
     cpus_zero(cpus);
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps.live, link)
     if (!stand_movable(scene, step))
         cpus_or(cpus, &step->body.step_home);
-    add_strangers(scene, cpus);
+    strangers_add_steps(packer, cpus);
+    if (packages)
+        widen(packer->topo, cpus);
+    step = TAILQ_FIRST(&packer->steps.live); /* all of them are on this node */
+    if (packer->enforce.way->jobs && step)
+        packer->enforce.way->jobs(&others.enforce, step->request.node, add_job, &others);
 }
 
 void stand_awake(const struct scene *scene, bool *awake)
 {
     const struct topo *topo = scene->packer->topo;
-    struct cpus others;
+    struct cpus others, all = {0};
 
-    stand_others(scene, &others);
+    for (size_t i = 0; i < topo->cores; i++)
+        cpus_or(&all, &topo->core[i].cpus);
+    find_others(scene, &all, true, &others);
     for (size_t i = 0; i < topo->cores; i++)
         if (cpus_intersect(&topo->core[i].cpus, &others))
             awake[topo->core[i].package] = true;
@@ -138,13 +167,15 @@ static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted,
 static void find_members(const struct scene *scene, bool *wanted)
 {
     const struct packer *packer = scene->packer;
+    struct cpus others, homes = {0};
     const struct step *step;
-    struct cpus others;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (stand_movable(scene, step))
+    if (stand_movable(scene, step)) {
+        cpus_or(&homes, &step->body.job_home);
         mark(packer->topo, &step->body.job_home, wanted, true);
-    stand_others(scene, &others);
+    }
+    find_others(scene, &homes, false, &others);
     cpus_or(&others, &packer->offline);
     mark(packer->topo, &others, wanted, false);
 }

@@ -25,11 +25,8 @@ bool stand_decides(const struct scene *scene, const struct step *step);
  * or -1 with the pool unchanged for want of memory. */
 int stand_sync(const struct scene *scene);
 
-/* Collects the CPUs of live steps that do not count as movable, and of jobs that have no step here
- * that does. */
-void stand_others(const struct scene *scene, struct cpus *cpus);
-
-/* Marks the packages on which there are such CPUs: awake[topo->packages], all false before. */
+/* Marks the packages on which live steps stand that do not count as movable, or others run who are
+ * not in berth's care (strangers.h): awake[topo->packages], all false before. */
 void stand_awake(const struct scene *scene, bool *awake);
 
 /* Maps CPUs that Slurm gave (home) to where they stand under the pool: each core's image, hardware

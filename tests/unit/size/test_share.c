@@ -2,6 +2,7 @@
 /* test_share - cores that Slurm gave to several jobs: worked parts, what is shared all the same,
  * and what holds for any jobs. */
 #include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,15 +198,29 @@ static void test_need(void **state)
 
 /* ---- strangers ---- */
 
-static void jobs(struct enforce *enforce, const char *node, enforce_visit_job *visit, void *arg)
+/* Shows a job with a process, or with none left. */
+static void show(struct enforce *enforce, uint32_t number, const char *cpus, bool lives,
+                 slurm_visit_job *visit, void *arg)
 {
-    struct cpus one = cpus_of("1"), four = cpus_of("4-5"), all = cpus_of("0-7");
+    struct fixture *f =
+        (struct fixture *)((char *)enforce->root - offsetof(struct fixture, packer.root));
+    struct slurm_job job = {.job = number};
+    struct cpus set = cpus_of(cpus);
+    char name[64];
 
-    (void)enforce;
+    snprintf(name, sizeof(name), "job_%u/cgroup.procs", number);
+    folder_put(f->dir, name, lives ? "4711\n" : "");
+    snprintf(job.dir, sizeof(job.dir), "%s/job_%u", f->dir, number);
+    visit(&job, &set, arg);
+}
+
+static void jobs(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg)
+{
     assert_string_equal(node, "here");
-    visit(77, &one, arg); /* a job that did not opt in */
-    visit(2, &four, arg); /* one that did */
-    visit(1, &all, arg);  /* and one whose cpuset is berth's at the moment */
+    show(enforce, 77, "1", true, visit, arg);    /* a job that did not opt in */
+    show(enforce, 2, "4-5", true, visit, arg);   /* one that did */
+    show(enforce, 1, "0-7", true, visit, arg);   /* and one whose cpuset is berth's at the moment */
+    show(enforce, 78, "0-1", false, visit, arg); /* what Slurm left of a job */
 }
 
 static void test_strangers(void **state)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* strangers - see strangers.h */
+#include "packer/steps/strangers.h"
+
+#include <stdlib.h>
+
+#include "packer/base/array.h"
+#include "packer/base/log.h"
+#include "packer/enforce/slurm_jobs.h"
+#include "packer/steps/packer.h"
+
+#define WHOLE_JOB UINT32_MAX /* as a step's number */
+#define FIRST_LOOK_S 0.05    /* as long as slurmstepd waits for an answer */
+
+void strangers_free(struct strangers *strangers)
+{
+    free(strangers->stranger);
+    *strangers = (struct strangers){0};
+}
+
+/* ---- the list ---- */
+
+static struct stranger *find(struct strangers *strangers, struct wire_step_id id)
+{
+    for (size_t i = 0; i < strangers->n; i++)
+        if (strangers->stranger[i].id.job == id.job && strangers->stranger[i].id.step == id.step)
+            return &strangers->stranger[i];
+    return NULL;
+}
+
+/* Returns the one of that name, which is new where there was none; NULL for want of memory. */
+static struct stranger *note(struct packer *packer, struct wire_step_id id)
+{
+    struct strangers *strangers = &packer->strangers;
+    struct stranger *stranger = find(strangers, id);
+
+    if (stranger || array_grow(&strangers->stranger, &strangers->room, strangers->n + 1,
+                               sizeof(*strangers->stranger)) < 0)
+        return stranger;
+    stranger = &strangers->stranger[strangers->n++];
+    *stranger = (struct stranger){.id = id, .uid = UINT32_MAX, .since_s = clock_s()};
+    return stranger;
+}
+
+static void say(const struct stranger *stranger, const char *what)
+{
+    char name[WIRE_STEP_NAME_MAX], text[CPUS_TEXT_MAX] = "?";
+
+    if (cpus_empty(&stranger->cpus)) /* its folder was never found */
+        return;
+    wire_step_name(stranger->id, name);
+    cpus_format(&stranger->cpus, text, sizeof(text));
+    log_line(stranger->id.step == WHOLE_JOB ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s %s %s, CPUs %s",
+             stranger->id.step == WHOLE_JOB ? "job" : "step", name, what, text);
+}
+
+/* Lets a stranger count, with these CPUs. Returns whether that is news. */
+static bool count(struct stranger *stranger, const struct cpus *cpus)
+{
+    bool news = !stranger->counts || !cpus_equal(&stranger->cpus, cpus);
+
+    stranger->counts = true;
+    stranger->cpus = *cpus;
+    if (news)
+        say(stranger, stranger->id.step == WHOLE_JOB
+                          ? "is not in berth's care: nobody else is put on its cores"
+                          : "runs and is not registered: nobody else is put on its cores");
+    return news;
+}
+
+/* Forgets those of the job (UINT32_MAX: of all) that were not seen; of a single job only steps.
+ * Returns whether any of them had counted. */
+static bool forget(struct strangers *strangers, uint32_t job)
+{
+    bool news = false;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < strangers->n; i++) {
+        struct stranger *stranger = &strangers->stranger[i];
+        bool read =
+            job == UINT32_MAX || (stranger->id.job == job && stranger->id.step != WHOLE_JOB);
+
+        if (!read || stranger->seen) {
+            stranger->seen = false;
+            strangers->stranger[kept++] = *stranger;
+        } else if (stranger->counts) {
+            news = true;
+            say(stranger, "is no stranger any more");
+        }
+    }
+    strangers->n = kept;
+    return news;
+}
+
+/* ---- steps ---- */
+
+struct reading {
+    struct packer *packer;
+    struct enforce enforce;
+    struct cpus cores; /* of the pool's jobs */
+    bool news;
+};
+
+/* Is the step one that berth looks after? */
+static bool in_care(const struct step *step)
+{
+    return step->state == STEP_PLACED || step->state == STEP_OBSERVED;
+}
+
+/* Has berthd heard of the step's end just now? What it leaves behind is removed by Slurm. */
+static bool has_just_ended(const struct packer *packer, struct wire_step_id id)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    {
+        if (clock_s() - step->ended_mono_s > STRANGERS_PATIENCE_S)
+            return false;
+        if (step->request.id.job == id.job && step->request.id.step == id.step)
+            return true;
+    }
+    return false;
+}
+
+static bool is_shell(struct wire_step_id id)
+{
+    return id.step == WIRE_STEP_BATCH || id.step == WIRE_STEP_INTERACTIVE;
+}
+
+/* Looks at a step folder of a job of the pool. */
+static void visit_step(const struct slurm_job *job, struct wire_step_id id, const char *dir,
+                       void *arg)
+{
+    struct reading *reading = arg;
+    struct packer *packer = reading->packer;
+    struct stranger *stranger = find(&packer->strangers, id);
+    enum slurm_life life;
+    struct cpus cpus;
+    bool old;
+
+    if (is_shell(id) || registry_find(&packer->steps, id))
+        return;
+    life = slurm_step_life(&reading->enforce, job, dir, &cpus);
+    old = stranger && clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S;
+    if (life == SLURM_EMPTY && (!stranger || old))
+        return;
+    if (!stranger && !(stranger = note(packer, id)))
+        return;
+    stranger->seen = true;
+    if (stranger->counts || (life == SLURM_RUNS && !has_just_ended(packer, id)) ||
+        (life != SLURM_EMPTY && old))
+        reading->news |= count(stranger, &cpus);
+}
+
+/* Reads the steps of a job by one of them that berth looks after. */
+static void read_steps_of(struct reading *reading, const struct step *step)
+{
+    struct slurm_job job;
+
+    if (slurm_job_of(&reading->enforce, &step->body, &job))
+        slurm_job_steps(&reading->enforce, &job, visit_step, reading);
+}
+
+/* Returns the job's first step that berth looks after, before `end` in the list (or NULL). */
+static const struct step *first_of(const struct packer *packer, uint32_t job,
+                                   const struct step *end)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (step == end)
+            return NULL;
+        if (step->request.id.job == job && in_care(step))
+            return step;
+    }
+    return NULL;
+}
+
+/* Names the owners of the steps, which are those of their jobs. */
+static void name_owners(struct packer *packer)
+{
+    for (size_t i = 0; i < packer->strangers.n; i++) {
+        struct stranger *stranger = &packer->strangers.stranger[i];
+        const struct step *step = first_of(packer, stranger->id.job, NULL);
+
+        if (step && stranger->id.step != WHOLE_JOB)
+            stranger->uid = step->request.uid;
+    }
+}
+
+static struct reading begin(struct packer *packer)
+{
+    return (struct reading){.packer = packer, .enforce = packer->enforce};
+}
+
+static bool end(struct reading *reading, uint32_t job)
+{
+    reading->news |= forget(&reading->packer->strangers, job);
+    name_owners(reading->packer);
+    return reading->news;
+}
+
+bool strangers_read_job(struct packer *packer, uint32_t job)
+{
+    struct reading reading = begin(packer);
+    const struct step *step = first_of(packer, job, NULL);
+
+    if (!packer->enforce.way->jobs)
+        return false;
+    if (step)
+        read_steps_of(&reading, step);
+    return end(&reading, job);
+}
+
+/* ---- jobs ---- */
+
+static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
+{
+    struct reading *reading = arg;
+    struct stranger *stranger;
+
+    if (!cpus_intersect(cpus, &reading->cores) || first_of(reading->packer, job->job, NULL) ||
+        !slurm_job_lives(&reading->enforce, job))
+        return;
+    stranger = note(reading->packer, (struct wire_step_id){job->job, WHOLE_JOB});
+    if (!stranger)
+        return;
+    stranger->seen = true;
+    reading->news |= count(stranger, cpus);
+}
+
+bool strangers_read(struct packer *packer)
+{
+    struct reading reading = begin(packer);
+    const struct step *step;
+
+    if (!packer->enforce.way->jobs)
+        return false;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!in_care(step))
+            continue;
+        cpus_or(&reading.cores, &step->body.job_home);
+        if (!first_of(packer, step->request.id.job, step))
+            read_steps_of(&reading, step);
+    }
+    step = TAILQ_FIRST(&packer->steps.live);
+    if (step)
+        packer->enforce.way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
+    return end(&reading, UINT32_MAX);
+}
+
+/* ---- what is expected ---- */
+
+void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused)
+{
+    struct stranger *stranger;
+
+    if (is_shell(id) || registry_find(&packer->steps, id) || !first_of(packer, id.job, NULL))
+        return;
+    stranger = note(packer, id);
+    if (stranger)
+        stranger->counts |= refused;
+}
+
+double strangers_due(const struct packer *packer)
+{
+    double due_s = -1, now_s = clock_s();
+
+    for (size_t i = 0; i < packer->strangers.n; i++) {
+        const struct stranger *stranger = &packer->strangers.stranger[i];
+        double age_s = now_s - stranger->since_s, in_s = age_s / 2;
+
+        if (stranger->counts)
+            continue;
+        if (in_s < FIRST_LOOK_S)
+            in_s = FIRST_LOOK_S;
+        if (due_s < 0 || in_s < due_s)
+            due_s = in_s;
+    }
+    return due_s;
+}
+
+void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
+{
+    for (size_t i = 0; i < packer->strangers.n; i++) {
+        const struct stranger *stranger = &packer->strangers.stranger[i];
+
+        if (stranger->counts && stranger->id.step != WHOLE_JOB)
+            cpus_or(cpus, &stranger->cpus);
+    }
+}

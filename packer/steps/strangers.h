@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* strangers - who runs on cores of the pool and is not in berth's care, as Slurm's own folders say:
+ * jobs that no placed step is of, and steps of the pool's jobs that are not registered, because
+ * berthd was dead when they started, or the plugin was missing, or the journal was cut.
+ *
+ * A step's folder is there before its registration. What is not registered counts as soon as a task
+ * of it runs its program, which tasks do when berthd has answered or slurmstepd has given up; one
+ * that hides that, by its name, counts after STRANGERS_PATIENCE_S. A batch script or an interactive
+ * shell that is not registered does not count: it waits for the steps that it starts. */
+#ifndef BERTH_STEPS_STRANGERS_H
+#define BERTH_STEPS_STRANGERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/base/cpus.h"
+#include "packer/wire/wire.h"
+
+#define STRANGERS_PATIENCE_S 2
+
+struct packer;
+
+struct stranger {
+    struct wire_step_id id; /* step UINT32_MAX: the whole job */
+    uint32_t uid;           /* whose step it is; UINT32_MAX: not known, as of a job */
+    struct cpus cpus;       /* where it may run */
+    double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
+    bool counts;            /* its cores are not in the pool */
+    bool seen;              /* by the reading that is under way */
+};
+
+/* All zero there are none. */
+struct strangers {
+    size_t n, room;
+    struct stranger *stranger; /* [n] */
+};
+
+void strangers_free(struct strangers *strangers);
+
+/* Reads the folders of the pool's jobs, and which jobs stand on their cores. Logs what begins to
+ * count, and what has gone. Returns whether what counts has changed. */
+bool strangers_read(struct packer *packer);
+
+/* Does the same of the steps of one job of the pool: cheap enough for each registration. */
+bool strangers_read_job(struct packer *packer, uint32_t job);
+
+/* Takes note of a step's folder that is new: the step is looked at until it is registered, counts
+ * or has gone. With `refused` it counts at once: its registration could not be taken. */
+void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused);
+
+/* Returns the seconds until steps that were taken note of shall be read again; < 0: there are none.
+ */
+double strangers_due(const struct packer *packer);
+
+/* Adds the CPUs of the steps that count. */
+void strangers_add_steps(const struct packer *packer, struct cpus *cpus);
+
+#endif

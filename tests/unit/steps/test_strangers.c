@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_strangers - steps that are not registered and jobs that are not in berth's care, as Slurm's
+ * folders show them, and that nobody is left on their cores. */
+#include "tests/unit/common/fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/daemon/render.h"
+#include "packer/steps/strangers.h"
+#include "tests/unit/common/folder.h"
+
+#define TOP "cg/cpuset/slurm_here/uid_1000"
+
+/* Slurm's folders are in the fixture's; 1.0 of core 0 stands on 2, and 2.0 of core 2 on 0. */
+static int open_tree(void **state)
+{
+    struct fixture *f;
+
+    fixture_open_swapped(state);
+    f = *state;
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    strcpy(f->packer.enforce.cgroup_root, "/cg");
+    f->way.jobs = slurm_jobs_cgroup1;
+    for (uint32_t job = 1; job <= 2; job++)
+        snprintf(fixture_step(f, job, 0)->body.leaf, sizeof(((struct enforce_step *)0)->leaf),
+                 "slurm_here/uid_1000/job_%u/step_0", job);
+    return 0;
+}
+
+/* A step's folder with CPUs and one process of that name; pid 0: none. */
+static void put(struct fixture *f, const char *step, const char *cpus, int pid, const char *name)
+{
+    char path[256], text[128];
+
+    snprintf(path, sizeof(path), TOP "/%s/cpuset.cpus", step);
+    folder_put(f->dir, path, cpus);
+    snprintf(path, sizeof(path), TOP "/%s/cgroup.procs", step);
+    snprintf(text, sizeof(text), "%d\n", pid);
+    folder_put(f->dir, path, pid ? text : "");
+    snprintf(path, sizeof(path), "proc/%d/status", pid);
+    snprintf(text, sizeof(text), "Name:\t%s\nUid:\t1000\t1000\t1000\t1000\n", name);
+    if (pid)
+        folder_put(f->dir, path, text);
+}
+
+static void assert_homes(struct fixture *f, bool home)
+{
+    assert_cpus(&fixture_step(f, 1, 0)->place.cpus, home ? "0" : "2");
+    assert_cpus(&fixture_step(f, 2, 0)->place.cpus, home ? "2" : "0");
+}
+
+static void test_known_steps_are_none(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_1/step_0", "0", 10, "prog");
+    put(f, "job_2/step_0", "2", 11, "prog");
+    put(f, "job_2/step_extern", "2", 12, "sleep");
+    put(f, "job_2/step_batch", "2", 13, "bash");
+    assert_false(strangers_read(&f->packer));
+    assert_int_equal(f->packer.strangers.n, 0);
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+}
+
+static void test_a_step_that_is_not_registered_gets_its_core_back(void **state)
+{
+    struct fixture *f = *state;
+    char path[256];
+
+    put(f, "job_2/step_1", "2", 11, "prog");
+    pipeline_sweep(&f->packer);
+    assert_homes(f, true);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.strangers.n, 1);
+    assert_int_equal(f->packer.strangers.stranger[0].uid, 1000);
+    pipeline_sweep(&f->packer);
+    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    snprintf(path, sizeof(path), "%s/" TOP "/job_2/step_1", f->dir);
+    assert_int_equal(folder_remove(path), 0);
+    pipeline_sweep(&f->packer); /* it has ended */
+    assert_int_equal(f->packer.strangers.n, 0);
+    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+}
+
+/* What Slurm left of a step, and slurmstepd alone. */
+static void test_nobody_there_takes_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_2/step_1", "2", 0, "");
+    put(f, "job_1/step_1", "0", 0, "");
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+}
+
+static void test_an_empty_job_takes_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_99999", "0", 0, "");
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+    assert_int_equal(f->packer.strangers.n, 0);
+    put(f, "job_99999/step_0", "0", 99, "prog");
+    pipeline_sweep(&f->packer);
+    assert_homes(f, true);
+    assert_int_equal(f->packer.strangers.n, 1);
+    assert_int_equal(f->packer.strangers.stranger[0].id.job, 99999);
+}
+
+/* Its tasks wait for the answer: it is on its way, and nobody is moved twice for it. */
+static void test_a_registration_on_its_way(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_2/step_1", "2", 11, "slurmstepd");
+    strangers_expect(&f->packer, (struct wire_step_id){2, 1}, false);
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+    assert_true(strangers_due(&f->packer) > 0);
+    fixture_start(f, fixture_request(2, 1, "2", "2", 1, "low"));
+    assert_int_equal(f->packer.strangers.n, 0);
+    assert_true(strangers_due(&f->packer) < 0);
+}
+
+/* It calls itself so all the time. */
+static void test_a_name_hides_nobody(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_2/step_1", "2", 11, "slurmstepd");
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+    f->packer.strangers.stranger[0].since_s -= STRANGERS_PATIENCE_S;
+    pipeline_sweep(&f->packer);
+    assert_homes(f, true);
+}
+
+static int refuse(struct enforce *enforce, const char *node, struct enforce_step *step,
+                  struct berth_error *err)
+{
+    (void)enforce, (void)node, (void)step;
+    return berth_error_set(err, "it cannot be found");
+}
+
+static void test_a_registration_that_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 1, "2", "2", 1, "low");
+    struct wire_answer answer;
+
+    put(f, "job_2/step_1", "2", 11, "slurmstepd");
+    f->way.locate = refuse;
+    pipeline_start(&f->packer, &request, &answer);
+    assert_false(answer.ok);
+    wire_answer_clear(&answer);
+    assert_homes(f, true);
+}
+
+/* What the batch script started before its job was in the pool. */
+static void test_a_step_from_before_its_job_opted_in(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    put(f, "job_3/step_0", "4", 10, "prog");
+    put(f, "job_3/step_1", "4", 11, "slurmstepd");
+    step = fixture_start(f, fixture_request(3, 1, "4", "4", 1, "low"));
+    assert_non_null(step);
+    assert_stand(&f->packer.pool, "2 - 0 - 4 - - -"); /* this way finds no folder */
+    strcpy(step->body.leaf, "slurm_here/uid_1000/job_3/step_1");
+    fixture_start(f, fixture_request(3, 2, "4", "4", 1, "low"));
+    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+}
+
+/* Root is told who it is, and so is its owner. */
+static void test_who_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct json_object *node;
+    const uid_t viewer[] = {0, 1000, 1001};
+
+    put(f, "job_2/step_1", "2", 11, "prog");
+    pipeline_sweep(&f->packer);
+    for (size_t i = 0; i < 3; i++) {
+        node = render_node_to(&f->packer, viewer[i]);
+        assert_string_equal(
+            json_object_to_json_string_ext(json_object_object_get(node, "strangers"),
+                                           JSON_C_TO_STRING_PLAIN),
+            i < 2 ? "[{\"id\":\"2.1\",\"cpus\":\"2\"}]" : "[{\"id\":null,\"cpus\":\"2\"}]");
+        json_object_put(node);
+    }
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_tree, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_known_steps_are_none),
+        test(test_a_step_that_is_not_registered_gets_its_core_back),
+        test(test_nobody_there_takes_nothing),
+        test(test_an_empty_job_takes_nothing),
+        test(test_a_registration_on_its_way),
+        test(test_a_name_hides_nobody),
+        test(test_a_registration_that_is_refused),
+        test(test_a_step_from_before_its_job_opted_in),
+        test(test_who_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
