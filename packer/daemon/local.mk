@@ -8,6 +8,8 @@ libpacker_la_SOURCES += \
 	packer/daemon/render_bill.c packer/daemon/render_bill.h \
 	packer/daemon/render_counts.c packer/daemon/render_counts.h \
 	packer/daemon/render_sample.c packer/daemon/render_sample.h \
+	packer/daemon/reply.c packer/daemon/reply.h \
+	packer/daemon/requests.c packer/daemon/requests.h \
 	packer/daemon/server.c packer/daemon/server.h \
 	packer/daemon/warning.c packer/daemon/warning.h
 

@@ -12,10 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packer/base/json.h"
-#include "packer/daemon/pipeline.h"
-#include "packer/daemon/render.h"
-#include "packer/daemon/render_sample.h"
+#include "packer/daemon/reply.h"
 #include "packer/system/unix_socket.h"
 #include "packer/wire/wire.h"
 
@@ -37,181 +34,9 @@ struct client {
     struct server *server;
     struct bufferevent *bev;
     struct ucred peer;
-    bool finished; /* it has said all it had to say */
+    struct reply *reply; /* under way; NULL: none is */
+    bool finished;       /* it has said all it had to say */
 };
-
-/* ---- answers ---- */
-
-static void send_object(struct bufferevent *bev, struct json_object *object)
-{
-    evbuffer_add_printf(bufferevent_get_output(bev), "%s\n",
-                        json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-    json_object_put(object);
-}
-
-static struct json_object *head(bool ok)
-{
-    struct json_object *object = json_object_new_object();
-
-    json_add_u64(object, "version", WIRE_VERSION);
-    json_add_bool(object, "ok", ok);
-    return object;
-}
-
-static void send_error(struct bufferevent *bev, const char *why)
-{
-    struct json_object *object = head(false);
-
-    json_add_text(object, "error", why);
-    send_object(bev, object);
-}
-
-/* One of several lines, and the last of them. */
-static void send_part(struct bufferevent *bev, const char *key, struct json_object *part)
-{
-    struct json_object *object = head(true);
-
-    json_add_bool(object, "more", true);
-    json_object_object_add(object, key, part);
-    send_object(bev, object);
-}
-
-static void send_last(struct bufferevent *bev)
-{
-    struct json_object *object = head(true);
-
-    json_add_bool(object, "more", false);
-    send_object(bev, object);
-}
-
-static void send_answer(struct bufferevent *bev, struct wire_answer *answer)
-{
-    char *line = wire_answer_encode(answer);
-
-    if (line)
-        bufferevent_write(bev, line, strlen(line));
-    else
-        send_error(bev, "the answer does not fit a message");
-    free(line);
-    wire_answer_clear(answer);
-}
-
-/* ---- requests ---- */
-
-static bool may_see(const struct client *client, const struct step *step)
-{
-    return client->peer.uid == 0 || client->peer.uid == step->request.uid;
-}
-
-static void on_status(struct client *client, struct bufferevent *bev)
-{
-    struct packer *packer = client->server->packer;
-    struct step *step;
-
-    send_part(bev, "node", render_node_to(packer, client->peer.uid));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (may_see(client, step))
-        send_part(bev, "step", render_step(packer, step));
-    send_last(bev);
-}
-
-static bool is_asked(struct wire_step_id asked, const struct step *step)
-{
-    return step->request.id.job == asked.job &&
-           (asked.step == UINT32_MAX || step->request.id.step == asked.step);
-}
-
-static void on_explain(struct client *client, struct bufferevent *bev, struct wire_step_id asked)
-{
-    struct packer *packer = client->server->packer;
-    struct step *step;
-
-    send_part(bev, "node", render_node_to(packer, client->peer.uid));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (is_asked(asked, step) && may_see(client, step))
-        send_part(bev, "step", render_explanation(packer, step, client->peer.uid));
-    TAILQ_FOREACH(step, &packer->steps.ended, link)
-    if (is_asked(asked, step) && may_see(client, step))
-        send_part(bev, "step", render_explanation(packer, step, client->peer.uid));
-    send_last(bev);
-}
-
-/* Only root makes counters be read; others are told what the last window ended with. */
-static void on_counters(struct client *client, struct bufferevent *bev)
-{
-    struct packer *packer = client->server->packer;
-    struct step *step;
-
-    send_part(bev, "node", render_node(packer));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (may_see(client, step))
-        send_part(bev, "sample", render_sample(packer, step, client->peer.uid == 0));
-    send_last(bev);
-}
-
-static void on_register(struct client *client, struct bufferevent *bev, struct wire_register *reg)
-{
-    struct wire_answer answer;
-
-    pipeline_start(client->server->packer, reg, &answer);
-    send_answer(bev, &answer);
-}
-
-/* The answer tells what has become of each step that was named. */
-static void on_release(struct client *client, struct bufferevent *bev,
-                       const struct wire_release *release)
-{
-    struct packer *packer = client->server->packer;
-    struct berth_error err;
-    struct step *step;
-    int rc =
-        release->end ? pipeline_manage(packer, &err) : pipeline_release(packer, release->id, &err);
-
-    if (rc < 0) {
-        send_error(bev, err.text);
-        return;
-    }
-    send_part(bev, "node", render_node(packer));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (!release->end && step->released && step_is_named(step, release->id))
-        send_part(bev, "step", render_step(packer, step));
-    send_last(bev);
-}
-
-static void dispatch(struct client *client, struct bufferevent *bev, struct wire_request *request)
-{
-    bool reads = request->op == WIRE_OP_STATUS || request->op == WIRE_OP_EXPLAIN ||
-                 request->op == WIRE_OP_COUNTERS;
-
-    if (!reads && client->peer.uid != 0) {
-        send_error(bev, "only root may change anything");
-        return;
-    }
-    switch (request->op) {
-    case WIRE_OP_REGISTER:
-        on_register(client, bev, &request->reg);
-        return;
-    case WIRE_OP_END:
-        pipeline_end(client->server->packer, &request->end);
-        break;
-    case WIRE_OP_JOB_END:
-        pipeline_job_end(client->server->packer, request->id.job);
-        break;
-    case WIRE_OP_RELEASE:
-        on_release(client, bev, &request->release);
-        return;
-    case WIRE_OP_STATUS:
-        on_status(client, bev);
-        return;
-    case WIRE_OP_COUNTERS:
-        on_counters(client, bev);
-        return;
-    default:
-        on_explain(client, bev, request->id);
-        return;
-    }
-    send_object(bev, head(true));
-}
 
 /* ---- connections ---- */
 
@@ -220,20 +45,8 @@ static void client_close(struct client *client)
     client->server->clients--;
     LIST_REMOVE(client, link);
     bufferevent_free(client->bev);
+    reply_end(client->reply);
     free(client);
-}
-
-static void on_line(struct client *client, struct bufferevent *bev, const char *line, size_t length)
-{
-    struct wire_request request;
-    struct berth_error err;
-
-    if (wire_request_decode(line, length, &request, &err) < 0) {
-        send_error(bev, err.text);
-        return;
-    }
-    dispatch(client, bev, &request);
-    wire_request_clear(&request);
 }
 
 static size_t unsent(struct bufferevent *bev)
@@ -241,17 +54,31 @@ static size_t unsent(struct bufferevent *bev)
     return evbuffer_get_length(bufferevent_get_output(bev));
 }
 
+/* Begins the answer to the next request. Returns false where none has come. */
+static bool begin(struct client *client)
+{
+    struct evbuffer *input = bufferevent_get_input(client->bev);
+    size_t length;
+    char *line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF);
+
+    if (!line)
+        return false;
+    client->reply = reply_begin(client->server->packer, client->peer.uid, line, length);
+    free(line);
+    return client->reply;
+}
+
 /* Something has come, or all has gone: answer what is there, as long as the answers are read. */
 static void on_ready(struct bufferevent *bev, void *arg)
 {
     struct evbuffer *input = bufferevent_get_input(bev);
     struct client *client = arg;
-    size_t length;
-    char *line;
 
-    while (unsent(bev) < OUTPUT_MAX && (line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF))) {
-        on_line(client, bev, line, length);
-        free(line);
+    while (unsent(bev) < OUTPUT_MAX && (client->reply || begin(client))) {
+        if (reply_next(client->reply, bufferevent_get_output(bev)))
+            continue;
+        reply_end(client->reply);
+        client->reply = NULL;
     }
     if (unsent(bev) >= OUTPUT_MAX)
         return;

@@ -12,4 +12,5 @@ libpacker_la_SOURCES += \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/stand.c packer/steps/stand.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \
-	packer/steps/strangers.c packer/steps/strangers.h
+	packer/steps/strangers.c packer/steps/strangers.h \
+	packer/steps/walk.c packer/steps/walk.h

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/base/clock.h"
 
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
@@ -50,6 +51,7 @@ void registry_init(struct registry *registry, size_t history)
     memset(registry, 0, sizeof(*registry));
     TAILQ_INIT(&registry->live);
     TAILQ_INIT(&registry->ended);
+    LIST_INIT(&registry->walks);
     registry->history = history;
 }
 
@@ -120,6 +122,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;
     step->program = PROGRAM_NONE;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
+    step->serial = ++registry->serial;
     TAILQ_INSERT_TAIL(&registry->live, step, link);
     registry->nlive++;
     return step;
@@ -155,12 +158,34 @@ int step_go(struct step *step, enum step_state to)
     return 0;
 }
 
+/* The step is about to leave the list that it is in: nobody comes to it there any more. */
+static void walks_leave(struct registry *registry, struct step *step)
+{
+    struct step_walk *walk;
+
+    LIST_FOREACH(walk, &registry->walks, link)
+    if (walk->next == step)
+        walk->next = TAILQ_NEXT(step, link);
+}
+
+/* A live step ends: the walks that have not met it will meet it among the ended ones. */
+static void walks_meet_late(struct registry *registry, const struct step *step)
+{
+    struct step_walk *walk;
+
+    LIST_FOREACH(walk, &registry->walks, link)
+    if (!walk->in_ended && step->serial > walk->met && step->serial <= walk->last &&
+        array_grow(&walk->late, &walk->late_room, walk->nlate + 1, sizeof(walk->late[0])) == 0)
+        walk->late[walk->nlate++] = step->serial;
+}
+
 static void forget_oldest(struct registry *registry)
 {
     struct step *oldest;
 
     while (registry->nended > registry->history) {
         oldest = TAILQ_LAST(&registry->ended, step_list);
+        walks_leave(registry, oldest);
         TAILQ_REMOVE(&registry->ended, oldest, link);
         registry->nended--;
         step_free(oldest);
@@ -179,6 +204,8 @@ void step_ends(struct step *step, const struct wire_end *end)
 void registry_end(struct registry *registry, struct step *step)
 {
     step_go(step, STEP_ENDED);
+    walks_meet_late(registry, step);
+    walks_leave(registry, step);
     TAILQ_REMOVE(&registry->live, step, link);
     registry->nlive--;
     TAILQ_INSERT_HEAD(&registry->ended, step, link);
@@ -188,6 +215,7 @@ void registry_end(struct registry *registry, struct step *step)
 
 void registry_drop(struct registry *registry, struct step *step)
 {
+    walks_leave(registry, step);
     TAILQ_REMOVE(&registry->live, step, link);
     registry->nlive--;
     step_free(step);

@@ -197,6 +197,7 @@ struct step_bill {
 
 struct step {
     TAILQ_ENTRY(step) link;
+    uint64_t serial; /* in order of registration, from 1 */
     enum step_state state;
     enum step_released released;  /* release.h */
     int64_t started_at, ended_at; /* unix seconds; 0 not yet */
@@ -229,11 +230,26 @@ struct step {
 
 TAILQ_HEAD(step_list, step);
 
+/* Somebody goes from step to step (walk.h). */
+struct step_walk {
+    LIST_ENTRY(step_walk) link;
+    struct registry *registry;
+    struct step *next;
+    bool wants_ended, in_ended;
+    uint64_t last;  /* serial number of the newest step when it began */
+    uint64_t met;   /* of the live step that was met last */
+    uint64_t *late; /* of steps that ended before they were met as live ones */
+    size_t nlate, late_room;
+    double began_s; /* CLOCK_MONOTONIC */
+};
+
 struct registry {
     struct step_list live;  /* in order of registration */
     struct step_list ended; /* newest first */
     size_t nlive, nended, history;
-    bool released; /* root wants new steps left alone */
+    uint64_t serial;                        /* of the newest step */
+    LIST_HEAD(step_walks, step_walk) walks; /* under way */
+    bool released;                          /* root wants new steps left alone */
 };
 
 void registry_init(struct registry *registry, size_t history);

@@ -179,6 +179,7 @@ unit_programs = \
 	tests/unit/steps/test_programs \
 	tests/unit/steps/test_registry \
 	tests/unit/steps/test_strangers \
+	tests/unit/steps/test_walk \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_process \

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "packer/daemon/requests.h"
+
+#include "packer/daemon/pipeline.h"
+#include "packer/daemon/render.h"
+#include "packer/daemon/render_sample.h"
+
+/* ---- answers about many steps: the node, then step by step ---- */
+
+static bool may_see(const struct reply *reply, const struct step *step)
+{
+    return reply->uid == 0 || reply->uid == step->request.uid;
+}
+
+/* Says whether it is time for the node; then the walk over the steps begins. */
+static bool is_first(struct reply *reply, bool ended)
+{
+    if (reply->walk.registry)
+        return false;
+    step_walk_begin(&reply->walk, &reply->packer->steps, ended);
+    return true;
+}
+
+static struct json_object *tell_node(const struct reply *reply, const char **name)
+{
+    *name = "node";
+    return render_node_to(reply->packer, reply->uid);
+}
+
+static struct json_object *tell_status(struct reply *reply, const char **name)
+{
+    struct step *step;
+
+    if (is_first(reply, false))
+        return tell_node(reply, name);
+    while ((step = step_walk_next(&reply->walk))) {
+        if (!may_see(reply, step))
+            continue;
+        *name = "step";
+        return render_step(reply->packer, step);
+    }
+    return NULL;
+}
+
+static bool is_asked(struct wire_step_id asked, const struct step *step)
+{
+    return step->request.id.job == asked.job &&
+           (asked.step == UINT32_MAX || step->request.id.step == asked.step);
+}
+
+static struct json_object *tell_explanations(struct reply *reply, const char **name)
+{
+    struct step *step;
+
+    if (is_first(reply, true))
+        return tell_node(reply, name);
+    while ((step = step_walk_next(&reply->walk))) {
+        if (!is_asked(reply->request.id, step) || !may_see(reply, step))
+            continue;
+        *name = "step";
+        return render_explanation(reply->packer, step, reply->uid);
+    }
+    return NULL;
+}
+
+/* Only root makes counters be read; others are told what the last window ended with. */
+static struct json_object *tell_counters(struct reply *reply, const char **name)
+{
+    struct step *step;
+
+    if (is_first(reply, false))
+        return tell_node(reply, name);
+    while ((step = step_walk_next(&reply->walk))) {
+        if (!may_see(reply, step))
+            continue;
+        *name = "sample";
+        return render_sample(reply->packer, step, reply->uid == 0);
+    }
+    return NULL;
+}
+
+/* ---- what the plugin says ---- */
+
+static int start_step(struct reply *reply, struct berth_error *err)
+{
+    (void)err;
+    pipeline_start(reply->packer, &reply->request.reg, &reply->answer);
+    return 0;
+}
+
+static char *tell_start(struct reply *reply)
+{
+    return wire_answer_encode(&reply->answer);
+}
+
+static int end_step(struct reply *reply, struct berth_error *err)
+{
+    (void)err;
+    pipeline_end(reply->packer, &reply->request.end);
+    return 0;
+}
+
+static int end_job(struct reply *reply, struct berth_error *err)
+{
+    (void)err;
+    pipeline_job_end(reply->packer, reply->request.id.job);
+    return 0;
+}
+
+/* ---- root releases steps ---- */
+
+static int release(struct reply *reply, struct berth_error *err)
+{
+    const struct wire_release *asked = &reply->request.release;
+
+    return asked->end ? pipeline_manage(reply->packer, err)
+                      : pipeline_release(reply->packer, asked->id, err);
+}
+
+/* Tells what has become of each step that was named. */
+static struct json_object *tell_released(struct reply *reply, const char **name)
+{
+    const struct wire_release *asked = &reply->request.release;
+    struct step *step;
+
+    if (is_first(reply, false))
+        return tell_node(reply, name);
+    while (!asked->end && (step = step_walk_next(&reply->walk))) {
+        if (!step->released || !step_is_named(step, asked->id))
+            continue;
+        *name = "step";
+        return render_step(reply->packer, step);
+    }
+    return NULL;
+}
+
+const struct request_op request_ops[WIRE_OPS] = {
+    [WIRE_OP_REGISTER] = {.root = true, .act = start_step, .line = tell_start},
+    [WIRE_OP_END] = {.root = true, .act = end_step},
+    [WIRE_OP_JOB_END] = {.root = true, .act = end_job},
+    [WIRE_OP_RELEASE] = {.root = true, .act = release, .part = tell_released},
+    [WIRE_OP_STATUS] = {.part = tell_status},
+    [WIRE_OP_EXPLAIN] = {.part = tell_explanations},
+    [WIRE_OP_COUNTERS] = {.part = tell_counters},
+};
