@@ -31,6 +31,7 @@
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
 #include "packer/size/size.h"
+#include "packer/steps/adopt.h"
 #include "packer/steps/home.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
@@ -311,19 +312,44 @@ int pipeline_manage(struct packer *packer, struct berth_error *err)
 
 /* ---- what needs no haste ---- */
 
+/* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
+static struct wire_step_id *list_live(const struct packer *packer)
+{
+    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    const struct step *step;
+    size_t n = 0;
+
+    if (known)
+        TAILQ_FOREACH(step, &packer->steps.live, link) known[n++] = step->request.id;
+    return known;
+}
+
+/* Steps that no journal knows of, and whose folders berth has changed, get back what Slurm gave. */
+static void give_back(struct packer *packer)
+{
+    struct wire_step_id *known = list_live(packer);
+    struct berth_error err = {""};
+    size_t given = 0;
+
+    if (known && packer->enforce.way->give_back)
+        given = packer->enforce.way->give_back(&packer->enforce, known, packer->steps.nlive, &err);
+    if (given)
+        log_warn("%zu steps that are not in the journal have the CPUs back that Slurm gave them",
+                 given);
+    if (err.text[0])
+        log_error("%s", err.text);
+    free(known);
+}
+
 /* Remove berth's cgroups, but for those of live steps if `keep_live`. */
 static void clean(struct packer *packer, bool keep_live)
 {
-    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    struct wire_step_id *known = list_live(packer);
+    size_t n = keep_live ? packer->steps.nlive : 0;
     struct berth_error err;
-    struct step *step;
-    size_t n = 0;
 
     if (!known)
         return;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (keep_live)
-        known[n++] = step->request.id;
     if (packer->enforce.way->clean &&
         packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
@@ -420,16 +446,48 @@ static void adopt(struct packer *packer)
     }
 }
 
+/* The journal cannot be read to its end: what it has until there goes home, as far as it runs. */
+static int set_aside(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if ((step_movable(step) || step->enacted.away) && adopt_of(packer, step) == ADOPT_SAME &&
+        enact_go_home(packer, step, &why) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, why.text);
+    return journal_set_aside(packer, err);
+}
+
+/* Forgets the steps under whose names others run: their job was requeued while there was no berthd.
+ */
+static void forget_others(struct packer *packer)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (adopt_of(packer, step) != ADOPT_OTHER)
+            continue;
+        log_warn("step %u.%u: what runs under its name is another one; forgotten",
+                 step->request.id.job, step->request.id.step);
+        care_disown(packer, step);
+        step_over(packer, step, NULL);
+    }
+}
+
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct step *step;
 
-    if (journal_load(packer, err) < 0 && journal_set_aside(packer, err) < 0)
+    if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
         return -1;
     release_leave(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     offline_leave(packer);
+    forget_others(packer);
+    give_back(packer);
     sweep(packer, 0); /* whose end was not heard of, while there was no berthd */
     adopt(packer);
     if (rearrange(packer, NULL, ENACT_ALL, err) < 0)

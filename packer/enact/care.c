@@ -59,3 +59,9 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
     size_all(packer, step, why);
     return 0;
 }
+
+void care_disown(const struct packer *packer, struct step *step)
+{
+    step_leave(packer, step, STEP_LEFT, "forgotten: another step runs under its name");
+    step->enacted.away = false;
+}

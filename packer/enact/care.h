@@ -18,4 +18,8 @@ void care_adopt(const struct packer *packer, struct step *step);
 int step_leave(const struct packer *packer, struct step *step, enum step_state state,
                const char *reason);
 
+/* Takes a step of the journal out of berth's care without a touch: what runs under its name is
+ * another one. */
+void care_disown(const struct packer *packer, struct step *step);
+
 #endif

@@ -242,6 +242,8 @@ static int move_step(struct packer *packer, const struct move *move)
         step->enacted.reason[0] = '\0';
         return 0;
     }
+    if (!enforce_step_alive(&packer->enforce, &step->body))
+        return 0; /* it has ended: its end will be heard of, or the sweep finds it */
     wire_step_name(step->request.id, name);
     log_warn("step %s cannot be moved, put back: %s", name, err.text);
     packer->failures++;

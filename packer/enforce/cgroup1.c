@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/enforce/leaf_mark.h"
+
 /* ---- where things are ---- */
 
 /* Slurm's leaf of the step, or the root of the hierarchy where there is none. */
@@ -238,17 +240,23 @@ static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
     struct writing writing = {.cpus = want, .err = err};
+    bool home = cpus_equal(want, &step->step_home);
     char leaf[CGROUP_DIR_MAX];
     struct cpus both;
 
     leaf_dir(enforce, step, leaf);
     if (enforce_read_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0)
         return -1;
+    if (!home)
+        leaf_mark_put(enforce, leaf, &step->step_home);
     cpus_or(&both, want);
     if (enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0 ||
-        enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0)
+        enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0 ||
+        enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err) < 0)
         return -1;
-    return enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err);
+    if (home)
+        leaf_mark_drop(enforce, leaf);
+    return 0;
 }
 
 /* Make berth's cgroup of the step. The memory nodes stay the step's: pages are where they were. */
@@ -524,5 +532,6 @@ const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
                                             .apply = cgroup1_apply,
                                             .restore = cgroup1_restore,
                                             .clean = cgroup1_clean,
+                                            .give_back = leaf_mark_undo,
                                             .pids = cgroup1_pids,
                                             .jobs = slurm_jobs_cgroup1};

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/enforce/leaf_mark.h"
+
 #define CPUS "cpuset.cpus"
 #define EFFECTIVE "cpuset.cpus.effective"
 
@@ -218,6 +220,30 @@ static int verify(struct enforce *enforce, const struct enforce_step *step, cons
     return enforce_check(enforce, step, err);
 }
 
+/* What `user` gets back: Slurm's list, or all that there is. */
+static int read_unpinned(struct enforce *enforce, const struct enforce_step *step,
+                         struct cpus *cpus, struct berth_error *err)
+{
+    char dir[CGROUP_DIR_MAX];
+
+    *cpus = step->step_home;
+    if (!unconfined(enforce, step))
+        return 0;
+    step_dir(enforce, step, "", dir);
+    return enforce_read_cpus(enforce->root, dir, EFFECTIVE, cpus, err);
+}
+
+/* Notes on `user` what it gets back, before it is changed. */
+static void mark_user(struct enforce *enforce, const struct enforce_step *step)
+{
+    char user[CGROUP_DIR_MAX];
+    struct cpus cpus;
+
+    step_dir(enforce, step, "/user", user);
+    if (read_unpinned(enforce, step, &cpus, NULL) == 0)
+        leaf_mark_put(enforce, user, &cpus);
+}
+
 static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *step,
                          struct berth_error *err)
 {
@@ -228,6 +254,7 @@ static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *ste
         return berth_error_set(err, "no CPUs to stand on");
     if (verify(enforce, step, &want, NULL) == 0)
         return 0;
+    mark_user(enforce, step);
     if (set_job(enforce, step, &want, err) < 0 || set_step(enforce, step, &want, err) < 0 ||
         pin(enforce, step, ENFORCE_PLACE, &want, err) < 0 ||
         enforce_settle(enforce, step, ENFORCE_PLACE, err) < 0)
@@ -240,19 +267,6 @@ static void cgroup2_job_list(const struct enforce *enforce, const struct enforce
 {
     job_dir(enforce, step, path);
     strncat(path, "/" CPUS, CGROUP_DIR_MAX - strlen(path) - 1);
-}
-
-/* What `user` gets back: Slurm's list, or all that there is. */
-static int read_unpinned(struct enforce *enforce, const struct enforce_step *step,
-                         struct cpus *cpus, struct berth_error *err)
-{
-    char dir[CGROUP_DIR_MAX];
-
-    *cpus = step->step_home;
-    if (!unconfined(enforce, step))
-        return 0;
-    step_dir(enforce, step, "", dir);
-    return enforce_read_cpus(enforce->root, dir, EFFECTIVE, cpus, err);
 }
 
 static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
@@ -273,6 +287,7 @@ static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *s
     step_dir(enforce, step, "/user", user);
     if (rc < 0 && rootfs_exists(enforce->root, user))
         return -1;
+    leaf_mark_drop(enforce, user);
     job_dir(enforce, step, job);
     if (set_job(enforce, step, home, err) < 0 && rootfs_exists(enforce->root, job))
         return -1;
@@ -285,6 +300,7 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .locate = cgroup2_locate,
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
+                                            .give_back = leaf_mark_undo,
                                             .job_list = cgroup2_job_list,
                                             .pids = cgroup2_pids,
                                             .jobs = slurm_jobs_cgroup2};

@@ -86,6 +86,12 @@ struct enforce_way {
     int (*clean)(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                  struct berth_error *err);
 
+    /* Gives steps that are not in `known` the CPUs back that Slurm gave them, where berth has
+     * changed Slurm's own folder and no journal knows of it (leaf_mark.h). Returns how many were;
+     * err: what could not be. NULL: berth changes none. */
+    size_t (*give_back)(struct enforce *enforce, const struct wire_step_id *known, size_t n,
+                        struct berth_error *err);
+
     /* The path of the list that Slurm writes again when a step of the job starts, and that apply()
      * has changed: the job's other steps want a new apply() then. NULL: there is none such. */
     void (*job_list)(const struct enforce *enforce, const struct enforce_step *step,

@@ -6,5 +6,6 @@ libpacker_la_SOURCES += \
 	packer/enforce/dryrun.c \
 	packer/enforce/enforce.c packer/enforce/enforce.h \
 	packer/enforce/job_watch.c packer/enforce/job_watch.h \
+	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
 	packer/enforce/slurm_jobs.c packer/enforce/slurm_jobs.h \
 	packer/enforce/threads.c

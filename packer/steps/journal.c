@@ -27,8 +27,12 @@ static const struct json_field body_fields[] = {
     JSON_FIELD(struct enforce_step, "job_home", job_home, REQUIRED),
     JSON_FIELD(struct enforce_step, "step_home", step_home, REQUIRED),
     JSON_FIELD(struct enforce_step, "mems_home", mems_home, REQUIRED),
+    JSON_FIELD(struct enforce_step, "stepd", stepd, OPTIONAL),
+    JSON_FIELD(struct enforce_step, "stepd_started", stepd_started, OPTIONAL),
     JSON_END,
 };
+static const struct json_field started_item = {
+    .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(uint64_t)};
 static const struct json_field cpus_item = {.kind = JSON_CPUS, .need = JSON_REQUIRED};
 
 static const struct json_field step_fields[] = {
@@ -87,7 +91,7 @@ static struct json_object *manage_entry(void)
     return entry ? entry_whole(entry) : NULL;
 }
 
-/* Where the tasks were, and what sizing left of it, if it took any. */
+/* When the tasks began, where they were, and what sizing left of it, if it took any. */
 static void add_tasks(struct json_object *object, const struct enforce_step *body)
 {
     const struct enforce_task *task = body->task;
@@ -95,6 +99,9 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
 
     for (size_t i = 0; i < body->ntasks; i++)
         sized |= !cpus_equal(&task[i].sized, &task[i].home);
+    json_object_object_add(
+        object, "started",
+        json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
     json_object_object_add(object, "homes",
                            json_new_list(body->ntasks, &cpus_item, &task->home, sizeof(*task)));
     if (sized)
@@ -252,15 +259,19 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
 /* ---- reading it back ---- */
 
-/* Reads where the tasks were, and what of it they use: all, where sizing took nothing. */
+/* Reads when the tasks began (a berth before this one did not say it), where they were, and what of
+ * it they use: all, where sizing took nothing. */
 static int load_tasks(struct json_object *object, struct enforce_step *body,
                       struct berth_error *err)
 {
+    struct json_object *started = json_object_object_get(object, "started");
     struct json_object *uses = json_object_object_get(object, "uses");
     struct enforce_task *task = body->task;
     size_t n = body->ntasks;
 
-    if (json_get_list(json_object_object_get(object, "homes"), "homes", n, &cpus_item, &task->home,
+    if ((started && json_get_list(started, "started", n, &started_item, &task->started,
+                                  sizeof(*task), err) < 0) ||
+        json_get_list(json_object_object_get(object, "homes"), "homes", n, &cpus_item, &task->home,
                       sizeof(*task), err) < 0 ||
         (uses && json_get_list(uses, "uses", n, &cpus_item, &task->sized, sizeof(*task), err) < 0))
         return -1;

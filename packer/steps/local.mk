@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/steps/adopt.c packer/steps/adopt.h \
 	packer/steps/home.c packer/steps/home.h \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \

@@ -70,3 +70,47 @@ t45_a_folder_that_slurm_left_behind_takes_nothing() {
     touch "$CLUSTER/out/go"
     finish_jobs
 }
+
+# Two jobs on the same two cores have a part each, in Slurm's own folders; nothing is left of the journal.
+t45_a_lost_journal_gives_narrowed_steps_their_cores_back() {
+    start a -p shared -c2 --contention-aware
+    start b -p shared -c2 --contention-aware
+    soon "the first" 0 cpus_of a
+    same "the second" "$(cpus_of b)" 1
+    daemon_stop berthd KILL
+    head -c 4096 /dev/urandom >"$CLUSTER/berth/journal"
+    berthd_start
+    soon "both" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
+    same "cpusets" "$(cpuset_of a) $(cpuset_of b)" "0-1 0-1"
+    stop a b
+    rm -f "$CLUSTER/berth/journal.bad"
+}
+
+# A job is requeued to the other core while there is no berthd, and its steps have the names that the journal knows.
+t45_a_job_that_was_requeued_meanwhile_is_another_one() {
+    local job
+    batch ja -n1 <<<"srun --overlap $STAND a"
+    running a
+    batch jb -n1 --requeue --contention-aware=tag=devil <<<"srun --overlap $STAND b\${SLURM_RESTART_COUNT:-0}"
+    running b0
+    same "the devil" "$(cpus_of b0)" 1
+    job=$(cat "$CLUSTER/out/jb.job")
+    daemon_stop berthd KILL
+    timeout 10 scontrol requeuehold "$job"
+    wait_for 20 gone "$(cat "$CLUSTER/out/b0.0.pid")" || fail "the first run did not end"
+    start s # on the core that it had
+    same "the stranger" "$(cpus_of s)" 1
+    touch "$CLUSTER/out/a.stop"
+    finish ja
+    timeout 10 scontrol release "$job"
+    running b1 || fail "did not start again: $(cat "$CLUSTER/out/jb.batch")"
+    same "the devil, elsewhere" "$(cpus_of b1)" 0
+    berthd_start
+    same "what berthd takes care of" "$(ctl status --json | jq -r '[.steps[].id] | join(" ")')" ""
+    same "failures" "$(ctl status --json | jq .node.failures)" 0
+    same "the devil" "$(cpus_of b1)" 0
+    same "the stranger" "$(cpus_of s)" 1
+    touch "$CLUSTER/out/b1.stop"
+    stop s
+    finish jb
+}

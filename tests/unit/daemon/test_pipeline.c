@@ -13,6 +13,7 @@
 #include "packer/observe/learn.h"
 #include "packer/place/place.h"
 #include "packer/place/reason.h"
+#include "packer/steps/journal.h"
 
 /* Cores 0 and 2 of this machine are the first of two caches. */
 static int open_plain(void **state)
@@ -649,6 +650,55 @@ static void test_resume_without_the_dead(void **state)
     assert_false(marked(f, 2));
 }
 
+/* The job was requeued meanwhile: the step of this name is another one, and is not touched. */
+static void test_resume_without_a_namesake(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+    struct step *b;
+    struct berth_error err;
+
+    fixture_paper(f);
+    fixture_run(f, 1, "0", "low");
+    request.task[0].pid = getpid(); /* a process that lives, */
+    b = fixture_start(f, request);
+    b->body.task[0].started = 1; /* and is not the one that was registered */
+    assert_int_equal(journal_start(&f->packer, b, &err), 0);
+    fixture_exchange(f, 0, 2);
+    fixture_restart(f);
+    fixture_forget(f);
+    resume(f);
+    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+    assert_at(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), "0");
+    assert_null(strstr(f->calls, "2.0"));
+    assert_int_equal(ended(f, 2)->state, STEP_ENDED);
+}
+
+/* A berth before this one did not journal when tasks began: who was there at the registration is
+ * the one, who came later is not. */
+static void test_resume_of_an_older_journal(void **state)
+{
+    struct fixture *f = *state;
+    struct berth_error err;
+
+    fixture_paper(f);
+    for (uint32_t job = 1; job <= 2; job++) {
+        struct wire_register request =
+            fixture_request(job, 0, job == 1 ? "0" : "2", job == 1 ? "0" : "2", 1, "low");
+        struct step *step;
+
+        request.task[0].pid = getpid();
+        step = fixture_start(f, request);
+        step->body.task[0].started = 0;
+        step->started_mono_s -= job == 1 ? 0 : clock_s() / 2; /* long before this program ran */
+        assert_int_equal(journal_start(&f->packer, step, &err), 0);
+    }
+    fixture_restart(f);
+    resume(f);
+    assert_non_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+}
+
 static void test_resume_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -929,6 +979,8 @@ int main(void)
         test(test_markers),
         test(test_resume),
         test(test_resume_without_the_dead),
+        test(test_resume_without_a_namesake),
+        test(test_resume_of_an_older_journal),
         test(test_resume_nothing),
         test(test_resume_unreadable),
         test(test_words_not_allowed),

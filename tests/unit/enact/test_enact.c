@@ -163,6 +163,19 @@ static void test_all(void **state)
     assert_int_equal(f->packer.moves, 0); /* it stood right */
 }
 
+/* It has ended, and nobody has said so yet: that is no failure. */
+static void test_the_dead_do_not_fail(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_put(f, 1, 0, "0", 1, ONE("0"));
+    fixture_put(f, 2, 0, "4", 1, ONE("4"));
+    f->fails = f->dead = 2;
+    assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
+    assert_int_equal(f->packer.failures, 0);
+    assert_null(strstr(f->calls, "restore"));
+}
+
 /* 2 cannot be moved: it is put back, its cores leave the pool, 1 goes on to where 2 should have. */
 static void test_failure(void **state)
 {
@@ -311,6 +324,7 @@ int main(void)
         test(test_fresh),
         test(test_slurm_writes_the_job_again),
         test(test_all),
+        test(test_the_dead_do_not_fail),
         test(test_failure),
         test(test_all_fail),
         test(test_no_memory),

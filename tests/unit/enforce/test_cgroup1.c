@@ -20,6 +20,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/enforce/enforce.h"
+#include "packer/enforce/leaf_mark.h"
 #include "packer/system/process.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
@@ -272,6 +273,32 @@ static void test_inside_the_job_slurms_leaf_is_narrowed(void **state)
     restore(box, 0);
     expect_task(one, 0, "0", one->leaf);
     expect_cpus(one->leaf, "0-1");
+}
+
+/* The journal is lost: what Slurm gave stands on its folder. */
+static void test_what_no_journal_knows_is_given_back(void **state)
+{
+    struct box *box = *state;
+    const struct wire_step_id known[] = {{900001, 0}, {900002, 0}};
+    struct berth_error err = {""};
+    struct cpus cpus;
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 1, (const unsigned[]){0}, STEP_QUIET);
+    locate(box, 0);
+    box->one[0].task[0].home = cpus_of("0-1");
+    place(box, 0, "1");
+    expect_cpus(box->one[0].leaf, "1");
+    assert_int_equal(enforce_cgroup1.give_back(&box->enforce, known, 2, &err), 0);
+    expect_cpus(box->one[0].leaf, "1");
+    assert_int_equal(enforce_cgroup1.give_back(&box->enforce, known + 1, 1, &err), 1);
+    assert_string_equal(err.text, "");
+    expect_cpus(box->one[0].leaf, "0-1");
+    expect_task(&box->one[0], 0, "0-1", box->one[0].leaf);
+    assert_int_equal(enforce_cgroup1.give_back(&box->enforce, NULL, 0, &err), 0);
+    place(box, 0, "1");
+    restore(box, 0);
+    assert_false(leaf_mark_get(&box->enforce, box->one[0].leaf, &cpus));
 }
 
 static void test_tasks_swap_inside_the_job(void **state)
@@ -651,6 +678,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_locate),
         TEST(test_inside_the_job_slurms_leaf_is_narrowed),
+        TEST(test_what_no_journal_knows_is_given_back),
         TEST(test_tasks_swap_inside_the_job),
         TEST(test_outside_the_job_berth_has_a_tree),
         TEST(test_out_and_in_again),

@@ -51,6 +51,9 @@ static struct step *put(struct fixture *f, uint32_t job)
     step->isolate_refused = step->slowdown_refused = true;
     strcpy(step->body.leaf, "slurm/uid_1/job_1/step_0");
     step->body.mems_home = cpus_of("1");
+    step->body.stepd = 4711;
+    step->body.stepd_started = 99;
+    step->body.task[1].started = 12345678901;
     return step;
 }
 
@@ -79,6 +82,33 @@ static void test_start(void **state)
     assert_cpus(&step->body.task[1].cpus, "2-3");
     assert_int_equal(step->body.task[1].pid, step->request.task[1].pid);
     assert_string_equal(step->request.exe, "/usr/bin/prog");
+    assert_int_equal(step->body.stepd, 4711);
+    assert_int_equal(step->body.stepd_started, 99);
+    assert_int_equal(step->body.task[0].started, 0);
+    assert_int_equal(step->body.task[1].started, 12345678901);
+}
+
+/* The journal of a berth that did not say when tasks began. */
+static void test_start_of_an_older_berth(void **state)
+{
+    struct fixture *f = *state;
+    char text[4096], *at;
+    char path[256];
+    int fd;
+
+    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
+    snprintf(path, sizeof(path), "%s/journal", f->dir);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    text[read(fd, text, sizeof(text) - 1)] = '\0';
+    at = strstr(text, "\"started\":[");
+    assert_non_null(at);
+    memcpy(at, "\"unknown\"", strlen("\"unknown\""));
+    assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+    close(fd);
+    load_well(f);
+    assert_int_equal(find(f, 1, 0)->body.task[1].started, 0);
+    assert_cpus(&find(f, 1, 0)->body.task[1].home, "2-3");
 }
 
 static void test_end(void **state)
@@ -350,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_start),
+        test(test_start_of_an_older_berth),
         test(test_end),
         test(test_started_twice),
         test(test_stand),

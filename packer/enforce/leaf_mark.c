@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* leaf_mark - see leaf_mark.h */
+#include "packer/enforce/leaf_mark.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "packer/base/file.h"
+#include "packer/enforce/enforce.h"
+
+/* Several slurmd may run on one host: each berthd has a name of its own (cgroup_name). */
+static void name_of(const struct enforce *enforce, char name[96])
+{
+    snprintf(name, 96, "user.berth.%s", enforce->tree);
+}
+
+static int open_dir(const struct enforce *enforce, const char *dir)
+{
+    return rootfs_openat(enforce->root, dir, O_RDONLY | O_DIRECTORY);
+}
+
+void leaf_mark_put(const struct enforce *enforce, const char *dir, const struct cpus *cpus)
+{
+    char name[96], text[CPUS_TEXT_MAX];
+    int fd = open_dir(enforce, dir);
+
+    name_of(enforce, name);
+    if (fd >= 0 && cpus_format(cpus, text, sizeof(text)) == 0)
+        fsetxattr(fd, name, text, strlen(text), XATTR_CREATE);
+    file_close(fd);
+}
+
+void leaf_mark_drop(const struct enforce *enforce, const char *dir)
+{
+    int fd = open_dir(enforce, dir);
+    char name[96];
+
+    name_of(enforce, name);
+    if (fd >= 0)
+        fremovexattr(fd, name);
+    file_close(fd);
+}
+
+bool leaf_mark_get(const struct enforce *enforce, const char *dir, struct cpus *cpus)
+{
+    char name[96], text[CPUS_TEXT_MAX];
+    int fd = open_dir(enforce, dir);
+    ssize_t length;
+
+    name_of(enforce, name);
+    length = fd < 0 ? -1 : fgetxattr(fd, name, text, sizeof(text) - 1);
+    file_close(fd);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    return cpus_parse(cpus, text) == 0;
+}
+
+/* ---- what a lost journal left ---- */
+
+struct undoing {
+    const struct wire_step_id *known;
+    size_t n, undone;
+    const char *below; /* the step's folder: of the tasks */
+    struct berth_error *err;
+};
+
+/* What the folder had, as far as its job has it still. */
+static int read_home(struct enforce *enforce, const char *step, struct cpus *home,
+                     struct berth_error *err)
+{
+    char job[CGROUP_DIR_MAX];
+    struct cpus all;
+
+    snprintf(job, sizeof(job), "%s", step);
+    *strrchr(job, '/') = '\0';
+    if (enforce_read_cpus(enforce->root, job, "cpuset.cpus", &all, err) < 0)
+        return -1;
+    if (cpus_empty(&all)) /* of cgroup v2: it has its parent's */
+        return 0;
+    cpus_and(home, &all);
+    if (cpus_empty(home))
+        *home = all;
+    return 0;
+}
+
+struct writing {
+    const struct cpus *cpus;
+    struct berth_error *err;
+};
+
+static int write_cpus(struct enforce *enforce, const char *dir, void *arg)
+{
+    const struct writing *writing = arg;
+    struct cpus now;
+
+    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &now, NULL) < 0)
+        return 0; /* the controller is not enabled so far down */
+    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", writing->cpus, writing->err);
+}
+
+/* Parents are never smaller than their children. */
+static int give_cpus(struct enforce *enforce, const char *dir, const struct cpus *home,
+                     struct berth_error *err)
+{
+    struct writing writing = {home, err};
+    struct cpus both;
+
+    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &both, err) < 0)
+        return -1;
+    cpus_or(&both, home);
+    if (enforce_write_cpus(enforce->root, dir, "cpuset.cpus", &both, err) < 0 ||
+        enforce_each_dir(enforce, dir, "task_", write_cpus, &writing) < 0)
+        return -1;
+    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", home, err);
+}
+
+static int give_affinity(struct enforce *enforce, const char *dir, const struct cpus *home,
+                         struct berth_error *err)
+{
+    const struct enforce_step nobody = {.ntasks = 0};
+    struct enforce_pids list = {0};
+    int rc = enforce_pids_leaf(enforce, &nobody, dir, &list);
+
+    for (size_t i = 0; rc == 0 && i < list.n; i++)
+        rc = enforce_set_affinity(enforce->root, list.pid[i], home, err);
+    free(list.pid);
+    return rc;
+}
+
+/* .../job_J/step_S */
+static int undo_step(struct enforce *enforce, const char *path, void *arg)
+{
+    const char *step = strrchr(path, '/'), *job = memrchr(path, '/', (size_t)(step - path));
+    char name[WIRE_STEP_NAME_MAX], dir[CGROUP_DIR_MAX + 8];
+    struct undoing *undoing = arg;
+    struct wire_step_id id;
+    struct cpus home;
+
+    snprintf(dir, sizeof(dir), "%s%s", path, undoing->below);
+    if (!leaf_mark_get(enforce, dir, &home))
+        return 0;
+    if ((size_t)snprintf(name, sizeof(name), "%.*s.%s", (int)(step - job) - 5, job + 5, step + 6) <
+            sizeof(name) &&
+        wire_step_parse(name, &id) == 0 && enforce_step_known(id, undoing->known, undoing->n))
+        return 0;
+    if (read_home(enforce, path, &home, undoing->err) < 0 ||
+        give_cpus(enforce, dir, &home, undoing->err) < 0 ||
+        give_affinity(enforce, dir, &home, undoing->err) < 0)
+        return 0;
+    leaf_mark_drop(enforce, dir);
+    undoing->undone++;
+    return 0;
+}
+
+static int undo_job(struct enforce *enforce, const char *path, void *arg)
+{
+    return enforce_each_dir(enforce, path, "step_", undo_step, arg);
+}
+
+static int undo_user(struct enforce *enforce, const char *path, void *arg)
+{
+    return enforce_each_dir(enforce, path, "job_", undo_job, arg);
+}
+
+static int undo_top(struct enforce *enforce, const char *path, void *arg)
+{
+    return enforce_each_dir(enforce, path, "uid_", undo_user, arg);
+}
+
+size_t leaf_mark_undo(struct enforce *enforce, const struct wire_step_id *known, size_t n,
+                      struct berth_error *err)
+{
+    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    struct undoing undoing = {known, n, 0, unified ? "/user" : "", err};
+    char top[CGROUP_DIR_MAX];
+
+    snprintf(top, sizeof(top), "%s/%s", enforce->cgroup_root, unified ? "system.slice" : "cpuset");
+    enforce_each_dir(enforce, top, unified ? "" : "slurm", unified ? undo_user : undo_top,
+                     &undoing);
+    return undoing.undone;
+}

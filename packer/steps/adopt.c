@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* adopt - see adopt.h */
+#include "packer/steps/adopt.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "packer/system/process.h"
+
+/* Was the process there when the step was registered? A tick is for the clocks' roundings. */
+static bool is_old_enough(const struct step *step, uint64_t started)
+{
+    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    struct timespec boot;
+
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    return (double)started * tick_s <= (double)boot.tv_sec + (double)boot.tv_nsec / 1e9 -
+                                           (clock_s() - step->started_mono_s) + tick_s;
+}
+
+/* Is it the task that was registered, and in the step's cgroup? */
+static bool is_task(const struct packer *packer, const struct step *step,
+                    const struct enforce_task *task, const struct enforce_pids *list)
+{
+    uint64_t started;
+
+    if (!enforce_pids_have(list, task->pid))
+        return false;
+    started = process_started(&packer->root, task->pid); /* 0: it has ended just now */
+    return !started || (task->started ? started == task->started : is_old_enough(step, started));
+}
+
+enum adopt adopt_of(struct packer *packer, const struct step *step)
+{
+    struct enforce_pids list = {0};
+    enum adopt adopt;
+
+    if (packer->enforce.way->pids(&packer->enforce, &step->body, &list) < 0) {
+        free(list.pid);
+        return ADOPT_SAME; /* nobody can tell: it is looked at by the next sweep */
+    }
+    adopt = list.n ? ADOPT_OTHER : ADOPT_NOBODY;
+    for (size_t i = 0; adopt == ADOPT_OTHER && i < step->body.ntasks; i++)
+        if (is_task(packer, step, &step->body.task[i], &list))
+            adopt = ADOPT_SAME;
+    free(list.pid);
+    return adopt;
+}
