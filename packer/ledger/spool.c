@@ -194,13 +194,17 @@ bool spool_turn(struct spool *spool)
 int spool_read(struct spool *spool, struct spool_text *out, struct berth_error *err)
 {
     const struct spool_file *file = other(spool);
-    char *nul;
+    char *nul, *end;
+    size_t got;
 
-    out->text = read_all(file->fd, &out->length);
+    out->text = read_all(file->fd, &got);
     if (!out->text)
         return fail(spool, err);
-    out->length = (size_t)file->length;
-    out->lines = file->lines;
+    if (got > (size_t)file->length)
+        got = (size_t)file->length;
+    end = memrchr(out->text, '\n', got); /* somebody else may have cut the file */
+    out->length = end ? (size_t)(end + 1 - out->text) : 0;
+    out->lines = count_lines(out->text, out->length);
     out->text[out->length] = '\0';
     while ((nul = memchr(out->text, '\0', out->length)))
         *nul = '?';

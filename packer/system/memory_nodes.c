@@ -63,10 +63,11 @@ int memory_nodes_add_maps(struct memory_nodes *nodes, const char *text, double p
 
     while (*text) {
         const char *end = strchrnul(text, '\n'), *unit = strstr(text, size);
+        double unit_bytes = page_bytes;
 
-        found +=
-            add_line(nodes, text, end,
-                     unit && unit < end ? strtod(unit + strlen(size), NULL) * 1024 : page_bytes);
+        if (unit && unit < end)
+            unit_bytes = (double)strtoull(unit + strlen(size), NULL, 10) * 1024;
+        found += add_line(nodes, text, end, unit_bytes);
         text = *end ? end + 1 : end;
     }
     return found ? 0 : -1;

@@ -91,6 +91,7 @@ unit_programs = \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
 	tests/unit/ledger/test_ledger \
+	tests/unit/ledger/test_spool \
 	tests/unit/machine/test_profile \
 	tests/unit/machine/test_topo \
 	tests/unit/machine/test_type \
