@@ -52,4 +52,4 @@ static void one(const uint8_t *data, size_t size)
     }
 }
 
-const struct fuzz_target fuzz_conf = {"conf", one, seeds};
+const struct fuzz_target fuzz_conf = {.name = "conf", .one = one, .seed = seeds};

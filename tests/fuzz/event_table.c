@@ -41,4 +41,4 @@ static void one(const uint8_t *data, size_t size)
     perf_table_free(table);
 }
 
-const struct fuzz_target fuzz_event_table = {"event_table", one, seeds};
+const struct fuzz_target fuzz_event_table = {.name = "event_table", .one = one, .seed = seeds};

@@ -8,14 +8,32 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_BYTES 96
+#include "tests/unit/common/folder.h"
+
+#define PATH_BYTES 256
+
+int fuzz_report_fd = STDERR_FILENO;
 
 static char folder[PATH_BYTES / 2];
 
 void fuzz_broken(const char *promise, const char *file, int line)
 {
-    fprintf(stderr, "%s:%d: broken: %s\n", file, line, promise);
+    dprintf(fuzz_report_fd, "%s:%d: broken: %s\n", file, line, promise);
     abort();
+}
+
+const struct fuzz_target *fuzz_find(const char *name)
+{
+#define FUZZ_TARGET(name) &fuzz_##name,
+    static const struct fuzz_target *const targets[] = {
+#include "tests/fuzz/targets.def"
+        &fuzz_selftest};
+#undef FUZZ_TARGET
+
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+        if (strcmp(targets[i]->name, name) == 0)
+            return targets[i];
+    return NULL;
 }
 
 char *fuzz_text(const uint8_t *data, size_t size)
@@ -28,29 +46,40 @@ char *fuzz_text(const uint8_t *data, size_t size)
     return text;
 }
 
+void fuzz_parts(char *text, char *part[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = i + 1 < n ? strcspn(text, "\f") : strlen(text);
+
+        part[i] = text;
+        text += length;
+        if (*text)
+            *text++ = '\0';
+    }
+}
+
 static void remove_folder(void)
 {
-    static const char *const names[] = {"berth.conf",          "again.conf",  "journal",
-                                        "journal.lock",        "journal.new", "profiles.db",
-                                        "profiles.db-journal", "samples"};
-    char path[PATH_BYTES];
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 /* In memory where there is such a folder: a disk would be waited for at each input. */
 static void make_folder(void)
 {
-    strcpy(folder, "/dev/shm/berth-fuzz-XXXXXX");
-    if (!mkdtemp(folder)) {
-        strcpy(folder, "/tmp/berth-fuzz-XXXXXX");
-        fuzz_assert(mkdtemp(folder));
-    }
+    const char *in = getenv("FUZZ_FOLDER");
+
+    if (!in)
+        in = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof(folder), "%s/berth-fuzz-XXXXXX", in);
+    fuzz_assert(mkdtemp(folder));
     atexit(remove_folder);
+}
+
+const char *fuzz_folder(void)
+{
+    if (!folder[0])
+        make_folder();
+    return folder;
 }
 
 const char *fuzz_file(const char *name, const uint8_t *data, size_t size)
@@ -58,9 +87,7 @@ const char *fuzz_file(const char *name, const uint8_t *data, size_t size)
     static char path[PATH_BYTES];
     int fd;
 
-    if (!folder[0])
-        make_folder();
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", fuzz_folder(), name);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     fuzz_assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     close(fd);

@@ -71,4 +71,4 @@ static void one(const uint8_t *data, size_t size)
     registry_free(&packer.steps);
 }
 
-const struct fuzz_target fuzz_journal = {"journal", one, seeds};
+const struct fuzz_target fuzz_journal = {.name = "journal", .one = one, .seed = seeds};

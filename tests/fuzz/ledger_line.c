@@ -34,4 +34,4 @@ static void one(const uint8_t *data, size_t size)
     free(line);
 }
 
-const struct fuzz_target fuzz_ledger_line = {"ledger_line", one, seeds};
+const struct fuzz_target fuzz_ledger_line = {.name = "ledger_line", .one = one, .seed = seeds};

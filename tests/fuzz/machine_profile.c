@@ -49,4 +49,5 @@ static void one(const uint8_t *data, size_t size)
     machine_profile_free(profile);
 }
 
-const struct fuzz_target fuzz_machine_profile = {"machine_profile", one, seeds};
+const struct fuzz_target fuzz_machine_profile = {
+    .name = "machine_profile", .one = one, .seed = seeds};

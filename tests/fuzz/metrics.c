@@ -64,6 +64,9 @@ static void one_address(const uint8_t *data, size_t size)
     free(input);
 }
 
-const struct fuzz_target fuzz_metrics_accept = {"metrics_accept", one_accept, accept_seeds};
-const struct fuzz_target fuzz_metrics_label = {"metrics_label", one_label, label_seeds};
-const struct fuzz_target fuzz_metrics_address = {"metrics_address", one_address, address_seeds};
+const struct fuzz_target fuzz_metrics_accept = {
+    .name = "metrics_accept", .one = one_accept, .seed = accept_seeds};
+const struct fuzz_target fuzz_metrics_label = {
+    .name = "metrics_label", .one = one_label, .seed = label_seeds};
+const struct fuzz_target fuzz_metrics_address = {
+    .name = "metrics_address", .one = one_address, .seed = address_seeds};

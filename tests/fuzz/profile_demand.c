@@ -46,4 +46,5 @@ static void one(const uint8_t *data, size_t size)
     profile_demand_free(demand);
 }
 
-const struct fuzz_target fuzz_profile_demand = {"profile_demand", one, seeds};
+const struct fuzz_target fuzz_profile_demand = {
+    .name = "profile_demand", .one = one, .seed = seeds};

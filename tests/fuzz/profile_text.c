@@ -71,4 +71,4 @@ static void one(const uint8_t *data, size_t size)
     free(second);
 }
 
-const struct fuzz_target fuzz_profile_text = {"profile_text", one, seeds};
+const struct fuzz_target fuzz_profile_text = {.name = "profile_text", .one = one, .seed = seeds};

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* replay - every fuzz target, fed with its seeds and with mutations of them, the same in every run.
+/* replay - every fuzz target, fed with its seeds, with what is stored for it (tests/fuzz/corpus),
+ * and with mutations of both, the same in every run.
  *
- *   replay [RUNS [TARGET]]     RUNS mutations for each target (20000)
- *   replay --seeds DIR TARGET  write its seeds into the folder, to begin a corpus for libFuzzer */
+ *   replay [RUNS [TARGET]]        RUNS mutations for each target (20000; fewer of slow ones)
+ *   replay --file TARGET FILE..   feeds the files, as an input that crashed
+ *   replay --seeds DIR TARGET     writes its seeds into the folder
+ *   replay --targets              prints the names of all targets
+ *   replay --dictionary           prints what breaks parsers, as libFuzzer reads it */
+#include <ctype.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +18,13 @@
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_MAX 70000 /* more than a message may have */
+#define SEEDS_MAX 2048
 
+#define FUZZ_TARGET(name) &fuzz_##name,
 static const struct fuzz_target *const targets[] = {
-    &fuzz_wire_request,   &fuzz_wire_answer,    &fuzz_cpus,         &fuzz_step_name,
-    &fuzz_conf,           &fuzz_journal,        &fuzz_ledger_line,  &fuzz_machine_profile,
-    &fuzz_profile_demand, &fuzz_profile_text,   &fuzz_samples,      &fuzz_event_table,
-    &fuzz_metrics_accept, &fuzz_metrics_label,  &fuzz_metrics_address,
+#include "tests/fuzz/targets.def"
 };
+#undef FUZZ_TARGET
 
 /* What breaks parsers. */
 static const char *const token[] = {"0",
@@ -136,10 +142,65 @@ static void mutate(struct input *input, const struct input *other, uint64_t *sta
     }
 }
 
-static void load(struct input *input, const char *seed)
+struct seeds {
+    size_t n;
+    struct input *seed[SEEDS_MAX];
+};
+
+static void seeds_add(struct seeds *seeds, const void *data, size_t size)
 {
-    input->size = strlen(seed);
-    memcpy(input->data, seed, input->size);
+    struct input *seed = malloc(sizeof(*seed));
+
+    if (!seed || seeds->n == SEEDS_MAX || size > INPUT_MAX) {
+        fputs("replay: a stored input too many, or too large\n", stderr);
+        exit(1);
+    }
+    seed->size = size;
+    memcpy(seed->data, data, size);
+    seeds->seed[seeds->n++] = seed;
+}
+
+static void seeds_add_file(struct seeds *seeds, const char *path)
+{
+    static uint8_t data[INPUT_MAX + 1];
+    FILE *file = fopen(path, "r");
+
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    seeds_add(seeds, data, fread(data, 1, sizeof(data), file));
+    fclose(file);
+}
+
+static int no_dots(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* What is stored, in the order of the names, wherever the tree lies. */
+static void seeds_add_folder(struct seeds *seeds, const char *name)
+{
+    const char *source = getenv("srcdir");
+    struct dirent **entry;
+    char folder[512], path[1024];
+    int n;
+
+    snprintf(folder, sizeof(folder), "%s/tests/fuzz/corpus/%s", source ? source : ".", name);
+    n = scandir(folder, &entry, no_dots, alphasort);
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, entry[i]->d_name);
+        seeds_add_file(seeds, path);
+        free(entry[i]);
+    }
+    if (n >= 0)
+        free(entry);
+}
+
+static void seeds_free(struct seeds *seeds)
+{
+    for (size_t i = 0; i < seeds->n; i++)
+        free(seeds->seed[i]);
 }
 
 /* In memory of exactly its size, so that AddressSanitizer sees the first byte beyond. */
@@ -154,22 +215,46 @@ static void feed(const struct fuzz_target *target, const struct input *input)
 
 static void replay(const struct fuzz_target *target, size_t runs)
 {
-    static struct input input, other;
+    static struct input input;
+    struct seeds seeds = {.n = 0};
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-    size_t seeds = 0;
 
-    for (; target->seed[seeds]; seeds++) {
-        load(&input, target->seed[seeds]);
-        feed(target, &input);
-    }
+    for (size_t i = 0; target->seed[i]; i++)
+        seeds_add(&seeds, target->seed[i], strlen(target->seed[i]));
+    seeds_add_folder(&seeds, target->name);
+    for (size_t i = 0; i < seeds.n; i++)
+        feed(target, seeds.seed[i]);
+    runs /= target->slow ? target->slow : 1;
     for (size_t run = 0; run < runs; run++) {
-        load(&input, target->seed[any(&state, seeds)]);
-        load(&other, target->seed[any(&state, seeds)]);
+        const struct input *seed = seeds.seed[any(&state, seeds.n)];
+        const struct input *other = seeds.seed[any(&state, seeds.n)];
+
+        input.size = seed->size;
+        memcpy(input.data, seed->data, seed->size);
         for (size_t times = 1 + any(&state, 5); times; times--)
-            mutate(&input, &other, &state);
+            mutate(&input, other, &state);
         feed(target, &input);
     }
-    printf("%s: %zu inputs\n", target->name, seeds + runs);
+    printf("%s: %zu inputs\n", target->name, seeds.n + runs);
+    seeds_free(&seeds);
+}
+
+static int replay_files(const char *name, char *const *path)
+{
+    const struct fuzz_target *target = fuzz_find(name);
+    struct seeds seeds = {.n = 0};
+
+    if (!target) {
+        fprintf(stderr, "replay: %s: no such target\n", name);
+        return 2;
+    }
+    for (; *path; path++)
+        seeds_add_file(&seeds, *path);
+    for (size_t i = 0; i < seeds.n; i++)
+        feed(target, seeds.seed[i]);
+    printf("%s: %zu inputs\n", name, seeds.n);
+    seeds_free(&seeds);
+    return 0;
 }
 
 static int write_seeds(const char *folder, const struct fuzz_target *target)
@@ -189,27 +274,49 @@ static int write_seeds(const char *folder, const struct fuzz_target *target)
     return 0;
 }
 
-static const struct fuzz_target *find(const char *name)
+static void print_targets(void)
 {
     for (size_t i = 0; i < TARGETS; i++)
-        if (strcmp(targets[i]->name, name) == 0)
-            return targets[i];
-    return NULL;
+        puts(targets[i]->name);
+}
+
+static void print_dictionary(void)
+{
+    for (size_t i = 0; i < TOKENS; i++) {
+        putchar('"');
+        for (const char *c = token[i]; *c; c++)
+            if (isprint((unsigned char)*c) && *c != '"' && *c != '\\')
+                putchar(*c);
+            else
+                printf("\\x%02x", (unsigned char)*c);
+        puts("\"");
+    }
+}
+
+static int usage(void)
+{
+    fputs("usage: replay [RUNS [TARGET]] | --file TARGET FILE.. | --seeds DIR TARGET | --targets | "
+          "--dictionary\n",
+          stderr);
+    return 2;
 }
 
 int main(int argc, char **argv)
 {
-    bool seeds = argc == 4 && strcmp(argv[1], "--seeds") == 0;
-    const struct fuzz_target *one = argc > 2 ? find(argv[argc - 1]) : NULL;
+    const struct fuzz_target *one = NULL;
     uintmax_t runs = 20000;
 
-    if (argc > (seeds ? 4 : 3) || (argc > 2 && !one) ||
-        (!seeds && argc > 1 && sscanf(argv[1], "%" SCNuMAX, &runs) != 1)) {
-        fputs("usage: replay [RUNS [TARGET]] | replay --seeds DIR TARGET\n", stderr);
-        return 2;
-    }
-    if (seeds)
-        return write_seeds(argv[2], one);
+    if (argc > 3 && strcmp(argv[1], "--file") == 0)
+        return replay_files(argv[2], argv + 3);
+    if (argc == 4 && strcmp(argv[1], "--seeds") == 0)
+        return (one = fuzz_find(argv[3])) ? write_seeds(argv[2], one) : usage();
+    if (argc == 2 && strcmp(argv[1], "--targets") == 0)
+        return print_targets(), 0;
+    if (argc == 2 && strcmp(argv[1], "--dictionary") == 0)
+        return print_dictionary(), 0;
+    if (argc > 3 || (argc > 1 && sscanf(argv[1], "%" SCNuMAX, &runs) != 1) ||
+        (argc > 2 && !(one = fuzz_find(argv[2]))))
+        return usage();
     for (size_t i = 0; i < TARGETS; i++)
         if (!one || one == targets[i])
             replay(targets[i], (size_t)runs);

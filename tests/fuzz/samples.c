@@ -101,4 +101,4 @@ static void one(const uint8_t *data, size_t size)
     recorded_free(replay);
 }
 
-const struct fuzz_target fuzz_samples = {"samples", one, seeds};
+const struct fuzz_target fuzz_samples = {.name = "samples", .one = one, .seed = seeds};

@@ -95,5 +95,7 @@ static void one_answer(const uint8_t *data, size_t size)
     wire_answer_clear(&answer);
 }
 
-const struct fuzz_target fuzz_wire_request = {"wire_request", one_request, request_seeds};
-const struct fuzz_target fuzz_wire_answer = {"wire_answer", one_answer, answer_seeds};
+const struct fuzz_target fuzz_wire_request = {
+    .name = "wire_request", .one = one_request, .seed = request_seeds};
+const struct fuzz_target fuzz_wire_answer = {
+    .name = "wire_answer", .one = one_answer, .seed = answer_seeds};
