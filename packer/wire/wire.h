@@ -208,12 +208,13 @@ int wire_step_parse(const char *text, struct wire_step_id *id);
  * read. */
 int wire_program_hash(const char *path, char hash[WIRE_HASH_MAX]);
 
-/* The shape of a command line: which kind of invocation it is, without its values. Its arguments
- * from argv[1] on, joined by blanks, each number as '#' and each file as '/' and its extension: "-n
- * 100 --in=/data/a.mtx" has the shape "-n # --in=/.mtx". "()" without arguments; 16 hex digits
- * (XXH3 of the shape) where it is longer than 63 characters. Printable ASCII only: other bytes
- * become '?'. The first 4 KiB of a longer shape count. It ends before argv[argc], or before a NULL.
- */
+/* Writes the shape of a command line: which kind of invocation it is, without its values. Its
+ * arguments from argv[1] on, joined by blanks: the names of options as they are, each number as
+ * '#', each file as '/' and its extension, any other word as '~' and 16 bits of its hash (XXH3, 4
+ * hex digits): "-n 100 --in=/data/a.mtx fast" has the shape "-n # --in=/.mtx ~0659". Of a short
+ * option the letter is its name, the rest of the word its value. "()" without arguments; 16 hex
+ * digits (XXH3 of the shape) where it is longer than 63 characters. Printable ASCII only. The first
+ * 4 KiB of a longer shape count. It ends before argv[argc], or before a NULL. */
 void wire_args_shape(int argc, char *const *argv, char shape[WIRE_SHAPE_MAX]);
 
 #endif

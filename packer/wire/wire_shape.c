@@ -2,7 +2,9 @@
 /* wire_shape - which kind of invocation a command line is (wire.h).
  *
  * A program does other things to a cache with other options, but much the same with another input
- * of the same kind: options are kept as they are, numbers and the names of files are not. */
+ * of the same kind: the names of options are kept, numbers and the names of files are not. Command
+ * lines hold passwords, tokens and other people's names, too: a word that is none of these stands
+ * there as 16 bits of its hash, by which two kinds are told apart and no word is found out. */
 #include "packer/wire/wire.h"
 
 #include <ctype.h>
@@ -11,7 +13,7 @@
 #include <xxhash.h>
 
 #define LOOKED_AT 4096
-#define EXTENSION_MAX 8
+#define EXTENSION_MAX 4 /* letters and digits of one that is kept */
 
 struct shape {
     char text[LOOKED_AT];
@@ -45,60 +47,120 @@ static size_t number_length(const char *text, size_t length)
     return n;
 }
 
-/* Append text[length] with '#' for each number in it. A sign belongs to the number where nothing
- * stands before it. */
-static void append_words(struct shape *shape, const char *text, size_t length)
+/* Writes text[length] with '#' for each number in it into out[LOOKED_AT]. A sign belongs to the
+ * number where nothing stands before it. Returns its length, which is not greater. */
+static size_t without_numbers(const char *text, size_t length, char *out)
 {
-    for (size_t i = 0; i < length && shape->length < sizeof(shape->text);) {
+    size_t used = 0;
+
+    for (size_t i = 0; i < length;) {
         bool sign = i == 0 && (text[i] == '-' || text[i] == '+');
         size_t n = number_length(text + i + sign, length - i - sign);
 
-        append(shape, n ? '#' : isprint((unsigned char)text[i]) ? text[i] : '?');
+        out[used++] = n ? '#' : text[i];
         i += n ? n + sign : 1;
     }
+    return used;
 }
 
-/* Where the extension of a file's name begins, with its dot: a letter and letters or digits, a few
- * of them. NULL: it has none. */
+static void append_text(struct shape *shape, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        append(shape, text[i]);
+}
+
+/* Appends a word: numbers and what stands between them as they are, else "~" and 16 bits of its
+ * hash, in which its numbers do not count. */
+static void append_word(struct shape *shape, const char *text, size_t length)
+{
+    char word[LOOKED_AT], hash[8];
+
+    length = without_numbers(text, length, word);
+    for (size_t i = 0; i < length; i++)
+        if (!strchr("#-+,:.", word[i]) || !word[i]) {
+            snprintf(hash, sizeof(hash), "~%04x", (unsigned)(XXH3_64bits(word, length) & 0xffff));
+            append_text(shape, hash, strlen(hash));
+            return;
+        }
+    append_text(shape, word, length);
+}
+
+/* Returns where the extension of a file's name begins, behind its dot: a letter, and letters or
+ * digits. NULL: it has none. */
 static const char *extension(const char *text, size_t length)
 {
     const char *dot = memrchr(text, '.', length);
-    size_t n = dot ? (size_t)(text + length - dot) - 1 : 0;
 
-    if (!dot || dot == text || n == 0 || n > EXTENSION_MAX || !isalpha((unsigned char)dot[1]))
+    if (!dot || dot == text || dot + 1 == text + length || !isalpha((unsigned char)dot[1]))
         return NULL;
-    for (size_t i = 1; i <= n; i++)
-        if (!isalnum((unsigned char)dot[i]))
+    for (const char *c = dot + 1; c < text + length; c++)
+        if (!isalnum((unsigned char)*c))
             return NULL;
-    return dot;
+    return dot + 1;
 }
 
-/* A value: a file's name, or words. */
+/* Appends an extension as it is, with '#' for its numbers, where it looks like one; else it may be
+ * the end of a secret. */
+static void append_extension(struct shape *shape, const char *text, size_t length)
+{
+    char word[LOOKED_AT];
+
+    for (size_t i = 0; i < length; i++)
+        if (isupper((unsigned char)text[i]) || length > EXTENSION_MAX) {
+            append_word(shape, text, length);
+            return;
+        }
+    append(shape, '.');
+    append_text(shape, word, without_numbers(text, length, word));
+}
+
+/* Appends a value: a file's name, or words. */
 static void append_value(struct shape *shape, const char *text, size_t length)
 {
     const char *slash = memrchr(text, '/', length), *name = slash ? slash + 1 : text;
-    const char *dot = extension(name, (size_t)(text + length - name));
+    const char *end = text + length, *kind = extension(name, (size_t)(end - name));
 
-    if (slash || dot) {
-        append(shape, '/');
-        if (dot)
-            append_words(shape, dot, (size_t)(text + length - dot));
-    } else {
-        append_words(shape, text, length);
+    if (!slash && !kind) {
+        append_word(shape, text, length);
+        return;
     }
+    append(shape, '/');
+    if (kind)
+        append_extension(shape, kind, (size_t)(end - kind));
 }
 
-/* A word of the command line: an option keeps its name. Of a very long one the beginning counts. */
+/* Returns how many characters of an option are its name: all before the '=' of a long one, if they
+ * are such as names have, and the letter of a short one. 0: it is no option. */
+static size_t name_length(const char *text, size_t length)
+{
+    size_t n = 2;
+
+    if (length < 2 || text[0] != '-' || !(text[1] == '-' || isalpha((unsigned char)text[1])))
+        return 0;
+    while (text[1] == '-' && n < length &&
+           (isalnum((unsigned char)text[n]) || text[n] == '-' || text[n] == '_'))
+        n++;
+    return text[1] != '-' || n == length || text[n] == '=' ? n : 0;
+}
+
+/* Appends a word of the command line: an option's name stays, a variable's, as in NAME=VALUE, is a
+ * word as any other. Of a very long one the beginning counts. */
 static void append_argument(struct shape *shape, const char *text)
 {
-    size_t length = strnlen(text, LOOKED_AT);
+    size_t length = strnlen(text, LOOKED_AT), name = name_length(text, length);
     const char *equals = memchr(text, '=', length);
-    size_t name = equals ? (size_t)(equals - text) + 1 : 0;
+    char clear[LOOKED_AT];
 
-    if (memchr(text, '/', name)) /* a path that has a '=' in it */
-        name = 0;
-    append_words(shape, text, name);
-    append_value(shape, text + name, length - name);
+    if (strcmp(text, "-") == 0 || name > 0)
+        append_text(shape, clear, without_numbers(text, name ? name : 1, clear));
+    else if (equals && !memchr(text, '/', (size_t)(equals - text)))
+        append_word(shape, text, name = (size_t)(equals - text));
+    if (name < length && text[name] == '=') {
+        append(shape, '=');
+        name++;
+    }
+    if (name < length && strcmp(text, "-") != 0)
+        append_value(shape, text + name, length - name);
 }
 
 void wire_args_shape(int argc, char *const *argv, char shape[WIRE_SHAPE_MAX])
