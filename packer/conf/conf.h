@@ -26,12 +26,15 @@ enum conf_enforcement {
 extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL */
 
 enum conf_switch { CONF_OFF, CONF_ON };
+enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
 
 struct conf {
     char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
     char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
                                 */
     char profile_db[PATH_MAX]; /* profile store (SQLite) */
+    char profile_group[64];    /* who may read its file, beside root; "" nobody */
+    enum conf_sharing profile_sharing; /* what a user's runs tell of others' */
     char machine_profile[PATH_MAX]; /* bandwidths and latencies of the node; absent: none known */
     char topology[PATH_MAX];    /* "" this machine, else an hwloc XML file or a synthetic string */
     char cgroup_name[64];       /* name of berth's own cgroup */

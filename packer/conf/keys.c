@@ -35,6 +35,7 @@ static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
+static const char *const sharing_words[] = {"off", "median", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
 const struct conf_key conf_key[] = {
@@ -43,7 +44,17 @@ const struct conf_key conf_key[] = {
     {"state_dir", START, RUNSTATEDIR "/berth", PATH, FIELD(state_dir),
      "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
     {"profile_db", START, LOCALSTATEDIR "/lib/berth/profiles.db", PATH, FIELD(profile_db),
-     "Profile store, written by berthctl profile and read at each launch."},
+     "Profile store, read at each launch; only root may read and write the file, others are told "
+     "of "
+     "their own rows by berthd."},
+    {"profile_group", START, "", TEXT, FIELD(profile_group),
+     "A group that may read all of the profile store's file. Empty: as the file is, made for "
+     "root's "
+     "group."},
+    {"profile_sharing", LIVE, "off", CHOICE(sharing_words), FIELD(profile_sharing),
+     "What is known of a program where its user has not run it yet, and root has not profiled it: "
+     "nothing (off), or the median of what it was counted to do for at least three other users. "
+     "The median tells nobody who they are, but that there are some."},
     {"machine_profile", START, LOCALSTATEDIR "/lib/berth/machine.json", PATH,
      FIELD(machine_profile),
      "What this node's memory can do, written by berthctl calibrate and read at start. Without it "

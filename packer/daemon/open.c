@@ -31,7 +31,8 @@ static int open_profiles(struct packer *packer, struct berth_error *err)
 {
     struct berth_error why;
 
-    if (profiles_attach(&packer->profiles, packer->conf.profile_db, err) < 0)
+    if (profiles_attach(&packer->profiles, packer->conf.profile_db, packer->conf.profile_group,
+                        err) < 0)
         return -1;
     if (profiles_readable(packer->profiles, &why) < 0)
         log_warn("profiles: %s; going on without", why.text);

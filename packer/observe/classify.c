@@ -89,15 +89,16 @@ void classify_profile(struct packer *packer, struct step *step)
 bool classify_program(const struct packer *packer, size_t program, struct step_profile *known)
 {
     const char *key = packer->programs.program[program].key;
+    uint32_t uid = packer->programs.program[program].uid;
     struct profile best, distances;
     struct berth_error err;
     bool has;
 
     profile_init(known);
-    if (!is_found(program_profile_of(packer, key, &best, &err), key, &best, &err))
+    if (!is_found(program_profile_of(packer, uid, key, &best, &err), key, &best, &err))
         return false;
     has = best.llc_ways == 0 &&
-          is_found(program_distances_of(packer, key, &distances, &err), key, &distances, &err);
+          is_found(program_distances_of(packer, uid, key, &distances, &err), key, &distances, &err);
     take_known(known, &best, has ? &distances : NULL);
     return true;
 }

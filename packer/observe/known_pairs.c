@@ -3,30 +3,46 @@
 #include "packer/observe/known_pairs.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "packer/steps/program.h"
 
 struct loading {
     struct packer *packer;
+    size_t program; /* the one that is asked for; PROGRAM_NONE: all */
     time_t now;
 };
 
-/* Translates a row. Returns -1 where there are no numbers for its programs. */
-static int pair_of(struct packer *packer, const struct profile_pair *row, time_t now,
-                   struct pair *pair)
+/* Returns the number of a program that a row names. One of root's stands for every user's: for that
+ * which is asked for, or for one that runs now. */
+static size_t number_of(const struct loading *loading, uint32_t uid, const char *key)
 {
-    size_t number = programs_number(&packer->programs, row->key);
+    struct programs *programs = &loading->packer->programs;
+    size_t number = PROGRAM_NONE;
+
+    if (uid == PROFILE_EVERYBODY && loading->program != PROGRAM_NONE)
+        number = strcmp(programs->program[loading->program].key, key) == 0
+                     ? loading->program
+                     : programs_find_live(programs, key);
+    return number != PROGRAM_NONE ? number : programs_number(programs, uid, key);
+}
+
+/* Translates a row. Returns -1 where there are no numbers for its programs. */
+static int pair_of(const struct loading *loading, const struct profile_pair *row, struct pair *pair)
+{
+    size_t number = number_of(loading, row->uid, row->key);
 
     *pair = (struct pair){.slowdown = row->slowdown,
                           .error = row->error,
                           .windows = row->windows,
-                          .age_s = fmax((double)(now - row->measured_at), 0)};
+                          .age_s = fmax((double)(loading->now - row->measured_at), 0)};
     if (number == PROGRAM_NONE || row->cores > UINT16_MAX)
         return -1;
     pair->self = (struct pair_part){(uint16_t)number, (uint16_t)row->cores};
     for (size_t i = 0; i < row->n; i++) {
-        number = programs_number(&packer->programs, row->beside[i].key);
+        number = number_of(loading, row->beside[i].uid, row->beside[i].key);
         if (number == PROGRAM_NONE || row->beside[i].cores > UINT16_MAX ||
             pair_add(pair, (uint16_t)number, (uint16_t)row->beside[i].cores) < 0)
             return -1;
@@ -36,47 +52,59 @@ static int pair_of(struct packer *packer, const struct profile_pair *row, time_t
 
 static int load(const struct profile_pair *row, void *arg)
 {
-    struct loading *loading = arg;
+    const struct loading *loading = arg;
     struct program *program;
     struct pair pair;
 
-    if (pair_of(loading->packer, row, loading->now, &pair) < 0)
+    if (pair_of(loading, row, &pair) < 0)
         return 0;
     pairs_put(&loading->packer->pairs, &pair);
     program = &loading->packer->programs.program[pair.self.program];
     program->windows += pair.windows;
-    program->asked = true;
+    if (row->uid == program->uid)
+        program->asked = true;
     return 0;
 }
 
-static void load_pairs(struct packer *packer, const char *key, size_t most)
+static void load_pairs(struct packer *packer, size_t program, enum profile_pairs which, size_t most)
 {
-    struct loading loading = {packer, time(NULL)};
+    struct loading loading = {packer, program, time(NULL)};
     uint64_t days = packer->conf.profile_age_days;
+    struct profile_pairs_query query = {.machine = packer->machine_type,
+                                        .which = which,
+                                        .oldest = days ? loading.now - (int64_t)days * 86400 : 0,
+                                        .most = most};
     struct berth_error err;
+    char key[PROFILE_KEY_MAX];
 
-    if (profiles_each_pair(packer->profiles, key, packer->machine_type,
-                           days ? loading.now - (int64_t)days * 86400 : 0, most, load, &loading,
-                           &err) < 0)
+    if (program != PROGRAM_NONE) {
+        query.uid = packer->programs.program[program].uid;
+        snprintf(key, sizeof(key), "%s", packer->programs.program[program].key);
+        query.key = key;
+    }
+    if (profiles_each_pair(packer->profiles, &query, load, &loading, &err) < 0)
         log_debug("profiles: %s", err.text); /* who opened the store has told it */
 }
 
 void known_pairs_open(struct packer *packer)
 {
-    load_pairs(packer, NULL, KNOWN_PAIRS_MAX);
+    load_pairs(packer, PROGRAM_NONE, PROFILE_PAIRS_USERS, KNOWN_PAIRS_MAX);
 }
 
 void known_pairs_begin(struct packer *packer, const struct step *step)
 {
     struct program *program;
-    char key[PROFILE_KEY_MAX];
 
     if (step->program == PROGRAM_NONE)
         return;
     program = &packer->programs.program[step->program];
-    if (program->asked)
+    if (!program->asked_root) {
+        program->asked_root = true;
+        load_pairs(packer, step->program, PROFILE_PAIRS_ROOT, KNOWN_PAIRS_OF_ONE);
+        program = &packer->programs.program[step->program]; /* more programs may have come */
+    }
+    if (program->asked || program->uid == PROFILE_EVERYBODY)
         return;
     program->asked = true;
-    program_key(step, key);
-    load_pairs(packer, key, KNOWN_PAIRS_OF_ONE);
+    load_pairs(packer, step->program, PROFILE_PAIRS_OF, KNOWN_PAIRS_OF_ONE);
 }

@@ -35,7 +35,7 @@ struct batch {
 };
 
 struct learner {
-    char path[PATH_MAX];
+    char path[PATH_MAX], group[64];
     _Atomic uint64_t max_age_days;
     time_t aged_at; /* the thread's own */
     struct worker worker;
@@ -92,7 +92,7 @@ static int write_batch(struct learner *learner, const struct batch *batch, struc
     struct profiles *store;
     int rc;
 
-    if (profiles_open(&store, learner->path, true, err) < 0)
+    if (profiles_open_group(&store, learner->path, true, learner->group, err) < 0)
         return -1;
     rc = put_rows(store, &batch->entries, batch->n, err);
     if (rc == 0 && age && (rc = profiles_age(store, learner->max_age_days, err)) >= 0)
@@ -176,7 +176,7 @@ static void run(void *arg)
 
 /* ---- the event loop's side ---- */
 
-struct learner *learn_open(const char *path, uint64_t max_age_days)
+struct learner *learn_open(const char *path, const char *group, uint64_t max_age_days)
 {
     struct learner *learner = calloc(1, sizeof(*learner));
     struct berth_error err;
@@ -184,6 +184,7 @@ struct learner *learn_open(const char *path, uint64_t max_age_days)
     if (!learner)
         return NULL;
     snprintf(learner->path, sizeof(learner->path), "%s", path);
+    snprintf(learner->group, sizeof(learner->group), "%s", group);
     learner->max_age_days = max_age_days;
     STAILQ_INIT(&learner->queue.entries);
     if (worker_open(&learner->worker, run, learner, &err) == 0)
@@ -200,7 +201,7 @@ void learn_configure(struct packer *packer)
     if (packer->learner)
         packer->learner->max_age_days = conf->profile_age_days;
     else if (conf->learn == CONF_ON)
-        packer->learner = learn_open(conf->profile_db, conf->profile_age_days);
+        packer->learner = learn_open(conf->profile_db, conf->profile_group, conf->profile_age_days);
 }
 
 bool learn_wanted(const struct packer *packer)

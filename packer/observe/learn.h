@@ -18,9 +18,10 @@ struct learner;
 struct packer;
 struct step;
 
-/* Starts to write to the store at `path`, and to forget samples older than so many days (0: never)
- * once a day. Returns NULL when there is no thread to be had: nothing is learned then. */
-struct learner *learn_open(const char *path, uint64_t max_age_days);
+/* Starts to write to the store at `path`, which the group may read (""; nobody), and to forget
+ * samples older than so many days (0: never) once a day. Returns NULL when there is no thread to be
+ * had: nothing is learned then. */
+struct learner *learn_open(const char *path, const char *group, uint64_t max_age_days);
 
 /* Does what `learn` and `profile_age` of berth.conf say, at the start and when they have changed. A
  * learner that is not wanted any more stays, and gets nothing. */

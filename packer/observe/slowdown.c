@@ -187,12 +187,14 @@ static void save(struct packer *packer, const struct step *step, struct set *set
 
     if (!learn_wanted(packer) || !measure(step, set, &set->unsaved, &pair))
         return;
+    row.uid = program[pair.self.program].uid;
     row.key = program[pair.self.program].key;
     row.cores = pair.self.cores;
     row.n = pair.n;
     for (size_t i = 0; i < pair.n; i++)
         row.beside[i] =
-            (struct profile_beside){program[pair.beside[i].program].key, pair.beside[i].cores};
+            (struct profile_beside){program[pair.beside[i].program].key, pair.beside[i].cores,
+                                    program[pair.beside[i].program].uid};
     row.slowdown = pair.slowdown;
     row.error = pair.error;
     row.windows = pair.windows;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_WAIT_MS 10
@@ -12,8 +13,13 @@
 #define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
 
 #define SCHEMA "profile"
-#define SCHEMA_VERSION 2
-#define SCHEMA_PAIRS 2 /* the first that has pairs */
+#define SCHEMA_VERSION 3
+
+/* What is taken over into schema 3. Only root could write profiles and demands; samples and pairs
+ * were counted of anybody's runs. A shape of before had the words of a command line in it, and a
+ * command its arguments: they are left behind, and the rows stay apart. */
+#define SHAPE "CASE WHEN shape GLOB '*[A-Za-z]*' THEN 'before 3, ' || rowid ELSE shape END"
+#define COMMAND "substr(command, 1, instr(command || ' ', ' ') - 1)"
 
 static const sql_migration migration[SCHEMA_VERSION] = {
     {
@@ -61,6 +67,62 @@ static const sql_migration migration[SCHEMA_VERSION] = {
 
         "CREATE INDEX pair_newest ON pair (measured_at)",
     },
+    {
+        /* Rows have a user. */
+        "ALTER TABLE profile RENAME TO profile_2",
+        "CREATE TABLE profile ("
+        " uid INTEGER NOT NULL, key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
+        " llc_bytes INTEGER NOT NULL, llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
+        " machine TEXT NOT NULL, command TEXT NOT NULL, hits TEXT NOT NULL, misses REAL NOT NULL,"
+        " misses_error REAL, accesses REAL NOT NULL, accesses_error REAL,"
+        " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"
+        " measured_at INTEGER NOT NULL, source TEXT NOT NULL, instructions_per_s REAL,"
+        " PRIMARY KEY (key, uid, shape, geometry, llc_bytes, llc_ways, line_bytes))",
+        "INSERT INTO profile SELECT 0, key, " SHAPE ", geometry, llc_bytes, llc_ways, line_bytes,"
+        " machine, " COMMAND ", hits, misses, misses_error, accesses, accesses_error, instructions,"
+        " refs, truncated, measured_at, source, instructions_per_s FROM profile_2;"
+        "DROP TABLE profile_2",
+        "CREATE INDEX profile_owner ON profile (uid, measured_at)",
+
+        "ALTER TABLE demand RENAME TO demand_2",
+        "CREATE TABLE demand (uid INTEGER NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,"
+        " PRIMARY KEY (key, uid))",
+        "INSERT INTO demand SELECT 0, key, body FROM demand_2; DROP TABLE demand_2",
+
+        "ALTER TABLE sample RENAME TO sample_2",
+        "CREATE TABLE sample ("
+        " uid INTEGER NOT NULL, key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
+        " machine TEXT NOT NULL, co_run INTEGER NOT NULL, source TEXT NOT NULL,"
+        " command TEXT NOT NULL, llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
+        " windows REAL NOT NULL, seconds REAL NOT NULL, instructions REAL NOT NULL,"
+        " runs INTEGER NOT NULL, measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"
+        " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"
+        " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"
+        " instructions_per_s REAL, instructions_per_s_error REAL,"
+        " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"
+        " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"
+        " switches_per_s REAL, switches_per_s_error REAL,"
+        " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"
+        " intensity REAL, intensity_error REAL,"
+        " PRIMARY KEY (key, uid, shape, geometry, machine, co_run, source))",
+        "INSERT INTO sample SELECT 4294967294, key, " SHAPE ", geometry, machine, co_run, source,"
+        " command, llc_bytes, line_bytes, windows, seconds, instructions, runs, measured_at, "
+        "misses,"
+        " misses_error, accesses, accesses_error, cycles, cycles_error, stalls, stalls_error,"
+        " reads_remote, reads_remote_error, instructions_per_s, instructions_per_s_error,"
+        " bytes_per_s, bytes_per_s_error, cpus, cpus_error, run_delay, run_delay_error, lock_wait,"
+        " lock_wait_error, switches_per_s, switches_per_s_error, occupancy_bytes,"
+        " occupancy_bytes_error, rss_bytes, rss_bytes_error, intensity, intensity_error"
+        " FROM sample_2; DROP TABLE sample_2",
+        "CREATE INDEX sample_newest ON sample (key, uid, co_run, measured_at, machine)",
+        "CREATE INDEX sample_owner ON sample (uid, measured_at)",
+
+        "ALTER TABLE pair_program RENAME TO pair_program_2",
+        "CREATE TABLE pair_program (id INTEGER PRIMARY KEY, uid INTEGER NOT NULL,"
+        " key TEXT NOT NULL, UNIQUE (key, uid));"
+        "INSERT INTO pair_program SELECT id, 4294967294, key FROM pair_program_2;"
+        "DROP TABLE pair_program_2; CREATE INDEX pair_program_owner ON pair_program (uid)",
+    },
 };
 
 struct sql_statement *profiles_prepare(struct profiles *store, const char *sql, const char *key,
@@ -84,6 +146,47 @@ int profiles_run(struct sql_statement *statement, struct berth_error *err)
     return rc;
 }
 
+void profiles_bind_query(struct sql_statement *statement, const struct profile_query *query)
+{
+    const char *text[] = {query->key, query->shape, query->geometry, query->machine};
+    int64_t oldest = query->max_age_days ? time(NULL) - (int64_t)query->max_age_days * 86400 : 0;
+
+    for (size_t i = 0; i < 4; i++)
+        sql_bind_text(statement, i, text[i] ? text[i] : "");
+    sql_bind_int(statement, 4, (int64_t)query->llc_bytes);
+    sql_bind_int(statement, 5, oldest);
+    sql_bind_int(statement, 6, query->uid);
+}
+
+void profiles_bind_owner(struct sql_statement *statement, const uint32_t *uid)
+{
+    if (uid)
+        sql_bind_int(statement, 1, *uid);
+    else
+        sql_bind_null(statement, 1);
+}
+
+#define ROWS_MAX 4096
+
+struct sql_statement *profiles_prepare_rows(struct profiles *store, const char *select,
+                                            const char *order, const struct profile_rows *rows,
+                                            struct berth_error *err)
+{
+    struct sql_statement *statement;
+    char sql[ROWS_MAX];
+
+    snprintf(sql, sizeof(sql), "%s WHERE (?1 IS NULL OR key = ?1)%s ORDER BY %s LIMIT ?2 OFFSET ?3",
+             select, rows->uid ? " AND uid = ?4" : "", order);
+    statement = profiles_prepare(store, sql, rows->key, err);
+    if (!statement)
+        return NULL;
+    sql_bind_int(statement, 1, rows->most);
+    sql_bind_int(statement, 2, rows->skip);
+    if (rows->uid)
+        sql_bind_int(statement, 3, *rows->uid);
+    return statement;
+}
+
 /* ---- the file ---- */
 
 static void disconnect(struct profiles *store)
@@ -96,7 +199,6 @@ static void disconnect(struct profiles *store)
     sql_close(store->sql);
     store->sql = NULL;
     store->ready = false;
-    store->version = 0;
 }
 
 /* Has the file open that the path names now, if there is one. Returns 0, with store->sql NULL where
@@ -105,8 +207,9 @@ static int refresh(struct profiles *store, struct berth_error *err)
 {
     const struct sql_options options = {.writable = store->writable,
                                         .what = "profile store",
+                                        .group = store->group,
                                         .wait_ms = store->writable ? WRITE_WAIT_MS : READ_WAIT_MS,
-                                        .everybody = true};
+                                        .rollback = true};
 
     if (store->sql && !sql_is_current(store->sql))
         disconnect(store);
@@ -137,29 +240,37 @@ static int check_schema(struct profiles *store, struct berth_error *err)
     return version;
 }
 
+/* Brings the file to the present schema. */
+static int migrate(struct profiles *store, struct berth_error *err)
+{
+    struct berth_error why;
+    int rc = sql_run(store->sql, "PRAGMA query_only = OFF", err);
+
+    if (rc == 0)
+        rc = sql_migrate(store->sql, SCHEMA, migration, SCHEMA_VERSION, err);
+    if (!store->writable)
+        sql_run(store->sql, "PRAGMA query_only = ON", &why);
+    store->ready = rc == 0;
+    return rc;
+}
+
 int profiles_readable(struct profiles *store, struct berth_error *err)
 {
-    int rc;
+    struct berth_error why;
+    int version;
 
     if (refresh(store, err) < 0)
         return -1;
     if (!store->sql || store->ready)
         return store->ready;
-    rc = check_schema(store, err);
-    store->ready = rc >= 1;
-    store->version = rc >= 1 ? rc : 0;
-    return rc < 0 ? -1 : store->ready;
-}
-
-int profiles_have_pairs(struct profiles *store, struct berth_error *err)
-{
-    int rc = profiles_readable(store, err);
-
-    if (rc == 1 && store->version < SCHEMA_PAIRS) { /* a writer may have changed that */
-        store->ready = false;
-        rc = profiles_readable(store, err);
-    }
-    return rc == 1 ? store->version >= SCHEMA_PAIRS : rc;
+    version = check_schema(store, err);
+    if (version > 0 && version < SCHEMA_VERSION && migrate(store, &why) < 0)
+        return berth_error_set(err,
+                               "%.300s: schema %d of an older berth, which cannot be brought "
+                               "to %d: %.150s",
+                               store->path, version, SCHEMA_VERSION, why.text);
+    store->ready = version > 0;
+    return version < 0 ? -1 : store->ready;
 }
 
 /* The present schema, in a file that is made where it is missing. */
@@ -167,11 +278,7 @@ static int have_schema(struct profiles *store, struct berth_error *err)
 {
     int rc = profiles_readable(store, err);
 
-    if (rc >= 0 && store->version < SCHEMA_VERSION) {
-        store->ready = false;
-        rc = sql_migrate(store->sql, SCHEMA, migration, SCHEMA_VERSION, err);
-    }
-    return rc < 0 ? -1 : 0;
+    return rc == 0 ? migrate(store, err) : rc < 0 ? -1 : 0;
 }
 
 int profiles_write(struct profiles *store,
@@ -189,7 +296,8 @@ int profiles_write(struct profiles *store,
 }
 
 /* A store that nothing has been read of yet. NULL and err. */
-static struct profiles *store_new(const char *path, bool writable, struct berth_error *err)
+static struct profiles *store_new(const char *path, bool writable, const char *group,
+                                  struct berth_error *err)
 {
     struct profiles *store = NULL;
 
@@ -200,13 +308,20 @@ static struct profiles *store_new(const char *path, bool writable, struct berth_
     if (!store)
         return NULL;
     strcpy(store->path, path);
+    snprintf(store->group, sizeof(store->group), "%s", group ? group : "");
     store->writable = writable;
     return store;
 }
 
 int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err)
 {
-    struct profiles *store = store_new(path, writable, err);
+    return profiles_open_group(out, path, writable, NULL, err);
+}
+
+int profiles_open_group(struct profiles **out, const char *path, bool writable, const char *group,
+                        struct berth_error *err)
+{
+    struct profiles *store = store_new(path, writable, group, err);
 
     if (!store)
         return -1;
@@ -218,9 +333,10 @@ int profiles_open(struct profiles **out, const char *path, bool writable, struct
     return 0;
 }
 
-int profiles_attach(struct profiles **out, const char *path, struct berth_error *err)
+int profiles_attach(struct profiles **out, const char *path, const char *group,
+                    struct berth_error *err)
 {
-    *out = store_new(path, false, err);
+    *out = store_new(path, false, group, err);
     return *out ? 0 : -1;
 }
 

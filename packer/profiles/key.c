@@ -92,8 +92,9 @@ static void consider(struct meant *meant, const char *key, const char *text)
     meant->n++;
 }
 
-#define KEYS "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample"
-#define KEYS_PAIRS " UNION SELECT key FROM pair_program"
+#define KEYS                                                                                       \
+    "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample"            \
+    " UNION SELECT key FROM pair_program"
 
 int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_KEY_MAX],
                      struct berth_error *err)
@@ -104,8 +105,7 @@ int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_
 
     if (rc != 1 || !text[0])
         return rc < 0 ? -1 : 0;
-    rc = profiles_have_pairs(store, err);
-    row = rc < 0 ? NULL : profiles_prepare(store, rc ? KEYS KEYS_PAIRS : KEYS, NULL, err);
+    row = profiles_prepare(store, KEYS, NULL, err);
     while ((rc = row ? sql_step(row, err) : -1) == 1)
         consider(&meant, sql_text(row, 0), text);
     sql_finish(row);

@@ -4,6 +4,8 @@ libpacker_la_SOURCES += \
 	packer/profiles/demand.c \
 	packer/profiles/forget.c \
 	packer/profiles/key.c \
+	packer/profiles/median.c \
+	packer/profiles/page.c \
 	packer/profiles/pair.c \
 	packer/profiles/pair_forget.c \
 	packer/profiles/pair_json.c \

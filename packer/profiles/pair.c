@@ -47,14 +47,26 @@ void profile_pair_merge(struct profile_pair *known, const struct profile_pair *n
 
 /* ---- numbers for texts ---- */
 
-/* Finds the number of a text, which is given one where it has none. Returns -1 and err. */
+/* Prepares a statement with a text (?1) and, where it has one, a user (?2). */
+static struct sql_statement *prepare_text(struct profiles *store, const char *sql, const char *text,
+                                          const uint32_t *uid, struct berth_error *err)
+{
+    struct sql_statement *statement = profiles_prepare(store, sql, text, err);
+
+    if (statement && uid)
+        sql_bind_int(statement, 1, *uid);
+    return statement;
+}
+
+/* Finds the number of a text, of that user, which is given one where it has none. Returns -1 and
+ * err. */
 static int64_t number_of(struct profiles *store, const char *find, const char *insert,
-                         const char *text, struct berth_error *err)
+                         const char *text, const uint32_t *uid, struct berth_error *err)
 {
     int64_t id = -1;
 
     for (int turn = 0; turn < 2 && id < 0; turn++) {
-        struct sql_statement *row = profiles_prepare(store, find, text, err);
+        struct sql_statement *row = prepare_text(store, find, text, uid, err);
         int rc = row ? sql_step(row, err) : -1;
 
         if (rc == 1)
@@ -63,7 +75,7 @@ static int64_t number_of(struct profiles *store, const char *find, const char *i
         if (rc < 0)
             return -1;
         if (id < 0 && turn == 0) {
-            row = profiles_prepare(store, insert, text, err);
+            row = prepare_text(store, insert, text, uid, err);
             if (!row || profiles_run(row, err) < 0)
                 return -1;
         }
@@ -71,16 +83,17 @@ static int64_t number_of(struct profiles *store, const char *find, const char *i
     return id;
 }
 
-static int64_t program_number(struct profiles *store, const char *key, struct berth_error *err)
+static int64_t program_number(struct profiles *store, const char *key, uint32_t uid,
+                              struct berth_error *err)
 {
-    return number_of(store, "SELECT id FROM pair_program WHERE key = ?1",
-                     "INSERT INTO pair_program (key) VALUES (?1)", key, err);
+    return number_of(store, "SELECT id FROM pair_program WHERE key = ?1 AND uid = ?2",
+                     "INSERT INTO pair_program (key, uid) VALUES (?1, ?2)", key, &uid, err);
 }
 
 static int64_t machine_number(struct profiles *store, const char *machine, struct berth_error *err)
 {
     return number_of(store, "SELECT id FROM pair_machine WHERE machine = ?1",
-                     "INSERT INTO pair_machine (machine) VALUES (?1)", machine, err);
+                     "INSERT INTO pair_machine (machine) VALUES (?1)", machine, NULL, err);
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -106,14 +119,15 @@ static int identify(struct profiles *store, const struct profile_pair *pair,
 {
     struct pair_row_part part[PROFILE_BESIDE_MAX];
 
-    identity->program = program_number(store, pair->key, err);
+    identity->program = program_number(store, pair->key, pair->uid, err);
     identity->machine = machine_number(store, pair->machine, err);
     identity->cores = pair->cores;
     if (identity->program < 0 || identity->machine < 0)
         return -1;
     for (size_t i = 0; i < pair->n; i++) {
-        part[i] = (struct pair_row_part){program_number(store, pair->beside[i].key, err),
-                                         pair->beside[i].cores};
+        part[i] = (struct pair_row_part){
+            program_number(store, pair->beside[i].key, pair->beside[i].uid, err),
+            pair->beside[i].cores};
         if (part[i].id < 0)
             return -1;
     }
@@ -270,7 +284,10 @@ int pair_parse_beside(const char *text, struct pair_row_part part[PROFILE_BESIDE
 
 static int compare_beside(const void *a, const void *b)
 {
-    return strcmp(((const struct profile_beside *)a)->key, ((const struct profile_beside *)b)->key);
+    const struct profile_beside *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+
+    return order ? order : (x->uid > y->uid) - (x->uid < y->uid);
 }
 
 /* Fills in the neighbours' keys, in their order, each to be freed. Returns 0, or -1 and err. */
@@ -284,7 +301,8 @@ static int read_beside(const struct profiles *store, struct sql_statement *name,
     for (int i = 0; i < n; i++) {
         sql_bind_int(name, 0, part[i].id);
         if (sql_step(name, err) == 1) {
-            pair->beside[i] = (struct profile_beside){strdup(sql_text(name, 0)), part[i].cores};
+            pair->beside[i] = (struct profile_beside){strdup(sql_text(name, 0)), part[i].cores,
+                                                      (uint32_t)sql_int(name, 1)};
             pair->n += pair->beside[i].key != NULL;
         }
         sql_reset(name);
@@ -303,43 +321,68 @@ static void free_beside(struct profile_pair *pair)
         free((char *)(uintptr_t)pair->beside[i].key);
 }
 
+/* The rows of all, or with users of one kind; of the key, or those in which it has any part. */
 #define EACH                                                                                       \
-    "SELECT p.key, m.machine, pair.cores, pair.beside, " FIGURES " FROM pair"                      \
-    " JOIN pair_program AS p ON p.id = pair.program JOIN pair_machine AS m ON m.id = pair.machine" \
-    " WHERE (?1 IS NULL OR p.key = ?1) AND (?2 IS NULL OR m.machine = ?2) AND measured_at >= ?3"   \
-    " ORDER BY measured_at DESC, p.key, m.machine, pair.cores, slowdown, error LIMIT ?4"
-#define EACH_OF_KEY                                                                                \
-    "SELECT p.key, m.machine, pair.cores, pair.beside, " FIGURES " FROM pair_program AS p"         \
+    "SELECT p.key, m.machine, pair.cores, pair.beside, " FIGURES ", p.uid FROM pair_program AS p"  \
     " JOIN pair ON pair.program = p.id JOIN pair_machine AS m ON m.id = pair.machine"              \
-    " WHERE p.key = ?1 AND (?2 IS NULL OR m.machine = ?2) AND measured_at >= ?3"                   \
-    " ORDER BY measured_at DESC, m.machine, pair.cores, slowdown, error LIMIT ?4"
+    " WHERE (?2 IS NULL OR m.machine = ?2) AND measured_at >= ?3"
+#define ORDER                                                                                      \
+    " ORDER BY measured_at DESC, p.key, p.uid, m.machine, pair.cores, slowdown, error LIMIT ?4"    \
+    " OFFSET ?6"
+#define HAS_PART                                                                                   \
+    " AND (p.key = ?1 OR EXISTS (SELECT 1 FROM pair_program AS q WHERE q.key = ?1 AND q.uid = 0"   \
+    " AND instr(',' || pair.beside, ',' || q.id || '*') > 0))"
 
-int profiles_each_pair(struct profiles *store, const char *key, const char *machine, int64_t oldest,
-                       size_t most, int (*visit)(const struct profile_pair *, void *), void *arg,
+static const char *const each_sql[][2] = {
+    [PROFILE_PAIRS_ALL] = {EACH ORDER, EACH " AND p.key = ?1" ORDER},
+    [PROFILE_PAIRS_USERS] = {EACH " AND p.uid <> 0" ORDER,
+                             EACH " AND p.uid <> 0 AND p.key = ?1" ORDER},
+    [PROFILE_PAIRS_OF] = {EACH " AND p.uid = ?5" ORDER,
+                          EACH " AND p.uid = ?5 AND p.key = ?1" ORDER},
+    [PROFILE_PAIRS_ROOT] = {EACH " AND p.uid = 0" ORDER, EACH " AND p.uid = 0" HAS_PART ORDER},
+};
+
+/* Prepares and binds what asks for the pairs. */
+static struct sql_statement *ask(struct profiles *store, const struct profile_pairs_query *query,
+                                 struct berth_error *err)
+{
+    struct sql_statement *row =
+        profiles_prepare(store, each_sql[query->which][query->key != NULL], query->key, err);
+
+    if (!row)
+        return NULL;
+    if (query->machine)
+        sql_bind_text(row, 1, query->machine);
+    else
+        sql_bind_null(row, 1);
+    sql_bind_int(row, 2, query->oldest);
+    sql_bind_int(row, 3, query->most ? (int64_t)query->most : -1);
+    if (query->which == PROFILE_PAIRS_OF)
+        sql_bind_int(row, 4, query->uid);
+    sql_bind_int(row, 5, (int64_t)query->skip);
+    return row;
+}
+
+int profiles_each_pair(struct profiles *store, const struct profile_pairs_query *query,
+                       int (*visit)(const struct profile_pair *, void *), void *arg,
                        struct berth_error *err)
 {
     struct sql_statement *row, *name;
     struct profile_pair pair;
-    int rc = profiles_have_pairs(store, err), stop = 0;
+    int rc = profiles_readable(store, err), stop = 0;
 
     if (rc != 1)
         return rc;
-    row = profiles_prepare(store, key ? EACH_OF_KEY : EACH, key, err);
-    name = row ? profiles_prepare(store, "SELECT key FROM pair_program WHERE id = ?1", NULL, err)
-               : NULL;
-    if (name) {
-        if (machine)
-            sql_bind_text(row, 1, machine);
-        else
-            sql_bind_null(row, 1);
-        sql_bind_int(row, 2, oldest);
-        sql_bind_int(row, 3, most ? (int64_t)most : -1);
-    }
+    row = ask(store, query, err);
+    name =
+        row ? profiles_prepare(store, "SELECT key, uid FROM pair_program WHERE id = ?1", NULL, err)
+            : NULL;
     while (!stop && (rc = name ? sql_step(row, err) : -1) == 1) {
         pair.key = sql_text(row, 0);
         pair.machine = sql_text(row, 1);
         pair.cores = (uint32_t)sql_int(row, 2);
         read_figures(row, 4, &pair);
+        pair.uid = (uint32_t)sql_int(row, 10);
         rc = read_beside(store, name, sql_text(row, 3), &pair, err);
         stop = rc == 0 ? visit(&pair, arg) : -1;
         free_beside(&pair);

@@ -98,15 +98,17 @@ static int forget_nameless(struct profiles *store, struct berth_error *err)
     return rc;
 }
 
-int profiles_forget_pairs(struct profiles *store, const char *key, struct berth_error *err)
+int profiles_forget_pairs(struct profiles *store, const uint32_t *uid, const char *key,
+                          struct berth_error *err)
 {
-    struct sql_statement *statement = profiles_prepare(
-        store,
-        "DELETE FROM pair WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM pair_program AS p"
-        " WHERE p.key = ?1 AND (p.id = pair.program"
-        " OR instr(',' || pair.beside, ',' || p.id || '*') > 0))",
-        key, err);
-    int rows = statement ? profiles_run(statement, err) : -1;
+    struct sql_statement *statement =
+        profiles_prepare(store, "DELETE FROM pair WHERE " PROFILE_PAIRS_MEANT, key, err);
+    int rows;
+
+    if (!statement)
+        return -1;
+    profiles_bind_owner(statement, uid);
+    rows = profiles_run(statement, err);
 
     return rows < 0 || forget_nameless(store, err) < 0 ? -1 : rows;
 }
@@ -118,6 +120,15 @@ int profiles_age_pairs(struct profiles *store, int64_t oldest, struct berth_erro
                     "DELETE FROM pair WHERE measured_at < ?1 OR measured_at < (SELECT"
                     " measured_at FROM pair ORDER BY measured_at DESC LIMIT 1 OFFSET ?2 - 1)",
                     oldest, PROFILE_PAIRS_MAX, err);
+    int more = rows < 0 ? -1
+                        : run_numbers(store,
+                                      "WITH ranked AS (SELECT program, machine, cores, beside,"
+                                      " row_number() OVER (PARTITION BY p.uid ORDER BY measured_at"
+                                      " DESC) AS n FROM pair JOIN pair_program AS p ON p.id ="
+                                      " program WHERE p.uid <> 0) DELETE FROM pair WHERE (program,"
+                                      " machine, cores, beside) IN (SELECT program, machine, cores,"
+                                      " beside FROM ranked WHERE n > ?2)",
+                                      0, PROFILE_ROWS_OF_ONE, err);
 
-    return rows < 0 || forget_nameless(store, err) < 0 ? -1 : rows;
+    return more < 0 || forget_nameless(store, err) < 0 ? -1 : rows + more;
 }

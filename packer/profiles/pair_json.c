@@ -11,6 +11,7 @@
 #define PAIR_CORES_MAX 65535
 
 static const struct json_field pair_fields[] = {
+    JSON_FIELD(struct profile_pair, "uid", uid, OPTIONAL),
     JSON_RANGE(struct profile_pair, "cores", cores, REQUIRED, 1, PAIR_CORES_MAX),
     JSON_RANGE(struct profile_pair, "slowdown", slowdown, REQUIRED, -1 + 1e-9, HUGE_VAL),
     JSON_RANGE(struct profile_pair, "error", error, REQUIRED, 1e-9, HUGE_VAL),
@@ -22,6 +23,7 @@ static const struct json_field pair_fields[] = {
 };
 static const struct json_field beside_fields[] = {
     JSON_RANGE(struct profile_beside, "cores", cores, REQUIRED, 1, PAIR_CORES_MAX),
+    JSON_FIELD(struct profile_beside, "uid", uid, OPTIONAL),
     JSON_END,
 };
 
@@ -36,10 +38,14 @@ struct json_object *profile_pair_json(const struct profile_pair *pair)
 
         json_add_text(item, "key", pair->beside[i].key);
         json_write(item, beside_fields, &pair->beside[i]);
+        if (pair->beside[i].uid == pair->uid)
+            json_object_object_del(item, "uid");
         json_object_array_add(list, item);
     }
     json_object_object_add(object, "beside", list);
     json_write(object, pair_fields, pair);
+    if (pair->uid == PROFILE_EVERYBODY)
+        json_object_object_del(object, "uid");
     return object;
 }
 
@@ -50,27 +56,29 @@ static int read_neighbour(struct json_object *item, struct profile_pair *pair,
     struct profile_beside *beside = &pair->beside[pair->n];
     struct json_object *key;
 
+    beside->uid = pair->uid;
+
     if (!json_object_is_type(item, json_type_object))
         return berth_error_set(err, "an object expected");
     key = json_object_object_get(item, "key");
     beside->key = json_object_is_type(key, json_type_string) ? json_text(key) : NULL;
     if (profile_key_check(beside->key, err) < 0)
         return -1;
-    for (size_t i = 0; i < pair->n; i++)
-        if (strcmp(pair->beside[i].key, beside->key) == 0)
-            return berth_error_set(err, "key: each program once expected, with all its cores");
     if (json_read(item, beside_fields, beside, err) < 0)
         return -1;
+    for (size_t i = 0; i < pair->n; i++)
+        if (pair->beside[i].uid == beside->uid && strcmp(pair->beside[i].key, beside->key) == 0)
+            return berth_error_set(err, "key: each program once expected, with all its cores");
     pair->n++;
     return 0;
 }
 
-int profile_pair_parse(struct json_object *object, struct profile_pair *pair,
+int profile_pair_parse(struct json_object *object, uint32_t uid, struct profile_pair *pair,
                        struct berth_error *err)
 {
     struct json_object *list = NULL, *text;
 
-    *pair = (struct profile_pair){.machine = ""};
+    *pair = (struct profile_pair){.uid = uid, .machine = ""};
     text = json_object_object_get(object, "key");
     pair->key = json_object_is_type(text, json_type_string) ? json_text(text) : NULL;
     if (profile_key_check(pair->key, err) < 0 || json_read(object, pair_fields, pair, err) < 0 ||

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
@@ -17,12 +16,12 @@
 #define COLUMNS                                                                                    \
     "key, llc_bytes, llc_ways, line_bytes, command, hits, misses, accesses, instructions, refs,"   \
     " truncated, measured_at, source, instructions_per_s, shape, geometry, machine, misses_error," \
-    " accesses_error"
+    " accesses_error, uid"
 #define COLUMNS_PROFILE COLUMNS ", 0 AS co_run, 1, NULL"
 #define COLUMNS_SAMPLE                                                                             \
     "key, llc_bytes, 0, line_bytes, command, '[]', misses, accesses,"                              \
     " CAST(instructions AS INTEGER), 0, 0, measured_at, source, instructions_per_s, shape,"        \
-    " geometry, machine, misses_error, accesses_error, co_run, runs, cycles"
+    " geometry, machine, misses_error, accesses_error, uid, co_run, runs, cycles"
 
 /* When two rates are not of one program doing the same; by how much more than its accesses a
  * program may be counted to miss. */
@@ -64,9 +63,10 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
     sql_copy(row, 16, profile->machine, sizeof(profile->machine));
     profile->misses_error = sql_double(row, 17);
     profile->accesses_error = sql_double(row, 18);
-    profile->co_run = sql_int(row, 19) != 0;
-    profile->runs = (uint64_t)sql_int(row, 20);
-    profile->cycles = sql_double(row, 21);
+    profile->uid = (uint32_t)sql_int(row, 19);
+    profile->co_run = sql_int(row, 20) != 0;
+    profile->runs = (uint64_t)sql_int(row, 21);
+    profile->cycles = sql_double(row, 22);
     if (parse_hits(sql_text(row, 5), profile->llc_ways, profile->hits) < 0)
         return berth_error_set(err, "%s: the profile of %.300s is damaged", store->path,
                                profile->key);
@@ -75,24 +75,27 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
 
 /* ---- looking up ---- */
 
-/* The rows of a key, the best first: their class, 0 to 3 as profiles_get says, and their rowid. One
- * program may have thousands of samples (an interpreter has, one for each kind of script), so only
- * those of the same shape are looked at, and the newest few of others: both are found by an index,
- * and sorted without the rest of the row. */
+/* The rows of a key that are the asker's or root's, the best first: their class, 0 to 3 as
+ * profiles_get says, and their rowid. One program may have thousands of samples (an interpreter
+ * has, one for each kind of script), so only those of the same shape are looked at, and the newest
+ * few of others: both are found by an index, and sorted without the rest of the row. */
 #define CANDIDATE(class, fits)                                                                     \
-    "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, measured_at AS at,"       \
-                    " rowid AS id FROM "
-#define SAMPLES "sample WHERE key = ?1 AND misses IS NOT NULL AND measured_at >= ?6"
+    "SELECT " class " AS class, " fits " AS fits, geometry = ?3 AS same, uid = ?7 AS own,"         \
+                    " measured_at AS at, rowid AS id FROM "
+#define SAMPLES(owner)                                                                             \
+    "sample WHERE key = ?1 AND " owner " AND misses IS NOT NULL AND measured_at >= ?6"
 #define HERE " AND (?4 = '' OR machine = ?4)"
-#define NEWEST(co_run)                                                                             \
-    "SELECT * FROM (" CANDIDATE("3 * co_run", "0") SAMPLES " AND co_run = " co_run HERE            \
-                                                           " ORDER BY measured_at DESC LIMIT 16)"
+#define NEWEST_OF(uid, co_run)                                                                     \
+    "SELECT * FROM (" CANDIDATE("3 * co_run", "0")                                                 \
+        SAMPLES("uid = " uid) " AND co_run = " co_run HERE " ORDER BY measured_at DESC LIMIT 16)"
+#define NEWEST(co_run) NEWEST_OF("?7", co_run) " UNION ALL " NEWEST_OF("0", co_run)
 #define BEST                                                                                       \
-    "SELECT class, id FROM (" CANDIDATE(                                                           \
-        "1 + (llc_bytes <> ?5)",                                                                   \
-        "shape = ?2") "profile WHERE key = ?1 UNION ALL " CANDIDATE("3 * co_run", "1")             \
-        SAMPLES HERE " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                \
-            "1") ") ORDER BY class, fits DESC, same DESC, at DESC"
+    "SELECT class, id FROM (" CANDIDATE("1 + (llc_bytes <> ?5)",                                   \
+                                        "shape = ?2") "profile WHERE key = ?1 AND uid IN (?7, 0) " \
+                                                      "UNION ALL " CANDIDATE("3 * co_run", "1")    \
+                                                          SAMPLES("uid IN (?7, 0)") HERE           \
+        " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                             \
+            "1") ") ORDER BY class, fits DESC, same DESC, own DESC, at DESC"
 
 /* The statements of profiles_get, where they are not there yet. */
 static int prepare_lookup(struct profiles *store, struct berth_error *err)
@@ -108,17 +111,6 @@ static int prepare_lookup(struct profiles *store, struct berth_error *err)
                     &store->sample, err) < 0)
         return -1;
     return sql_prepare(store->sql, BEST, &store->best, err);
-}
-
-void profiles_bind_query(struct sql_statement *statement, const struct profile_query *query)
-{
-    const char *text[] = {query->key, query->shape, query->geometry, query->machine};
-    int64_t oldest = query->max_age_days ? time(NULL) - (int64_t)query->max_age_days * 86400 : 0;
-
-    for (size_t i = 0; i < 4; i++)
-        sql_bind_text(statement, i, text[i] ? text[i] : "");
-    sql_bind_int(statement, 4, (int64_t)query->llc_bytes);
-    sql_bind_int(statement, 5, oldest);
 }
 
 /* Name what makes a counted rate another one. */
@@ -180,7 +172,7 @@ int profiles_get(struct profiles *store, const struct profile_query *query, stru
     if (found == 1 && profile->llc_ways && prefer_counted(store, profile, err) < 0)
         found = -1;
     sql_reset(store->best); /* ends the read transaction */
-    return found;
+    return found == 0 && query->median ? profiles_get_median(store, query, profile, err) : found;
 }
 
 int profiles_get_distances(struct profiles *store, const struct profile_query *query,
@@ -192,9 +184,9 @@ int profiles_get_distances(struct profiles *store, const struct profile_query *q
         return found;
     if (!store->distances &&
         sql_prepare(store->sql,
-                    "SELECT " COLUMNS_PROFILE " FROM profile WHERE key = ?1 AND llc_ways > 0"
-                    " ORDER BY llc_bytes <> ?5, shape = ?2 DESC, geometry = ?3 DESC,"
-                    " measured_at DESC LIMIT 1",
+                    "SELECT " COLUMNS_PROFILE " FROM profile WHERE key = ?1 AND uid IN (?7, 0)"
+                    " AND llc_ways > 0 ORDER BY llc_bytes <> ?5, shape = ?2 DESC,"
+                    " geometry = ?3 DESC, uid = ?7 DESC, measured_at DESC LIMIT 1",
                     &store->distances, err) < 0)
         return -1;
     profiles_bind_query(store->distances, query);
@@ -205,8 +197,9 @@ int profiles_get_distances(struct profiles *store, const struct profile_query *q
     return found;
 }
 
-int profiles_each(struct profiles *store, const char *key,
-                  int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err)
+int profiles_each_row(struct profiles *store, const struct profile_rows *rows,
+                      int (*visit)(const struct profile *, void *), void *arg,
+                      struct berth_error *err)
 {
     struct sql_statement *row;
     struct profile profile;
@@ -214,11 +207,10 @@ int profiles_each(struct profiles *store, const char *key,
 
     if (rc != 1)
         return rc;
-    row = profiles_prepare(store,
-                           "SELECT " COLUMNS_PROFILE " FROM profile WHERE ?1 IS NULL OR key = ?1"
-                           " ORDER BY measured_at DESC, key, shape, geometry, llc_bytes, llc_ways,"
-                           " line_bytes",
-                           key, err);
+    row = profiles_prepare_rows(store, "SELECT " COLUMNS_PROFILE " FROM profile",
+                                "measured_at DESC, key, uid, shape, geometry, llc_bytes, llc_ways,"
+                                " line_bytes",
+                                rows, err);
     while ((rc = row ? sql_step(row, err) : -1) == 1) {
         rc = read_row(store, row, &profile, err);
         if (rc < 0 || visit(&profile, arg) != 0)
@@ -226,6 +218,13 @@ int profiles_each(struct profiles *store, const char *key,
     }
     sql_finish(row);
     return rc;
+}
+
+int profiles_each(struct profiles *store, const char *key,
+                  int (*visit)(const struct profile *, void *), void *arg, struct berth_error *err)
+{
+    return profiles_each_row(store, &(struct profile_rows){.key = key, .most = -1}, visit, arg,
+                             err);
 }
 
 /* ---- writing ---- */
@@ -269,6 +268,7 @@ static void bind_profile(struct sql_statement *statement, const struct profile *
     sql_bind_text(statement, 16, profile->machine);
     sql_bind_double(statement, 17, profile->misses_error);
     sql_bind_double(statement, 18, profile->accesses_error);
+    sql_bind_int(statement, 19, profile->uid);
 }
 
 int profiles_import_profile(struct profiles *store, const struct profile *profile, bool replace,
@@ -283,14 +283,15 @@ int profiles_import_profile(struct profiles *store, const struct profile *profil
     statement = profiles_prepare(
         store,
         "INSERT OR REPLACE INTO profile (" COLUMNS ")"
-        " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19"
-        " WHERE ?20 OR NOT EXISTS (SELECT 1 FROM profile WHERE key = ?1 AND shape = ?15"
+        " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20"
+        " WHERE ?21 OR NOT EXISTS (SELECT 1 FROM profile WHERE key = ?1 AND uid = ?20"
+        " AND shape = ?15"
         " AND geometry = ?16 AND llc_bytes = ?2 AND llc_ways = ?3 AND line_bytes = ?4"
         " AND measured_at >= ?12)",
         profile->key, err);
     if (statement) {
         bind_profile(statement, profile, hits);
-        sql_bind_int(statement, 19, replace);
+        sql_bind_int(statement, 20, replace);
         rc = profiles_run(statement, err);
     }
     free(hits);
@@ -326,37 +327,51 @@ static struct profile_demand *read_demand(const struct profiles *store,
     return demand;
 }
 
-int profiles_each_demand(struct profiles *store, const char *key,
-                         int (*visit)(const char *key, const struct profile_demand *, void *),
-                         void *arg, struct berth_error *err)
+int profiles_each_demand_row(struct profiles *store, const struct profile_rows *rows,
+                             int (*visit)(uint32_t uid, const char *key,
+                                          const struct profile_demand *, void *),
+                             void *arg, struct berth_error *err)
 {
     struct sql_statement *row;
     int rc = profiles_readable(store, err), stop = 0;
 
     if (rc != 1)
         return rc;
-    row = profiles_prepare(
-        store, "SELECT key, body FROM demand WHERE ?1 IS NULL OR key = ?1 ORDER BY key", key, err);
+    row = profiles_prepare_rows(store, "SELECT key, body, uid FROM demand", "key, uid", rows, err);
     while (!stop && (rc = row ? sql_step(row, err) : -1) == 1) {
         struct profile_demand *demand = read_demand(store, row, 1, err);
 
         rc = demand ? 0 : -1;
-        stop = demand ? visit(sql_text(row, 0), demand, arg) : -1;
+        stop = demand ? visit((uint32_t)sql_int(row, 2), sql_text(row, 0), demand, arg) : -1;
         profile_demand_free(demand);
     }
     sql_finish(row);
     return rc;
 }
 
-int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
-                        struct berth_error *err)
+int profiles_each_demand(struct profiles *store, const char *key,
+                         int (*visit)(uint32_t uid, const char *key, const struct profile_demand *,
+                                      void *),
+                         void *arg, struct berth_error *err)
+{
+    return profiles_each_demand_row(store, &(struct profile_rows){.key = key, .most = -1}, visit,
+                                    arg, err);
+}
+
+int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
+                        struct profile_demand **demand, struct berth_error *err)
 {
     struct sql_statement *row;
     int found = profiles_readable(store, err);
 
     if (found != 1)
         return found;
-    row = profiles_prepare(store, "SELECT body FROM demand WHERE key = ?1", key, err);
+    row = profiles_prepare(store,
+                           "SELECT body FROM demand WHERE key = ?1 AND uid IN (?2, 0)"
+                           " ORDER BY uid = ?2 DESC LIMIT 1",
+                           key, err);
+    if (row)
+        sql_bind_int(row, 1, uid);
     found = row ? sql_step(row, err) : -1;
     if (found == 1 && !(*demand = read_demand(store, row, 0, err)))
         found = -1;
@@ -364,20 +379,21 @@ int profiles_get_demand(struct profiles *store, const char *key, struct profile_
     return found;
 }
 
-int profiles_import_demand(struct profiles *store, const char *key,
+int profiles_import_demand(struct profiles *store, uint32_t uid, const char *key,
                            const struct profile_demand *demand, bool replace,
                            struct berth_error *err)
 {
     struct json_object *object = profile_demand_json(demand);
-    struct sql_statement *statement =
-        profiles_prepare(store,
-                         replace ? "INSERT OR REPLACE INTO demand (key, body) VALUES (?1, ?2)"
-                                 : "INSERT OR IGNORE INTO demand (key, body) VALUES (?1, ?2)",
-                         key, err);
+    struct sql_statement *statement = profiles_prepare(
+        store,
+        replace ? "INSERT OR REPLACE INTO demand (key, body, uid) VALUES (?1, ?2, ?3)"
+                : "INSERT OR IGNORE INTO demand (key, body, uid) VALUES (?1, ?2, ?3)",
+        key, err);
     int rc = -1;
 
     if (statement) {
         sql_bind_text(statement, 1, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+        sql_bind_int(statement, 2, uid);
         rc = profiles_run(statement, err);
     }
     json_object_put(object);
@@ -385,6 +401,7 @@ int profiles_import_demand(struct profiles *store, const char *key,
 }
 
 struct keyed_demand {
+    uint32_t uid;
     const char *key;
     const struct profile_demand *demand;
 };
@@ -393,13 +410,13 @@ static int put_demand_body(struct profiles *store, void *arg, struct berth_error
 {
     const struct keyed_demand *keyed = arg;
 
-    return profiles_import_demand(store, keyed->key, keyed->demand, true, err);
+    return profiles_import_demand(store, keyed->uid, keyed->key, keyed->demand, true, err);
 }
 
-int profiles_put_demand(struct profiles *store, const char *key,
+int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,
                         const struct profile_demand *demand, struct berth_error *err)
 {
-    return profiles_write(store, put_demand_body, &(struct keyed_demand){key, demand}, err);
+    return profiles_write(store, put_demand_body, &(struct keyed_demand){uid, key, demand}, err);
 }
 
 double profile_core_gbps(const struct profile *profile)

@@ -12,9 +12,12 @@
  *   demand   what a program asks of memory, measured elsewhere
  *
  * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
- * content). Profiles and samples have a shape (wire_args_shape) and a geometry ("4x2": tasks on the
- * node, CPUs of each) besides; "" is unknown. Written by berthd and `berthctl profile`, safe with
- * many processes. A missing store is an empty store. */
+ * content), and the uid of the user whose run it was. A user's rows say nothing to others but,
+ * where the site wants that, as one of several that a median is taken of: else a stranger's run,
+ * made for that, would decide how somebody else's program is placed. Root's rows
+ * (PROFILE_EVERYBODY) count for all. Profiles and samples have a shape (wire_args_shape) and a
+ * geometry ("4x2": tasks on the node, CPUs of each) besides; "" is unknown. Written by berthd and
+ * `berthctl profile`, safe with many processes. A missing store is an empty store. */
 #ifndef BERTH_PROFILES_PROFILES_H
 #define BERTH_PROFILES_PROFILES_H
 
@@ -34,12 +37,18 @@
 #define PROFILE_SOURCE_MAX 32
 #define PROFILE_COMMAND_MAX 256
 
+#define PROFILE_EVERYBODY 0 /* the uid of root's rows, which count for all users */
+#define PROFILE_NOBODY                                                                             \
+    0xfffffffeu /* of rows that were counted before rows had a uid: they are one                   \
+                   voice among those of a median */
+
 struct profile {
+    uint32_t uid; /* whose it is */
     char key[PROFILE_KEY_MAX];
     char shape[WIRE_SHAPE_MAX];
     char geometry[PROFILE_GEOMETRY_MAX];
     char machine[PROFILE_MACHINE_MAX]; /* type of the machine where it was measured */
-    char command[PROFILE_COMMAND_MAX]; /* what was run, for people */
+    char command[PROFILE_COMMAND_MAX]; /* the program that was run, without its arguments */
     uint64_t llc_bytes;                /* geometry it was measured for */
     unsigned llc_ways, line_bytes;     /* llc_ways 0: counted, there are no hits; line_bytes 0:
                                           unknown */
@@ -88,6 +97,7 @@ struct profile_estimate {
 };
 
 struct profile_sample {
+    uint32_t uid; /* whose run it was */
     char key[PROFILE_KEY_MAX];
     char shape[WIRE_SHAPE_MAX];
     char geometry[PROFILE_GEOMETRY_MAX];
@@ -113,10 +123,12 @@ void profile_sample_init(struct profile_sample *sample);
 struct profile_beside {
     const char *key;
     uint32_t cores; /* > 0 */
+    uint32_t uid;   /* of the user who runs it */
 };
 
 /* How a program fared beside others on one cache. The texts are borrowed. */
 struct profile_pair {
+    uint32_t uid;              /* of the user who runs the program */
     const char *key, *machine; /* machine: "" unknown */
     uint32_t cores;            /* of the program itself on the cache; > 0 */
     size_t n;                  /* programs beside it; 1 to PROFILE_BESIDE_MAX */
@@ -141,15 +153,20 @@ struct profile_demand {
 
 struct profiles; /* an open store; of one thread at a time */
 
-/* Open for reading (a missing file is an empty store) or writing (created with its folder, mode
- * 0644). 0 and *out, or -1 and err. */
+/* Opens for reading (a missing file is an empty store) or writing (created with its folder). The
+ * file's mode becomes 0640, its group `group`; NULL or "": it stays as it is. A store of an older
+ * schema is brought to the present one by the first who may write it. Returns 0 and *out, or -1 and
+ * err. */
 int profiles_open(struct profiles **out, const char *path, bool writable, struct berth_error *err);
+int profiles_open_group(struct profiles **out, const char *path, bool writable, const char *group,
+                        struct berth_error *err);
 void profiles_close(struct profiles *store); /* NULL is fine */
 
 /* Open for reading without looking at the file yet, which may be damaged: each lookup then returns
  * -1 and says what is wrong, until the file has been mended or replaced. 0 and *out, or -1 and err:
  * the path is no path, or there is no memory. */
-int profiles_attach(struct profiles **out, const char *path, struct berth_error *err);
+int profiles_attach(struct profiles **out, const char *path, const char *group,
+                    struct berth_error *err);
 
 /* Is there anything to read? 1 yes, 0 the store is empty or missing, -1 and err: it cannot be read.
  */
@@ -160,6 +177,8 @@ int profiles_readable(struct profiles *store, struct berth_error *err);
 /* Whose profile is wanted; NULL and 0: unknown, so that anything will do. */
 struct profile_query {
     const char *key; /* must be given */
+    uint32_t uid;    /* who asks: his own rows are seen, and root's */
+    bool median;     /* where these say nothing, the median of what others' runs were counted */
     const char *shape, *geometry, *machine;
     uint64_t llc_bytes;
     uint64_t max_age_days; /* counted samples older than that are not seen; 0: any age */
@@ -170,10 +189,19 @@ struct profile_query {
  * llc_bytes, then any profile, then what was counted beside other steps on this type of machine;
  * among these the same shape, then the same geometry, then the newest (of samples with
  * another shape the newest 16 are looked at). But what was counted beside other steps goes before a
- * simulated profile that it contradicts (profile_apart). A reader (a store that is not writable)
- * never waits longer than 10 ms for a writer. */
+ * simulated profile that it contradicts (profile_apart). Of two that are alike the asker's own is
+ * taken before root's. Where neither has any, and the query wants it: profiles_get_median. A reader
+ * (a store that is not writable) never waits longer than 10 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
+
+/* The median user of the program: of each user but the asker and root the best sample, solo before
+ * beside others, and of these the medians of misses, accesses and cycles. It takes
+ * PROFILE_MEDIAN_LEAST users: of fewer, one alone would say what the median is. Returns as
+ * profiles_get; runs is the number of users, and nothing tells who they are. */
+#define PROFILE_MEDIAN_LEAST 3
+int profiles_get_median(struct profiles *store, const struct profile_query *query,
+                        struct profile *profile, struct berth_error *err);
 
 /* Likewise the best stack-distance profile: for a cache of llc_bytes before any other. */
 int profiles_get_distances(struct profiles *store, const struct profile_query *query,
@@ -194,10 +222,10 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
                         enum profile_rate rate, struct profile_sample *sample,
                         struct berth_error *err);
 
-/* The key's demand: 1 found (*demand is the caller's, profile_demand_free), 0 not there, -1 and
- * err. */
-int profiles_get_demand(struct profiles *store, const char *key, struct profile_demand **demand,
-                        struct berth_error *err);
+/* The key's demand, the user's own or root's: 1 found (*demand is the caller's,
+ * profile_demand_free), 0 not there, -1 and err. */
+int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
+                        struct profile_demand **demand, struct berth_error *err);
 
 /* The key that a person means by `text`: a key, a tag, a program's path or base name, or how a key
  * (or what follows its "tag:" or "exe:") begins; the first of these that fits at all must fit one
@@ -212,14 +240,37 @@ int profiles_each(struct profiles *store, const char *key,
 int profiles_each_sample(struct profiles *store, const char *key,
                          int (*visit)(const struct profile_sample *, void *), void *arg,
                          struct berth_error *err);
-/* Pairs of the key (NULL: any) on that type of machine (NULL: any) measured at `oldest` or later,
- * newest first, `most` of them at most (0: all). */
-int profiles_each_pair(struct profiles *store, const char *key, const char *machine, int64_t oldest,
-                       size_t most, int (*visit)(const struct profile_pair *, void *), void *arg,
+/* Which pairs: of the key (NULL: any) and of that user, on that type of machine (NULL: any),
+ * measured at `oldest` or later. */
+enum profile_pairs {
+    PROFILE_PAIRS_ALL,   /* of all users */
+    PROFILE_PAIRS_USERS, /* of all but root */
+    PROFILE_PAIRS_OF,    /* of the user */
+    PROFILE_PAIRS_ROOT   /* root's, in which the key has any part */
+};
+struct profile_pairs_query {
+    const char *key, *machine;
+    enum profile_pairs which;
+    uint32_t uid;
+    int64_t oldest;
+    size_t most, skip; /* most 0: all */
+};
+
+/* Likewise the pairs that are asked for, newest first, `most` of them at most. */
+int profiles_each_pair(struct profiles *store, const struct profile_pairs_query *query,
+                       int (*visit)(const struct profile_pair *, void *), void *arg,
                        struct berth_error *err);
 int profiles_each_demand(struct profiles *store, const char *key,
-                         int (*visit)(const char *key, const struct profile_demand *, void *),
+                         int (*visit)(uint32_t uid, const char *key, const struct profile_demand *,
+                                      void *),
                          void *arg, struct berth_error *err);
+
+/* Writes a page of what the store holds for a user, his own rows and root's, as JSON lines,
+ * appended to out. `*at` is 0 for the first page, and what the last one left for the next. No row
+ * is locked between two pages: one that comes or goes meanwhile may be missed. Returns the rows
+ * written, 0 at the end, -1 and err. */
+int profiles_page(struct profiles *store, uint32_t uid, uint64_t *at, size_t most, FILE *out,
+                  struct berth_error *err);
 
 /* ---- writing ---- */
 
@@ -242,7 +293,7 @@ int profiles_put_samples(struct profiles *store, const struct profile_sample *sa
 void profile_sample_merge(struct profile_sample *known, const struct profile_sample *newer);
 
 /* Store or replace it. It must make sense (profile_demand_parse). 0, or -1 and err. */
-int profiles_put_demand(struct profiles *store, const char *key,
+int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,
                         const struct profile_demand *demand, struct berth_error *err);
 
 /* Take in n pairs, all in one transaction. One is averaged with the stored one of the same
@@ -256,14 +307,22 @@ int profiles_put_pairs(struct profiles *store, const struct profile_pair *pair, 
  * widened to what they differ by. */
 void profile_pair_merge(struct profile_pair *known, const struct profile_pair *newer);
 
-/* Forget what is stored under the key (NULL: under all keys), and the pairs in which it has a part;
- * with samples_only what was counted only: samples and pairs. The number of rows forgotten, or -1
- * and err. */
-int profiles_forget(struct profiles *store, const char *key, bool samples_only,
+/* Whose rows are meant: *uid is a user's, NULL all users'. */
+
+/* Forgets what is stored under the key (NULL: under all keys), and the pairs in which it has a
+ * part, of a user only his own; with samples_only what was counted only: samples and pairs. Returns
+ * the number of rows forgotten, or -1 and err. */
+int profiles_forget(struct profiles *store, const uint32_t *uid, const char *key, bool samples_only,
                     struct berth_error *err);
 
-/* Forget counted samples and pairs older than so many days (0: none for its age), and the oldest
- * beyond PROFILE_SAMPLES_MAX and PROFILE_PAIRS_MAX. The number forgotten, or -1 and err. */
+/* Returns how many rows that would be, or -1 and err. */
+int profiles_count(struct profiles *store, const uint32_t *uid, const char *key, bool samples_only,
+                   struct berth_error *err);
+
+/* Forgets counted samples and pairs older than so many days (0: none for its age), a user's oldest
+ * beyond PROFILE_ROWS_OF_ONE of a kind, and the oldest of all beyond PROFILE_SAMPLES_MAX and
+ * PROFILE_PAIRS_MAX. Returns the number forgotten, or -1 and err. */
+#define PROFILE_ROWS_OF_ONE 10000
 #define PROFILE_SAMPLES_MAX 100000
 #define PROFILE_PAIRS_MAX 100000
 int profiles_age(struct profiles *store, uint64_t days, struct berth_error *err);
@@ -277,25 +336,34 @@ int profiles_export(struct profiles *store, const char *key, FILE *out, struct b
 int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
                           struct berth_error *err);
 
-/* Take in such lines. A row that is there is replaced by a newer one only, with `replace` by any;
+/* Takes in such lines, for a user: each is his own, and one that names another user is wrong. What
+ * root (uid 0) takes in stays whose the line says, and counts for all where it says nothing. A row
+ * that is there is replaced by a newer one only, with `replace` by any;
  * a demand has no date: only with `replace`. All or nothing: -1 and err names the line and the
  * field that is wrong. */
 struct profiles_imported {
     size_t taken, kept; /* kept: the store's own stayed */
 };
-int profiles_import(struct profiles *store, const char *text, size_t length, bool replace,
-                    struct profiles_imported *imported, struct berth_error *err);
+int profiles_import(struct profiles *store, uint32_t uid, const char *text, size_t length,
+                    bool replace, struct profiles_imported *imported, struct berth_error *err);
+
+/* Says whether the lines could be taken in for that user, without a store. Returns 0, or -1 and
+ * err.
+ */
+int profiles_check(uint32_t uid, const char *text, size_t length, struct berth_error *err);
 
 /* A sample's rates that are known, {"misses":[mean, error],...}; an error that is not known is
  * null.
  */
 struct json_object *profile_rates_json(const struct profile_sample *sample);
 
-/* A pair as a JSON object {"key","machine","beside":[{"key","cores"},..],"cores","slowdown",
- * "error",..}, and back: 0, with texts borrowed of the object, or -1 and err that names the field.
+/* A pair as a JSON object {"key","machine","beside":[{"key","cores","uid"},..],"uid","cores",
+ * "slowdown","error",..}, and back: 0, with texts borrowed of the object, or -1 and err that names
+ * the field. A pair that names no user is one of `uid`; the programs beside it are its user's,
+ * where nothing else is said.
  */
 struct json_object *profile_pair_json(const struct profile_pair *pair);
-int profile_pair_parse(struct json_object *object, struct profile_pair *pair,
+int profile_pair_parse(struct json_object *object, uint32_t uid, struct profile_pair *pair,
                        struct berth_error *err);
 
 /* From its JSON object

@@ -14,10 +14,10 @@ const char *const profile_rate_name[PROFILE_RATES] = {
     "bytes_per_s", "cpus",     "run_delay", "lock_wait", "switches_per_s", "occupancy_bytes",
     "rss_bytes",   "intensity"};
 
-#define FIXED 14 /* columns before those of the rates */
+#define FIXED 15 /* columns before those of the rates */
 #define COLUMNS                                                                                    \
     "key, shape, geometry, machine, co_run, source, command, llc_bytes, line_bytes, windows,"      \
-    " seconds, instructions, runs, measured_at"
+    " seconds, instructions, runs, measured_at, uid"
 #define SQL_MAX 2048
 
 void profile_sample_init(struct profile_sample *sample)
@@ -113,13 +113,14 @@ static void read_row(const struct sql_statement *row, struct profile_sample *sam
     sample->instructions = sql_double(row, 11);
     sample->runs = (uint64_t)sql_int(row, 12);
     sample->measured_at = sql_int(row, 13);
+    sample->uid = (uint32_t)sql_int(row, 14);
     for (size_t i = 0; i < PROFILE_RATES; i++) {
         sample->rate[i].mean = sql_double(row, FIXED + 2 * i);
         sample->rate[i].error = sql_double(row, FIXED + 2 * i + 1);
     }
 }
 
-/* What makes a row of a sample: the first six columns. */
+/* What makes a row of a sample: the first six columns, and whose it is. */
 static void bind_identity(struct sql_statement *statement, const struct profile_sample *sample)
 {
     sql_bind_text(statement, 0, sample->key);
@@ -128,6 +129,7 @@ static void bind_identity(struct sql_statement *statement, const struct profile_
     sql_bind_text(statement, 3, sample->machine);
     sql_bind_int(statement, 4, sample->co_run);
     sql_bind_text(statement, 5, sample->source);
+    sql_bind_int(statement, FIXED - 1, sample->uid);
 }
 
 static void bind_values(struct sql_statement *statement, const struct profile_sample *sample)
@@ -161,7 +163,7 @@ static int first_row(struct sql_statement *row, struct profile_sample *sample,
 
 #define SAME_ROW                                                                                   \
     "WHERE key = ?1 AND shape = ?2 AND geometry = ?3 AND machine = ?4 AND co_run = ?5"             \
-    " AND source = ?6"
+    " AND source = ?6 AND uid = ?15"
 
 /* The row that has the same identity. */
 static int find_row(struct profiles *store, const struct profile_sample *like,
@@ -211,10 +213,10 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
     if (rc != 1)
         return rc;
     snprintf(rest, sizeof(rest),
-             "WHERE rowid = (SELECT rowid FROM sample WHERE key = ?1 AND %s IS NOT NULL"
-             " AND (?4 = '' OR machine = ?4) AND measured_at >= ?6 ORDER BY co_run,"
-             " shape = ?2 DESC, geometry = ?3 DESC, llc_bytes = ?5 DESC, measured_at DESC, source"
-             " LIMIT 1)",
+             "WHERE rowid = (SELECT rowid FROM sample WHERE key = ?1 AND uid IN (?7, 0)"
+             " AND %s IS NOT NULL AND (?4 = '' OR machine = ?4) AND measured_at >= ?6 ORDER BY"
+             " co_run, shape = ?2 DESC, geometry = ?3 DESC, uid = ?7 DESC, llc_bytes = ?5 DESC,"
+             " measured_at DESC, source LIMIT 1)",
              profile_rate_name[rate]);
     select_sql(sql, rest);
     row = profiles_prepare(store, sql, NULL, err);
@@ -223,9 +225,9 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
     return first_row(row, sample, err);
 }
 
-int profiles_each_sample(struct profiles *store, const char *key,
-                         int (*visit)(const struct profile_sample *, void *), void *arg,
-                         struct berth_error *err)
+int profiles_each_sample_row(struct profiles *store, const struct profile_rows *rows,
+                             int (*visit)(const struct profile_sample *, void *), void *arg,
+                             struct berth_error *err)
 {
     struct profile_sample sample;
     struct sql_statement *row;
@@ -234,9 +236,10 @@ int profiles_each_sample(struct profiles *store, const char *key,
 
     if (rc != 1)
         return rc;
-    select_sql(sql, "WHERE ?1 IS NULL OR key = ?1 ORDER BY measured_at DESC, key, shape, geometry,"
-                    " machine, co_run, source");
-    row = profiles_prepare(store, sql, key, err);
+    select_sql(sql, "");
+    row = profiles_prepare_rows(
+        store, sql, "measured_at DESC, key, uid, shape, geometry, machine, co_run, source", rows,
+        err);
     while (!stop && (rc = row ? sql_step(row, err) : -1) == 1) {
         read_row(row, &sample);
         stop = visit(&sample, arg);
@@ -244,6 +247,14 @@ int profiles_each_sample(struct profiles *store, const char *key,
     }
     sql_finish(row);
     return rc;
+}
+
+int profiles_each_sample(struct profiles *store, const char *key,
+                         int (*visit)(const struct profile_sample *, void *), void *arg,
+                         struct berth_error *err)
+{
+    return profiles_each_sample_row(store, &(struct profile_rows){.key = key, .most = -1}, visit,
+                                    arg, err);
 }
 
 /* ---- writing ---- */

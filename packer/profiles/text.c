@@ -26,6 +26,7 @@ static const char *const kind_name[KINDS] = {"profile", "sample", "pair", "deman
 #define RATE(type, member, need) JSON_RANGE(struct type, #member, member, need, 0, HUGE_VAL)
 
 static const struct json_field profile_fields[] = {
+    PROFILE(uid, OPTIONAL),
     PROFILE(shape, OPTIONAL),
     PROFILE(geometry, OPTIONAL),
     PROFILE(machine, OPTIONAL),
@@ -49,6 +50,7 @@ static const struct json_field hit_item = {
     .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = HUGE_VAL};
 
 static const struct json_field sample_fields[] = {
+    SAMPLE(uid, OPTIONAL),
     SAMPLE(shape, OPTIONAL),
     SAMPLE(geometry, OPTIONAL),
     SAMPLE(machine, OPTIONAL),
@@ -93,18 +95,24 @@ static struct json_object *begin_row(enum kind kind, const char *key)
     return object;
 }
 
-/* Print a row as a line; consumes it. 0, or -1: stop. */
-static int end_row(struct json_object *object, FILE *out)
+/* Prints a row as a line, and consumes it. That a row is root's is not said: it counts for all
+ * where root takes it in again. Returns 0, or -1: stop. */
+static int end_row(struct json_object *object, uint32_t uid, FILE *out)
 {
-    const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-                                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
-    int rc = text && fprintf(out, "%s\n", text) > 0 ? 0 : -1;
+    const char *text;
+    int rc;
+
+    if (uid == PROFILE_EVERYBODY)
+        json_object_object_del(object, "uid");
+    text = json_object_to_json_string_ext(object,
+                                          JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    rc = text && fprintf(out, "%s\n", text) > 0 ? 0 : -1;
 
     json_object_put(object);
     return rc;
 }
 
-static int export_profile(const struct profile *stored, void *out)
+int profiles_export_profile(const struct profile *stored, void *out)
 {
     struct json_object *object = begin_row(KIND_PROFILE, stored->key);
     struct profile profile = *stored;
@@ -115,7 +123,7 @@ static int export_profile(const struct profile *stored, void *out)
     json_object_object_add(
         object, "hits",
         json_new_list(profile.llc_ways, &hit_item, profile.hits, sizeof(profile.hits[0])));
-    return end_row(object, out);
+    return end_row(object, stored->uid, out);
 }
 
 struct json_object *profile_rates_json(const struct profile_sample *sample)
@@ -129,16 +137,16 @@ struct json_object *profile_rates_json(const struct profile_sample *sample)
     return rates;
 }
 
-static int export_sample(const struct profile_sample *sample, void *out)
+int profiles_export_sample(const struct profile_sample *sample, void *out)
 {
     struct json_object *object = begin_row(KIND_SAMPLE, sample->key);
 
     json_write(object, sample_fields, sample);
     json_object_object_add(object, "rates", profile_rates_json(sample));
-    return end_row(object, out);
+    return end_row(object, sample->uid, out);
 }
 
-static int export_pair(const struct profile_pair *pair, void *out)
+int profiles_export_one_pair(const struct profile_pair *pair, void *out)
 {
     struct json_object *object = json_object_new_object(), *row = profile_pair_json(pair);
 
@@ -147,31 +155,35 @@ static int export_pair(const struct profile_pair *pair, void *out)
     json_object_object_foreach(row, name, value)
         json_object_object_add(object, name, json_object_get(value));
     json_object_put(row);
-    return end_row(object, out);
+    return end_row(object, pair->uid, out);
 }
 
 int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
                           struct berth_error *err)
 {
-    if (profiles_each_pair(store, key, NULL, 0, 0, export_pair, out, err) < 0)
+    const struct profile_pairs_query all = {.key = key};
+
+    if (profiles_each_pair(store, &all, profiles_export_one_pair, out, err) < 0)
         return -1;
     return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
 }
 
-static int export_demand(const char *key, const struct profile_demand *demand, void *out)
+int profiles_export_demand(uint32_t uid, const char *key, const struct profile_demand *demand,
+                           void *out)
 {
     struct json_object *object = begin_row(KIND_DEMAND, key);
 
+    json_add_u64(object, "uid", uid);
     json_object_object_add(object, "demand", profile_demand_json(demand));
-    return end_row(object, out);
+    return end_row(object, uid, out);
 }
 
 int profiles_export(struct profiles *store, const char *key, FILE *out, struct berth_error *err)
 {
-    if (profiles_each(store, key, export_profile, out, err) < 0 ||
-        profiles_each_sample(store, key, export_sample, out, err) < 0 ||
+    if (profiles_each(store, key, profiles_export_profile, out, err) < 0 ||
+        profiles_each_sample(store, key, profiles_export_sample, out, err) < 0 ||
         profiles_export_pairs(store, key, out, err) < 0 ||
-        profiles_each_demand(store, key, export_demand, out, err) < 0)
+        profiles_each_demand(store, key, profiles_export_demand, out, err) < 0)
         return -1;
     return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
 }
@@ -179,6 +191,7 @@ int profiles_export(struct profiles *store, const char *key, FILE *out, struct b
 /* ---- text to rows ---- */
 
 struct row {
+    uint32_t uid; /* who takes it in; then whose it is */
     enum kind kind;
     struct profile profile;
     struct profile_sample sample;
@@ -221,7 +234,8 @@ static int read_demand(struct json_object *object, struct row *row, struct berth
 {
     struct json_object *demand = NULL;
 
-    if (json_get_object(object, "demand", JSON_REQUIRED, &demand, err) < 0)
+    if (json_get_u32(object, "uid", JSON_OPTIONAL, &row->uid, err) < 0 ||
+        json_get_object(object, "demand", JSON_REQUIRED, &demand, err) < 0)
         return -1;
     row->demand = profile_demand_parse(demand, err);
     return row->demand ? 0 : -1;
@@ -251,9 +265,10 @@ static int read_object(struct json_object *object, struct row *row, struct berth
     row->kind = (enum kind)kind;
     strcpy(row->profile.key, row->key);
     strcpy(row->sample.key, row->key);
+    row->profile.uid = row->sample.uid = row->uid;
     return row->kind == KIND_PROFILE  ? read_profile(object, &row->profile, err)
            : row->kind == KIND_SAMPLE ? read_sample(object, &row->sample, err)
-           : row->kind == KIND_PAIR   ? profile_pair_parse(object, &row->pair, err)
+           : row->kind == KIND_PAIR   ? profile_pair_parse(object, row->uid, &row->pair, err)
                                       : read_demand(object, row, err);
 }
 
@@ -265,16 +280,37 @@ static void free_row(struct row *row)
     row->object = NULL;
 }
 
-/* One line. 0 (the caller calls free_row), or -1 and err. */
-static int read_line(const char *line, size_t length, struct row *row, struct berth_error *err)
+/* Says whether a row that a user takes in is his, with all programs that it names. */
+static int check_owner(const struct row *row, uint32_t uid, struct berth_error *err)
+{
+    bool own = uid == PROFILE_EVERYBODY || (row->kind == KIND_PROFILE  ? row->profile.uid == uid
+                                            : row->kind == KIND_SAMPLE ? row->sample.uid == uid
+                                            : row->kind == KIND_PAIR   ? row->pair.uid == uid
+                                                                       : row->uid == uid);
+
+    for (size_t i = 0; own && row->kind == KIND_PAIR && i < row->pair.n; i++)
+        own = uid == PROFILE_EVERYBODY || row->pair.beside[i].uid == uid;
+    return own ? 0
+               : berth_error_set(err,
+                                 "uid: %u expected, or nothing: only root says what others"
+                                 " have measured",
+                                 uid);
+}
+
+/* Reads one line, of that user. Returns 0 (the caller calls free_row), or -1 and err. */
+static int read_line(const char *line, size_t length, uint32_t uid, struct row *row,
+                     struct berth_error *err)
 {
     struct json_object *object = json_parse(line, length, err);
     int rc;
 
     memset(row, 0, sizeof(*row));
     profile_sample_init(&row->sample);
+    row->uid = uid;
     row->object = object;
     rc = object ? read_object(object, row, err) : -1;
+    if (rc == 0)
+        rc = check_owner(row, uid, err);
     if (rc < 0)
         free_row(row);
     return rc;
@@ -285,6 +321,7 @@ static int read_line(const char *line, size_t length, struct row *row, struct be
 struct import {
     const char *text;
     size_t length;
+    uint32_t uid;
     bool replace;
     struct profiles_imported *imported; /* NULL: only look at the lines */
     struct row *row;
@@ -293,13 +330,14 @@ struct import {
 static int store_row(struct profiles *store, const struct import *import, struct berth_error *err)
 {
     const struct row *row = import->row;
-    int taken = row->kind == KIND_PROFILE
-                    ? profiles_import_profile(store, &row->profile, import->replace, err)
-                : row->kind == KIND_SAMPLE
-                    ? profiles_import_sample(store, &row->sample, import->replace, err)
-                : row->kind == KIND_PAIR
-                    ? profiles_import_pair(store, &row->pair, import->replace, err)
-                    : profiles_import_demand(store, row->key, row->demand, import->replace, err);
+    int taken =
+        row->kind == KIND_PROFILE
+            ? profiles_import_profile(store, &row->profile, import->replace, err)
+        : row->kind == KIND_SAMPLE
+            ? profiles_import_sample(store, &row->sample, import->replace, err)
+        : row->kind == KIND_PAIR
+            ? profiles_import_pair(store, &row->pair, import->replace, err)
+            : profiles_import_demand(store, row->uid, row->key, row->demand, import->replace, err);
 
     if (taken < 0)
         return -1;
@@ -323,7 +361,7 @@ static int each_line(struct profiles *store, void *arg, struct berth_error *err)
         next = newline ? newline + 1 : end;
         if (length == 0)
             continue;
-        if (read_line(line, length, import->row, &why) < 0)
+        if (read_line(line, length, import->uid, import->row, &why) < 0)
             return berth_error_set(err, "line %zu: %s", number, why.text);
         if (import->imported)
             rc = store_row(store, import, err);
@@ -334,10 +372,21 @@ static int each_line(struct profiles *store, void *arg, struct berth_error *err)
     return 0;
 }
 
-int profiles_import(struct profiles *store, const char *text, size_t length, bool replace,
-                    struct profiles_imported *imported, struct berth_error *err)
+int profiles_check(uint32_t uid, const char *text, size_t length, struct berth_error *err)
 {
-    struct import import = {.text = text, .length = length, .replace = replace};
+    struct import import = {.text = text, .length = length, .uid = uid};
+    int rc;
+
+    import.row = calloc(1, sizeof(*import.row));
+    rc = import.row ? each_line(NULL, &import, err) : berth_no_memory(err);
+    free(import.row);
+    return rc;
+}
+
+int profiles_import(struct profiles *store, uint32_t uid, const char *text, size_t length,
+                    bool replace, struct profiles_imported *imported, struct berth_error *err)
+{
+    struct import import = {.text = text, .length = length, .uid = uid, .replace = replace};
     int rc;
 
     memset(imported, 0, sizeof(*imported));

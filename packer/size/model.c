@@ -109,7 +109,7 @@ static int find_demand(const struct packer *packer, const struct step *step,
     program_key(step, key);
     if (!key[0])
         return berth_error_set(err, "neither a program nor a tag to look up a profile");
-    if (profiles_get_demand(packer->profiles, key, &model->demand, err) < 0)
+    if (profiles_get_demand(packer->profiles, step->request.uid, key, &model->demand, err) < 0)
         return -1;
     if (model->demand && model->demand->nodes && model->demand->nodes != model->nodes)
         return berth_error_set(err,

@@ -28,9 +28,9 @@ struct sql_options {
     const char *group;    /* SQLite: a group that may read the file; "" none */
     const char *what; /* SQLite: what the file is, for errors: "profile store"; NULL: a database */
     unsigned wait_ms; /* SQLite: how long a lock of somebody else is waited for; 0: 5000 */
-    bool everybody;   /* SQLite: all users may read the file, also in a folder that they may not
-                         write. It has a rollback journal then: readers wait for writers, and
-                         whoever may write the file mends what an interrupted write has left. */
+    bool rollback;    /* SQLite: the file has a rollback journal, so that who may read it can, in a
+                         folder that he may not write: readers wait for writers, and whoever may
+                         write the file mends what an interrupted write has left. */
 };
 
 /* Connects. Returns 0; or -1 and err: nobody is there, it is not allowed, this berth was built

@@ -109,8 +109,8 @@ static gid_t group_id(const char *name)
     return found ? found->gr_gid : (gid_t)-1;
 }
 
-/* Owner and mode, of the database and of the files that SQLite keeps beside it (which get these
- * from it when they are made). Who may not change them leaves them. */
+/* Sets group and mode of one's own database, and of the files that SQLite keeps beside it (which
+ * get these from it when they are made). */
 static void protect(const char *path, gid_t group)
 {
     static const char *const suffix[] = {"", "-wal", "-shm"};
@@ -119,7 +119,7 @@ static void protect(const char *path, gid_t group)
 
     for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
         snprintf(name, sizeof(name), "%s%s", path, suffix[i]);
-        if (stat(name, &st) < 0)
+        if (stat(name, &st) < 0 || st.st_uid != geteuid())
             continue;
         if (group != (gid_t)-1 && st.st_gid != group)
             (void)!chown(name, (uid_t)-1, group);
@@ -131,7 +131,7 @@ static void protect(const char *path, gid_t group)
 /* Have the file and its folder, whatever the umask, and know now whether writing is possible at
  * all: the journal is made beside the file. A file that is there is not opened: to close it would
  * undo the locks that SQLite has of it in this process. */
-static int create(const char *path, mode_t mode, struct berth_error *err)
+static int create(const char *path, struct berth_error *err)
 {
     char folder[PATH_MAX];
     int fd;
@@ -139,9 +139,9 @@ static int create(const char *path, mode_t mode, struct berth_error *err)
     snprintf(folder, sizeof(folder), "%s", path);
     if (mkdir(dirname(folder), 0755) == 0)
         (void)!chmod(folder, 0755);
-    fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, FILE_MODE);
     if (fd >= 0) {
-        (void)!fchmod(fd, mode);
+        (void)!fchmod(fd, FILE_MODE);
         close(fd);
     } else if (errno != EEXIST || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0) {
         return berth_error_set(err, "%.400s: %s", path, strerror(errno));
@@ -170,6 +170,19 @@ static int wait_for_others(void *arg, int calls)
  * adds one. What a report reads once is kept by the kernel. */
 #define CACHE "PRAGMA cache_size = -256;" /* KiB */
 
+/* Runs what SQLite gives up at once where another process does the same just now, although it has
+ * a handler that waits: several that begin a write-ahead log would wait for each other. */
+static int run_patiently(struct sql *sql, const char *text, struct berth_error *err)
+{
+    struct state *state = state_of(sql);
+    int calls = 0, rc;
+
+    do
+        rc = sqlite3_exec(state->db, text, NULL, NULL, NULL);
+    while ((rc & 0xff) == SQLITE_BUSY && wait_for_others(state, calls++));
+    return rc == SQLITE_OK ? 0 : fail(sql, rc, err);
+}
+
 static int configure(struct sql *sql, const struct sql_options *options, struct berth_error *err)
 {
     sqlite3 *db = state_of(sql)->db;
@@ -181,13 +194,13 @@ static int configure(struct sql *sql, const struct sql_options *options, struct 
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     if (!options->writable)
         return run(sql, CACHE "PRAGMA query_only = ON", err);
-    if (options->everybody)
+    if (options->rollback)
         return run(sql, CACHE, err);
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
-    return run(sql,
-               CACHE "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                     "PRAGMA journal_size_limit = 1048576",
-               err);
+    return run_patiently(sql,
+                         CACHE "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                               "PRAGMA journal_size_limit = 1048576",
+                         err);
 }
 
 static void close_sqlite(struct sql *sql)
@@ -214,7 +227,7 @@ static struct state *state_new(const struct sql_url *url, const struct sql_optio
 static int open_db(struct sql *sql, const struct sql_options *options, struct berth_error *err)
 {
     int flags =
-        options->writable || options->everybody ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+        options->writable || options->rollback ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
     struct state *state = state_of(sql);
     struct stat st = {.st_ino = 0};
     int rc;
@@ -231,11 +244,11 @@ static int open_db(struct sql *sql, const struct sql_options *options, struct be
 static int open_sqlite(struct sql *sql, const struct sql_url *url,
                        const struct sql_options *options, struct berth_error *err)
 {
-    if (options->writable && create(url->path, options->everybody ? 0644 : FILE_MODE, err) < 0)
+    if (options->writable && create(url->path, err) < 0)
         return -1;
     if (!options->writable && access(url->path, R_OK) < 0)
         return berth_error_set(err, "%.400s: %s", url->path, strerror(errno));
-    if (options->writable && !options->everybody)
+    if (options->writable || options->rollback)
         protect(url->path, group_id(options->group));
     sql->state = state_new(url, options);
     if (!sql->state)

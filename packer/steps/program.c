@@ -34,13 +34,19 @@ void program_begin(struct packer *packer, struct step *step)
     char key[PROFILE_KEY_MAX];
 
     program_key(step, key);
-    step->program = programs_number(&packer->programs, key);
+    step->program = programs_number(&packer->programs, step->request.uid, key);
     programs_use(&packer->programs, step->program);
 }
 
 void program_end(struct packer *packer, const struct step *step)
 {
     programs_leave(&packer->programs, step->program);
+}
+
+/* Does what others' runs were counted tell of a user's, where his own tell nothing? */
+static bool sharing(const struct packer *packer)
+{
+    return packer->conf.profile_sharing == CONF_SHARING_MEDIAN;
 }
 
 /* What a step asks the store by. */
@@ -56,6 +62,8 @@ static bool identify(const struct packer *packer, const struct step *step,
     program_key(step, identity->key);
     profile_geometry(identity->geometry, step->request.ntasks, step->request.cpus_per_task);
     identity->query = (struct profile_query){.key = identity->key,
+                                             .uid = step->request.uid,
+                                             .median = sharing(packer),
                                              .shape = step->request.shape,
                                              .geometry = identity->geometry,
                                              .machine = packer->machine_type,
@@ -84,27 +92,29 @@ int program_distances(const struct packer *packer, const struct step *step, stru
     return profiles_get_distances(packer->profiles, &identity.query, profile, err);
 }
 
-/* Any run of the program will do. */
-static struct profile_query query_of(const struct packer *packer, const char *key)
+/* Any run of the user's program will do. */
+static struct profile_query query_of(const struct packer *packer, uint32_t uid, const char *key)
 {
     return (struct profile_query){.key = key,
+                                  .uid = uid,
+                                  .median = sharing(packer),
                                   .machine = packer->machine_type,
                                   .llc_bytes = packer->topo->llc[0].size_bytes,
                                   .max_age_days = packer->conf.profile_age_days};
 }
 
-int program_profile_of(const struct packer *packer, const char *key, struct profile *profile,
-                       struct berth_error *err)
+int program_profile_of(const struct packer *packer, uint32_t uid, const char *key,
+                       struct profile *profile, struct berth_error *err)
 {
-    struct profile_query query = query_of(packer, key);
+    struct profile_query query = query_of(packer, uid, key);
 
     return profiles_get(packer->profiles, &query, profile, err);
 }
 
-int program_distances_of(const struct packer *packer, const char *key, struct profile *profile,
-                         struct berth_error *err)
+int program_distances_of(const struct packer *packer, uint32_t uid, const char *key,
+                         struct profile *profile, struct berth_error *err)
 {
-    struct profile_query query = query_of(packer, key);
+    struct profile_query query = query_of(packer, uid, key);
 
     return profiles_get_distances(packer->profiles, &query, profile, err);
 }
@@ -125,6 +135,7 @@ void program_sample_init(const struct packer *packer, const struct step *step, c
     const struct wire_register *request = &step->request;
 
     profile_sample_init(sample);
+    sample->uid = request->uid;
     program_key(step, sample->key);
     snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
     profile_geometry(sample->geometry, request->ntasks, request->cpus_per_task);

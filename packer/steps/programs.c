@@ -36,17 +36,25 @@ static size_t make_room(struct programs *programs)
     return number;
 }
 
-static size_t find(const struct programs *programs, const char *key)
+static size_t find(const struct programs *programs, uint32_t uid, const char *key)
 {
     for (size_t i = 0; i < programs->n; i++)
-        if (strcmp(programs->program[i].key, key) == 0)
+        if (programs->program[i].uid == uid && strcmp(programs->program[i].key, key) == 0)
             return i;
     return PROGRAM_NONE;
 }
 
-size_t programs_number(struct programs *programs, const char *key)
+size_t programs_find_live(const struct programs *programs, const char *key)
 {
-    size_t number = key[0] ? find(programs, key) : PROGRAM_NONE;
+    for (size_t i = 0; i < programs->n; i++)
+        if (programs->program[i].steps && strcmp(programs->program[i].key, key) == 0)
+            return i;
+    return PROGRAM_NONE;
+}
+
+size_t programs_number(struct programs *programs, uint32_t uid, const char *key)
+{
+    size_t number = key[0] ? find(programs, uid, key) : PROGRAM_NONE;
     char *copy;
 
     programs->calls++;
@@ -57,7 +65,8 @@ size_t programs_number(struct programs *programs, const char *key)
             free(copy);
             return PROGRAM_NONE;
         }
-        programs->program[number] = (struct program){.key = copy, .born = programs->calls};
+        programs->program[number] =
+            (struct program){.key = copy, .uid = uid, .born = programs->calls};
     }
     if (number != PROGRAM_NONE)
         programs->program[number].used = programs->calls;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* programs - the programs that berthd knows of, by a small number each.
  *
- * A program is what has a key in the profile store. The models' tables go by its number, which
- * several steps may share. Programs that no step runs stay as long as there is room: what was seen
- * of them says how their neighbours fare. Then the number of the one that was asked for longest ago
- * goes to another program, and `born` tells them apart. */
+ * A program is what has a key in the profile store, and the user who runs it: two users' runs are
+ * two programs, so that what one does says nothing of the other. The models' tables go by its
+ * number, which several steps may share. Programs that no step runs stay as long as there is room:
+ * what was seen of them says how their neighbours fare. Then the number of the one that was asked
+ * for longest ago goes to another program, and `born` tells them apart. */
 #ifndef BERTH_STEPS_PROGRAMS_H
 #define BERTH_STEPS_PROGRAMS_H
 
@@ -16,12 +17,14 @@
 #define PROGRAM_NONE SIZE_MAX /* the number of a program that has no key */
 
 struct program {
-    char *key;      /* "tag:NAME" or "exe:PATH#HASH" */
-    size_t steps;   /* live ones that run it */
-    uint64_t born;  /* no two programs that have had this number have the same, from 1 */
-    uint64_t used;  /* when it was asked for last: counts the calls */
-    double windows; /* in which it was measured beside others, in all */
-    bool asked;     /* the profile store, for its pairs */
+    char *key;       /* "tag:NAME" or "exe:PATH#HASH" */
+    uint32_t uid;    /* of the user who runs it; PROFILE_EVERYBODY: it stands for all users' */
+    size_t steps;    /* live ones that run it */
+    uint64_t born;   /* no two programs that have had this number have the same, from 1 */
+    uint64_t used;   /* when it was asked for last: counts the calls */
+    double windows;  /* in which it was measured beside others, in all */
+    bool asked;      /* the profile store, for its pairs */
+    bool asked_root; /* and for root's pairs of its key */
 };
 
 struct programs { /* all zero: none */
@@ -30,9 +33,14 @@ struct programs { /* all zero: none */
     uint64_t calls;
 };
 
-/* Returns the number of the program with this key, which becomes known if it was not; PROGRAM_NONE
- * where the key is "", there is no memory, or PROGRAMS_MAX programs have live steps. */
-size_t programs_number(struct programs *programs, const char *key);
+/* Returns the number of the user's program with this key, which becomes known if it was not;
+ * PROGRAM_NONE where the key is "", there is no memory, or PROGRAMS_MAX programs have live steps.
+ */
+size_t programs_number(struct programs *programs, uint32_t uid, const char *key);
+
+/* Returns the number of a program with this key that a live step runs, of whatever user;
+ * PROGRAM_NONE where there is none. */
+size_t programs_find_live(const struct programs *programs, const char *key);
 
 /* A live step runs the program from now on; not any more. PROGRAM_NONE is fine. */
 void programs_use(struct programs *programs, size_t number);

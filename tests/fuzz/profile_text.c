@@ -54,18 +54,18 @@ static void one(const uint8_t *data, size_t size)
     if (!store)
         store = empty_store();
     text = fuzz_text(data, size);
-    if (profiles_import(store, text, size, false, &imported, &err) < 0) {
+    if (profiles_import(store, 0, text, size, false, &imported, &err) < 0) {
         fuzz_assert(strncmp(err.text, "line ", 5) == 0);
         free(text);
         return;
     }
     first = export(store, &length);
-    fuzz_assert(profiles_forget(store, NULL, false, NULL) >= 0);
-    fuzz_assert(profiles_import(store, first, length, false, &imported, &err) == 0);
+    fuzz_assert(profiles_forget(store, NULL, NULL, false, NULL) >= 0);
+    fuzz_assert(profiles_import(store, 0, first, length, false, &imported, &err) == 0);
     fuzz_assert(imported.kept == 0);
     second = export(store, &again);
     fuzz_assert(again == length && memcmp(first, second, length) == 0);
-    fuzz_assert(profiles_forget(store, NULL, false, NULL) >= 0);
+    fuzz_assert(profiles_forget(store, NULL, NULL, false, NULL) >= 0);
     free(text);
     free(first);
     free(second);

@@ -152,6 +152,7 @@ unit_programs = \
 	tests/unit/profiles/test_db \
 	tests/unit/profiles/test_demand \
 	tests/unit/profiles/test_key \
+	tests/unit/profiles/test_owner \
 	tests/unit/profiles/test_pair \
 	tests/unit/profiles/test_profiles \
 	tests/unit/profiles/test_sample \

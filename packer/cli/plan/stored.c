@@ -177,7 +177,7 @@ static int read_line(struct search *search, const char *line, size_t length,
         rc = berth_error_set(err, "an object with \"kind\" expected, as berthctl pairs --export "
                                   "writes them");
     else if (object && strcmp(kind, "pair") == 0 &&
-             (rc = profile_pair_parse(object, &pair, err)) == 0 && keep(&pair, search) < 0)
+             (rc = profile_pair_parse(object, 0, &pair, err)) == 0 && keep(&pair, search) < 0)
         rc = berth_no_memory(err);
     json_object_put(object);
     return rc;
@@ -217,11 +217,12 @@ int ctl_stored_read_store(struct json_object *workload, const struct ctl_apps *a
                           struct berth_error *err)
 {
     struct search search = {.workload = workload, .apps = apps};
+    const struct profile_pairs_query query = {.machine = type};
     struct profiles *store;
     int rc = profiles_open(&store, path, false, err);
 
     if (rc == 0) {
-        rc = profiles_each_pair(store, NULL, type, 0, 0, keep, &search, err);
+        rc = profiles_each_pair(store, &query, keep, &search, err);
         profiles_close(store);
     }
     return end_search(&search, rc, added);

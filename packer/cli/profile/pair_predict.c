@@ -40,11 +40,13 @@ static void machine_of(const char *type, struct app_machine *machine)
 
 /* Takes what was counted or simulated of the program into the i-th app. Returns -1 where nothing
  * was. */
-static int read_app(struct question *question, size_t i, const char *key)
+static int read_app(struct question *question, size_t i, uint32_t uid, const char *key)
 {
     const double bytes = question->machine.llc_bytes;
-    const struct profile_query query = {
-        .key = key, .machine = question->type, .llc_bytes = isnan(bytes) ? 0 : (uint64_t)bytes};
+    const struct profile_query query = {.key = key,
+                                        .uid = uid,
+                                        .machine = question->type,
+                                        .llc_bytes = isnan(bytes) ? 0 : (uint64_t)bytes};
     struct app *app = &question->app[i];
     struct profile best, distances;
     struct berth_error err;
@@ -72,10 +74,10 @@ static int read_app(struct question *question, size_t i, const char *key)
 
 static int read_apps(struct question *question, const struct profile_pair *pair)
 {
-    if (read_app(question, 0, pair->key) < 0)
+    if (read_app(question, 0, pair->uid, pair->key) < 0)
         return -1;
     for (size_t i = 0; i < pair->n; i++)
-        if (read_app(question, 1 + i, pair->beside[i].key) < 0)
+        if (read_app(question, 1 + i, pair->beside[i].uid, pair->beside[i].key) < 0)
             return -1;
     return 0;
 }

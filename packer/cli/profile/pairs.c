@@ -162,6 +162,7 @@ static int find_key(const struct pairs_verb *verb, const char *text, char key[PR
 
 static int show(struct pairs_verb *verb, const char *program)
 {
+    struct profile_pairs_query query = {0};
     char key[PROFILE_KEY_MAX];
     struct berth_error err;
     int rc;
@@ -172,12 +173,12 @@ static int show(struct pairs_verb *verb, const char *program)
         rc = profiles_export_pairs(verb->store, program ? key : NULL, verb->out, &err);
         return rc < 0 ? ctl_fail("pairs", "%s", err.text) : 0;
     }
+    query.key = program ? key : NULL;
     if (verb->json)
         verb->list = json_object_new_array();
     else
         put_head(verb->out);
-    if (profiles_each_pair(verb->store, program ? key : NULL, NULL, 0, 0, take_pair, verb, &err) <
-        0)
+    if (profiles_each_pair(verb->store, &query, take_pair, verb, &err) < 0)
         return ctl_fail("pairs", "%s", err.text);
     if (verb->list)
         fprintf(verb->out, "%s\n",
@@ -198,7 +199,7 @@ static int import(struct pairs_verb *verb)
 
     if (!text)
         return ctl_fail("pairs", "%s: %s", ctl_input_name(verb->import), err.text);
-    rc = profiles_import(verb->store, text, length, verb->replace, &imported, &err);
+    rc = profiles_import(verb->store, geteuid(), text, length, verb->replace, &imported, &err);
     free(text);
     if (rc < 0 && strncmp(err.text, "line ", 5) == 0)
         return ctl_fail("pairs", "%s: %s", ctl_input_name(verb->import), err.text);

@@ -196,16 +196,6 @@ static double per_million(double count, uint64_t instructions)
     return count * 1e6 / (double)instructions;
 }
 
-/* Writes the command line in one line, cut where it is too long. */
-static void join_command(char *const *command, char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (; *command && used < size; command++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *command);
-}
-
 /* Is how many standard errors there are to each side of the 95 % confidence interval (Student's t,
  * 31 degrees of freedom: one less than CACHESIM_GROUPS). */
 #define INTERVAL_95 2.04
@@ -449,7 +439,8 @@ static int run(const struct profile_args *args)
                       profile.machine, &err) < 0 ||
         profiles_open(&store, args->db ? args->db : conf.profile_db, true, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
-    join_command(args->command, profile.command, sizeof(profile.command));
+    profile.uid = geteuid();
+    snprintf(profile.command, sizeof(profile.command), "%.*s", PROFILE_COMMAND_MAX - 1, path);
     wire_args_shape(INT_MAX, args->command, profile.shape);
     if (measure(args, path, &geometry, &profile, &result, &timed) == 0)
         rc = finish(args, &conf, store, &profile, &result, &timed);

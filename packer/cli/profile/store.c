@@ -90,7 +90,7 @@ static int demand_json(const struct profile_verb *verb, const char *key,
     struct profile_demand *demand = NULL;
     struct berth_error err;
 
-    if (profiles_get_demand(verb->store, key, &demand, &err) < 0)
+    if (profiles_get_demand(verb->store, geteuid(), key, &demand, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
     *object = demand ? profile_demand_json(demand) : NULL;
     profile_demand_free(demand);
@@ -162,7 +162,7 @@ static int forget_keys(struct profile_verb *verb)
     for (int i = 0; i < verb->nargs && rc == 0; i++)
         rc = profile_verb_key(verb, verb->arg[i], key[i]);
     for (int i = 0; i < verb->nargs && rc == 0; i++) {
-        n = profiles_forget(verb->store, key[i], verb->samples, &err);
+        n = profiles_forget(verb->store, NULL, key[i], verb->samples, &err);
         rc = n < 0 ? ctl_fail("profile", "%s", err.text) : 0;
         rows += n;
     }
@@ -177,7 +177,7 @@ static int forget(struct profile_verb *verb)
 
     if (verb->nargs)
         return forget_keys(verb);
-    rows = verb->all ? profiles_forget(verb->store, NULL, verb->samples, &err)
+    rows = verb->all ? profiles_forget(verb->store, NULL, NULL, verb->samples, &err)
                      : profiles_age(verb->store, verb->older_days, &err);
     return rows < 0 ? ctl_fail("profile", "%s", err.text) : say_forgotten(verb, rows);
 }
@@ -199,7 +199,7 @@ static int take_demand(struct profile_verb *verb)
     json_object_put(object);
     if (!demand)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);
-    if (profiles_put_demand(verb->store, key, demand, &err) < 0)
+    if (profiles_put_demand(verb->store, geteuid(), key, demand, &err) < 0)
         rc = ctl_fail("profile", "%s", err.text);
     profile_demand_free(demand);
     return rc;

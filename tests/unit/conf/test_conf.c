@@ -361,6 +361,7 @@ static void test_mdoc_names_every_key(void **state)
 /* Every key with another value than its default: those that a running berthd takes over, in the
  * order of the table, and those that wait for its next start. */
 #define LIVE_KEYS                                                                                  \
+    "profile_sharing = median\n"                                                                   \
     "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
     "isolate_qos = high\npolicy = dio-power\nlog = syslog\nlog_level = warn\n"                     \
     "devil_miss_pmi = 1\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"            \
@@ -369,7 +370,8 @@ static void test_mdoc_names_every_key(void **state)
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
     "metrics_interval = 16s\nenergy_interval = 17s\n"
 #define START_KEYS                                                                                 \
-    "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nmachine_profile = /x/m\n"                   \
+    "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
+    "/x/m\n"                                                                                       \
     "topology = pu:2\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
     "reuse_sampling = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = users\n"           \

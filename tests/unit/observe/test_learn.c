@@ -83,14 +83,14 @@ static void test_none(void **state)
     struct folder *folder = *state;
 
     learn_close(NULL);
-    learn_close(learn_open(folder->db, 90));
+    learn_close(learn_open(folder->db, "", 90));
     assert_int_equal(access(folder->db, F_OK), -1); /* nothing to write: no store is made */
 }
 
 static void test_many(void **state)
 {
     struct folder *folder = *state;
-    struct learner *learner = learn_open(folder->db, 90);
+    struct learner *learner = learn_open(folder->db, "", 90);
 
     for (unsigned i = 0; i < 200; i++) {
         struct profile_sample sample = sample_of(i, i);
@@ -116,7 +116,7 @@ static void test_later(void **state)
     file = fopen(blocked, "w");
     assert_non_null(file);
     fclose(file);
-    learner = learn_open(db, 90);
+    learner = learn_open(db, "", 90);
     learn_put(learner, &sample);
     usleep(200000); /* it has failed now, or is about to: either must do */
     assert_int_equal(remove(blocked), 0);
@@ -134,7 +134,7 @@ static void test_bounded(void **state)
     struct learner *learner;
 
     strcat(folder->db, "/no/folder/for/it.db");
-    learner = learn_open(folder->db, 90);
+    learner = learn_open(folder->db, "", 90);
     for (unsigned i = 0; i < LEARN_QUEUE + 100; i++) {
         struct profile_sample sample = sample_of(i, 1);
 

@@ -166,6 +166,7 @@ static int see(const struct profile_pair *pair, void *arg)
 static void test_learned(void **state)
 {
     struct fixture *f = *state;
+    struct profile_pairs_query query = {.key = "tag:slow"};
     struct profile_pair seen = {0};
     struct berth_error err;
     struct pair pair = {0};
@@ -181,9 +182,8 @@ static void test_learned(void **state)
     fixture_end(f, 2, 0);
     fixture_restart(f);
     use_tree(f);
-    assert_int_equal(profiles_each_pair(f->packer.profiles, "tag:slow", f->packer.machine_type, 0,
-                                        0, see, &seen, &err),
-                     0);
+    query.machine = f->packer.machine_type;
+    assert_int_equal(profiles_each_pair(f->packer.profiles, &query, see, &seen, &err), 0);
     NEAR(seen.slowdown, 0.25);
     assert_true(seen.windows == 10 && seen.runs == 1);
     assert_int_equal(f->packer.pairs.n, 1);

@@ -254,7 +254,7 @@ static void die_writing(const struct profile_store *files)
                      "PRAGMA cache_size = 1; BEGIN IMMEDIATE;"
                      "UPDATE profile SET misses = 666;"
                      "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n"
-                     " WHERE i < 1000) INSERT INTO demand SELECT 'tag:' || i,"
+                     " WHERE i < 1000) INSERT INTO demand SELECT 0, 'tag:' || i,"
                      " hex(randomblob(2000)) FROM n",
                      NULL, NULL, NULL);
     kill(getpid(), SIGKILL);
@@ -288,7 +288,7 @@ static void test_killed_writer(void **state)
     interrupt_write(files);
     reader = profile_store_open(files, false);
     assert_true(profile_store_misses(reader, "tag:a", 0) == 1);
-    assert_int_equal(profiles_get_demand(reader, "tag:1", &demand, &err), 0);
+    assert_int_equal(profiles_get_demand(reader, 0, "tag:1", &demand, &err), 0);
     interrupt_write(files); /* under the eyes of both */
     assert_true(profile_store_misses(reader, "tag:a", 0) == 1);
     interrupt_write(files);
@@ -321,6 +321,7 @@ static void test_no_room(void **state)
     struct profile_sample samples[64];
     struct rlimit before;
     struct berth_error err = {""};
+    char key[32] = "";
     struct stat st;
     int failed = 0;
 
@@ -333,19 +334,20 @@ static void test_no_room(void **state)
     assert_int_equal(stat(files->path, &st), 0);
     before = limit_files((rlim_t)st.st_size);
     for (int i = 0; i < 64 && !failed; i++) {
-        failed = profiles_put_samples(store, samples, 64, &err) < 0;
+        snprintf(key, sizeof(key), "tag:batch%d", i);
         for (int j = 0; j < 64; j++)
-            samples[j].shape[0]++;
+            strcpy(samples[j].key, key);
+        failed = profiles_put_samples(store, samples, 64, &err) < 0;
     }
     assert_true(failed);
     assert_non_null(strstr(err.text, files->path));
     assert_non_null(strstr(err.text, "a quota, a limit"));
     reader = profile_store_open(files, false);
     assert_true(profile_store_misses(reader, "tag:a", 0) == 1);
-    assert_true(profile_store_misses(store, "tag:s", 0) == -1); /* none of the batch */
+    assert_true(profile_store_misses(store, key, 0) == -1); /* none of the batch */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(profiles_put_samples(store, samples, 64, &err), 0);
-    assert_true(profile_store_misses(reader, "tag:s", 0) >= 0);
+    assert_true(profile_store_misses(reader, key, 0) >= 0);
     profiles_close(reader);
     profiles_close(store);
     signal(SIGXFSZ, SIG_DFL);
@@ -397,17 +399,25 @@ static int write_a(const struct profile_store *files)
     return strstr(err.text, "ermission") ? 0 : 2;
 }
 
-/* Others may read what they may not write, in a folder that they may not write. */
+/* Only root and the file's group may read it; who may, needs not be able to write the file or its
+ * folder. */
 static void test_of_another_owner(void **state)
 {
     struct profile_store *files = *state;
     struct profiles *store = profile_store_open(files, true);
     struct profile profile = profile_store_profile("tag:a", 1000, 1);
+    struct stat st;
 
     profile_store_put(store, &profile);
     assert_int_equal(chmod(files->folder, 0755), 0);
-    assert_int_equal(as_nobody(read_a, files), 0);
+    assert_int_equal(stat(files->path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(as_nobody(read_a, files), 3);
     assert_int_equal(as_nobody(write_a, files), 0);
+    assert_int_equal(chmod(files->path, 0644), 0); /* as older ones are, until root opens them */
+    assert_int_equal(as_nobody(read_a, files), 0);
+    profiles_close(profile_store_open(files, false));
+    assert_int_equal(as_nobody(read_a, files), 3);
     assert_int_equal(chmod(files->path, 0666), 0); /* but its folder */
     assert_int_equal(as_nobody(read_a, files), 0);
     assert_int_equal(as_nobody(write_a, files), 0);

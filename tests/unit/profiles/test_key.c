@@ -57,7 +57,7 @@ static void fill(struct profiles *store)
 
         profile_store_put_sample(store, &sample);
     }
-    assert_int_equal(profiles_put_demand(store, "tag:asked", &demand, &err), 0);
+    assert_int_equal(profiles_put_demand(store, 0, "tag:asked", &demand, &err), 0);
 }
 
 static void test_resolve(void **state)

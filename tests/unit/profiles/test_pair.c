@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_profile_pair - what the store keeps of programs beside others: averages, ageing, forgetting,
- * and stores of before there were pairs. */
+ * and damage. */
 #include "tests/unit/common/profile_store.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static struct profile_pair pair_of(const char *key, const char *beside, double s
                                  .machine = "here",
                                  .cores = 1,
                                  .n = 1,
-                                 .beside = {{beside, 1}},
+                                 .beside = {{beside, 1, 0}},
                                  .slowdown = slowdown,
                                  .error = error,
                                  .windows = 10,
@@ -65,7 +65,9 @@ static struct seen seen_of(struct profiles *store, const char *key, const char *
     struct berth_error err = {""};
     struct seen seen = {0};
 
-    if (profiles_each_pair(store, key, machine, 0, 0, see, &seen, &err) < 0)
+    const struct profile_pairs_query query = {.key = key, .machine = machine};
+
+    if (profiles_each_pair(store, &query, see, &seen, &err) < 0)
         fail_msg("%s", err.text);
     return seen;
 }
@@ -78,10 +80,10 @@ static void test_rows(void **state)
     struct seen seen;
 
     pair.n = 2;
-    pair.beside[1] = (struct profile_beside){"tag:c", 2};
+    pair.beside[1] = (struct profile_beside){"tag:c", 2, 0};
     put(store, pair);
-    pair.beside[0] = (struct profile_beside){"tag:c", 2};
-    pair.beside[1] = (struct profile_beside){"tag:b", 1};
+    pair.beside[0] = (struct profile_beside){"tag:c", 2, 0};
+    pair.beside[1] = (struct profile_beside){"tag:b", 1, 0};
     put(store, pair);
     seen = seen_of(store, "tag:a", "here");
     assert_string_equal(seen.text, "tag:a<tag:b*1,tag:c*2 ");
@@ -164,6 +166,7 @@ static void test_newest_first(void **state)
 {
     struct profiles *store = profile_store_open(*state, true);
     struct profile_pair pair = pair_of("tag:a", "tag:b", 0.1, 0.1);
+    const struct profile_pairs_query first = {.most = 1}, later = {.oldest = 201};
     struct berth_error err;
     struct seen seen = {0};
 
@@ -172,10 +175,10 @@ static void test_newest_first(void **state)
     pair.beside[0].key = "tag:c";
     pair.measured_at = 200;
     put(store, pair);
-    assert_int_equal(profiles_each_pair(store, NULL, NULL, 0, 1, see, &seen, &err), 0);
+    assert_int_equal(profiles_each_pair(store, &first, see, &seen, &err), 0);
     assert_string_equal(seen.text, "tag:a<tag:c*1 ");
     seen = (struct seen){0};
-    assert_int_equal(profiles_each_pair(store, NULL, NULL, 201, 0, see, &seen, &err), 0);
+    assert_int_equal(profiles_each_pair(store, &later, see, &seen, &err), 0);
     assert_int_equal(seen.n, 0);
     profiles_close(store);
 }
@@ -195,10 +198,10 @@ static void test_forget(void **state)
         put(store, pair_of("tag:c", key, 0.1, 0.1));
     }
     assert_int_equal(profiles_resolve(store, "a", key, &err), 1);
-    assert_int_equal(profiles_forget(store, "tag:a", true, &err), 2);
+    assert_int_equal(profiles_forget(store, NULL, "tag:a", true, &err), 2);
     assert_int_equal(profiles_resolve(store, "a", key, &err), 0);
     assert_int_equal(seen_of(store, NULL, NULL).n, 13);
-    assert_int_equal(profiles_forget(store, NULL, false, &err), 13);
+    assert_int_equal(profiles_forget(store, NULL, NULL, false, &err), 13);
     assert_int_equal(profiles_resolve(store, "b", key, &err), 0);
     profiles_close(store);
 }
@@ -239,6 +242,7 @@ static void test_damaged(void **state)
     static const char *const text[] = {"", "1", "1*", "1*1,", "x*1", "1*1;2*1", "77*1"};
     struct profile_store *files = *state;
     struct profiles *store = profile_store_open(files, true);
+    const struct profile_pairs_query all = {0};
     struct berth_error err;
     struct seen seen = {0};
     char sql[128];
@@ -247,36 +251,10 @@ static void test_damaged(void **state)
     for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
         snprintf(sql, sizeof(sql), "UPDATE pair SET beside = '%s'", text[i]);
         profile_store_sql(files, sql);
-        if (profiles_each_pair(store, NULL, NULL, 0, 0, see, &seen, &err) == 0)
+        if (profiles_each_pair(store, &all, see, &seen, &err) == 0)
             fail_msg("'%s' was read", text[i]);
         assert_non_null(strstr(err.text, "damaged"));
     }
-    profiles_close(store);
-}
-
-/* A store of schema 1: a reader sees all but pairs, a writer brings it to the present. The reader
- * then sees pairs, too. */
-static void test_migration(void **state)
-{
-    struct profile_store *files = *state;
-    struct profile_sample sample = profile_store_sample("tag:a", 7);
-    struct profiles *store = profile_store_open(files, true), *reader;
-    char key[PROFILE_KEY_MAX];
-    struct berth_error err;
-
-    profile_store_put_sample(store, &sample);
-    profiles_close(store);
-    profile_store_sql(files, "DROP TABLE pair; DROP TABLE pair_program; DROP TABLE pair_machine;"
-                             " DELETE FROM profile_schema WHERE version > 1");
-    reader = profile_store_open(files, false);
-    assert_true(profile_store_misses(reader, "tag:a", 0) == 7);
-    assert_int_equal(seen_of(reader, NULL, NULL).n, 0);
-    assert_int_equal(profiles_resolve(reader, "a", key, &err), 1);
-    store = profile_store_open(files, true);
-    put(store, pair_of("tag:a", "tag:b", 0.1, 0.1));
-    assert_true(profile_store_misses(store, "tag:a", 0) == 7);
-    assert_int_equal(seen_of(reader, NULL, NULL).n, 1);
-    profiles_close(reader);
     profiles_close(store);
 }
 
@@ -286,10 +264,9 @@ static void test_migration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),      TEST(test_merge),        TEST(test_newest_weighs),
-        TEST(test_nonsense),  TEST(test_newest_first), TEST(test_forget),
-        TEST(test_age),       TEST(test_bounded),      TEST(test_damaged),
-        TEST(test_migration),
+        TEST(test_rows),     TEST(test_merge),        TEST(test_newest_weighs),
+        TEST(test_nonsense), TEST(test_newest_first), TEST(test_forget),
+        TEST(test_age),      TEST(test_bounded),      TEST(test_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

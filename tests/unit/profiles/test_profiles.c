@@ -53,7 +53,7 @@ static void test_round_trip(void **state)
     assert_false(out.co_run);
     assert_int_equal(out.runs, 1);
     assert_int_equal(stat(((struct profile_store *)*state)->path, &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0644);
+    assert_int_equal(st.st_mode & 07777, 0640);
     profiles_close(store);
 }
 
@@ -133,17 +133,17 @@ static void test_each_and_forget(void **state)
     keys[0] = '\0';
     assert_int_equal(profiles_each(store, "tag:a", collect, keys, &err), 0);
     assert_string_equal(keys, "a");
-    assert_int_equal(profiles_forget(store, "tag:b", false, &err), 1);
-    assert_int_equal(profiles_forget(store, "tag:b", false, &err), 0);
+    assert_int_equal(profiles_forget(store, NULL, "tag:b", false, &err), 1);
+    assert_int_equal(profiles_forget(store, NULL, "tag:b", false, &err), 0);
     keys[0] = '\0';
     assert_int_equal(profiles_each(store, NULL, collect, keys, &err), 0);
     assert_string_equal(keys, "ca");
     profile_store_put_sample(store, &sample);
     assert_true(profile_store_misses(store, "tag:c", 0) == 5);
-    assert_int_equal(profiles_forget(store, "tag:c", true, &err), 1);
+    assert_int_equal(profiles_forget(store, NULL, "tag:c", true, &err), 1);
     assert_true(profile_store_misses(store, "tag:c", 0) == 2);
     profile_store_put_sample(store, &sample);
-    assert_int_equal(profiles_forget(store, NULL, false, &err), 3);
+    assert_int_equal(profiles_forget(store, NULL, NULL, false, &err), 3);
     assert_true(profile_store_misses(store, "tag:a", 0) == -1);
     profiles_close(store);
 }
@@ -156,20 +156,20 @@ static void test_demand(void **state)
     struct profile_demand in = {.cores = 2, .curve = curve}, *out = NULL;
     struct berth_error err = {""};
 
-    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 0);
+    assert_int_equal(profiles_get_demand(store, 0, "tag:a", &out, &err), 0);
     profile_store_put(store, &profile);
-    assert_int_equal(profiles_put_demand(store, "tag:a", &in, &err), 0);
+    assert_int_equal(profiles_put_demand(store, 0, "tag:a", &in, &err), 0);
     in.cores = 1;
-    assert_int_equal(profiles_put_demand(store, "tag:a", &in, &err), 0); /* replaced */
-    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 1);
+    assert_int_equal(profiles_put_demand(store, 0, "tag:a", &in, &err), 0); /* replaced */
+    assert_int_equal(profiles_get_demand(store, 0, "tag:a", &out, &err), 1);
     assert_int_equal(out->cores, 1);
     assert_true(out->curve[1] == 1.5);
     profile_demand_free(out);
     profile_store_sql(*state, "UPDATE demand SET body = '{\"curve_gbps\":[0'");
-    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), -1);
+    assert_int_equal(profiles_get_demand(store, 0, "tag:a", &out, &err), -1);
     assert_non_null(strstr(err.text, "damaged"));
-    assert_int_equal(profiles_forget(store, "tag:a", false, &err), 2);
-    assert_int_equal(profiles_get_demand(store, "tag:a", &out, &err), 0);
+    assert_int_equal(profiles_forget(store, NULL, "tag:a", false, &err), 2);
+    assert_int_equal(profiles_get_demand(store, 0, "tag:a", &out, &err), 0);
     profiles_close(store);
 }
 
@@ -224,7 +224,12 @@ static void test_order(void **state)
         {"s", "1x1", "here ", 0, false, 1, -1}, /* another machine */
         {"s", "3x1", "here", 0, false, 11, -1}, /* too old */
     };
-    struct profile_query query = {"tag:a", "s", "1x1", "here", 500, 10};
+    struct profile_query query = {.key = "tag:a",
+                                  .shape = "s",
+                                  .geometry = "1x1",
+                                  .machine = "here",
+                                  .llc_bytes = 500,
+                                  .max_age_days = 10};
     struct profiles *reader;
     struct profile profile;
     struct berth_error err;
@@ -234,7 +239,7 @@ static void test_order(void **state)
         struct profiles *writer = profile_store_open(*state, true);
         int found;
 
-        assert_true(profiles_forget(writer, NULL, false, &err) >= 0);
+        assert_true(profiles_forget(writer, NULL, NULL, false, &err) >= 0);
         for (size_t i = n; i-- > first;) /* not in their order */
             put_candidate(writer, &order[i]);
         reader = profile_store_open(*state, false);
@@ -323,7 +328,7 @@ static void test_damaged_row(void **state)
     char text[128];
 
     for (size_t i = 0; i < sizeof(update) / sizeof(update[0]); i++) {
-        assert_true(profiles_forget(store, "tag:a", false, &err) >= 0);
+        assert_true(profiles_forget(store, NULL, "tag:a", false, &err) >= 0);
         profile_store_put(store, &profile);
         snprintf(text, sizeof(text), "UPDATE profile SET %s", update[i]);
         profile_store_sql(*state, text);

@@ -284,9 +284,9 @@ static void test_the_oldest_go(void **state)
     profile_store_put_sample(store, &sample);
     snprintf(sql, sizeof(sql),
              "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-             " INSERT INTO sample (key, shape, geometry, machine, co_run, source, command,"
+             " INSERT INTO sample (uid, key, shape, geometry, machine, co_run, source, command,"
              " llc_bytes, line_bytes, windows, seconds, instructions, runs, measured_at)"
-             " SELECT 'tag:x', i, '', '', 0, '', '', 0, 0, 1, 1, 1, 1, i FROM n",
+             " SELECT i %% 20, 'tag:x', i, '', '', 0, '', '', 0, 0, 1, 1, 1, 1, i FROM n",
              PROFILE_SAMPLES_MAX + 9);
     profile_store_sql(*state, sql);
     assert_int_equal(profiles_age(store, 0, &err), 10);

@@ -36,7 +36,7 @@ static struct profiles_imported import(struct profiles *store, const char *text,
     struct profiles_imported imported;
     struct berth_error err = {""};
 
-    if (profiles_import(store, text, strlen(text), replace, &imported, &err) < 0)
+    if (profiles_import(store, 0, text, strlen(text), replace, &imported, &err) < 0)
         fail_msg("%s", err.text);
     return imported;
 }
@@ -79,9 +79,15 @@ static void any_key(char *key)
         profile_key_exe(key, text, "0123456789abcdef0123456789abcdef");
 }
 
+static uint32_t any_uid(void)
+{
+    return lrand48() % 2 ? 0 : (uint32_t)lrand48() % 3;
+}
+
 static void put_any_profile(struct profiles *store)
 {
-    struct profile profile = {.llc_bytes = (uint64_t)mrand48() << 20,
+    struct profile profile = {.uid = any_uid(),
+                              .llc_bytes = (uint64_t)mrand48() << 20,
                               .llc_ways = (unsigned)lrand48() % (PROFILE_WAYS_MAX + 1),
                               .line_bytes = 64,
                               .misses = any_number(),
@@ -116,6 +122,7 @@ static void put_any_sample(struct profiles *store)
     any_text(sample.machine, sizeof(sample.machine));
     any_text(sample.command, sizeof(sample.command));
     any_text(sample.source, 3);
+    sample.uid = any_uid();
     sample.co_run = lrand48() % 2;
     sample.llc_bytes = (uint64_t)lrand48();
     sample.line_bytes = (unsigned)lrand48();
@@ -133,7 +140,8 @@ static void put_any_pair(struct profiles *store)
 {
     static char key[PROFILE_BESIDE_MAX][PROFILE_KEY_MAX];
     char self[PROFILE_KEY_MAX], machine[PROFILE_MACHINE_MAX];
-    struct profile_pair pair = {.key = self,
+    struct profile_pair pair = {.uid = any_uid(),
+                                .key = self,
                                 .machine = machine,
                                 .cores = 1 + (uint32_t)lrand48() % 9,
                                 .n = 1 + (size_t)lrand48() % PROFILE_BESIDE_MAX,
@@ -150,7 +158,7 @@ static void put_any_pair(struct profiles *store)
     for (size_t i = 0; i < pair.n; i++) {
         profile_key_exe(key[i], "/a/program", "");
         snprintf(key[i] + strlen(key[i]), 32, "%zu,%ld*", i, lrand48() % 3);
-        pair.beside[i] = (struct profile_beside){key[i], 1 + (uint32_t)lrand48() % 200};
+        pair.beside[i] = (struct profile_beside){key[i], 1 + (uint32_t)lrand48() % 200, any_uid()};
     }
     if (profiles_put_pairs(store, &pair, 1, &err) < 0)
         fail_msg("%s", err.text);
@@ -165,7 +173,7 @@ static void put_any_demand(struct profiles *store)
     struct berth_error err;
 
     any_key(key);
-    if (profiles_put_demand(store, key, &demand, &err) < 0)
+    if (profiles_put_demand(store, any_uid(), key, &demand, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -182,7 +190,7 @@ static void test_export_import(void **state)
         char *before, *after;
         size_t lines = 0;
 
-        assert_true(profiles_forget(store, NULL, false, &err) >= 0);
+        assert_true(profiles_forget(store, NULL, NULL, false, &err) >= 0);
         for (int i = lrand48() % 8; i > 0; i--) {
             put_any_profile(store);
             put_any_sample(store);
@@ -257,7 +265,7 @@ static double demand_of(struct profiles *store, const char *key)
     struct berth_error err;
     double gbps;
 
-    assert_int_equal(profiles_get_demand(store, key, &demand, &err), 1);
+    assert_int_equal(profiles_get_demand(store, 0, key, &demand, &err), 1);
     gbps = demand->curve[1];
     profile_demand_free(demand);
     return gbps;
@@ -355,7 +363,7 @@ static void test_wrong(void **state)
         char text[2048];
 
         snprintf(text, sizeof(text), "%s%s\n%s", GOOD, cases[i].text, GOOD);
-        if (profiles_import(store, text, strlen(text), true, &imported, &err) == 0 ||
+        if (profiles_import(store, 0, text, strlen(text), true, &imported, &err) == 0 ||
             strncmp(err.text, "line 2: ", 8) != 0 || !strstr(err.text, cases[i].says))
             fail_msg("%s: '%s', not '%s'", cases[i].text, err.text, cases[i].says);
         assert_true(profile_store_misses(store, "tag:good", 0) == -1); /* nothing of it */

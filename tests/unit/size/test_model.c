@@ -39,7 +39,7 @@ static void store(struct fixture *f, const char *tag, const char *text)
     profile_key_tag(key, tag);
     demand = profile_demand_parse(object, &err);
     if (!demand || profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
-        profiles_put_demand(store, key, demand, &err) < 0)
+        profiles_put_demand(store, 0, key, demand, &err) < 0)
         fail_msg("%s", err.text);
     profiles_close(store);
     profile_demand_free(demand);

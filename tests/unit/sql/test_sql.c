@@ -394,13 +394,14 @@ static void test_file_reader(void **state)
     }
 }
 
-/* A file for everybody: no log beside it, and whoever waits for its lock waits as long as he said.
+/* A file with a rollback journal: no log beside it, and whoever waits for its lock waits as long as
+ * he said.
  */
-static void test_file_of_everybody(void **state)
+static void test_file_with_rollback_journal(void **state)
 {
     struct place *place = place_of(state);
     struct sql_options options = {
-        .writable = true, .everybody = true, .what = "list", .wait_ms = 20};
+        .writable = true, .rollback = true, .what = "list", .wait_ms = 20};
     const char *path = place->url + 7;
     struct sql *sql, *second;
     struct berth_error err;
@@ -409,7 +410,7 @@ static void test_file_of_everybody(void **state)
     assert_int_equal(sql_open_file(&sql, path, &options, &err), 0);
     make_table(sql);
     assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0644);
+    assert_int_equal(st.st_mode & 07777, 0640);
     snprintf(place->why, sizeof(place->why), "%s-wal", path);
     assert_int_equal(stat(place->why, &st), -1);
     assert_int_equal(sql_open_file(&second, path, &options, &err), 0);
@@ -585,7 +586,7 @@ int main(void)
         BOTH(test_migrate_at_once),
         FILE_TEST(test_file_modes),
         FILE_TEST(test_file_reader),
-        FILE_TEST(test_file_of_everybody),
+        FILE_TEST(test_file_with_rollback_journal),
         FILE_TEST(test_file_damaged),
         SERVER_TEST(test_server_away),
         SERVER_TEST(test_server_defaults),

@@ -14,7 +14,7 @@ static size_t nth(struct programs *programs, size_t i)
     char key[32];
 
     snprintf(key, sizeof(key), "tag:%zu", i);
-    return programs_number(programs, key);
+    return programs_number(programs, 7, key);
 }
 
 static void test_numbers(void **state)
@@ -22,13 +22,30 @@ static void test_numbers(void **state)
     struct programs programs = {0};
 
     (void)state;
-    assert_int_equal(programs_number(&programs, "tag:a"), 0);
-    assert_int_equal(programs_number(&programs, "tag:b"), 1);
-    assert_int_equal(programs_number(&programs, "tag:a"), 0);
+    assert_int_equal(programs_number(&programs, 7, "tag:a"), 0);
+    assert_int_equal(programs_number(&programs, 7, "tag:b"), 1);
+    assert_int_equal(programs_number(&programs, 7, "tag:a"), 0);
     assert_string_equal(programs.program[1].key, "tag:b");
-    assert_true(programs_number(&programs, "") == PROGRAM_NONE);
+    assert_true(programs_number(&programs, 7, "") == PROGRAM_NONE);
     programs_use(&programs, PROGRAM_NONE);
     programs_leave(&programs, PROGRAM_NONE);
+    programs_free(&programs);
+}
+
+/* Another user's run of the same is another program. One that runs is found by its key alone. */
+static void test_users(void **state)
+{
+    struct programs programs = {0};
+
+    (void)state;
+    assert_int_equal(programs_number(&programs, 7, "tag:a"), 0);
+    assert_int_equal(programs_number(&programs, 8, "tag:a"), 1);
+    assert_int_equal(programs_number(&programs, 8, "tag:a"), 1);
+    assert_int_equal(programs.program[1].uid, 8);
+    assert_true(programs_find_live(&programs, "tag:a") == PROGRAM_NONE);
+    programs_use(&programs, 1);
+    assert_int_equal(programs_find_live(&programs, "tag:a"), 1);
+    assert_true(programs_find_live(&programs, "tag:b") == PROGRAM_NONE);
     programs_free(&programs);
 }
 
@@ -59,7 +76,8 @@ static void test_full(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_full)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_users),
+                                       cmocka_unit_test(test_full)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
