@@ -3,6 +3,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,20 @@ static enum client_result talk(struct wire_client *wire, const char *path, const
     return CLIENT_UNREACHED;
 }
 
+/* Connects to root's own socket beside the path, where no user's connection comes first. An older
+ * berthd has only the one at the path, and so has one whose path is too long for two. */
+static struct wire_client *connect_to(const char *path, unsigned deadline_ms)
+{
+    char plugin[PATH_MAX];
+    struct wire_client *wire;
+
+    snprintf(plugin, sizeof(plugin), "%s" WIRE_PLUGIN_SUFFIX, path);
+    wire = wire_client_open(plugin, deadline_ms / 1e3);
+    if (wire || errno == ETIMEDOUT)
+        return wire;
+    return wire_client_open(path, deadline_ms / 1e3);
+}
+
 enum client_result client_ask(const char *path, unsigned deadline_ms,
                               const struct wire_request *request, struct wire_answer *answer,
                               struct berth_error *err)
@@ -51,7 +66,7 @@ enum client_result client_ask(const char *path, unsigned deadline_ms,
         berth_error_set(err, "request cannot be sent: %s", strerror(errno));
         return result;
     }
-    wire = wire_client_open(path, deadline_ms / 1e3);
+    wire = connect_to(path, deadline_ms);
     result = talk(wire, path, line, answer, err);
     wire_client_close(wire);
     free(line);

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/base/clock.h"
 #include "packer/base/text.h"
 
 #define LINE_MAX_BYTES 2048
+#define LIMIT_S 1.0
 
 static struct {
     enum log_target target;
@@ -50,6 +53,15 @@ static void write_stderr(enum log_level level, const char *text)
         return; /* nobody is left to tell */
 }
 
+static void write_line(enum log_level level, char *text)
+{
+    text_clean(text);
+    if (settings.target == LOG_TARGET_SYSLOG)
+        syslog(level_priority[level], "%s", text);
+    else
+        write_stderr(level, text);
+}
+
 void log_line(enum log_level level, const char *format, ...)
 {
     char text[LINE_MAX_BYTES];
@@ -61,10 +73,30 @@ void log_line(enum log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    text_clean(text);
-    if (settings.target == LOG_TARGET_SYSLOG)
-        syslog(level_priority[level], "%s", text);
-    else
-        write_stderr(level, text);
+    write_line(level, text);
+    errno = saved;
+}
+
+void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...)
+{
+    char text[LINE_MAX_BYTES], more[48] = "";
+    int saved = errno;
+    double now_s = clock_s();
+    va_list args;
+
+    if (level > settings.level)
+        return;
+    if (now_s < limit->next_s) {
+        limit->left_out++;
+        return;
+    }
+    if (limit->left_out)
+        snprintf(more, sizeof(more), " (%lu more of these)", limit->left_out);
+    *limit = (struct log_limit){.next_s = now_s + LIMIT_S};
+    va_start(args, format);
+    vsnprintf(text, sizeof(text) - sizeof(more), format, args);
+    va_end(args);
+    strcat(text, more);
+    write_line(level, text);
     errno = saved;
 }

@@ -12,6 +12,17 @@ enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG };
 void log_open(enum log_target target, enum log_level level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What keeps lines of one kind from filling the log; zero at first. */
+struct log_limit {
+    double next_s; /* CLOCK_MONOTONIC: no line of its kind is written before */
+    unsigned long left_out;
+};
+
+/* Writes the line, unless one of its kind was written less than a second ago; the next one that is
+ * written tells how many were left out. For whatever a user can cause again and again. */
+void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...) log_line(LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "packer/conf/admit_names.h"
+#include "packer/daemon/client.h"
+#include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/server.h"
@@ -24,6 +26,7 @@
 #include "packer/metrics/textfile.h"
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
+#include "packer/steps/pool_marker.h"
 
 enum {
     ON_TERM,
@@ -46,6 +49,7 @@ struct daemon {
     struct event_base *base;
     struct event *event[EVENTS];
     struct server *server;
+    struct notify *notify; /* NULL: not started by systemd */
     struct metrics_http *metrics;
     struct metrics_textfile *textfile;
 };
@@ -175,6 +179,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     struct daemon *daemon = arg;
 
     (void)fd, (void)what;
+    if (server_check(daemon->server))
+        pool_marker_update_all(&daemon->packer); /* its folder may have gone with it */
     pipeline_cpus(&daemon->packer);
     pipeline_sweep(&daemon->packer);
     sweep_later(daemon);
@@ -189,7 +195,7 @@ static int init(struct daemon *daemon, struct berth_error *err)
     admit_prepare(&daemon->conf);
     if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
         return -1;
-    daemon->base = event_base_new();
+    daemon->base = server_loop();
     return daemon->base ? 0 : berth_error_set(err, "no event loop");
 }
 
@@ -204,11 +210,14 @@ static void show_metrics(struct daemon *daemon)
         log_error("%s; going on without the text file", err.text);
 }
 
-/* Has `on` called whenever the descriptor can be read. */
+/* Has `on` called whenever the descriptor can be read. What Slurm gives away (WATCH) cannot wait.
+ */
 static int read_by(struct daemon *daemon, size_t event, int fd, event_callback_fn on,
                    struct berth_error *err)
 {
     daemon->event[event] = event_new(daemon->base, fd, EV_READ | EV_PERSIST, on, daemon);
+    if (daemon->event[event])
+        event_priority_set(daemon->event[event], event == WATCH ? PRIORITY_ROOT : PRIORITY_SELF);
     if (!daemon->event[event] || event_add(daemon->event[event], NULL) < 0)
         return berth_error_set(err, "a descriptor cannot be waited for");
     return 0;
@@ -251,7 +260,9 @@ static void run(struct daemon *daemon)
     log_info("berthd " PACKAGE_VERSION ": %zu cores, %zu last-level caches, %zu packages (%s), %s",
              daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
              daemon->packer.topo->name, daemon->packer.enforce.way->name);
+    daemon->notify = notify_open(daemon->base);
     event_base_dispatch(daemon->base);
+    notify_close(daemon->notify);
     pipeline_undo(&daemon->packer);
 }
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
+	packer/daemon/budget.c packer/daemon/budget.h \
+	packer/daemon/client.c packer/daemon/client.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
+	packer/daemon/listen.c packer/daemon/listen.h \
+	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
 	packer/daemon/render.c packer/daemon/render.h \

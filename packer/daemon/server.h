@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server - the Unix socket: who may say what, and which stage answers.
+/* server - the two Unix sockets: everybody's, and beside it the plugin's, which only root may
+ * connect to.
  *
- * Only uid 0 may register and end steps; anybody may read the node's status and his own steps
- * (SO_PEERCRED). One libevent loop, one thread: a request is answered before the next is read, so
- * stages never race each other. */
+ * Only uid 0 may register and end steps, at either; anybody may read the node's status and his own
+ * steps (SO_PEERCRED). One libevent loop, one thread: a request is done before the next one begins,
+ * so stages never race each other. */
 #ifndef BERTH_DAEMON_SERVER_H
 #define BERTH_DAEMON_SERVER_H
 
@@ -13,10 +14,17 @@
 
 struct server;
 
-/* Listen on packer->conf.socket (its folder is created 0755; a stale socket is replaced, a live one
- * is an error). 0 and *out, or -1 and err. */
+/* Returns an event loop that serves root first, then berthd's own events, then users; NULL: no
+ * memory. The caller frees it. */
+struct event_base *server_loop(void);
+
+/* Listens at packer->conf.socket, and at its name with WIRE_PLUGIN_SUFFIX (the folder is created
+ * 0755; a stale socket is replaced, a live one is an error). 0 and *out, or -1 and err. */
 int server_open(struct server **out, struct event_base *base, struct packer *packer,
                 struct berth_error *err);
-void server_close(struct server *server); /* also removes the socket */
+
+/* Binds a socket anew whose file was removed. Returns true when one was. */
+bool server_check(struct server *server);
+void server_close(struct server *server); /* also removes the sockets */
 
 #endif

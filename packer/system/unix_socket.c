@@ -14,9 +14,10 @@
 /* Removes what a dead daemon left; refuses when a live one answers. */
 static int clear_stale(const struct sockaddr_un *address, struct berth_error *err)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct stat st;
-    int alive = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+    int alive = fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+                            errno == EAGAIN); /* a daemon with more to do than it can take */
 
     file_close(fd);
     if (alive)

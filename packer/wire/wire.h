@@ -19,6 +19,8 @@
 #define WIRE_VERSION 1
 #define WIRE_MESSAGE_MAX 65536
 #define WIRE_SOCKET_DEFAULT RUNSTATEDIR "/berth/berthd.sock"
+/* Behind the socket's name it is the name of one that is root's alone: the plugin's. */
+#define WIRE_PLUGIN_SUFFIX ".plugin"
 #define WIRE_POOL_DIR                                                                              \
     "pool" /* beside the socket: a file named by its number for each job in the pool */
 #define WIRE_STEP_BATCH 0xfffffffbu

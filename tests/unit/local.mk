@@ -63,7 +63,11 @@ unit_programs = \
 	tests/unit/counters/test_software \
 	tests/unit/counters/test_step_usage \
 	tests/unit/daemon/test_answer \
+	tests/unit/daemon/test_budget \
+	tests/unit/daemon/test_client \
 	tests/unit/daemon/test_ledger_record \
+	tests/unit/daemon/test_listen \
+	tests/unit/daemon/test_notify \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_pipeline \
 	tests/unit/daemon/test_questions \

@@ -116,6 +116,23 @@ static void test_long_text_is_cut(void **state)
     assert_non_null(strstr(logged(), " info  short\n"));
 }
 
+/* One line at once; when its time has come again, the next one tells of those between. */
+static void test_limited(void **state)
+{
+    struct log_limit limit = {0}, other = {0};
+
+    (void)state;
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_INFO);
+    for (int i = 0; i < 1000; i++)
+        log_limited(&limit, LOG_LEVEL_WARN, "uid %d was turned away", i);
+    assert_matches(logged(), "^[^\n]* warn  uid 0 was turned away\n$");
+    limit.next_s = 0;
+    log_limited(&limit, LOG_LEVEL_WARN, "again");
+    assert_matches(logged(), " again \\(999 more of these\\)\n$");
+    log_limited(&other, LOG_LEVEL_WARN, "of another kind");
+    assert_matches(logged(), " of another kind\n$");
+}
+
 static void test_errno_is_kept(void **state)
 {
     (void)state;
@@ -144,6 +161,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_levels, capture, release),
         cmocka_unit_test_setup_teardown(test_forgery, capture, release),
         cmocka_unit_test_setup_teardown(test_long_text_is_cut, capture, release),
+        cmocka_unit_test_setup_teardown(test_limited, capture, release),
         cmocka_unit_test_setup_teardown(test_errno_is_kept, capture, release),
         cmocka_unit_test_setup_teardown(test_syslog_leaves_stderr_alone, capture, release),
     };

@@ -439,7 +439,42 @@ static void test_many_clients(void **state)
     close(fd[0]);
 }
 
-/* ---- the socket itself ---- */
+/* ---- the sockets themselves ---- */
+
+static int try_dial_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    strcpy(address.sun_path, path);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* The plugin's socket is for root, who asks there what he asks at the other one. */
+static void test_plugin_socket(void **state)
+{
+    struct stand *stand = *state;
+    char path[sizeof(stand->f->conf.socket) + 16];
+    struct stat st;
+    int fd, status;
+    pid_t pid;
+
+    snprintf(path, sizeof(path), "%s" WIRE_PLUGIN_SUFFIX, stand->f->conf.socket);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    fd = try_dial_at(path);
+    assert_answer(fd, REGISTER, "\n", "\"ok\":true,\"managed\":true");
+    assert_answer(fd, END, "\n", DONE);
+    close(fd);
+    pid = fork();
+    if (pid == 0)
+        _exit(setgid(NOBODY) == 0 && setuid(NOBODY) == 0 && try_dial_at(path) < 0 ? 0 : 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
 
 static void test_second_server(void **state)
 {
@@ -503,6 +538,7 @@ int main(void)
         test(test_over_long_line),
         test(test_does_not_listen),
         test(test_many_clients),
+        test(test_plugin_socket),
         test(test_second_server),
         cmocka_unit_test(test_stale_socket),
     };

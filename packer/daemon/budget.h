@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* budget - what each user may take of berthd: connections, requests, CPU time and memory for
+ * answers.
+ *
+ * Root has no account. A user who has used up his requests or his time waits until he has some
+ * again; nobody else waits for him. Accounts go by uid, and stay until they are full again, so that
+ * a new connection brings nothing new. Users together have a budget, too: who may write
+ * /etc/subuid's numbers into the kernel is many users. Pure arithmetic: the caller has the clock.
+ */
+#ifndef BERTH_DAEMON_BUDGET_H
+#define BERTH_DAEMON_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define BUDGET_CONNECTIONS 8           /* of one user at a time */
+#define BUDGET_CONNECTIONS_ALL 256     /* of all users */
+#define BUDGET_REQUESTS_PER_S 20       /* of one user, */
+#define BUDGET_REQUESTS 40             /* and so many at once */
+#define BUDGET_CPU 0.02                /* of a core, for one user, */
+#define BUDGET_CPU_S 0.1               /* and so many seconds at once */
+#define BUDGET_ALL 10                  /* users' worth of both for all of them */
+#define BUDGET_UNSENT (256 << 10)      /* bytes of answers of one user that wait to be read */
+#define BUDGET_UNSENT_ALL (4096 << 10) /* of all users */
+#define BUDGET_ACCOUNTS (2 * BUDGET_CONNECTIONS_ALL)
+
+struct budget_account {
+    uid_t uid;
+    unsigned connections;
+    size_t unsent;          /* bytes */
+    double requests, cpu_s; /* that are left; below 0: owed */
+    double at_s;            /* as of then; 0: nobody's account */
+};
+
+struct budget {
+    struct budget_account all;
+    struct budget_account account[BUDGET_ACCOUNTS];
+};
+
+/* Makes every account full. */
+void budget_init(struct budget *budget, double now_s);
+
+/* Counts a new connection. Returns the user's account, which stays while he has a connection; NULL:
+ * he has enough of them. */
+struct budget_account *budget_enter(struct budget *budget, uid_t uid, double now_s);
+void budget_leave(struct budget *budget, struct budget_account *account);
+
+/* Takes what was used. */
+void budget_spend(struct budget *budget, struct budget_account *account, double requests,
+                  double cpu_s, double now_s);
+
+/* Returns for how many seconds the user has to wait until he has some time again, and, if it is to
+ * be a new request, one of these; 0: not at all. */
+double budget_wait_s(struct budget *budget, struct budget_account *account, bool request,
+                     double now_s);
+
+/* Notes that so many bytes wait to be read by him where it were so many before. */
+void budget_unsent(struct budget *budget, struct budget_account *account, size_t before,
+                   size_t after);
+
+/* Says whether more may be written for him. */
+bool budget_may_write(const struct budget *budget, const struct budget_account *account);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "packer/daemon/client.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "packer/daemon/reply.h"
+#include "packer/wire/wire.h"
+
+/* Bytes that wait to be read: with more nothing further is said, until there are so few again. */
+#define OUTPUT_MAX (16 << 10)
+#define OUTPUT_LOW (4 << 10)
+#define READ_S 1e-5       /* what reading costs, however little there is */
+#define LOOK_AGAIN_S 0.02 /* whether the user's other connections were read */
+#define PATIENCE_S 10
+#define ROOTS_MAX 1024
+
+struct client {
+    LIST_ENTRY(client) link;
+    struct clients *all;
+    struct bufferevent *bev;
+    struct event *turn;    /* to be taken */
+    struct event *overdue; /* the client has not said what it should have said */
+    uid_t uid;
+    struct budget_account *account; /* NULL: root's */
+    struct reply *reply;            /* under way; NULL: none is */
+    size_t unsent;                  /* bytes, as the account has them */
+    double waits_s; /* CLOCK_MONOTONIC: since then it has asked for nothing; 0: it has */
+    bool partial;   /* a request has begun to come, by `overdue` it is to be whole */
+    bool finished;  /* the client has said all it had to say */
+};
+
+static void client_close(struct client *client)
+{
+    struct clients *all = client->all;
+
+    if (client->account) {
+        budget_unsent(&all->budget, client->account, client->unsent, 0);
+        budget_leave(&all->budget, client->account);
+    } else {
+        all->roots--;
+    }
+    LIST_REMOVE(client, link);
+    reply_end(client->reply);
+    if (client->turn)
+        event_free(client->turn);
+    if (client->overdue)
+        event_free(client->overdue);
+    if (client->bev)
+        bufferevent_free(client->bev);
+    free(client);
+}
+
+/* ---- what a client may have ---- */
+
+static size_t note_unsent(struct client *client)
+{
+    size_t now = evbuffer_get_length(bufferevent_get_output(client->bev));
+
+    if (client->account)
+        budget_unsent(&client->all->budget, client->account, client->unsent, now);
+    return client->unsent = now;
+}
+
+static void spend(struct client *client, double requests, double cpu_s)
+{
+    if (client->account)
+        budget_spend(&client->all->budget, client->account, requests, cpu_s, clock_s());
+}
+
+static bool has_request(const struct client *client)
+{
+    struct evbuffer *input = bufferevent_get_input(client->bev);
+
+    return evbuffer_search_eol(input, NULL, NULL, EVBUFFER_EOL_LF).pos >= 0;
+}
+
+/* Seconds until the client may be served. */
+static double wait_s(struct client *client)
+{
+    struct budget *budget = &client->all->budget;
+
+    if (!client->account)
+        return 0;
+    if (client->reply && !budget_may_write(budget, client->account))
+        return LOOK_AGAIN_S;
+    return budget_wait_s(budget, client->account, !client->reply && has_request(client), clock_s());
+}
+
+/* ---- turns ---- */
+
+/* Does what the next request asks for. Returns false where there is none. */
+static bool begin(struct client *client)
+{
+    struct evbuffer *input = bufferevent_get_input(client->bev);
+    size_t length;
+    char *line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF);
+
+    if (!line)
+        return false;
+    client->partial = false;
+    client->reply = reply_begin(client->all->packer, client->uid, line, length);
+    free(line);
+    spend(client, 1, 0);
+    return client->reply;
+}
+
+static void take_turn(struct client *client)
+{
+    double began_s = clock_s();
+
+    if ((client->reply || begin(client)) &&
+        !reply_next(client->reply, bufferevent_get_output(client->bev))) {
+        reply_end(client->reply);
+        client->reply = NULL;
+    }
+    note_unsent(client);
+    spend(client, 0, clock_s() - began_s);
+}
+
+/* Has nothing to answer: waits for the rest of a request, or for the next one. */
+static void listen_to(struct client *client)
+{
+    size_t length = evbuffer_get_length(bufferevent_get_input(client->bev));
+
+    if (length >= WIRE_MESSAGE_MAX) {
+        log_limited(&client->all->too_long, LOG_LEVEL_WARN,
+                    "uid %u sent a line longer than %d bytes", client->uid, WIRE_MESSAGE_MAX);
+        client_close(client);
+    } else if (client->finished && client->unsent == 0) {
+        client_close(client);
+    } else if (length == 0 && client->unsent) {
+        event_del(client->overdue); /* it is to read first; bufferevent has the time */
+    } else if (!client->partial) {
+        client->partial = length > 0;
+        client->waits_s = clock_s();
+        event_add(client->overdue, &client->all->patience);
+    }
+}
+
+/* Sees to it that what is to be done next is done when its time has come. */
+static void go_on(struct client *client)
+{
+    bool busy = client->reply || has_request(client);
+    double in_s = wait_s(client);
+    struct timeval in = {.tv_sec = (time_t)in_s,
+                         .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
+
+    if (in_s > 0)
+        bufferevent_disable(client->bev, EV_READ);
+    if (busy) {
+        event_del(client->overdue);
+        client->waits_s = 0;
+    }
+    if (busy && client->unsent >= OUTPUT_MAX)
+        return; /* on_written goes on */
+    if (in_s > 0)
+        event_add(client->turn, &in);
+    else if (busy)
+        event_active(client->turn, EV_TIMEOUT, 1);
+    if (!busy)
+        listen_to(client);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    struct client *client = arg;
+
+    (void)fd, (void)what;
+    if (client->unsent < OUTPUT_MAX && wait_s(client) <= 0) {
+        take_turn(client);
+        if (!client->finished)
+            bufferevent_enable(client->bev, EV_READ);
+    }
+    go_on(client);
+}
+
+static void on_overdue(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    client_close(arg);
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+    struct client *client = arg;
+
+    (void)bev;
+    spend(client, 0, READ_S);
+    go_on(client);
+}
+
+static void on_written(struct bufferevent *bev, void *arg)
+{
+    struct client *client = arg;
+
+    (void)bev;
+    note_unsent(client);
+    go_on(client);
+}
+
+/* The peer has hung up, or only finished speaking: then he still gets his answers. An error, or an
+ * answer that nobody reads, ends the conversation. */
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+    struct client *client = arg;
+
+    (void)bev;
+    if (!(what & BEV_EVENT_EOF)) {
+        client_close(client);
+        return;
+    }
+    client->finished = true;
+    go_on(client);
+}
+
+/* ---- connections come ---- */
+
+/* Hangs up on the user's connection that has asked for nothing for the longest time: there is room
+ * for all users' who want to know something. Returns false where there is none. */
+static bool drop_idlest(struct clients *clients)
+{
+    struct client *client, *idlest = NULL;
+
+    LIST_FOREACH(client, &clients->list, link)
+    if (client->account && client->waits_s > 0 && (!idlest || client->waits_s < idlest->waits_s))
+        idlest = client;
+    if (idlest)
+        client_close(idlest);
+    return idlest;
+}
+
+/* Counts the connection. Returns NULL, or why it cannot be served. */
+static const char *admit(struct clients *clients, struct client *client)
+{
+    double now_s = clock_s();
+
+    if (client->uid == 0) {
+        if (clients->roots >= ROOTS_MAX)
+            return "root has too many connections";
+        clients->roots++;
+        return NULL;
+    }
+    client->account = budget_enter(&clients->budget, client->uid, now_s);
+    if (!client->account && clients->budget.all.connections >= BUDGET_CONNECTIONS_ALL &&
+        drop_idlest(clients))
+        client->account = budget_enter(&clients->budget, client->uid, now_s);
+    return client->account ? NULL : "this user has too many connections";
+}
+
+static int serve(struct client *client, int fd)
+{
+    struct event_base *base = client->all->base;
+    int priority = client->uid == 0 ? PRIORITY_ROOT : PRIORITY_USERS;
+
+    client->turn = evtimer_new(base, on_turn, client);
+    client->overdue = evtimer_new(base, on_overdue, client);
+    if (client->turn && client->overdue)
+        client->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (!client->bev)
+        return -1;
+    event_priority_set(client->turn, priority); /* a loop without priorities has its one */
+    event_priority_set(client->overdue, priority);
+    bufferevent_priority_set(client->bev, priority);
+    bufferevent_setcb(client->bev, on_read, on_written, on_event, client);
+    bufferevent_set_timeouts(client->bev, NULL, &client->all->patience);
+    bufferevent_setwatermark(client->bev, EV_READ, 0, WIRE_MESSAGE_MAX);
+    bufferevent_setwatermark(client->bev, EV_WRITE, OUTPUT_LOW, 0);
+    bufferevent_enable(client->bev, EV_READ | EV_WRITE);
+    listen_to(client);
+    return 0;
+}
+
+static void refuse(struct clients *clients, int fd, uid_t uid, const char *why)
+{
+    char line[128];
+    int length = snprintf(line, sizeof(line), "{\"version\":%d,\"ok\":false,\"error\":\"%s\"}\n",
+                          WIRE_VERSION, why);
+
+    if (send(fd, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        shutdown(fd, SHUT_WR);
+    close(fd);
+    log_limited(&clients->refused, LOG_LEVEL_WARN, "uid %u was turned away: %s", uid, why);
+}
+
+/* Whose connection it is; -1: nobody can tell. */
+static uid_t peer_uid(int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof(peer);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.uid : (uid_t)-1;
+}
+
+void client_open(struct clients *clients, int fd)
+{
+    struct client *client = calloc(1, sizeof(*client));
+    uid_t uid = peer_uid(fd);
+    const char *why = "out of memory";
+
+    if (client) {
+        client->all = clients;
+        client->uid = uid;
+        why = admit(clients, client);
+    }
+    if (why) {
+        refuse(clients, fd, uid, why);
+        free(client);
+        return;
+    }
+    LIST_INSERT_HEAD(&clients->list, client, link);
+    if (serve(client, fd) == 0)
+        return;
+    client_close(client);
+    refuse(clients, fd, uid, "out of memory");
+}
+
+void clients_init(struct clients *clients, struct event_base *base, struct packer *packer)
+{
+    *clients = (struct clients){.base = base, .packer = packer, .patience = {.tv_sec = PATIENCE_S}};
+    LIST_INIT(&clients->list);
+    budget_init(&clients->budget, clock_s());
+}
+
+void clients_close(struct clients *clients)
+{
+    while (!LIST_EMPTY(&clients->list))
+        client_close(LIST_FIRST(&clients->list));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* client - a connection: requests are read, one reply at a time is said as it is read.
+ *
+ * Root is served first (the loop's priorities), and as long as he likes. Users take turns: a turn
+ * begins one request or says one line, and costs its user what it took (daemon/budget.h). A request
+ * has to be whole 10 s after its first byte; a client that says nothing, or reads nothing, for so
+ * long is hung up on. One thread: nothing here races. */
+#ifndef BERTH_DAEMON_CLIENT_H
+#define BERTH_DAEMON_CLIENT_H
+
+#include <event2/event.h>
+#include <sys/queue.h>
+
+#include "packer/base/log.h"
+#include "packer/daemon/budget.h"
+#include "packer/steps/packer.h"
+
+/* The event loop's, the first one first: root's connections, what berthd does by itself (what no
+ * priority is said of), users. */
+enum { PRIORITY_ROOT, PRIORITY_SELF, PRIORITY_USERS, PRIORITIES };
+
+struct client;
+
+struct clients {
+    struct event_base *base;
+    struct packer *packer;
+    struct budget budget;
+    LIST_HEAD(client_list, client) list;
+    size_t roots;            /* root's connections */
+    struct timeval patience; /* with a client that says nothing, or reads nothing */
+    struct log_limit refused, too_long;
+};
+
+void clients_init(struct clients *clients, struct event_base *base, struct packer *packer);
+void clients_close(struct clients *clients); /* hangs up on all */
+
+/* Takes over a connection. One that cannot be served is told why, and closed: the plugin then fails
+ * open. */
+void client_open(struct clients *clients, int fd);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "packer/daemon/notify.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct notify {
+    struct sockaddr_un address;
+    socklen_t length;
+    int fd;
+    struct event *again; /* NULL: there is no watchdog */
+};
+
+static void say(const struct notify *notify, const char *text)
+{
+    if (sendto(notify->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
+               (const struct sockaddr *)&notify->address, notify->length) < 0)
+        return; /* systemd acts as it does where nobody says anything */
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    say(arg, "WATCHDOG=1");
+}
+
+/* '@' begins the name of an abstract socket. */
+static int set_address(struct notify *notify, const char *path)
+{
+    size_t length = strlen(path);
+
+    if ((path[0] != '/' && path[0] != '@') || length >= sizeof(notify->address.sun_path))
+        return -1;
+    notify->address.sun_family = AF_UNIX;
+    memcpy(notify->address.sun_path, path, length);
+    if (path[0] == '@')
+        notify->address.sun_path[0] = '\0';
+    notify->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    return 0;
+}
+
+/* Microseconds in which systemd wants to hear something of this process; 0: it does not. */
+static unsigned long long watchdog_us(void)
+{
+    const char *us = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+
+    if (!us || (pid && strtoll(pid, NULL, 10) != getpid()))
+        return 0;
+    return strtoull(us, NULL, 10);
+}
+
+static void begin_watchdog(struct notify *notify, struct event_base *base, unsigned long long us)
+{
+    struct timeval half = {.tv_sec = (time_t)(us / 2000000),
+                           .tv_usec = (suseconds_t)(us / 2 % 1000000)};
+
+    notify->again = us ? event_new(base, -1, EV_PERSIST, on_again, notify) : NULL;
+    if (!notify->again)
+        return;
+    event_priority_set(notify->again, 0); /* however much there is to do, the loop turns */
+    event_add(notify->again, &half);
+    say(notify, "WATCHDOG=1");
+}
+
+struct notify *notify_open(struct event_base *base)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct notify *notify = path ? calloc(1, sizeof(*notify)) : NULL;
+
+    if (!notify)
+        return NULL;
+    notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (notify->fd < 0 || set_address(notify, path) < 0) {
+        notify_close(notify);
+        return NULL;
+    }
+    say(notify, "READY=1");
+    begin_watchdog(notify, base, watchdog_us());
+    unsetenv("NOTIFY_SOCKET"); /* nobody else's business: berthd's children inherit the rest */
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+    return notify;
+}
+
+void notify_close(struct notify *notify)
+{
+    if (!notify)
+        return;
+    if (notify->again)
+        event_free(notify->again);
+    if (notify->length)
+        say(notify, "STOPPING=1");
+    if (notify->fd >= 0)
+        close(notify->fd);
+    free(notify);
+}

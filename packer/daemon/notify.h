@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* notify - tells systemd that berthd is ready, that its event loop still turns, and that it stops
+ * (sd_notify(3)). A berthd that hangs says nothing, and is started anew (WatchdogSec= of its unit):
+ * it then undoes, or goes on with, what its journal has. */
+#ifndef BERTH_DAEMON_NOTIFY_H
+#define BERTH_DAEMON_NOTIFY_H
+
+#include <event2/event.h>
+
+struct notify;
+
+/* Says that berthd is ready, and from then on that the loop turns, twice in the time in which
+ * systemd wants to hear that. Takes $NOTIFY_SOCKET, $WATCHDOG_USEC and $WATCHDOG_PID out of the
+ * environment. Returns NULL where nobody wants to know. */
+struct notify *notify_open(struct event_base *base);
+
+/* Says that it stops. NULL is fine. */
+void notify_close(struct notify *notify);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_client - who is served when: root and users on connections whose other ends the test holds,
+ * in an event loop that the test turns itself. */
+#include "tests/unit/common/fixture.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "packer/daemon/client.h"
+#include "packer/daemon/server.h"
+
+#define ALICE 1001
+#define BOB 1002
+#define TASKS 64
+#define STATUS "{\"version\":1,\"op\":\"status\"}\n"
+#define EXPLAIN "{\"version\":1,\"op\":\"explain\",\"job\":1}\n"
+#define LAST "{\"version\":1,\"ok\":true,\"more\":false}\n"
+#define MANY 64 /* ended steps of Alice's job 1 */
+
+struct stand {
+    struct fixture *f;
+    struct event_base *base;
+    struct clients clients;
+    int fd[1024]; /* the test's ends */
+    size_t n;
+};
+
+static int start(void **state)
+{
+    struct stand *stand = calloc(1, sizeof(*stand));
+
+    stand->f = fixture_open(TWO_BY_TWO);
+    stand->base = server_loop();
+    clients_init(&stand->clients, stand->base, &stand->f->packer);
+    *state = stand;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct stand *stand = *state;
+
+    clients_close(&stand->clients);
+    assert_int_equal(stand->clients.budget.all.connections, 0);
+    assert_int_equal(stand->clients.budget.all.unsent, 0);
+    for (size_t i = 0; i < stand->n; i++)
+        close(stand->fd[i]);
+    event_base_free(stand->base);
+    fixture_close(stand->f);
+    free(stand);
+    return 0;
+}
+
+/* Connects that user: the kernel says of a pair of sockets who made it. */
+static int connect_as(struct stand *stand, uid_t uid)
+{
+    int ends[2];
+
+    assert_int_equal(seteuid(uid), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    assert_int_equal(seteuid(0), 0);
+    client_open(&stand->clients, ends[1]);
+    return stand->fd[stand->n++] = ends[0];
+}
+
+static void say(int fd, const char *text)
+{
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void say_often(int fd, const char *text, size_t times)
+{
+    while (times-- > 0)
+        say(fd, text);
+}
+
+/* Lets the loop turn until nothing is left to be done at once. */
+static void turn(struct stand *stand)
+{
+    event_base_loop(stand->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+static void on_heard(evutil_socket_t fd, short what, void *base)
+{
+    (void)fd, (void)what;
+    event_base_loopbreak(base);
+}
+
+/* Lets the loop turn until something is said there, and no further. */
+static void turn_until_heard(struct stand *stand, int fd)
+{
+    struct event *heard = event_new(stand->base, fd, EV_READ, on_heard, stand->base);
+
+    event_priority_set(heard, PRIORITY_ROOT);
+    event_add(heard, NULL);
+    event_base_dispatch(stand->base);
+    event_free(heard);
+}
+
+/* Reads what is there; counts how often the text, which is shorter than a line, ends in it. -1:
+ * hung up. */
+static int hear_some(int fd, const char *text)
+{
+    static char end[1024][64]; /* what was heard last, of each descriptor */
+    static char buffer[1 << 20];
+    size_t kept = strlen(end[fd]), used = kept, keep = strlen(text) - 1;
+    ssize_t got;
+    int n = 0;
+
+    memcpy(buffer, end[fd], kept);
+    while (used < sizeof(buffer) - 1 &&
+           (got = recv(fd, buffer + used, sizeof(buffer) - 1 - used, 0)) > 0)
+        used += (size_t)got;
+    buffer[used] = '\0';
+    for (const char *at = buffer; (at = strstr(at, text)); at++)
+        n++;
+    keep = used < keep ? used : keep;
+    memcpy(end[fd], buffer + used - keep, keep + 1);
+    if (used > kept || got != 0)
+        return n;
+    end[fd][0] = '\0';
+    return -1;
+}
+
+/* Lets the loop turn until the text was said so often. */
+static void hear_until(struct stand *stand, int fd, const char *text, int times)
+{
+    for (int heard = 0, some; heard < times; heard += some) {
+        event_base_loop(stand->base, EVLOOP_ONCE);
+        some = hear_some(fd, text);
+        if (some < 0)
+            fail_msg("hung up after %d of %d", heard, times);
+    }
+}
+
+static void hear_hang_up(struct stand *stand, int fd)
+{
+    while (hear_some(fd, "\n") >= 0)
+        event_base_loop(stand->base, EVLOOP_ONCE);
+}
+
+/* Alice's job 1 had many steps of many tasks. */
+static void put_history(struct stand *stand)
+{
+    stand->f->packer.steps.history = MANY;
+    for (uint32_t i = 0; i < MANY; i++) {
+        struct wire_register request = fixture_request(1, i, "0", "0", TASKS, NULL);
+
+        request.uid = ALICE;
+        fixture_start(stand->f, request);
+        fixture_end(stand->f, 1, i);
+    }
+}
+
+/* Root asks last, and is answered before Alice has many answers. */
+static void test_root_first(void **state)
+{
+    struct stand *stand = *state;
+    int alice[BUDGET_CONNECTIONS], root = connect_as(stand, 0), answers = 0;
+
+    for (size_t i = 0; i < BUDGET_CONNECTIONS; i++) {
+        alice[i] = connect_as(stand, ALICE);
+        say_often(alice[i], STATUS, 20);
+    }
+    say(root, STATUS);
+    turn_until_heard(stand, root);
+    for (size_t i = 0; i < BUDGET_CONNECTIONS; i++)
+        answers += hear_some(alice[i], LAST);
+    assert_int_equal(answers, 0);
+}
+
+/* One user's backlog does not stand before another's question. */
+static void test_turns(void **state)
+{
+    struct stand *stand = *state;
+    int alice = connect_as(stand, ALICE), bob = connect_as(stand, BOB);
+
+    put_history(stand);
+    say_often(alice, EXPLAIN, 20);
+    turn_until_heard(stand, alice);
+    say(bob, STATUS);
+    turn_until_heard(stand, bob);
+    assert_int_equal(hear_some(alice, LAST), 0);
+}
+
+/* What is asked beyond the budget is answered, later. */
+static void test_waits(void **state)
+{
+    struct stand *stand = *state;
+    int alice = connect_as(stand, ALICE);
+
+    say_often(alice, STATUS, BUDGET_REQUESTS + 3);
+    hear_until(stand, alice, LAST, BUDGET_REQUESTS + 3);
+}
+
+/* Nobody reads: what waits to be read stays little, and all of it comes when it is read. */
+static void test_nobody_reads(void **state)
+{
+    struct stand *stand = *state;
+    int alice[4], heard = 0;
+
+    put_history(stand);
+    for (size_t i = 0; i < 4; i++) {
+        alice[i] = connect_as(stand, ALICE);
+        say(alice[i], EXPLAIN);
+    }
+    for (int i = 0; i < 20; i++) {
+        turn(stand);
+        assert_in_range(stand->clients.budget.all.unsent, 0, 4 * (32 << 10));
+    }
+    while (heard < 4) {
+        for (size_t i = 0; i < 4; i++)
+            heard += hear_some(alice[i], LAST);
+        turn(stand);
+    }
+}
+
+/* Steps end and are forgotten while they are told of. */
+static void test_steps_end(void **state)
+{
+    struct stand *stand = *state;
+    int alice = connect_as(stand, ALICE);
+
+    put_history(stand);
+    stand->clients.patience.tv_sec = 60;
+    say(alice, EXPLAIN);
+    turn_until_heard(stand, alice);
+    for (uint32_t i = 0; i < MANY; i++) {
+        fixture_start(stand->f, fixture_request(2, i, "1", "1", 1, NULL));
+        fixture_end(stand->f, 2, i);
+    }
+    hear_until(stand, alice, LAST, 1);
+}
+
+static void test_too_many_connections(void **state)
+{
+    struct stand *stand = *state;
+    int last = -1, bob;
+
+    for (size_t i = 0; i <= BUDGET_CONNECTIONS; i++)
+        last = connect_as(stand, ALICE);
+    assert_int_equal(hear_some(last, "this user has too many connections"), 1);
+    assert_int_equal(hear_some(last, "\n"), -1);
+    bob = connect_as(stand, BOB);
+    say(bob, STATUS);
+    hear_until(stand, bob, LAST, 1);
+}
+
+/* Many users do nothing with their connections: there is room for one who asks, and for root. */
+static void test_idle_ones_make_room(void **state)
+{
+    struct stand *stand = *state;
+    int first = -1, fd;
+
+    for (uid_t uid = 2000; uid < 2000 + BUDGET_CONNECTIONS_ALL; uid++) {
+        fd = connect_as(stand, uid);
+        first = first < 0 ? fd : first;
+    }
+    fd = connect_as(stand, ALICE);
+    say(fd, STATUS);
+    hear_until(stand, fd, LAST, 1);
+    assert_int_equal(hear_some(first, "\n"), -1);
+    fd = connect_as(stand, 0);
+    say(fd, STATUS);
+    hear_until(stand, fd, LAST, 1);
+}
+
+/* ---- patience ---- */
+
+/* Each byte comes in time, and the request does not. */
+static void test_drip(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    stand->clients.patience = (struct timeval){.tv_usec = 200000};
+    fd = connect_as(stand, ALICE);
+    while (hear_some(fd, "\n") >= 0) {
+        assert_true(send(fd, " ", 1, MSG_NOSIGNAL) == 1 || errno == EPIPE);
+        usleep(20000);
+        turn(stand);
+    }
+}
+
+static void test_silent(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    stand->clients.patience = (struct timeval){.tv_usec = 50000};
+    fd = connect_as(stand, ALICE);
+    say(fd, STATUS);
+    hear_until(stand, fd, LAST, 1);
+    hear_hang_up(stand, fd);
+}
+
+/* Who stops reading is hung up on. */
+static void test_stopped_reader(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    put_history(stand);
+    stand->clients.patience = (struct timeval){.tv_usec = 50000};
+    fd = connect_as(stand, ALICE);
+    say_often(fd, EXPLAIN, 4);
+    while (stand->clients.budget.all.connections)
+        event_base_loop(stand->base, EVLOOP_ONCE);
+}
+
+/* Who waits for berthd is not hung up on for that: he has asked for more than he may at once. */
+static void test_waiting_is_no_silence(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    stand->clients.patience = (struct timeval){.tv_usec = 200000};
+    fd = connect_as(stand, ALICE);
+    say_often(fd, STATUS, BUDGET_REQUESTS + 10); /* half a second */
+    hear_until(stand, fd, LAST, BUDGET_REQUESTS + 10);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_root_first),
+        test(test_turns),
+        test(test_waits),
+        test(test_nobody_reads),
+        test(test_steps_end),
+        test(test_too_many_connections),
+        test(test_idle_ones_make_room),
+        test(test_drip),
+        test(test_silent),
+        test(test_stopped_reader),
+        test(test_waiting_is_no_silence),
+    };
+
+    if (geteuid() != 0)
+        return puts("test_client: skipped: needs root"), 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
