@@ -287,7 +287,8 @@ int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *h
     char path[PERF_CGROUP_MAX] = "";
 
     for (size_t i = 0; i < step->ntasks; i++) /* a task may have gone */
-        if (path_of(hierarchy, root, step->task[i].pid, path) == 0)
+        if (enforce_is_task(root, &step->task[i]) &&
+            path_of(hierarchy, root, step->task[i].pid, path) == 0)
             break;
     *cgroup = found;
     if (find_slurms(hierarchy, root, step->id, path, cgroup->dir))

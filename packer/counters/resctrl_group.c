@@ -87,7 +87,7 @@ static int choose(struct resctrl_group *group, const struct enforce *enforce,
                   const struct enforce_step *step, struct berth_error *err)
 {
     char control[RESCTRL_NAME_MAX], monitor[RESCTRL_NAME_MAX] = "", id[WIRE_STEP_NAME_MAX];
-    pid_t pid = step->task[0].pid;
+    pid_t pid = enforce_is_task(enforce->root, &step->task[0]) ? step->task[0].pid : 0;
 
     wire_step_name(step->id, id);
     snprintf(group->name, sizeof(group->name), "%s-%s", enforce->tree, id);

@@ -203,6 +203,7 @@ void packer_close(struct packer *packer)
     ledger_close(packer->ledger);
     job_watch_close(packer->watch);
     memory_close(packer);
+    enforce_close(&packer->enforce);
     probe_close(packer->probe);
     learn_close(packer->learner);
     node_power_close(packer->power);

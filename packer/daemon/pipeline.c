@@ -192,6 +192,8 @@ double pipeline_observe(struct packer *packer)
     double in_s = window_due(packer), bill_s = bill_due(packer);
     bool steps_changed = packer->steps_changed, rates_changed;
 
+    if (rearrange_turn(packer))
+        in_s = 0;
     packer->steps_changed = false;
     slowdown_windows(packer);
     rates_changed = classify_windows(packer);
@@ -507,6 +509,8 @@ void pipeline_undo(struct packer *packer)
     struct berth_error err;
     struct step *step;
 
+    enforce_close(&packer->enforce); /* everybody is sent home now, whatever was left to be done */
+    enforce_pace(&packer->enforce, ENFORCE_ALL);
     bill_keep(packer);
     pool_reset(&packer->pool);
     if (journal_stand(packer, &packer->pool, &err) < 0)

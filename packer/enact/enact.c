@@ -179,6 +179,8 @@ static void write_down(struct packer *packer, const struct step *step)
  * What fails is tried again with the next change, at the latest with the next sweep. */
 static void bring_home(struct packer *packer, struct step *step)
 {
+    if (enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME))
+        return; /* it is on its way */
     enact_restore(packer, step);
     if (!step->enacted.away)
         write_down(packer, step);
@@ -221,37 +223,61 @@ static void count_move(struct packer *packer, struct step *step)
     packer->moves++;
 }
 
-/* Move one step; a failure puts it back and ends berth's say over it. */
+/* A step that cannot be made to stand where it shall is put back; berth's say over it ends. */
+static void put_back(struct packer *packer, struct step *step, const struct berth_error *err)
+{
+    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->enacted.reason)];
+
+    wire_step_name(step->request.id, name);
+    log_warn("step %s cannot be moved, put back: %s", name, err->text);
+    packer->failures++;
+    snprintf(reason, sizeof(reason), "put back: %.370s", err->text);
+    step_leave(packer, step, STEP_FAILED, reason);
+    enact_restore(packer, step);
+    write_down(packer, step); /* the next berthd shall not try again */
+}
+
+/* A step without a process has not failed: its end will be heard of, or the sweep finds it. */
+static int failed(struct packer *packer, struct step *step, const struct berth_error *err)
+{
+    if (!enforce_step_alive(&packer->enforce, &step->body))
+        return 0;
+    put_back(packer, step, err);
+    return -1;
+}
+
+/* Has enact_turn() called, when whoever waits for an answer has it. */
+static void call_again(struct packer *packer)
+{
+    if (packer->wake)
+        packer->wake(packer->wake_arg, 0);
+}
+
+/* Move one step. Its cores are free when this returns; some of its threads may be given their CPUs
+ * later, and it is verified only then. */
 static int move_step(struct packer *packer, const struct move *move)
 {
     bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
     struct step *step = move->step;
-    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->enacted.reason)];
     struct berth_error err;
+    int rc;
 
     if (step->enacted.away) {
         bring_home(packer, step);
         return 0;
     }
-    if (packer->enforce.way->apply(&packer->enforce, &step->body, &err) == 0) {
-        moved_on(packer, step, &move->from);
-        watch_job(packer, step);
-        step->enacted.verified = packer->enforce.way->touches;
-        if (moves)
-            count_move(packer, step);
-        step->enacted.reason[0] = '\0';
-        return 0;
-    }
-    if (!enforce_step_alive(&packer->enforce, &step->body))
-        return 0; /* it has ended: its end will be heard of, or the sweep finds it */
-    wire_step_name(step->request.id, name);
-    log_warn("step %s cannot be moved, put back: %s", name, err.text);
-    packer->failures++;
-    snprintf(reason, sizeof(reason), "put back: %.370s", err.text);
-    step_leave(packer, step, STEP_FAILED, reason);
-    enact_restore(packer, step);
-    write_down(packer, step); /* the next berthd shall not try again */
-    return -1;
+    rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
+    if (rc < 0)
+        return failed(packer, step, &err);
+    moved_on(packer, step, &move->from);
+    watch_job(packer, step);
+    step->enacted.verified = rc == 0 && packer->enforce.way->touches;
+    if (rc == 1)
+        call_again(packer);
+    if (moves)
+        count_move(packer, step);
+    step->enacted.reason[0] = '\0';
+    return 0;
 }
 
 int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
@@ -270,30 +296,35 @@ int enact_go_home(struct packer *packer, const struct step *step, struct berth_e
         rc = way->restore(&packer->enforce, &rest, err);
     }
     free(task);
+    if (rc == 1)
+        call_again(packer);
     return rc;
 }
 
 void enact_restore(struct packer *packer, struct step *step)
 {
     struct berth_error err;
+    int rc;
 
     target_home(step);
     place_home(packer, step);
-    step->enacted.away = enact_go_home(packer, step, &err) < 0;
+    rc = enact_go_home(packer, step, &err);
+    step->enacted.away = rc != 0;
     step->enacted.verified = !step->enacted.away;
-    if (step->enacted.away)
+    if (rc < 0)
         log_error("step %u.%u: not home: %s", step->request.id.job, step->request.id.step,
                   err.text);
     window_follow(packer, step);
 }
 
-/* Move all that have to. Returns how many failed. */
+/* Moves all that have to. Returns how many failed. */
 static size_t move_all(struct packer *packer, const struct concern *concern)
 {
     struct moves *moves = moves_collect(packer, concern);
     struct move *move;
     size_t failed = 0;
 
+    enforce_pace(&packer->enforce, ENACT_LOOKS);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
         cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
@@ -332,4 +363,44 @@ size_t enact_again(struct packer *packer, uint32_t job)
     bill_turn(packer);
     cpus_zero(&concern.cpus);
     return move_all(packer, &concern);
+}
+
+struct turn {
+    struct packer *packer;
+    size_t failed;
+};
+
+/* The threads of a step have been seen to, or cannot be. Of one that has ended nothing is left to
+ * be done: the sweep removes its cgroup. */
+static void settled(struct wire_step_id id, enum enforce_where where, int rc,
+                    const struct berth_error *err, void *arg)
+{
+    struct turn *turn = arg;
+    struct step *step = registry_find(&turn->packer->steps, id);
+
+    if (rc < 0 && (!step || where == ENFORCE_HOME))
+        log_error("step %u.%u: not home: %s", id.job, id.step, err->text);
+    if (!step)
+        return;
+    if (rc < 0 && where == ENFORCE_PLACE) {
+        turn->failed += failed(turn->packer, step, err) < 0;
+        return;
+    }
+    step->enacted.verified = rc == 0 && turn->packer->enforce.way->touches;
+    if (where == ENFORCE_PLACE)
+        return;
+    step->enacted.away = rc < 0;
+    if (rc == 0)
+        write_down(turn->packer, step);
+}
+
+bool enact_turn(struct packer *packer, size_t *failed)
+{
+    struct turn turn = {.packer = packer};
+    bool more;
+
+    enforce_pace(&packer->enforce, ENACT_LOOKS);
+    more = enforce_turn(&packer->enforce, settled, &turn);
+    *failed = turn.failed;
+    return more;
 }

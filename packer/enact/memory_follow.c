@@ -2,13 +2,11 @@
 /* memory_follow - see memory_follow.h */
 #include "packer/enact/memory_follow.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/clock.h"
 #include "packer/memory/mover.h"
 #include "packer/observe/window.h"
 #include "packer/steps/step_counts.h"
@@ -146,44 +144,91 @@ static bool stays(const struct packer *packer, const struct step *step,
     return why[0] != '\0';
 }
 
-/* Where the process's task stands now, of the nodes that the step may use. */
-static void nodes_of(struct packer *packer, const struct step *step, pid_t pid,
-                     const struct cpus *to_nodes, struct cpus *nodes)
-{
-    long task = enforce_task_of(&packer->root, &step->body, pid);
+/* Who has left a node: made from the step as it stands now, for the mover's thread, which looks for
+ * the processes when their turn comes. */
+struct leaving {
+    struct enforce *enforce;
+    struct enforce_step step; /* with tasks of its own */
+    struct cpus from, others; /* others: where who descends from no task stands */
+    struct cpus node[];       /* where each task stands, of the nodes that the step may use */
+};
 
-    if (task < 0)
-        *nodes = *to_nodes;
-    else
-        topo_nodes_of(packer->topo, &step->body.task[task].cpus, nodes);
-    if (!cpus_empty(&step->body.mems_home))
-        cpus_and(nodes, &step->body.mems_home);
+static void leaving_free(void *arg)
+{
+    struct leaving *leaving = arg;
+
+    if (leaving)
+        free(leaving->step.task);
+    free(leaving);
 }
 
-/* The job for those processes of the step that have left a node; n = 0: none has. -1: the processes
- * are not known. */
-static int make_job(struct packer *packer, const struct step *step, const struct cpus *from_nodes,
-                    const struct cpus *to_nodes, struct memory_job *job)
+static bool leaves(const struct leaving *leaving, const struct cpus *nodes)
 {
-    pid_t *pids;
-    size_t n;
+    return !cpus_empty(nodes) && !cpus_subset(&leaving->from, nodes);
+}
 
-    *job = (struct memory_job){.id = step->request.id, .from = *from_nodes, .to = *to_nodes};
-    if (!cpus_empty(&step->body.mems_home))
-        cpus_and(&job->to, &step->body.mems_home);
-    if (enforce_step_pids(&packer->enforce, &step->body, &pids, &n) < 0)
+/* NULL for want of memory. */
+static struct leaving *leaving_new(struct packer *packer, const struct step *step,
+                                   const struct cpus *from_nodes, const struct cpus *to_nodes)
+{
+    const struct enforce_step *body = &step->body;
+    struct leaving *leaving = calloc(1, sizeof(*leaving) + body->ntasks * sizeof(leaving->node[0]));
+    struct enforce_task *task = calloc(body->ntasks + 1, sizeof(*task));
+
+    if (!leaving || !task) {
+        free(leaving);
+        free(task);
+        return NULL;
+    }
+    leaving->enforce = &packer->enforce;
+    leaving->from = *from_nodes;
+    leaving->others = *to_nodes;
+    leaving->step = *body;
+    leaving->step.task = task;
+    for (size_t i = 0; i < body->ntasks; i++) {
+        task[i] = body->task[i];
+        topo_nodes_of(packer->topo, &task[i].cpus, &leaving->node[i]);
+        if (!cpus_empty(&body->mems_home))
+            cpus_and(&leaving->node[i], &body->mems_home);
+    }
+    if (!cpus_empty(&body->mems_home))
+        cpus_and(&leaving->others, &body->mems_home);
+    return leaving;
+}
+
+/* Has any task left a node? */
+static bool leaving_any(const struct leaving *leaving)
+{
+    for (size_t i = 0; i < leaving->step.ntasks; i++)
+        if (leaves(leaving, &leaving->node[i]))
+            return true;
+    return false;
+}
+
+/* In the mover's thread: those processes of the step that have left a node. */
+static int find_leaving(void *arg, struct memory_job *job)
+{
+    struct leaving *leaving = arg;
+    struct enforce *enforce = leaving->enforce;
+    struct process_table table;
+    size_t n;
+    pid_t *pids;
+
+    if (enforce_step_pids(enforce, &leaving->step, &pids, &n) < 0)
         return -1;
+    process_table_open(&table, enforce->root);
     job->process = calloc(n + 1, sizeof(*job->process));
     for (size_t i = 0; job->process && i < n; i++) {
-        struct memory_process *process = &job->process[job->n];
+        long task = enforce_task_of(&table, &leaving->step, pids[i]);
+        const struct cpus *nodes = task < 0 ? &leaving->others : &leaving->node[task];
+        const struct process_row *row = process_table_get(&table, pids[i]);
 
-        process->pid = pids[i];
-        nodes_of(packer, step, pids[i], &job->to, &process->nodes);
-        if (!cpus_empty(&process->nodes) && !cpus_subset(from_nodes, &process->nodes))
-            job->n++;
+        if (row && leaves(leaving, nodes))
+            job->process[job->n++] = (struct memory_process){
+                .pid = pids[i], .started = row->stat.started, .nodes = *nodes};
     }
+    process_table_close(&table);
     free(pids);
-    job->queued_s = (double)clock_ns(CLOCK_BOOTTIME) / 1e9;
     return job->process ? 0 : -1;
 }
 
@@ -204,20 +249,29 @@ static void take_progress(const struct packer *packer, struct step *step)
         cpus_zero(&memory->behind);
 }
 
+static int put(const struct packer *packer, const struct step *step, struct leaving *leaving)
+{
+    struct memory_job job = {.id = step->request.id, .from = leaving->from, .to = leaving->others};
+    struct memory_finder finder = {find_leaving, leaving_free, leaving};
+
+    return memory_mover_put(packer->mover, &job, &finder);
+}
+
 void memory_follow(struct packer *packer, struct step *step, const struct cpus *from_nodes,
                    const struct cpus *to_nodes)
 {
     struct step_memory *memory = &step->memory;
     struct page_move_price price;
     struct cpus from = *from_nodes;
-    struct memory_job job;
+    struct leaving *leaving;
 
     take_progress(packer, step);
     cpus_or(&from, &memory->behind);
     price = memory_price(packer, step, &from, to_nodes);
-    if (make_job(packer, step, &from, to_nodes, &job) < 0) {
-        log_warn("step %u.%u: its memory does not follow: %s", step->request.id.job,
-                 step->request.id.step, strerror(errno));
+    leaving = leaving_new(packer, step, &from, to_nodes);
+    if (!leaving) {
+        log_warn("step %u.%u: its memory does not follow: out of memory", step->request.id.job,
+                 step->request.id.step);
         return;
     }
     if (packer->mover)
@@ -225,8 +279,8 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
     if (memory->running)
         snprintf(memory->why, sizeof(memory->why), "given up: the step has moved again");
     memory->running = false;
-    if (job.n == 0) {
-        free(job.process);
+    if (!leaving_any(leaving)) {
+        leaving_free(leaving);
         return;
     }
     *memory = (struct step_memory){.bound = memory->bound,
@@ -238,8 +292,8 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
                                    .lost = price.lost,
                                    .break_even_s = price.break_even_s};
     if (stays(packer, step, &price, memory->why, sizeof(memory->why)))
-        free(job.process);
-    else if (memory_mover_put(packer->mover, &job) < 0)
+        leaving_free(leaving);
+    else if (put(packer, step, leaving) < 0)
         snprintf(memory->why, sizeof(memory->why), "out of memory");
     else
         memory->running = true;

@@ -104,3 +104,12 @@ void rearrange_again(struct packer *packer, uint32_t job)
 {
     without_failed(packer, (long)enact_again(packer, job));
 }
+
+bool rearrange_turn(struct packer *packer)
+{
+    size_t failed;
+    bool more = enact_turn(packer, &failed);
+
+    without_failed(packer, (long)failed);
+    return more;
+}

@@ -20,4 +20,8 @@ int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struc
 /* Slurm has written the list of this job again: its steps stand where they stood, once more. */
 void rearrange_again(struct packer *packer, uint32_t job);
 
+/* Goes on with what was left for later turns (enact.h), as much as one turn may do; who cannot be
+ * moved is put back and leaves the pool. Returns whether there is more to do. */
+bool rearrange_turn(struct packer *packer);
+
 #endif

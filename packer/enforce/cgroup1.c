@@ -63,8 +63,9 @@ static int unconfined_pids(struct enforce *enforce, const struct enforce_step *s
 
     if (enforce_pids_descend(enforce, step, &all) == 0 && own_pids(enforce, step, &own) == 0)
         rc = 0;
+    enforce_pids_sort(&own);
     for (size_t i = 0; rc == 0 && i < all.n; i++)
-        if (!enforce_pids_have(&own, all.pid[i]))
+        if (!enforce_pids_sorted_have(&own, all.pid[i]))
             rc = enforce_pids_add(list, all.pid[i]);
     free(all.pid);
     free(own.pid);
@@ -88,6 +89,7 @@ static int cgroup1_pids(struct enforce *enforce, const struct enforce_step *step
 {
     if (own_pids(enforce, step, list) < 0)
         return -1;
+    list->own = list->n;
     return leaf_pids(enforce, step, list);
 }
 
@@ -162,9 +164,10 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
-    enforce_know_tasks(enforce, step);
     if (find_leaf(enforce, node, step) < 0)
         return locate_unconfined(enforce, step, err);
+    if (enforce_find_tasks(enforce, step, err) < 0)
+        return -1;
     leaf_dir(enforce, step, leaf);
     strcpy(job, leaf);
     *strrchr(job, '/') = '\0';
@@ -176,8 +179,6 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 }
 
 /* ---- moving ---- */
-
-#define CATCH_ROUNDS 4 /* for processes that stand on the right CPUs in any case */
 
 /* Tells whether a process that was found in two listings can only be dying: of such a one the
  * kernel moves nothing. One that was found once may have been replaced by its child meanwhile. */
@@ -292,28 +293,37 @@ static int remove_own(struct enforce *enforce, const char *own, struct berth_err
     return -1;
 }
 
-/* Let berth's cgroup of the step, where there is one, have the CPUs that the step goes to. A
- * failure changes nothing: the processes are moved out of it one by one in any case. */
-static void redirect_own(struct enforce *enforce, const char *own, const struct cpus *to)
+/* Lets berth's cgroup of the step, where there is one, have the CPUs that the step goes to: nobody
+ * of it can run elsewhere then. 0, or -1 and err. */
+static int redirect_own(struct enforce *enforce, const char *own, const struct cpus *to,
+                        struct berth_error *err)
 {
-    if (rootfs_exists(enforce->root, own))
-        enforce_write_cpus(enforce->root, own, "cpuset.cpus", to, NULL);
+    return rootfs_exists(enforce->root, own)
+               ? enforce_write_cpus(enforce->root, own, "cpuset.cpus", to, err)
+               : 0;
+}
+
+/* Does the same for who goes to Slurm's leaf; one by one where it cannot be done at once. */
+static int vacate_own(struct enforce *enforce, const struct enforce_step *step, const char *dir,
+                      const struct cpus *to, struct berth_error *err)
+{
+    char own[CGROUP_DIR_MAX];
+
+    own_dir(enforce, step->id, own);
+    if (redirect_own(enforce, own, to, NULL) == 0)
+        return 0;
+    return drain(enforce, step, own_pids, dir, ENFORCE_ROUNDS, err) != 0 ? -1 : 0;
 }
 
 static int go_inside(struct enforce *enforce, const struct enforce_step *step,
                      const struct cpus *want, struct berth_error *err)
 {
-    char leaf[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+    char leaf[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, leaf);
-    own_dir(enforce, step->id, own);
     if (set_leaf(enforce, step, want, err) < 0)
         return -1;
-    redirect_own(enforce, own, want);
-    /* Who is not caught stands on the right CPUs all the same. */
-    if (drain(enforce, step, own_pids, leaf, CATCH_ROUNDS, err) < 0)
-        return -1;
-    return remove_own(enforce, own, err);
+    return vacate_own(enforce, step, leaf, want, err);
 }
 
 static int go_outside(struct enforce *enforce, const struct enforce_step *step,
@@ -363,23 +373,29 @@ static int check_own(struct enforce *enforce, const struct enforce_step *step,
     return check_empty(enforce, step, own_pids, err);
 }
 
-/* Does the step stand on these CPUs? 0, or -1 and err with what differs. */
-static int verify(struct enforce *enforce, const struct enforce_step *step, bool inside,
-                  const struct cpus *want, struct berth_error *err)
+static bool goes_inside(const struct enforce_step *step, const struct cpus *want)
+{
+    return step->leaf[0] && cpus_subset(want, &step->job_home);
+}
+
+static int cgroup1_stands(struct enforce *enforce, const struct enforce_step *step,
+                          struct berth_error *err)
 {
     char dir[CGROUP_DIR_MAX];
+    struct cpus want;
+    bool inside;
 
+    enforce_union(step, ENFORCE_PLACE, &want);
+    inside = goes_inside(step, &want);
     inside ? leaf_dir(enforce, step, dir) : own_dir(enforce, step->id, dir);
-    if (enforce_check_cpus(enforce->root, dir, "cpuset.cpus", want, err) < 0 ||
-        enforce_check_cpus(enforce->root, dir, "cpuset.effective_cpus", want, err) < 0)
+    if (enforce_check_cpus(enforce->root, dir, "cpuset.cpus", &want, err) < 0 ||
+        enforce_check_cpus(enforce->root, dir, "cpuset.effective_cpus", &want, err) < 0)
         return -1;
     if (!inside &&
         enforce_check_cpus(enforce->root, dir, "cpuset.effective_mems", &step->mems_home, err) < 0)
         return -1;
-    if ((inside ? check_own(enforce, step, want, err)
-                : check_empty(enforce, step, leaf_pids, err)) < 0)
-        return -1;
-    return enforce_check(enforce, step, err);
+    return inside ? check_own(enforce, step, &want, err)
+                  : check_empty(enforce, step, leaf_pids, err);
 }
 
 /* What stands already is not touched: a program's own bindings inside its task's CPUs stay. */
@@ -387,18 +403,17 @@ static int cgroup1_apply(struct enforce *enforce, const struct enforce_step *ste
                          struct berth_error *err)
 {
     struct cpus want;
-    bool inside;
+    bool stands;
 
     enforce_union(step, ENFORCE_PLACE, &want);
     if (cpus_empty(&want))
         return berth_error_set(err, "no CPUs to stand on");
-    inside = step->leaf[0] && cpus_subset(&want, &step->job_home);
-    if (verify(enforce, step, inside, &want, NULL) == 0)
-        return 0;
-    if ((inside ? go_inside : go_outside)(enforce, step, &want, err) < 0 ||
-        enforce_settle(enforce, step, ENFORCE_PLACE, err) < 0)
+    stands = cgroup1_stands(enforce, step, NULL) == 0;
+    if (!stands &&
+        ((goes_inside(step, &want) ? go_inside : go_outside)(enforce, step, &want, err) < 0 ||
+         cgroup1_stands(enforce, step, err) < 0))
         return -1;
-    return verify(enforce, step, inside, &want, err);
+    return enforce_settle(enforce, step, ENFORCE_PLACE, stands, err);
 }
 
 /* ---- undoing ---- */
@@ -417,7 +432,7 @@ static void nearest_living(struct enforce *enforce, char *dir)
 }
 
 /* Has Slurm removed the leaf, or has everybody gone? */
-static bool gone(struct enforce *enforce, const struct enforce_step *step)
+static bool cgroup1_gone(struct enforce *enforce, const struct enforce_step *step)
 {
     char leaf[CGROUP_DIR_MAX];
 
@@ -426,22 +441,41 @@ static bool gone(struct enforce *enforce, const struct enforce_step *step)
            (step->leaf[0] && !rootfs_exists(enforce->root, leaf));
 }
 
+/* Who is in berth's cgroup belongs in Slurm's, but where the step stands outside of that. */
+static void cgroup1_gather(struct enforce *enforce, const struct enforce_step *step,
+                           enum enforce_where where, char *dir)
+{
+    struct cpus want;
+
+    enforce_union(step, ENFORCE_PLACE, &want);
+    dir[0] = '\0';
+    if (where == ENFORCE_PLACE && !goes_inside(step, &want))
+        return;
+    leaf_dir(enforce, step, dir);
+    nearest_living(enforce, dir);
+}
+
+static int cgroup1_left(struct enforce *enforce, const struct enforce_step *step,
+                        struct berth_error *err)
+{
+    char own[CGROUP_DIR_MAX];
+
+    own_dir(enforce, step->id, own);
+    return remove_own(enforce, own, err);
+}
+
 static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
-    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
+    char dir[CGROUP_DIR_MAX];
 
-    leaf_dir(enforce, step, dir);
-    own_dir(enforce, step->id, own);
-    redirect_own(enforce, own, &step->step_home);
-    if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 && !gone(enforce, step))
+    cgroup1_gather(enforce, step, ENFORCE_HOME, dir);
+    if (vacate_own(enforce, step, dir, &step->step_home, err) < 0 && !cgroup1_gone(enforce, step))
         return -1;
-    nearest_living(enforce, dir);
-    if (drain(enforce, step, own_pids, dir, CATCH_ROUNDS, err) < 0 && !gone(enforce, step))
+    if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 &&
+        !cgroup1_gone(enforce, step))
         return -1;
-    if (enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 && !gone(enforce, step))
-        return -1;
-    return remove_own(enforce, own, err);
+    return enforce_settle(enforce, step, ENFORCE_HOME, false, err);
 }
 
 /* ---- what a crash left ---- */
@@ -495,7 +529,7 @@ static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct 
     nearest_living(enforce, dir);
     if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0)
         return -1;
-    redirect_own(enforce, own, &cpus);
+    redirect_own(enforce, own, &cpus, NULL); /* else one by one */
     if (own_pids(enforce, &nobody, &list) < 0 ||
         drain(enforce, &nobody, own_pids, dir, ENFORCE_ROUNDS, err) != 0)
         rc = -1;
@@ -517,7 +551,7 @@ static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *kno
     name = rootfs_list(enforce->root, tree);
     for (size_t i = 0; name && name[i]; i++)
         if (wire_step_parse(name[i], &id) == 0 && !enforce_step_known(id, known, n) &&
-            remove_stray(enforce, id, err) < 0)
+            !enforce_settles(enforce, id, ENFORCE_HOME) && remove_stray(enforce, id, err) < 0)
             rc = -1;
     rootfs_list_free(name);
     if (remove_own(enforce, tree, err) < 0) /* stays while a known step stands in it */
@@ -531,6 +565,10 @@ const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
                                             .locate = cgroup1_locate,
                                             .apply = cgroup1_apply,
                                             .restore = cgroup1_restore,
+                                            .stands = cgroup1_stands,
+                                            .gather = cgroup1_gather,
+                                            .gone = cgroup1_gone,
+                                            .left = cgroup1_left,
                                             .clean = cgroup1_clean,
                                             .give_back = leaf_mark_undo,
                                             .pids = cgroup1_pids,

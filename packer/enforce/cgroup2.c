@@ -99,8 +99,7 @@ static int cgroup2_locate(struct enforce *enforce, const char *node, struct enfo
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
-    enforce_know_tasks(enforce, step);
-    if (find_step(enforce, node, step, err) < 0)
+    if (find_step(enforce, node, step, err) < 0 || enforce_find_tasks(enforce, step, err) < 0)
         return -1;
     job_dir(enforce, step, job);
     step_dir(enforce, step, "/user", user);
@@ -176,23 +175,36 @@ struct pinning {
     struct berth_error *err;
 };
 
-/* Pin task_N to its task's CPUs, or make it as wide as `user` again: a list that is not empty
- * cannot become so while there are processes (ENOSPC). */
-static int pin_task(struct enforce *enforce, const char *dir, void *arg)
+/* What task_N shall have: its task's CPUs, or those of `user` again: a list that is not empty
+ * cannot become so while there are processes (ENOSPC). NULL: it is left as it is. */
+static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
+                                    const struct pinning *pinning)
 {
-    const struct pinning *pinning = arg;
     struct cpus now;
     unsigned task;
 
     if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
-        return 0; /* the controller is not enabled so far down */
+        return NULL; /* the controller is not enabled so far down */
     if (pinning->where == ENFORCE_PLACE && sscanf(strrchr(dir, '/'), "/task_%u", &task) == 1 &&
         task < pinning->step->ntasks)
-        return enforce_write_cpus(enforce->root, dir, CPUS, &pinning->step->task[task].cpus,
-                                  pinning->err);
-    return cpus_empty(&now)
-               ? 0
-               : enforce_write_cpus(enforce->root, dir, CPUS, pinning->want, pinning->err);
+        return &pinning->step->task[task].cpus;
+    return cpus_empty(&now) ? NULL : pinning->want;
+}
+
+static int pin_task(struct enforce *enforce, const char *dir, void *arg)
+{
+    const struct pinning *pinning = arg;
+    const struct cpus *to = pinned_to(enforce, dir, pinning);
+
+    return to ? enforce_write_cpus(enforce->root, dir, CPUS, to, pinning->err) : 0;
+}
+
+static int check_task(struct enforce *enforce, const char *dir, void *arg)
+{
+    const struct pinning *pinning = arg;
+    const struct cpus *to = pinned_to(enforce, dir, pinning);
+
+    return to ? enforce_check_cpus(enforce->root, dir, CPUS, to, pinning->err) : 0;
 }
 
 static int pin(struct enforce *enforce, const struct enforce_step *step, enum enforce_where where,
@@ -207,17 +219,19 @@ static int pin(struct enforce *enforce, const struct enforce_step *step, enum en
     return enforce_each_dir(enforce, user, "task_", pin_task, &pinning);
 }
 
-/* 0, or -1 and err with what differs */
-static int verify(struct enforce *enforce, const struct enforce_step *step, const struct cpus *want,
-                  struct berth_error *err)
+static int cgroup2_stands(struct enforce *enforce, const struct enforce_step *step,
+                          struct berth_error *err)
 {
+    struct cpus want;
+    struct pinning pinning = {.step = step, .where = ENFORCE_PLACE, .want = &want, .err = err};
     char user[CGROUP_DIR_MAX];
 
+    enforce_union(step, ENFORCE_PLACE, &want);
     step_dir(enforce, step, "/user", user);
-    if (enforce_check_cpus(enforce->root, user, CPUS, want, err) < 0 ||
-        enforce_check_cpus(enforce->root, user, EFFECTIVE, want, err) < 0)
+    if (enforce_check_cpus(enforce->root, user, CPUS, &want, err) < 0 ||
+        enforce_check_cpus(enforce->root, user, EFFECTIVE, &want, err) < 0)
         return -1;
-    return enforce_check(enforce, step, err);
+    return enforce_each_dir(enforce, user, "task_", check_task, &pinning);
 }
 
 /* What `user` gets back: Slurm's list, or all that there is. */
@@ -248,18 +262,20 @@ static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *ste
                          struct berth_error *err)
 {
     struct cpus want;
+    bool stands;
 
     enforce_union(step, ENFORCE_PLACE, &want);
     if (cpus_empty(&want))
         return berth_error_set(err, "no CPUs to stand on");
-    if (verify(enforce, step, &want, NULL) == 0)
-        return 0;
-    mark_user(enforce, step);
-    if (set_job(enforce, step, &want, err) < 0 || set_step(enforce, step, &want, err) < 0 ||
-        pin(enforce, step, ENFORCE_PLACE, &want, err) < 0 ||
-        enforce_settle(enforce, step, ENFORCE_PLACE, err) < 0)
+    stands = cgroup2_stands(enforce, step, NULL) == 0;
+    if (!stands)
+        mark_user(enforce, step);
+    if (!stands &&
+        (set_job(enforce, step, &want, err) < 0 || set_step(enforce, step, &want, err) < 0 ||
+         pin(enforce, step, ENFORCE_PLACE, &want, err) < 0 ||
+         cgroup2_stands(enforce, step, err) < 0))
         return -1;
-    return verify(enforce, step, &want, err);
+    return enforce_settle(enforce, step, ENFORCE_PLACE, stands, err);
 }
 
 static void cgroup2_job_list(const struct enforce *enforce, const struct enforce_step *step,
@@ -269,29 +285,34 @@ static void cgroup2_job_list(const struct enforce *enforce, const struct enforce
     strncat(path, "/" CPUS, CGROUP_DIR_MAX - strlen(path) - 1);
 }
 
+static bool cgroup2_gone(struct enforce *enforce, const struct enforce_step *step)
+{
+    char user[CGROUP_DIR_MAX];
+
+    step_dir(enforce, step, "/user", user);
+    return !rootfs_exists(enforce->root, user);
+}
+
 static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
     const struct cpus *home = &step->step_home;
-    char user[CGROUP_DIR_MAX], job[CGROUP_DIR_MAX];
+    char job[CGROUP_DIR_MAX], user[CGROUP_DIR_MAX];
     struct cpus unpinned;
-    int rc = 0;
 
     if (!step->leaf[0]) /* never located */
         return 0;
-    if (read_unpinned(enforce, step, &unpinned, err) < 0 ||
-        pin(enforce, step, ENFORCE_HOME, &unpinned, err) < 0 ||
-        enforce_settle(enforce, step, ENFORCE_HOME, err) < 0 ||
-        set_step(enforce, step, home, err) < 0)
-        rc = -1;
-    step_dir(enforce, step, "/user", user);
-    if (rc < 0 && rootfs_exists(enforce->root, user))
+    if ((read_unpinned(enforce, step, &unpinned, err) < 0 ||
+         pin(enforce, step, ENFORCE_HOME, &unpinned, err) < 0 ||
+         set_step(enforce, step, home, err) < 0) &&
+        !cgroup2_gone(enforce, step))
         return -1;
+    step_dir(enforce, step, "/user", user);
     leaf_mark_drop(enforce, user);
     job_dir(enforce, step, job);
     if (set_job(enforce, step, home, err) < 0 && rootfs_exists(enforce->root, job))
         return -1;
-    return 0;
+    return enforce_settle(enforce, step, ENFORCE_HOME, false, err);
 }
 
 const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
@@ -301,6 +322,8 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
                                             .give_back = leaf_mark_undo,
+                                            .stands = cgroup2_stands,
+                                            .gone = cgroup2_gone,
                                             .job_list = cgroup2_job_list,
                                             .pids = cgroup2_pids,
                                             .jobs = slurm_jobs_cgroup2};

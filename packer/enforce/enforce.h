@@ -19,6 +19,7 @@
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/enforce/slurm_jobs.h"
+#include "packer/system/process_table.h"
 #include "packer/system/rootfs.h"
 #include "packer/system/step_cgroup.h"
 #include "packer/wire/wire.h"
@@ -54,8 +55,11 @@ struct enforce;
 /* Processes, as a growing list. All zero is the empty one; free(list.pid) ends it. */
 struct enforce_pids {
     size_t n, room;
+    size_t own; /* so many, the first ones, are in a cgroup of berth's own (cgroup1) */
     pid_t *pid; /* [n] */
 };
+
+enum enforce_where { ENFORCE_HOME, ENFORCE_PLACE }; /* a task's home, or its cpus */
 
 struct enforce_way {
     const char *name; /* "cgroup1", ... */
@@ -70,13 +74,15 @@ struct enforce_way {
                   struct berth_error *err);
 
     /* Make every thread of every process of the step stand where step->task[].cpus says (children
-     * follow the task they descend from; a process that cannot be told apart gets the union), loop
-     * until stable, then read back effective cpuset and Cpus_allowed of every thread. 0, or -1 and
+     * follow the task they descend from; a process that cannot be told apart gets the union): the
+     * cpuset first, which confines them all, and is read back; then the affinity of every thread,
+     * until nobody lacks his. 0; 1: they are confined, and enforce_turn() does the rest; or -1 and
      * err with what could not be verified; the caller then asks for restore. */
     int (*apply)(struct enforce *enforce, const struct enforce_step *step, struct berth_error *err);
 
     /* Back to Slurm's: leaf, cpuset and affinity as at registration; berth's own cgroup of the step
-     * removed. A vanished step is success. */
+     * removed. A vanished step is success. 0, 1 or -1 as apply: 1 says that nobody of the step can
+     * run anywhere but at home any more. */
     int (*restore)(struct enforce *enforce, const struct enforce_step *step,
                    struct berth_error *err);
 
@@ -97,8 +103,20 @@ struct enforce_way {
     void (*job_list)(const struct enforce *enforce, const struct enforce_step *step,
                      char path[CGROUP_DIR_MAX]);
 
+    /* What enforce_settle() asks a way; NULL: nothing is to be done or seen.
+     * stands: do the step's cgroups have the CPUs of where it shall stand? 0, or -1 and err.
+     * gather: where those of berth's own cgroup shall go, "": they stay.
+     * gone: has everybody of the step gone, or its cgroup? Then it is where it should be.
+     * left: all are at home; removes what was berth's. 0, or -1 and err. */
+    int (*stands)(struct enforce *enforce, const struct enforce_step *step,
+                  struct berth_error *err);
+    void (*gather)(struct enforce *enforce, const struct enforce_step *step,
+                   enum enforce_where where, char dir[CGROUP_DIR_MAX]);
+    bool (*gone)(struct enforce *enforce, const struct enforce_step *step);
+    int (*left)(struct enforce *enforce, const struct enforce_step *step, struct berth_error *err);
+
     /* Add all processes of the step to list, without slurmstepd; a vanished step has none. 0, or -1
-     * with errno. */
+     * with errno. Changes nothing, and may be called by another thread. */
     int (*pids)(struct enforce *enforce, const struct enforce_step *step,
                 struct enforce_pids *list);
 
@@ -111,6 +129,9 @@ struct enforce {
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
+    bool paced;    /* this turn may look at no more threads than */
+    size_t looks;
+    struct enforce_settling *later; /* steps whose threads wait for their turn */
 };
 
 extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;
@@ -119,6 +140,29 @@ extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun
  * 0, or -1 and err with why none fits. */
 int enforce_open(struct enforce *enforce, const struct rootfs *root, const char *cgroup_root,
                  const char *name, struct berth_error *err);
+
+/* Forgets what is left for later turns. */
+void enforce_close(struct enforce *enforce);
+
+/* Says how many threads may be looked at until it says so again. A step that has more is confined
+ * at once, and its threads are given their CPUs by enforce_turn(). ENFORCE_ALL, as after
+ * enforce_open: there is no limit. */
+#define ENFORCE_ALL SIZE_MAX
+void enforce_pace(struct enforce *enforce, size_t looks);
+
+/* Goes on with the steps that apply() and restore() have left for later, as far as the pace allows.
+ * `settled` is told how each one ended: 0, or -1 and err; it may ask for another apply() or
+ * restore(). Returns whether there is more to do. */
+typedef void enforce_settled(struct wire_step_id id, enum enforce_where where, int rc,
+                             const struct berth_error *err, void *arg);
+bool enforce_turn(struct enforce *enforce, enforce_settled *settled, void *arg);
+
+/* Says whether the step is on its way there, left for later turns. */
+bool enforce_settles(const struct enforce *enforce, struct wire_step_id id,
+                     enum enforce_where where);
+
+/* Has nothing more done for the step by later turns. */
+void enforce_forget(struct enforce *enforce, struct wire_step_id id);
 
 /* Is any process of the step alive, slurmstepd apart? */
 bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step);
@@ -133,47 +177,7 @@ int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, 
 int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,
                        double *system_s);
 
-/* ---- shared by the ways (enforce/threads.c) ---- */
-
-/* Scans of a step that keeps forking before berth gives up on it; none of them sleeps. */
-#define ENFORCE_ROUNDS 20
-
-enum enforce_where { ENFORCE_HOME, ENFORCE_PLACE }; /* a task's home, or its cpus */
-
-/* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
-int enforce_get_affinity(pid_t pid, struct cpus *cpus);
-
-/* Set the affinity of every thread of a process, until a scan finds none with another one. 0 (a
- * vanished process too), or -1 and err. */
-int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus *cpus,
-                         struct berth_error *err);
-
-/* Give every thread of the step its task's CPUs, until a scan finds none that lacks them. 0, or -1
- * and err. */
-int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
-                   enum enforce_where where, struct berth_error *err);
-
-/* Does every thread of the step run inside its task's CPUs (a thread may have narrowed itself)? 0,
- * or -1 and err. */
-int enforce_check(struct enforce *enforce, const struct enforce_step *step,
-                  struct berth_error *err);
-
-/* The CPUs of all the step's tasks. */
-void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
-
-/* Notes when each of the tasks began, and who their slurmstepd is. A task that has vanished is left
- * as it is. */
-void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step);
-
-/* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
-int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
-                       struct berth_error *err);
-
-/* The homes of a step that has no cpuset of Slurm's: only its tasks' affinities say what Slurm
- * gave, and they say nothing when they are what slurmstepd itself, their parent, has. 0, or -1 and
- * err. */
-int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
-                            struct berth_error *err);
+/* ---- shared by the ways: processes (enforce/processes.c) ---- */
 
 /* Lists of processes: add one; add those of a cgroup (a vanished one has none), slurmstepd left out
  * where a step is given; add those that descend from the step's tasks. 0, or -1 with errno. */
@@ -184,14 +188,75 @@ int enforce_pids_cgroup(const struct rootfs *root, const struct enforce_step *st
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
                          struct enforce_pids *list);
 
-/* The task that a process descends from: its index, or -1. */
-long enforce_task_of(const struct rootfs *root, const struct enforce_step *step, pid_t pid);
+/* Sorts a list by number, which forgets whose cgroup they are in; tells who is in a sorted one. */
+void enforce_pids_sort(struct enforce_pids *list);
+bool enforce_pids_sorted_have(const struct enforce_pids *list, pid_t pid);
 
-/* The process that has forked it; -1 with errno. */
-pid_t enforce_parent(const struct rootfs *root, pid_t pid);
+/* Notes when each of the tasks began, and who their slurmstepd is. A task that has vanished is left
+ * as it is. */
+void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step);
+
+/* Finds the tasks among the processes of the step's cgroup, and notes the same of them. What was
+ * registered as a task's number may be its number in a PID namespace of its own: then task[].pid
+ * becomes the one outside. 0, or -1 and err where a task is not there. */
+int enforce_find_tasks(struct enforce *enforce, struct enforce_step *step, struct berth_error *err);
+
+/* Says whether a process that has the task's number is the task. */
+bool enforce_is_task(const struct rootfs *root, const struct enforce_task *task);
+
+/* The task that a process descends from: its index, or -1. */
+long enforce_task_of(struct process_table *table, const struct enforce_step *step, pid_t pid);
 
 /* Has this process or thread vanished, or does it run only to exit? The kernel moves it no more. */
 bool enforce_exiting(const struct rootfs *root, pid_t pid);
+
+/* ---- threads (enforce/threads.c) ---- */
+
+/* Scans of a step that keeps forking before berth gives up on it; none of them sleeps. */
+#define ENFORCE_ROUNDS 20
+
+/* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
+int enforce_get_affinity(pid_t pid, struct cpus *cpus);
+
+/* What was seen of threads: how many, how many were changed, how many had ended, or may have been
+ * left out of the kernel's list. */
+struct enforce_seen {
+    size_t threads, changed, missed;
+};
+
+/* Looks at each thread of a process, which has so many (0: not known), and adds to seen. `set`:
+ * sets the affinity of those that have another one; else nobody is touched, and who reaches outside
+ * is an error. 0, or -1 and err. */
+int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
+                          const struct cpus *cpus, bool set, struct enforce_seen *seen,
+                          struct berth_error *err);
+
+/* Set the affinity of every thread of a process, until a scan finds none with another one. 0 (a
+ * vanished process too), or -1 and err. */
+int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus *cpus,
+                         struct berth_error *err);
+
+/* The CPUs of all the step's tasks. */
+void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
+
+/* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
+int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
+                       struct berth_error *err);
+
+/* The tasks and homes of a step that has no cpuset of Slurm's: only its tasks' affinities say what
+ * Slurm gave, and they say nothing when they are what slurmstepd itself, their parent, has. 0, or
+ * -1 and err. */
+int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
+                            struct berth_error *err);
+
+/* ---- all threads of a step, in one turn or in several (enforce/settle.c) ---- */
+
+/* Gives every thread of the step its task's CPUs, until a scan finds none that lacks them; at the
+ * end the way's `stands`, or `left`, is asked. `stands`: the step's cgroups were found as they
+ * shall be; then nobody is touched whose threads are inside their task's CPUs (one may have
+ * narrowed itself). 0; 1: the pace allows no more, enforce_turn() goes on; -1 and err. */
+int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
+                   enum enforce_where where, bool stands, struct berth_error *err);
 
 /* ---- and those of cgroups (enforce/cgroup.c) ---- */
 

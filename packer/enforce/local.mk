@@ -7,5 +7,7 @@ libpacker_la_SOURCES += \
 	packer/enforce/enforce.c packer/enforce/enforce.h \
 	packer/enforce/job_watch.c packer/enforce/job_watch.h \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
+	packer/enforce/processes.c \
+	packer/enforce/settle.c \
 	packer/enforce/slurm_jobs.c packer/enforce/slurm_jobs.h \
 	packer/enforce/threads.c

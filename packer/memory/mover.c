@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/memory/mover.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "packer/base/clock.h"
@@ -14,6 +17,7 @@ enum state { WAITING, RUNNING, DONE };
 struct entry {
     TAILQ_ENTRY(entry) link;
     struct memory_job job;
+    struct memory_finder finder;
     struct memory_progress progress;
     enum state state;
     bool dropped; /* not in the list any more: the thread, which has it in hand, frees it */
@@ -30,6 +34,8 @@ struct memory_mover {
 static void entry_free(struct entry *entry)
 {
     free(entry->job.process);
+    if (entry->finder.release)
+        entry->finder.release(entry->finder.arg);
     free(entry);
 }
 
@@ -76,18 +82,32 @@ static struct entry *wait_for_job(struct memory_mover *mover)
     return NULL;
 }
 
+/* Does a job, without the mutex. */
+static void work(struct memory_mover *mover, struct entry *entry, struct memory_progress *progress)
+{
+    struct pacer pacer = {mover, entry, clock_s()};
+    struct memory_finder *finder = &entry->finder;
+
+    if (!finder->find || finder->find(finder->arg, &entry->job) == 0) {
+        memory_pages_move(&mover->system, &entry->job, pace, &pacer, progress);
+        return;
+    }
+    *progress = (struct memory_progress){.bytes = NAN};
+    snprintf(progress->why, sizeof(progress->why), "its processes cannot be listed: %s",
+             strerror(errno));
+}
+
 static void run(void *arg)
 {
     struct memory_mover *mover = arg;
     struct entry *entry;
 
     while ((entry = wait_for_job(mover))) {
-        struct pacer pacer = {mover, entry, clock_s()};
         struct memory_progress progress;
 
         entry->state = RUNNING;
         worker_unlock(&mover->worker);
-        memory_pages_move(&mover->system, &entry->job, pace, &pacer, &progress);
+        work(mover, entry, &progress);
         worker_lock(&mover->worker);
         entry->progress = progress;
         entry->state = DONE;
@@ -158,15 +178,20 @@ static struct entry *find(const struct memory_mover *mover, struct wire_step_id 
     return NULL;
 }
 
-int memory_mover_put(struct memory_mover *mover, const struct memory_job *job)
+int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
+                     const struct memory_finder *finder)
 {
     struct entry *entry = calloc(1, sizeof(*entry)), *older;
 
     if (!entry) {
         free(job->process);
+        if (finder && finder->release)
+            finder->release(finder->arg);
         return -1;
     }
     entry->job = *job;
+    if (finder)
+        entry->finder = *finder;
     entry->progress.bytes = NAN;
     worker_lock(&mover->worker);
     older = find(mover, job->id);

@@ -37,9 +37,18 @@ void memory_mover_pace(struct memory_mover *mover, double rate);
 /* Stops with the present chunk. NULL is fine. */
 void memory_mover_close(struct memory_mover *mover);
 
+/* Lists the processes of a job when its turn comes, into job->process (from malloc) and job->n, in
+ * the mover's thread: a step may have thousands. 0, or -1 with errno. */
+struct memory_finder {
+    int (*find)(void *arg, struct memory_job *job); /* NULL: the job has them already */
+    void (*release)(void *arg);
+    void *arg; /* is the mover's from then on */
+};
+
 /* Has a job done; an older job of the same step is given up. The processes are taken over (from
- * malloc), also when it fails. 0, or -1 with ENOMEM. */
-int memory_mover_put(struct memory_mover *mover, const struct memory_job *job);
+ * malloc), and the finder's arg, also when it fails. 0, or -1 with ENOMEM. */
+int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
+                     const struct memory_finder *finder);
 
 /* Gives up and forgets the step's job. */
 void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id);

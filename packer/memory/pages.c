@@ -229,15 +229,15 @@ static char *read_proc(const struct work *work, pid_t pid, const char *file)
 }
 
 /* Is it still the process that was meant? */
-static bool is_meant(const struct work *work, pid_t pid)
+static bool is_meant(const struct work *work, const struct memory_process *process)
 {
-    char *text = read_proc(work, pid, "stat");
     struct process_stat stat;
-    bool meant = text && process_stat_parse(text, &stat) == 0 &&
-                 (double)stat.started <= work->job->queued_s * (double)sysconf(_SC_CLK_TCK);
 
-    free(text);
-    return meant;
+    if (process_stat_get(work->system->root, process->pid, &stat) < 0)
+        return false;
+    return process->started
+               ? stat.started == process->started
+               : (double)stat.started <= work->job->queued_s * (double)sysconf(_SC_CLK_TCK);
 }
 
 /* What the process has to move; none where it is gone. -1: out of memory. */
@@ -250,7 +250,7 @@ static int find_ranges(const struct work *work, const struct memory_process *pro
 
     minus(&work->job->from, &process->nodes, &leave);
     minus(&work->job->from, &work->job->to, &leave_shared);
-    if (is_meant(work, process->pid)) {
+    if (is_meant(work, process)) {
         numa_maps = read_proc(work, process->pid, "numa_maps");
         maps = read_proc(work, process->pid, "maps");
     }
@@ -273,7 +273,7 @@ static enum end move_process(struct work *work, const struct memory_process *pro
     work->pagemap = rootfs_openat(work->system->root, path, O_RDONLY);
     if (work->pagemap < 0)
         return GONE;
-    if (!is_meant(work, process->pid))
+    if (!is_meant(work, process))
         end = GONE;
     for (size_t i = 0; end == GO_ON && i < ranges->n; i++)
         end = move_range(work, &ranges->range[i]);

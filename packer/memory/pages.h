@@ -43,6 +43,7 @@ struct memory_system memory_system(const struct rootfs *root);
 
 struct memory_process {
     pid_t pid;
+    uint64_t started;  /* ticks since boot: with the pid, who is meant; 0: not known */
     struct cpus nodes; /* NUMA nodes (os_index) where its task stands; never empty */
 };
 
@@ -52,7 +53,8 @@ struct memory_job {
     struct cpus to;   /* where the step stands: for memory that its processes share */
     size_t n;
     struct memory_process *process; /* [n] */
-    double queued_s;                /* CLOCK_BOOTTIME: a process that began later is a stranger */
+    double queued_s; /* CLOCK_BOOTTIME: one that began later, where that is all that is known of
+                        it, is a stranger */
 };
 
 struct memory_progress {

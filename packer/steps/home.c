@@ -33,6 +33,7 @@ static void keep_job_home(const struct packer *packer, struct step *fresh)
 
 int home_find(struct packer *packer, struct step *step, struct berth_error *err)
 {
+    enforce_forget(&packer->enforce, step->request.id); /* of a step of that name before it */
     preset_homes(step);
     if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0)
         return -1;

@@ -31,6 +31,8 @@ static const struct json_field body_fields[] = {
     JSON_FIELD(struct enforce_step, "stepd_started", stepd_started, OPTIONAL),
     JSON_END,
 };
+static const struct json_field pid_item = {
+    .kind = JSON_SIGNED, .need = JSON_REQUIRED, .size = sizeof(pid_t)};
 static const struct json_field started_item = {
     .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(uint64_t)};
 static const struct json_field cpus_item = {.kind = JSON_CPUS, .need = JSON_REQUIRED};
@@ -91,7 +93,8 @@ static struct json_object *manage_entry(void)
     return entry ? entry_whole(entry) : NULL;
 }
 
-/* When the tasks began, where they were, and what sizing left of it, if it took any. */
+/* Who the tasks are (the registration may have told other numbers of them), where they were, and
+ * what sizing left of it, if it took any. */
 static void add_tasks(struct json_object *object, const struct enforce_step *body)
 {
     const struct enforce_task *task = body->task;
@@ -99,6 +102,8 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
 
     for (size_t i = 0; i < body->ntasks; i++)
         sized |= !cpus_equal(&task[i].sized, &task[i].home);
+    json_object_object_add(object, "pids",
+                           json_new_list(body->ntasks, &pid_item, &task->pid, sizeof(*task)));
     json_object_object_add(
         object, "started",
         json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
@@ -259,17 +264,19 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
 /* ---- reading it back ---- */
 
-/* Reads when the tasks began (a berth before this one did not say it), where they were, and what of
- * it they use: all, where sizing took nothing. */
+/* Reads who the tasks are and when they began (a berth before this one did not say it), where they
+ * were, and what of it they use: all, where sizing took nothing. */
 static int load_tasks(struct json_object *object, struct enforce_step *body,
                       struct berth_error *err)
 {
+    struct json_object *pids = json_object_object_get(object, "pids");
     struct json_object *started = json_object_object_get(object, "started");
     struct json_object *uses = json_object_object_get(object, "uses");
     struct enforce_task *task = body->task;
     size_t n = body->ntasks;
 
-    if ((started && json_get_list(started, "started", n, &started_item, &task->started,
+    if ((pids && json_get_list(pids, "pids", n, &pid_item, &task->pid, sizeof(*task), err) < 0) ||
+        (started && json_get_list(started, "started", n, &started_item, &task->started,
                                   sizeof(*task), err) < 0) ||
         json_get_list(json_object_object_get(object, "homes"), "homes", n, &cpus_item, &task->home,
                       sizeof(*task), err) < 0 ||

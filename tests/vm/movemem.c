@@ -122,7 +122,7 @@ static void put(struct memory_mover *mover, pid_t pid)
     cpus_add(&job.from, 0);
     cpus_add(&job.to, 1);
     job.process[0] = (struct memory_process){.pid = pid, .nodes = job.to};
-    if (memory_mover_put(mover, &job) < 0)
+    if (memory_mover_put(mover, &job, NULL) < 0)
         exit(2);
 }
 

@@ -75,7 +75,9 @@ static pid_t fork_sleeper(bool orphan)
             _exit(0);
         while (orphan && getppid() == pid)
             usleep(100);
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing survives a test that crashes */
+        if (orphan)
+            prctl(PR_SET_NAME, "slurmstepd"); /* anybody may */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);     /* nothing survives a test that crashes */
         pid = getpid();
         if (write(fd[1], &pid, sizeof(pid)) != sizeof(pid))
             _exit(1);
@@ -85,6 +87,34 @@ static pid_t fork_sleeper(bool orphan)
         _exit(1);
     if (orphan)
         wait(NULL);
+    close(fd[0]);
+    close(fd[1]);
+    return pid;
+}
+
+/* Returns the last of the chain, when all are there. */
+static pid_t fork_tree(void)
+{
+    pid_t pid = 0;
+    int fd[2];
+
+    if (pipe(fd) < 0)
+        _exit(1);
+    for (int i = 0; i < STEP_TREE_SIZE - STEP_TREE_CHAIN - 1; i++)
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            sleep_forever(NULL);
+        }
+    for (int i = 0; i < STEP_TREE_CHAIN && fork() == 0; i++) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pid = getpid();
+        if (i == STEP_TREE_CHAIN - 1 && write(fd[1], &pid, sizeof(pid)) != sizeof(pid))
+            _exit(1);
+    }
+    if (pid)
+        sleep_forever(NULL);
+    if (read(fd[0], &pid, sizeof(pid)) != sizeof(pid))
+        _exit(1);
     close(fd[0]);
     close(fd[1]);
     return pid;
@@ -157,6 +187,8 @@ static void run_task(int out, size_t index, unsigned home, enum step_kind kind)
     pthread_create(&thread, NULL, sleep_forever, NULL);
     if (kind == STEP_QUIET || kind == STEP_ORPHAN)
         ready.child = fork_sleeper(kind == STEP_ORPHAN);
+    if (kind == STEP_TREE)
+        ready.child = fork_tree();
     if (write(out, &ready, sizeof(ready)) != sizeof(ready))
         _exit(1);
     if (kind == STEP_FORKING)
@@ -177,6 +209,8 @@ static void run_stepd(int out, const char *dir, size_t n, const unsigned *home, 
     setpgid(0, 0);
     if (dir)
         enter_cgroup(dir);
+    if (kind == STEP_INNER && unshare(CLONE_NEWPID) < 0)
+        _exit(1);
     for (size_t i = 0; i < n; i++)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);

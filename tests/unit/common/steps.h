@@ -9,11 +9,15 @@
 #include <sys/types.h>
 
 #define STEP_TASKS_MAX 4
+#define STEP_TREE_SIZE 611  /* the task, */
+#define STEP_TREE_CHAIN 110 /* so many below each other, the others below the task */
 
 enum step_kind {
     STEP_QUIET,    /* sleeps */
     STEP_FORKING,  /* each task keeps making short-lived children and threads */
-    STEP_ORPHAN,   /* each task's child has lost its parent */
+    STEP_ORPHAN,   /* each task's child has lost its parent, and calls itself slurmstepd */
+    STEP_TREE,     /* each task has a tree of STEP_TREE_SIZE processes, a chain among them */
+    STEP_INNER,    /* tasks in a PID namespace of their own, and what they say is its numbers */
     STEP_HEADLESS, /* each task's main thread has ended, the other one runs on */
     STEP_CHAINS /* from step_let_fork on, processes each of which is soon replaced by its child */
 };

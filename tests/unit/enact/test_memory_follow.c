@@ -2,6 +2,7 @@
 /* test_memory_follow - when a step's memory follows it, what of it, and what is said where it does
  * not. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +123,35 @@ static void test_follows(void **state)
     assert_true(isnan(memory->gain)); /* nobody counts its traffic */
     assert_int_equal(on_node(b, 0, 1), 10);
     assert_true(cpus_empty(&memory->behind));
+}
+
+static pthread_t answers;
+static int (*list)(struct enforce *, const struct enforce_step *, struct enforce_pids *);
+static unsigned listed;
+
+static int list_elsewhere(struct enforce *enforce, const struct enforce_step *step,
+                          struct enforce_pids *pids)
+{
+    listed += pthread_equal(pthread_self(), answers) ? 1000 : 1;
+    return list(enforce, step, pids);
+}
+
+/* A step may have thousands of processes: whoever waits for an answer does not wait for their list.
+ */
+static void test_processes_are_listed_elsewhere(void **state)
+{
+    struct bench *b = *state;
+
+    answers = pthread_self();
+    list = b->f->way.pids;
+    listed = 0;
+    b->f->way.pids = list_elsewhere;
+    move(b, "2", "3", "0", "0"); /* nobody has left a node */
+    assert_int_equal(listed, 0);
+    move(b, "4", "5", "0", "1");
+    settle(b);
+    assert_int_equal(listed, 1);
+    assert_int_equal(on_node(b, 0, 1), 10);
 }
 
 /* Only the task that moved takes its memory along. */
@@ -289,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_follows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_task, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_processes_are_listed_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stays_on_node, setup, teardown),
         cmocka_unit_test(test_says_why),
         cmocka_unit_test_setup_teardown(test_behind, setup, teardown),

@@ -225,6 +225,7 @@ static int teardown(void **state)
         snprintf(dir, sizeof(dir), CPUSET "/%s", box->enforce.tree);
         remove_tree(dir);
     }
+    enforce_close(&box->enforce);
     rootfs_close(&box->root);
     free(box);
     return 0;
@@ -671,6 +672,216 @@ static void test_a_hierarchy_that_is_not_there(void **state)
     rootfs_close(&root);
 }
 
+/* ---- what a step with many processes costs ---- */
+
+static size_t opened;
+
+char *__real_rootfs_read(const struct rootfs *root, const char *path);
+char *__wrap_rootfs_read(const struct rootfs *root, const char *path);
+char *__wrap_rootfs_read(const struct rootfs *root, const char *path)
+{
+    opened++;
+    return __real_rootfs_read(root, path);
+}
+
+char **__real_rootfs_list(const struct rootfs *root, const char *path);
+char **__wrap_rootfs_list(const struct rootfs *root, const char *path);
+char **__wrap_rootfs_list(const struct rootfs *root, const char *path)
+{
+    opened++;
+    return __real_rootfs_list(root, path);
+}
+
+int __real_rootfs_openat(const struct rootfs *root, const char *path, int flags);
+int __wrap_rootfs_openat(const struct rootfs *root, const char *path, int flags);
+int __wrap_rootfs_openat(const struct rootfs *root, const char *path, int flags)
+{
+    opened++;
+    return __real_rootfs_openat(root, path, flags);
+}
+
+/* A task that stands on one core, with a tree below it, on another one than its home. */
+static void start_tree(struct box *box)
+{
+    static const unsigned home[] = {0};
+
+    start(box, 0, "0", "0", 1, home, STEP_TREE);
+    locate(box, 0);
+    place(box, 0, "1");
+}
+
+/* However deep the tree is, each process is read once a scan, and two scans will do. */
+static void test_a_tree_is_read_twice_a_move(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+
+    NEED_CPUSETS();
+    start_tree(box);
+    expect_task(one, 0, "1", one->own);
+    opened = 0;
+    place(box, 0, "0");
+    assert_in_range(opened, STEP_TREE_SIZE, 2 * STEP_TREE_SIZE + 100);
+    expect_task(one, 0, "0", one->leaf);
+    opened = 0;
+    place(box, 0, "1");
+    assert_in_range(opened, STEP_TREE_SIZE, 2 * STEP_TREE_SIZE + 100);
+    opened = 0;
+    restore(box, 0);
+    assert_in_range(opened, STEP_TREE_SIZE, 2 * STEP_TREE_SIZE + 100);
+    expect_task(one, 0, "0", one->leaf);
+}
+
+struct heard {
+    size_t n;
+    struct wire_step_id id;
+    enum enforce_where where;
+    int rc;
+};
+
+static void hear(struct wire_step_id id, enum enforce_where where, int rc,
+                 const struct berth_error *err, void *arg)
+{
+    struct heard *heard = arg;
+
+    (void)err;
+    *heard = (struct heard){heard->n + 1, id, where, rc};
+}
+
+/* Goes on, so many threads a turn. Returns how many turns it took. */
+static size_t go_on(struct box *box, size_t looks, struct heard *heard)
+{
+    size_t turns = 0;
+    bool more = true;
+
+    *heard = (struct heard){0};
+    for (; more; turns++) {
+        enforce_pace(&box->enforce, looks);
+        opened = 0;
+        more = enforce_turn(&box->enforce, hear, heard);
+        assert_true(opened <= looks + 50);
+    }
+    return turns;
+}
+
+/* Where a step has more threads than may be looked at, its cpuset is what takes it off its core;
+ * the rest is done in later turns, none of which looks at more. */
+static void test_many_threads_are_for_later(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+    struct heard heard;
+
+    NEED_CPUSETS();
+    start_tree(box);
+    for (int home = 0; home < 2; home++) {
+        place(box, 0, "1");
+        one->task[0].cpus = cpus_of("0");
+        enforce_pace(&box->enforce, 100);
+        opened = 0;
+        assert_int_equal((home ? enforce_cgroup1.restore : enforce_cgroup1.apply)(&box->enforce,
+                                                                                  &one->step, &err),
+                         1);
+        assert_true(opened < 200);
+        expect_cpus(one->own, "0"); /* nobody of it runs on 1 any more */
+        assert_true(step_runs_on(one->run.child[0], "0"));
+        assert_true(
+            enforce_settles(&box->enforce, one->step.id, home ? ENFORCE_HOME : ENFORCE_PLACE));
+        assert_true(go_on(box, 100, &heard) > 10);
+        assert_int_equal(heard.n, 1);
+        assert_int_equal(heard.rc, 0);
+        assert_int_equal(heard.where, home ? ENFORCE_HOME : ENFORCE_PLACE);
+        assert_int_equal(heard.id.job, one->step.id.job);
+        assert_false(enforce_settles(&box->enforce, one->step.id, heard.where));
+        expect_task(one, 0, "0", one->leaf);
+        assert_false(there(one->own));
+        enforce_pace(&box->enforce, ENFORCE_ALL);
+    }
+}
+
+/* What was left for later is not done any more when the step goes elsewhere, or has ended. */
+static void test_what_was_for_later_is_given_up(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+    struct heard heard;
+
+    NEED_CPUSETS();
+    start_tree(box);
+    one->task[0].cpus = cpus_of("0");
+    enforce_pace(&box->enforce, 10);
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
+    enforce_pace(&box->enforce, ENFORCE_ALL);
+    place(box, 0, "1");
+    assert_false(enforce_settles(&box->enforce, one->step.id, ENFORCE_PLACE));
+    expect_task(one, 0, "1", one->own);
+
+    enforce_pace(&box->enforce, 10);
+    assert_int_equal(enforce_cgroup1.restore(&box->enforce, &one->step, &err), 1);
+    assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
+    assert_true(there(one->own)); /* it is at home there, and on its way */
+    step_stop(&one->run);
+    go_on(box, 10, &heard);
+    assert_int_equal(heard.n, 1);
+    assert_int_equal(heard.rc, 0);
+    assert_false(there(one->own));
+
+    start_tree(box);
+    one->task[0].cpus = cpus_of("0");
+    enforce_pace(&box->enforce, 10);
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
+    enforce_close(&box->enforce);
+    go_on(box, 10, &heard);
+    assert_int_equal(heard.n, 0);
+    enforce_pace(&box->enforce, ENFORCE_ALL);
+    restore(box, 0);
+    expect_task(one, 0, "0", one->leaf);
+}
+
+/* ---- whose numbers they are ---- */
+
+static void test_a_task_in_its_own_pid_namespace(void **state)
+{
+    static const unsigned home[] = {0, 1};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct process_stat stat;
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 2, home, STEP_INNER);
+    for (size_t t = 0; t < 2; t++)
+        assert_true(one->run.task[t] < 10); /* another process has that number here */
+    locate(box, 0);
+    for (size_t t = 0; t < 2; t++) {
+        assert_int_equal(process_inner_pid(&box->root, one->task[t].pid), one->run.task[t]);
+        assert_int_equal(process_stat_get(&box->root, one->task[t].pid, &stat), 0);
+        assert_int_equal(stat.parent, one->run.stepd);
+        assert_int_equal(stat.started, one->task[t].started);
+        expect_in(one->task[t].pid, one->leaf);
+    }
+    place(box, 0, "1");
+    for (size_t t = 0; t < 2; t++)
+        assert_true(step_runs_on(one->task[t].pid, "1"));
+    restore(box, 0);
+    for (size_t t = 0; t < 2; t++)
+        assert_true(step_runs_on(one->task[t].pid, t ? "1" : "0"));
+}
+
+static void test_a_stranger_is_no_task(void **state)
+{
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start_single(box, 0, 0, STEP_QUIET);
+    one->task[0].pid = getpid();
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
+    assert_non_null(strstr(err.text, "is no process of its step's cgroup"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -697,6 +908,11 @@ int main(void)
         TEST(test_without_slurms_cpusets),
         TEST(test_a_leaf_of_another_name),
         TEST(test_a_hierarchy_that_is_not_there),
+        TEST(test_a_tree_is_read_twice_a_move),
+        TEST(test_many_threads_are_for_later),
+        TEST(test_what_was_for_later_is_given_up),
+        TEST(test_a_task_in_its_own_pid_namespace),
+        TEST(test_a_stranger_is_no_task),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,17 @@ static void start(struct box *box, size_t n, enum step_kind kind)
     box->step = (struct enforce_step){.id = {900001, 0}, .ntasks = n, .task = box->task};
 }
 
+static long task_of(struct box *box, pid_t pid)
+{
+    struct process_table table;
+    long task;
+
+    process_table_open(&table, &box->root);
+    task = enforce_task_of(&table, &box->step, pid);
+    process_table_close(&table);
+    return task;
+}
+
 static int setup(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
@@ -105,9 +116,8 @@ static void test_a_vanished_process(void **state)
     assert_int_equal(errno, ESRCH);
     assert_true(cpus_has(&now, 3)); /* unchanged */
     assert_int_equal(enforce_set_affinity(&box->root, pid, &zero, NULL), 0);
-    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, NULL), 0);
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, false, NULL), 0);
     assert_false(enforce_step_alive(&box->enforce, &box->step));
-    assert_int_equal(enforce_parent(&box->root, pid), -1);
 }
 
 static void test_whose_a_process_is(void **state)
@@ -116,13 +126,15 @@ static void test_whose_a_process_is(void **state)
     const struct step_processes *run = &box->run;
 
     start(box, 3, STEP_QUIET);
+    enforce_know_tasks(&box->enforce, &box->step);
+    assert_int_equal(box->step.stepd, geteuid() == 0 ? run->stepd : 0);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(enforce_task_of(&box->root, &box->step, run->task[i]), i);
-        assert_int_equal(enforce_task_of(&box->root, &box->step, run->child[i]), i);
-        assert_int_equal(enforce_parent(&box->root, run->task[i]), run->stepd);
+        assert_int_equal(task_of(box, run->task[i]), i);
+        assert_int_equal(task_of(box, run->child[i]), i);
+        assert_int_equal(box->task[i].started, process_started(&box->root, run->task[i]));
     }
-    assert_int_equal(enforce_task_of(&box->root, &box->step, run->stepd), -1);
-    assert_int_equal(enforce_task_of(&box->root, &box->step, 1), -1);
+    assert_int_equal(task_of(box, run->stepd), -1);
+    assert_int_equal(task_of(box, 1), -1);
 }
 
 static void test_an_orphan_is_nobodys(void **state)
@@ -130,8 +142,8 @@ static void test_an_orphan_is_nobodys(void **state)
     struct box *box = *state;
 
     start(box, 2, STEP_ORPHAN);
-    assert_int_equal(enforce_task_of(&box->root, &box->step, box->run.child[0]), -1);
-    assert_int_equal(enforce_task_of(&box->root, &box->step, box->run.child[1]), -1);
+    assert_int_equal(task_of(box, box->run.child[0]), -1);
+    assert_int_equal(task_of(box, box->run.child[1]), -1);
 }
 
 static void test_processes_by_descent(void **state)
@@ -168,17 +180,13 @@ static void test_settle_gives_each_task_its_own(void **state)
     box->task[2].cpus = cpus_of("0-1");
     for (size_t i = 0; i < 3; i++)
         box->task[i].home = cpus_of(homes[i] ? "1" : "0");
-    assert_int_equal(enforce_check(&box->enforce, &box->step, &err), -1);
-    assert_non_null(strstr(err.text, "may run on 0, not on 1"));
-
-    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, &err), 0);
-    assert_int_equal(enforce_check(&box->enforce, &box->step, &err), 0);
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, false, &err), 0);
     assert_true(step_runs_on(box->run.task[0], "1"));
     assert_true(step_runs_on(box->run.child[0], "1"));
     assert_true(step_runs_on(box->run.task[1], "0"));
     assert_true(step_runs_on(box->run.child[1], "0"));
     assert_true(step_runs_on(box->run.task[2], "0-1"));
-    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, &err), 0);
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, false, &err), 0);
     for (size_t i = 0; i < 3; i++) {
         assert_true(step_runs_on(box->run.task[i], homes[i] ? "1" : "0"));
         assert_true(step_runs_on(box->run.child[i], homes[i] ? "1" : "0"));
@@ -199,7 +207,7 @@ static void test_settle_catches_what_is_born_meanwhile(void **state)
     for (int round = 0; round < 20; round++) {
         want = round % 2 ? "0" : "1";
         box->task[0].cpus = box->task[1].cpus = cpus_of(want);
-        assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, &err), 0);
+        assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, false, &err), 0);
         assert_true(step_runs_on(box->run.task[0], want));
         assert_true(step_runs_on(box->run.task[1], want));
     }
@@ -231,24 +239,27 @@ static void test_homes(void **state)
 
 struct recorded {
     int pid;
-    const char *comm, *stat;
+    const char *uid, *stat;
 };
 
 static void record(const char *dir, const struct recorded *process)
 {
-    char path[64];
+    char path[64], text[128];
 
     snprintf(path, sizeof(path), "proc/%d/stat", process->pid);
     folder_put(dir, path, process->stat);
-    snprintf(path, sizeof(path), "proc/%d/comm", process->pid);
-    folder_put(dir, path, process->comm);
+    snprintf(path, sizeof(path), "proc/%d/status", process->pid);
+    snprintf(text, sizeof(text), "Name:\tx\nUid:\t%s\t0\t0\t0\nNSpid:\t%d\n", process->uid,
+             process->pid);
+    folder_put(dir, path, text);
 }
 
 static const struct recorded processes[] = {
-    {100, "slurmstepd\n", "100 (slurmstepd) S 1 100 100 0 -1 0 1 2 3 4 500 600 700 800 20 0"},
-    {101, "slurmstepd\n", "101 (slurmstepd) S 100 100 100 0 -1 0 1 2 3 4 1 2 3 4 20 0"},
-    {102, "a) R 1 (b\n", "102 (a) R 1 (b) S 101 100 100 0 -1 0 1 2 3 4 10 20 30 40 20 0"},
-    {103, "odd\n", "103 odd"},
+    {100, "0", "100 (slurmstepd) S 1 100 100 0 -1 0 1 2 3 4 500 600 700 800 20 0 1 0 7 0 0"},
+    {101, "1001", "101 (slurmstepd) S 100 100 100 0 -1 0 1 2 3 4 1 2 3 4 20 0 1 0 8 0 0"},
+    {102, "1001", "102 (a) R 1 (b) S 101 100 100 0 -1 0 1 2 3 4 10 20 30 40 20 0 1 0 9 0 0"},
+    {104, "1001", "104 (slurmstepd) S 1 100 100 0 -1 0 1 2 3 4 0 0 0 0 20 0 1 0 9 0 0"},
+    {103, "0", "103 odd"},
 };
 
 static void test_recorded_processes(void **state)
@@ -263,23 +274,31 @@ static void test_recorded_processes(void **state)
     assert_non_null(mkdtemp(dir));
     for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
         record(dir, &processes[i]);
-    folder_put(dir, "cgroup.procs", "100\n101\n102\n102000\n");
+    folder_put(dir, "cgroup.procs", "100\n101\n102\n104\n102000\n");
     folder_put(dir, "proc/101/task/101/children", "102 ");
     rootfs_close(&box->root);
     assert_int_equal(rootfs_open(&box->root, dir, NULL), 0);
 
-    assert_int_equal(enforce_parent(&box->root, 102), 101);
-    assert_int_equal(enforce_parent(&box->root, 103), -1);
-    assert_int_equal(errno, EINVAL);
-    assert_int_equal(enforce_task_of(&box->root, &step, 102), 0);
+    box->step = step;
+    assert_int_equal(task_of(box, 102), 0);
+    assert_int_equal(task_of(box, 103), -1); /* it cannot be read */
 
+    enforce_know_tasks(&box->enforce, &step);
+    assert_int_equal(task.started, 8);
+    assert_int_equal(step.stepd, 100);
+    assert_int_equal(step.stepd_started, 7);
     assert_int_equal(enforce_pids_cgroup(&box->root, &step, "", &pids), 0);
-    assert_int_equal(pids.n, 3); /* the task is still named as its slurmstepd, which is left out */
+    assert_int_equal(pids.n, 4); /* slurmstepd is left out; others with its name are not */
     assert_int_equal(pids.pid[0], 101);
     assert_int_equal(pids.pid[1], 102);
+    assert_int_equal(pids.pid[2], 104);
+    pids.n = 0;
+    step.stepd_started = 6; /* another process has its number */
+    assert_int_equal(enforce_pids_cgroup(&box->root, &step, "", &pids), 0);
+    assert_int_equal(pids.n, 5);
     pids.n = 0;
     assert_int_equal(enforce_pids_cgroup(&box->root, NULL, "/", &pids), 0);
-    assert_int_equal(pids.n, 4);
+    assert_int_equal(pids.n, 5);
     pids.n = 0;
     assert_int_equal(enforce_pids_cgroup(&box->root, NULL, "/none", &pids), 0);
     assert_int_equal(pids.n, 0);
@@ -288,6 +307,9 @@ static void test_recorded_processes(void **state)
     assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), 0);
     assert_true(user_s * hz > 43.9 && user_s * hz < 44.1);
     assert_true(system_s * hz > 65.9 && system_s * hz < 66.1);
+    task.started = 5; /* a stranger has the task's number: what he has used is not the step's */
+    assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), -1);
+    assert_int_equal(task_of(box, 101), -1);
     task.pid = 7;
     assert_int_equal(enforce_step_times(&box->enforce, &step, &user_s, &system_s), -1);
     assert_true(user_s * hz > 43.9); /* unchanged */

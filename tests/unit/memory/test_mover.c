@@ -31,7 +31,7 @@ static void put(struct memory_mover *mover, uint32_t id, pid_t pid, const char *
                              .queued_s = 100};
 
     job.process[0] = (struct memory_process){.pid = pid, .nodes = job.to};
-    assert_int_equal(memory_mover_put(mover, &job), 0);
+    assert_int_equal(memory_mover_put(mover, &job, NULL), 0);
 }
 
 static bool look(struct memory_mover *mover, uint32_t id, struct memory_progress *progress,

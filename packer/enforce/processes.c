@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* processes - which processes a step has, whose they are, and what they have used.
+ *
+ * Processes come and go while they are listed. Whatever has vanished (ENOENT, ESRCH) is left out
+ * silently; whatever was born meanwhile is found by listing again. slurmstepd sits in the cgroup of
+ * its step, and is never touched: it has to end where Slurm looks for it. It is the process that
+ * had forked the tasks when the step was registered; a name says nothing, for anybody may take it.
+ */
+#include "packer/enforce/enforce.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/array.h"
+#include "packer/system/process.h"
+
+/* ---- lists ---- */
+
+int enforce_pids_add(struct enforce_pids *list, pid_t pid)
+{
+    if (array_grow(&list->pid, &list->room, list->n + 1, sizeof(*list->pid)) < 0)
+        return -1;
+    list->pid[list->n++] = pid;
+    return 0;
+}
+
+bool enforce_pids_have(const struct enforce_pids *list, pid_t pid)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->pid[i] == pid)
+            return true;
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+void enforce_pids_sort(struct enforce_pids *list)
+{
+    if (list->n)
+        qsort(list->pid, list->n, sizeof(*list->pid), by_number);
+}
+
+bool enforce_pids_sorted_have(const struct enforce_pids *list, pid_t pid)
+{
+    return list->n && bsearch(&pid, list->pid, list->n, sizeof(pid), by_number);
+}
+
+/* ---- who they are ---- */
+
+/* Says whether a process is the one that began then; 0: whoever has the pid. */
+static bool is_same(const struct rootfs *root, pid_t pid, uint64_t started)
+{
+    return started == 0 || process_started(root, pid) == started;
+}
+
+static bool is_stepd(const struct rootfs *root, const struct enforce_step *step, pid_t pid)
+{
+    return step && pid == step->stepd && is_same(root, pid, step->stepd_started);
+}
+
+/* The parent of the tasks is the step's slurmstepd, which is root's; whoever has adopted orphans,
+ * as pid 1, is not. */
+void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step)
+{
+    struct process_stat stat, parent;
+
+    for (size_t i = 0; i < step->ntasks; i++) {
+        struct enforce_task *task = &step->task[i];
+
+        if (process_stat_get(enforce->root, task->pid, &stat) < 0)
+            continue;
+        task->started = stat.started;
+        if (step->stepd || stat.parent <= 1 || process_uid(enforce->root, stat.parent) != 0 ||
+            process_stat_get(enforce->root, stat.parent, &parent) < 0)
+            continue;
+        step->stepd = stat.parent;
+        step->stepd_started = parent.started;
+    }
+}
+
+/* The process of the list that has this number in its own namespace; 0: none. */
+static pid_t find_inner(const struct rootfs *root, const struct enforce_pids *list, pid_t inner)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (process_inner_pid(root, list->pid[i]) == inner)
+            return list->pid[i];
+    return 0;
+}
+
+/* Slurm says a task's number as it is in the task's PID namespace, if it has one of its own. */
+int enforce_find_tasks(struct enforce *enforce, struct enforce_step *step, struct berth_error *err)
+{
+    struct enforce_pids list = {0};
+    int rc = 0;
+
+    if (enforce->way->pids(enforce, step, &list) < 0)
+        rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+    enforce_pids_sort(&list);
+    for (size_t i = 0; rc == 0 && i < step->ntasks; i++) {
+        pid_t said = step->task[i].pid, found = said;
+
+        if (!enforce_pids_sorted_have(&list, said) ||
+            process_inner_pid(enforce->root, said) != said)
+            found = find_inner(enforce->root, &list, said);
+        if (!found)
+            rc = berth_error_set(err, "task %d: is no process of its step's cgroup", (int)said);
+        else
+            step->task[i].pid = found;
+    }
+    free(list.pid);
+    if (rc == 0)
+        enforce_know_tasks(enforce, step);
+    return rc;
+}
+
+bool enforce_is_task(const struct rootfs *root, const struct enforce_task *task)
+{
+    return is_same(root, task->pid, task->started);
+}
+
+static long claim_task(const struct process_row *row, void *arg)
+{
+    const struct enforce_step *step = arg;
+
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (step->task[i].pid == row->pid &&
+            (!step->task[i].started || step->task[i].started == row->stat.started))
+            return (long)i;
+    return PROCESS_NOBODYS;
+}
+
+long enforce_task_of(struct process_table *table, const struct enforce_step *step, pid_t pid)
+{
+    return process_table_owner(table, pid, claim_task, (void *)step);
+}
+
+bool enforce_exiting(const struct rootfs *root, pid_t pid)
+{
+    struct process_stat stat;
+
+    return process_stat_get(root, pid, &stat) < 0 || stat.exiting;
+}
+
+/* ---- which there are ---- */
+
+/* Add the numbers in text, but slurmstepd's. */
+static int add_numbers(const struct rootfs *root, const struct enforce_step *step, char *text,
+                       struct enforce_pids *list)
+{
+    char *end;
+
+    for (long pid; (pid = strtol(text, &end, 10)) > 0 && end != text; text = end)
+        if (pid <= INT_MAX && !is_stepd(root, step, (pid_t)pid) &&
+            enforce_pids_add(list, (pid_t)pid) < 0)
+            return -1;
+    return 0;
+}
+
+int enforce_pids_cgroup(const struct rootfs *root, const struct enforce_step *step, const char *dir,
+                        struct enforce_pids *list)
+{
+    char path[PATH_MAX], *text;
+    int rc;
+
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    text = rootfs_read(root, path);
+    if (!text)
+        return errno == ENOENT || errno == ENODEV ? 0 : -1;
+    rc = add_numbers(root, step, text, list);
+    free(text);
+    return rc;
+}
+
+/* Add the children of a process that all its threads have forked. */
+static int add_children(struct enforce *enforce, const struct enforce_step *step, pid_t pid,
+                        struct enforce_pids *list)
+{
+    char path[NAME_MAX + 64], *text, **thread;
+    int rc = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    thread = rootfs_list(enforce->root, path);
+    for (size_t i = 0; rc == 0 && thread && thread[i]; i++) {
+        snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread[i]);
+        text = rootfs_read(enforce->root, path);
+        if (text)
+            rc = add_numbers(enforce->root, step, text, list);
+        free(text);
+    }
+    rootfs_list_free(thread);
+    return rc;
+}
+
+/* Is a task more than a zombie, and still that task? A main thread that has ended does not end its
+ * process. */
+static bool is_alive(struct enforce *enforce, const struct enforce_task *task)
+{
+    struct process_stat stat;
+
+    return process_stat_get(enforce->root, task->pid, &stat) == 0 &&
+           (!task->started || task->started == stat.started) &&
+           (!stat.exiting || stat.threads > (stat.zombie ? 0 : 1));
+}
+
+int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
+                         struct enforce_pids *list)
+{
+    size_t first = list->n;
+
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (!enforce_pids_have(list, step->task[i].pid) && is_alive(enforce, &step->task[i]) &&
+            enforce_pids_add(list, step->task[i].pid) < 0)
+            return -1;
+    for (size_t i = first; i < list->n; i++) /* grows while it is walked */
+        if (add_children(enforce, step, list->pid[i], list) < 0)
+            return -1;
+    return 0;
+}
+
+int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, pid_t **pids,
+                      size_t *n)
+{
+    struct enforce_pids list = {0};
+
+    if (enforce->way->pids(enforce, step, &list) < 0) {
+        free(list.pid);
+        return -1;
+    }
+    *pids = list.pid;
+    *n = list.n;
+    return 0;
+}
+
+/* Where a step's processes are those that descend from its tasks, one task that lives is enough:
+ * nobody has to look for its children. */
+static bool has_task(struct enforce *enforce, const struct enforce_step *step)
+{
+    for (size_t i = 0; i < step->ntasks && enforce->way->pids == enforce_pids_descend; i++)
+        if (is_alive(enforce, &step->task[i]))
+            return true;
+    return false;
+}
+
+bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step)
+{
+    struct enforce_pids list = {0};
+    bool alive;
+
+    if (has_task(enforce, step))
+        return true;
+    alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
+    free(list.pid);
+    return alive;
+}
+
+/* ---- what they have used ---- */
+
+int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,
+                       double *system_s)
+{
+    double user_ns = 0, system_ns = 0;
+    struct enforce_pids list = {0};
+    struct process_stat stat;
+    size_t seen = 0;
+
+    if (enforce->way->pids(enforce, step, &list) < 0)
+        list.n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        if (process_stat_get(enforce->root, list.pid[i], &stat) < 0)
+            continue;
+        user_ns += stat.user_ns + stat.waited_user_ns;
+        system_ns += stat.system_ns + stat.waited_system_ns;
+        seen++;
+    }
+    free(list.pid);
+    if (seen == 0) {
+        errno = ESRCH;
+        return -1;
+    }
+    *user_s = user_ns / 1e9;
+    *system_s = system_ns / 1e9;
+    return 0;
+}

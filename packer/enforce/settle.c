@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle - every thread of a step gets its task's CPUs, as many threads a turn as may be.
+ *
+ * By then the step's cpuset confines them all: who waits for an answer need not wait for this. One
+ * process after another is visited, in a list made beforehand; each is moved to the cgroup where it
+ * shall be, and its threads' affinities are set. That is done again until a scan finds it all as it
+ * shall be: everybody of the list was right when visited, and so were his children, born later.
+ * What is born between list and visit to somebody who was not yet right is in the next list. So a
+ * scan counts only if nobody was changed, and nobody had vanished who was not seen right before:
+ * such a one may have had children that are in no list.
+ *
+ * Two lists are not to be relied on: the children of a process, and the threads of one; the kernel
+ * leaves some out when others end meanwhile. Where they are used, or somebody is restless, one scan
+ * more has to find nothing. */
+#include "packer/enforce/enforce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/array.h"
+#include "packer/system/process.h"
+
+/* A process that is moved to another cgroup counts as so many threads that are looked at. Measured:
+ * 3 us, but 600 us while two dozen others fork all the time. */
+#define MOVE_LOOKS 50
+
+/* Processes that were seen as they shall be. All zero is the empty list. */
+struct right {
+    size_t n, room;
+    struct who {
+        pid_t pid;
+        uint64_t started;
+    } * who; /* [n], ascending by pid once the scan is over */
+};
+
+enum look { LOOK_FIRST, LOOK_SET, LOOK_LAST }; /* checks before, sets, checks after all rounds */
+
+struct enforce_settling {
+    struct enforce_settling *next;
+    struct enforce_step step; /* with tasks of its own */
+    enum enforce_where where;
+    enum look look;
+    struct cpus all; /* of its tasks: for whom no task can be told */
+    unsigned rounds, clean, wanted;
+    bool scanning;
+    /* of the scan under way */
+    struct enforce_pids list;
+    size_t at;
+    struct process_table table;
+    struct enforce_seen seen;
+    struct right right, before; /* of this scan, of the one before it */
+    char home[CGROUP_DIR_MAX];  /* where those of berth's own cgroup shall go; "": they stay */
+};
+
+static void settling_free(struct enforce_settling *settling)
+{
+    free(settling->step.task);
+    free(settling->list.pid);
+    process_table_close(&settling->table);
+    free(settling->right.who);
+    free(settling->before.who);
+    free(settling);
+}
+
+static struct enforce_settling *settling_new(const struct enforce *enforce,
+                                             const struct enforce_step *step,
+                                             enum enforce_where where, bool stands)
+{
+    struct enforce_settling *settling = calloc(1, sizeof(*settling));
+    struct enforce_task *task = calloc(step->ntasks + 1, sizeof(*task));
+
+    if (!settling || !task) {
+        free(settling);
+        free(task);
+        return NULL;
+    }
+    for (size_t i = 0; i < step->ntasks; i++)
+        task[i] = step->task[i];
+    settling->step = *step;
+    settling->step.task = task;
+    settling->where = where;
+    settling->look = stands ? LOOK_FIRST : LOOK_SET;
+    settling->wanted = step->leaf[0] ? 1 : 2;
+    enforce_union(step, where, &settling->all);
+    process_table_open(&settling->table, enforce->root);
+    return settling;
+}
+
+/* ---- who was right ---- */
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct who *left = a, *right = b;
+
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+/* Was the process seen right in the scan before? `started` 0: it has vanished, and nobody knows. */
+static bool was_right(const struct enforce_settling *settling, pid_t pid, uint64_t started)
+{
+    struct who key = {.pid = pid}, *who;
+
+    if (!settling->before.n)
+        return false;
+    who = bsearch(&key, settling->before.who, settling->before.n, sizeof(key), by_pid);
+    return who && (started == 0 || who->started == started);
+}
+
+static int note_right(struct enforce_settling *settling, pid_t pid, uint64_t started)
+{
+    struct right *right = &settling->right;
+
+    if (array_grow(&right->who, &right->room, right->n + 1, sizeof(*right->who)) < 0)
+        return -1;
+    right->who[right->n++] = (struct who){pid, started};
+    return 0;
+}
+
+/* ---- a visit ---- */
+
+static const struct cpus *cpus_for(struct enforce_settling *settling, pid_t pid)
+{
+    long task = enforce_task_of(&settling->table, &settling->step, pid);
+
+    if (task < 0)
+        return &settling->all;
+    return settling->where == ENFORCE_HOME ? &settling->step.task[task].home
+                                           : &settling->step.task[task].cpus;
+}
+
+/* Moves a process of berth's own cgroup to where it shall be. The main thread of one that exits
+ * stays listed where it was, for good. */
+static int bring(struct enforce *enforce, struct enforce_settling *settling, pid_t pid,
+                 const struct process_stat *stat, struct berth_error *err)
+{
+    int moved;
+
+    if (settling->look != LOOK_SET || settling->at >= settling->list.own || !settling->home[0])
+        return 0;
+    moved = enforce_move_pid(enforce->root, pid, settling->home, err);
+    settling->seen.threads += MOVE_LOOKS;
+    if (moved < 0)
+        return stat->exiting ? 0 : -1;
+    settling->seen.changed += moved > 0 && !stat->exiting;
+    return 0;
+}
+
+/* Sees to one process. 0, or -1 and err. */
+static int visit(struct enforce *enforce, struct enforce_settling *settling, pid_t pid,
+                 struct berth_error *err)
+{
+    const struct process_row *row = process_table_get(&settling->table, pid);
+    struct enforce_seen *all = &settling->seen, seen = {0};
+    size_t changed = all->changed;
+    struct process_stat stat;
+    bool known;
+
+    if (!row) {
+        all->missed += !was_right(settling, pid, 0);
+        return 0;
+    }
+    stat = row->stat; /* the table grows */
+    known = was_right(settling, pid, stat.started);
+    if (bring(enforce, settling, pid, &stat, err) < 0 ||
+        enforce_visit_threads(enforce->root, pid, stat.exiting ? 0 : (size_t)stat.threads,
+                              cpus_for(settling, pid), settling->look == LOOK_SET, &seen, err) < 0)
+        return -1;
+    seen.missed += stat.exiting;
+    all->threads += seen.threads;
+    all->changed += seen.changed;
+    all->missed += known ? 0 : seen.missed;
+    if (all->changed == changed && (stat.exiting || !seen.missed) &&
+        note_right(settling, pid, stat.started) < 0)
+        return berth_no_memory(err);
+    return 0;
+}
+
+/* ---- scans ---- */
+
+static int scan_begin(struct enforce *enforce, struct enforce_settling *settling,
+                      struct berth_error *err)
+{
+    const struct enforce_way *way = enforce->way;
+    struct right last = settling->before;
+
+    settling->before = settling->right;
+    settling->right = last;
+    settling->right.n = settling->at = settling->list.n = settling->list.own = 0;
+    if (settling->before.n)
+        qsort(settling->before.who, settling->before.n, sizeof(*settling->before.who), by_pid);
+    settling->seen = (struct enforce_seen){0};
+    process_table_close(&settling->table);
+    settling->home[0] = '\0';
+    if (way->gather)
+        way->gather(enforce, &settling->step, settling->where, settling->home);
+    settling->scanning = true;
+    return way->pids(enforce, &settling->step, &settling->list) < 0
+               ? berth_error_set(err, "cannot list the step's processes: %s", strerror(errno))
+               : 0;
+}
+
+/* Visits the rest of the list. 0; 1 when this turn has seen enough; -1 and err. */
+static int scan_go_on(struct enforce *enforce, struct enforce_settling *settling,
+                      struct berth_error *err)
+{
+    for (; settling->at < settling->list.n; settling->at++) {
+        size_t before = settling->seen.threads;
+
+        if (enforce->paced && enforce->looks == 0)
+            return 1;
+        if (visit(enforce, settling, settling->list.pid[settling->at], err) < 0)
+            return -1;
+        before = settling->seen.threads - before + 1;
+        enforce->looks -= before < enforce->looks ? before : enforce->looks;
+    }
+    return 0;
+}
+
+/* Says whether that was the last scan. */
+static bool scan_end(struct enforce_settling *settling)
+{
+    const struct enforce_seen *seen = &settling->seen;
+
+    settling->scanning = false;
+    if (settling->look != LOOK_SET)
+        return true;
+    settling->clean = seen->changed || seen->missed ? 0 : settling->clean + 1;
+    if (settling->rounds++ > 0 && settling->clean == 0)
+        settling->wanted = (settling->step.leaf[0] ? 1 : 2) + 1;
+    if (settling->clean >= settling->wanted)
+        return true;
+    if (settling->rounds >= ENFORCE_ROUNDS) /* sets its own affinity all the time, or forks */
+        settling->look = LOOK_LAST;         /* faster than we look */
+    return false;
+}
+
+/* 0; 1 when there is more to do; -1 and err. */
+static int scan(struct enforce *enforce, struct enforce_settling *settling, struct berth_error *err)
+{
+    int rc = 0;
+
+    do {
+        if (!settling->scanning)
+            rc = scan_begin(enforce, settling, err);
+        if (rc == 0)
+            rc = scan_go_on(enforce, settling, err);
+        if (rc < 0 && settling->look == LOOK_FIRST) { /* stands, but not with every thread */
+            settling->look = LOOK_SET;
+            settling->scanning = false;
+            rc = 0;
+            continue;
+        }
+        if (rc != 0)
+            return rc;
+    } while (!settling->scanning || !scan_end(settling));
+    return 0;
+}
+
+/* The same, and the end of it: what is in the cgroups is read back, or removed. */
+static int go_on(struct enforce *enforce, struct enforce_settling *settling,
+                 struct berth_error *err)
+{
+    const struct enforce_way *way = enforce->way;
+    int rc = scan(enforce, settling, err);
+
+    if (rc < 0 && settling->where == ENFORCE_HOME && way->gone &&
+        way->gone(enforce, &settling->step))
+        rc = 0;
+    if (rc == 0 && settling->where == ENFORCE_PLACE && way->stands)
+        rc = way->stands(enforce, &settling->step, err);
+    if (rc == 0 && settling->home[0] && way->left)
+        rc = way->left(enforce, &settling->step, err);
+    return rc;
+}
+
+/* ---- what is for a later turn ---- */
+
+static bool is_of(const struct enforce_settling *settling, struct wire_step_id id)
+{
+    return settling->step.id.job == id.job && settling->step.id.step == id.step;
+}
+
+void enforce_forget(struct enforce *enforce, struct wire_step_id id)
+{
+    struct enforce_settling **at = &enforce->later, *gone;
+
+    while ((gone = *at)) {
+        if (!is_of(gone, id)) {
+            at = &gone->next;
+            continue;
+        }
+        *at = gone->next;
+        settling_free(gone);
+    }
+}
+
+void enforce_close(struct enforce *enforce)
+{
+    while (enforce->later)
+        enforce_forget(enforce, enforce->later->step.id);
+}
+
+bool enforce_settles(const struct enforce *enforce, struct wire_step_id id,
+                     enum enforce_where where)
+{
+    for (const struct enforce_settling *at = enforce->later; at; at = at->next)
+        if (is_of(at, id))
+            return at->where == where;
+    return false;
+}
+
+void enforce_pace(struct enforce *enforce, size_t looks)
+{
+    enforce->paced = looks != ENFORCE_ALL;
+    enforce->looks = looks;
+}
+
+int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
+                   enum enforce_where where, bool stands, struct berth_error *err)
+{
+    struct enforce_settling *settling = settling_new(enforce, step, where, stands), **last;
+    int rc = settling ? go_on(enforce, settling, err) : berth_no_memory(err);
+
+    enforce_forget(enforce, step->id);
+    if (rc == 1) {
+        for (last = &enforce->later; *last; last = &(*last)->next)
+            ;
+        *last = settling;
+    } else if (settling) {
+        settling_free(settling);
+    }
+    return rc;
+}
+
+bool enforce_turn(struct enforce *enforce, enforce_settled *settled, void *arg)
+{
+    while (enforce->later) {
+        struct enforce_settling *settling = enforce->later;
+        struct berth_error err = {""};
+        int rc = go_on(enforce, settling, &err);
+
+        if (rc == 1)
+            return true;
+        enforce->later = settling->next; /* before anybody asks for more */
+        settled(settling->step.id, settling->where, rc, &err, arg);
+        settling_free(settling);
+    }
+    return false;
+}
