@@ -355,7 +355,7 @@ cluster_down() {
     if [ "$CLUSTER_KEEP" = yes ]; then
         echo "cluster: the logs are left in $CLUSTER/log" >&2
     else
-        rm -rf "$CLUSTER"
+        wait_for 5 rm -rf "$CLUSTER" # threads of a slurmctld that is gone may still write down its state
     fi
     unset CLUSTER SLURM_CONF
     return $left

@@ -7,3 +7,13 @@ tests_fault_test_fault_SOURCES = tests/fault/node.c tests/fault/node.h tests/fau
 check_PROGRAMS += tests/fault/killat
 tests_fault_killat_SOURCES = tests/fault/killat.c tests/fault/trace.c tests/fault/trace.h
 tests_fault_killat_LDADD =
+
+# The table fault x moment on a real cluster, and what it needs; as root, after a build in ./build with its tests.
+check_PROGRAMS += tests/fault/monitor
+tests_fault_monitor_LDADD =
+noinst_LTLIBRARIES += tests/fault/preload.la
+tests_fault_preload_la_SOURCES = tests/fault/preload.c
+tests_fault_preload_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+dist_noinst_SCRIPTS += tests/fault/run
+EXTRA_DIST += tests/fault/check-table tests/fault/faults.sh tests/fault/moments.sh tests/fault/table
+TESTS += tests/fault/check-table

@@ -1,0 +1,391 @@
+# shellcheck shell=bash disable=SC2317,SC2329
+# SPDX-License-Identifier: GPL-2.0-or-later
+# faults - what happens to berthd, to its files and to Slurm: on_FAULT begins it, off_FAULT ends it; FAULT_MOMENT is a cell that is
+# not made of these. Sourced by tests/fault/run.
+
+STATE=$CLUSTER/berth # a small file system of its own
+PAGE=$CLUSTER/run/fault.page
+FILES=(journal profiles ledger outbox bill markers machine events statedir)
+declare -gA AFTER=([term]=apart) # where the pair is then, if not still swapped
+declare -gA SLURMS_OWN=([slurmd]=99) # how many short steps Slurm fails by itself
+
+# ---- berthd, as its unit would have it ----
+
+berthd_begin() {
+    daemon_start berthd env LD_PRELOAD="$BUILD/tests/fault/.libs/preload.so" BERTH_FAULT_PAGE="$PAGE" "$CLUSTER/bin/berthd" \
+        -c "$CLUSTER/etc/berth.conf"
+}
+
+answers() {
+    timeout 5 berthctl status --socket "$CLUSTER/run/berthd.sock"
+}
+
+berthd_start() {
+    berthd_begin
+    wait_for 10 answers || daemon_failed berthd
+}
+
+# Restart=on-failure: one that has ended is started again.
+service() {
+    alive "$(daemon_pid berthd)" || berthd_begin
+    wait_for 10 answers && return
+    alive "$(daemon_pid berthd)" || berthd_begin # it may not have been able to, before the fault was over
+    wait_for 10 answers || fail "berthd does not answer: $(tail -n 3 "$CLUSTER/log/berthd.out")"
+}
+
+signal_berthd() {
+    kill "-$1" "$(daemon_pid berthd)" 2>/dev/null || true
+}
+
+# page SHIFT_S REFUSE_EVERY: see preload.c; written in one go.
+page() {
+    perl -e 'print pack "q<q<", @ARGV' "$@" | dd of="$PAGE" conv=notrunc status=none
+}
+
+# Files that are there from the beginning, whole.
+restore_files() {
+    rm -f "$STATE/profiles.db"* "$STATE/ledger.db"*
+    knows turtle 10
+    knows devil 20000
+    cp "$TESTS/fixtures/machines/two-cores.json" "$STATE/machine.json"
+    cp "$TESTS/../etc/events.conf" "$CLUSTER/etc/events.conf"
+}
+
+on_killed() { daemon_stop berthd KILL; }
+off_killed() { sleep 0.3; }
+
+on_term() { daemon_stop berthd; }
+off_term() { sleep 0.3; }
+
+on_stopped() { signal_berthd STOP; }
+off_stopped() { sleep 1; signal_berthd CONT; }
+
+on_nomemory() { page 0 1; }
+off_nomemory() { page 0 0; }
+
+on_fewmemory() { page 0 7; }
+off_fewmemory() { page 0 0; }
+
+# No more address space than there is now.
+on_noaddresses() {
+    local pid
+    pid=$(daemon_pid berthd)
+    prlimit --pid "$pid" --as="$(($(awk '{ print $1 }' "/proc/$pid/statm") * 4096)):" 2>/dev/null || true
+}
+off_noaddresses() { prlimit --pid "$(daemon_pid berthd)" --as=unlimited: 2>/dev/null || true; }
+
+# No more descriptors than are open: as many clients as there may be sit on the others.
+on_nofds() {
+    local pid
+    pid=$(daemon_pid berthd)
+    prlimit --pid "$pid" --nofile="$(find "/proc/$pid/fd" -type l 2>/dev/null | wc -l):" 2>/dev/null || true
+}
+off_nofds() { prlimit --pid "$(daemon_pid berthd)" --nofile=1024: 2>/dev/null || true; }
+
+on_fulldisk() { dd if=/dev/zero of="$STATE/fill" bs=64k status=none 2>/dev/null || true; }
+off_fulldisk() { rm -f "$STATE/fill"; }
+
+# Not possible while files are open for writing.
+on_readonly() { mount -o remount,ro "$STATE" || fail "not read-only"; }
+off_readonly() { mount -o remount,rw "$STATE"; }
+
+on_socket() { rm -f "$CLUSTER/run/berthd.sock" "$CLUSTER/run/berthd.sock.plugin"; }
+off_socket() { :; }
+
+on_dayforth() { page 86400 0; }
+off_dayforth() { page 0 0; }
+on_dayback() { page -86400 0; }
+off_dayback() { page 0 0; }
+
+on_badreload() {
+    echo "colour = blue" >>"$CLUSTER/etc/berth.conf"
+    signal_berthd HUP
+}
+off_badreload() {
+    berthd_conf
+    signal_berthd HUP
+}
+
+# Refused at a start: the pair stays as it is until it is mended.
+badreload_start() {
+    pair
+    daemon_stop berthd KILL
+    echo "colour = blue" >>"$CLUSTER/etc/berth.conf"
+    berthd_begin
+    wait_for 5 gone "$(daemon_pid berthd)" || fail "a wrong berth.conf is taken"
+    berthd_conf
+    service
+    swapped "adopted when berth.conf was mended"
+}
+
+# ---- files ----
+
+# damage KIND FILE: garbage over its beginning, its second half gone, or all of it.
+damage() {
+    case $1 in
+    garbage) dd if=/dev/urandom of="$2" bs=4k count=2 conv=notrunc status=none ;;
+    truncated) [ ! -e "$2" ] || truncate -s "$(($(stat -c %s "$2") / 2))" "$2" ;;
+    gone) rm -rf "$2" ;;
+    esac
+}
+
+# The files of a fault.
+files_of() {
+    case $1 in
+    journal) echo "$STATE/journal" ;;
+    profiles) echo "$STATE/profiles.db" ;;
+    ledger) echo "$STATE/ledger.db" ;;
+    outbox) mkdir -p "$STATE/ledger.queue" && find "$STATE/ledger" "$STATE/ledger.queue" -type f 2>/dev/null; echo "$STATE/ledger.queue/0" ;;
+    bill) echo "$STATE/bill" ;;
+    markers) echo "$CLUSTER/run/pool" ;;
+    machine) echo "$STATE/machine.json" ;;
+    events) echo "$CLUSTER/etc/events.conf" ;;
+    statedir) echo "$STATE/journal $STATE/journal.lock $STATE/bill $STATE/profiles.db $STATE/ledger.db" ;;
+    esac
+}
+
+mended() { # FAULT: as it was before
+    case $1 in
+    machine | events | profiles | ledger | statedir) restore_files ;;
+    esac
+}
+
+damage_all() { # KIND FAULT
+    local file
+    for file in $(files_of "$2"); do
+        if [ -d "$file" ] && [ "$1" != gone ]; then
+            find "$file" -type f -exec rm -f {} +
+            continue
+        fi
+        damage "$1" "$file"
+    done
+}
+
+# While berthd runs, and steps start and end.
+files_launch() {
+    local kind
+    for kind in garbage truncated gone; do
+        pair
+        churn 1
+        damage_all "$kind" "$1"
+        signal_berthd HUP
+        churned
+        service
+        apart
+        mended "$1"
+    done
+}
+
+# While it is dead; then a new one starts.
+files_start() {
+    local kind
+    for kind in garbage truncated gone; do
+        pair
+        daemon_stop berthd KILL
+        damage_all "$kind" "$1"
+        service
+        apart
+        mended "$1"
+        # whoever is not known any more has to go before there is a pair again
+        if [ "$(both)" != "1 0" ]; then
+            dissolve
+            a_clean_node
+        fi
+    done
+}
+
+# ---- Slurm ----
+
+on_slurmd() {
+    daemon_stop slurmd KILL
+    slurmd_begin
+}
+off_slurmd() { wait_for 30 node_answers || fail "slurmd does not come back"; }
+
+slurmd_begin() { daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"; }
+
+node_answers() { [[ $(node_state) == @(mixed|allocated|idle) ]]; }
+
+# Ended in good order: one that is killed forgets the jobs that it has not written down yet, whatever berth does.
+on_slurmctld() { daemon_stop slurmctld; }
+off_slurmctld() {
+    slurmctld_begin
+    wait_for 30 node_answers || fail "slurmctld does not come back"
+}
+
+# An srun that asks while there is none waits for a minute, and a pending one is not woken, with or without berth: short steps run
+# before and after.
+slurmctld_launch() {
+    pair
+    churn 2
+    rm -f "$OUT/churn"
+    sleep 0.5
+    on_slurmctld
+    off_slurmctld
+    churn 2
+    churned
+    swapped
+}
+
+slurmctld_begin() { daemon_start slurmctld slurmctld -D; }
+
+on_drain() { timeout 10 scontrol update NodeName="$CLUSTER_NODE" State=DRAIN Reason=test; }
+off_drain() { timeout 10 scontrol update NodeName="$CLUSTER_NODE" State=RESUME; }
+
+job_id() {
+    cat "$OUT/$1.job"
+}
+
+on_suspend() { timeout 10 scontrol suspend "$(job_id b)"; }
+off_suspend() { timeout 10 scontrol resume "$(job_id b)"; }
+
+# The stranger gets the core of a job that is suspended, not over.
+suspend_stranger() {
+    pair
+    stranger_comes
+    wait_for 10 stranger_waits || fail "the stranger does not wait"
+    on_suspend
+    wait_for 20 standing s || fail "the stranger does not start"
+    a_is_home
+    stranger_goes
+    off_suspend
+    apart
+}
+
+suspend_end() {
+    pair
+    on_suspend
+    halt a
+    off_suspend
+    stand_up a
+    swapped
+}
+
+on_requeue() {
+    rm -f "$OUT/b.up"
+    timeout 10 scontrol requeue "$(job_id b)"
+}
+off_requeue() { wait_for 60 test -e "$OUT/b.up" || fail "job b does not start again: $(job_state b)"; }
+
+requeue_stand() {
+    pair
+    on_requeue
+    a_is_home
+    off_requeue
+    stands b
+    swapped "requeued"
+}
+
+requeue_start() {
+    pair
+    daemon_stop berthd KILL
+    on_requeue
+    off_requeue
+    stands b
+    service
+    apart
+}
+
+cancel() { timeout 10 scancel "$@"; }
+
+cancelled() { # NAME
+    wait_for 20 job_over "$1" || fail "job $1 is not cancelled: $(job_state "$1")"
+}
+
+# Before, while and after its step starts.
+cancel_launch() {
+    local delay
+    half
+    job_ends b
+    for delay in 0 0.05 0.15 0.25 0.4 0.6; do
+        rm -f "$OUT/b".*
+        job_script b devil >"$OUT/b.sh"
+        timeout 10 sbatch --parsable -n1 -o "$OUT/b.batch" "$OUT/b.sh" >"$OUT/b.job"
+        sleep "$delay"
+        cancel "$(job_id b)"
+        cancelled b
+    done
+    a_is_home
+}
+
+cancel_stand() {
+    pair
+    cancel "$(job_id b)"
+    cancelled b
+    a_is_home
+}
+
+cancel_swap() {
+    half
+    go b
+    sleep 0.12
+    cancel "$(job_id b)"
+    cancelled b
+    a_is_home
+}
+
+cancel_end() {
+    pair
+    touch "$OUT/b.stop"
+    cancel --signal=KILL "$(job_id b)"
+    cancelled b
+    a_is_home
+}
+
+cancel_start() {
+    pair
+    daemon_stop berthd KILL
+    cancel "$(job_id b)"
+    cancelled b
+    service
+    a_is_home
+}
+
+on_cancel() { cancel "$(job_id b)"; }
+off_cancel() { :; }
+
+# Slurm looks after time limits every 30 s.
+limit_stand() {
+    pair
+    wait_for 20 timeout 10 scontrol update JobId="$(job_id b)" EndTime=now || fail "no end time"
+    wait_for 60 job_over b || fail "no time limit: $(job_state b)"
+    same "job b" "$(job_state b)" TIMEOUT
+    a_is_home
+}
+
+# The step's slurmstepd is killed: Slurm leaves its cgroups behind, and they take no core out of the pool.
+stepd_stand() {
+    local stepd
+    pair
+    stepd=$(ps -o ppid= -p "$(cat "$OUT/b.0.pid")" | tr -d ' ')
+    kill -KILL "$stepd"
+    sleep 0.3
+    on_two_cores || fail "a and b on '$(both)'"
+    cancel "$(job_id b)"
+    cancelled b
+    kill -KILL "$(cat "$OUT/b.0.pid")" 2>/dev/null || true
+    a_is_home
+    pair
+}
+
+# ---- the plugin ----
+
+on_replaced() {
+    install -m 755 "$CLUSTER/lib/spank_berth.so" "$CLUSTER/lib/new.so"
+    mv "$CLUSTER/lib/new.so" "$CLUSTER/lib/spank_berth.so"
+}
+off_replaced() { on_replaced; }
+
+# The clients have the plugin, and with it the option; the node has not.
+on_missing() {
+    echo "optional $CLUSTER/lib/gone/spank_berth.so" >"$CLUSTER/etc/plugstack.new"
+    mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
+}
+off_missing() { plugin_on; }
+
+# The clients' configuration: as the node's, but with a plugstack.conf of its own.
+client_conf() {
+    mkdir -p "$CLUSTER/etc/client"
+    cp "$CLUSTER/etc/plugstack.conf" "$CLUSTER/etc/client/plugstack.conf"
+    sed "s|^PlugStackConfig=.*|PlugStackConfig=$CLUSTER/etc/client/plugstack.conf|" "$CLUSTER/etc/slurm.conf" >"$CLUSTER/etc/client/slurm.conf"
+}
