@@ -67,6 +67,14 @@ AC_DEFUN([BERTH_MARIADB], [
   AM_CONDITIONAL([MARIADB], [test "x$have_mariadb" = xyes])
 ])
 
+# libseccomp, for tests/confined alone: berthd makes no filter.
+AC_DEFUN([BERTH_SECCOMP], [
+  PKG_CHECK_MODULES([SECCOMP], [libseccomp >= 2.4], [have_seccomp=yes], [have_seccomp=no])
+  AS_IF([test "x$have_seccomp" = xno],
+    [AC_MSG_NOTICE([no libseccomp (Debian: libseccomp-dev): berthd is not tested under its unit file's restrictions])])
+  AM_CONDITIONAL([SECCOMP], [test "x$have_seccomp" = xyes])
+])
+
 AC_DEFUN([BERTH_TOOLS], [
   AC_PATH_PROG([VALGRIND], [valgrind], [valgrind])
   AC_PATH_PROG([MANDOC], [mandoc])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/system/capabilities.c packer/system/capabilities.h \
 	packer/system/cpu_busy.c packer/system/cpu_busy.h \
 	packer/system/memory_nodes.c packer/system/memory_nodes.h \
 	packer/system/perf_open.c packer/system/perf_open.h \

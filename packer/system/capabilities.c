@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capabilities - see capabilities.h. Two system calls and a list of names: no reason for a library
+ * in a daemon of root's. */
+#include "packer/system/capabilities.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *const names[] = {
+    [CAP_CHOWN] = "CAP_CHOWN",
+    [CAP_DAC_OVERRIDE] = "CAP_DAC_OVERRIDE",
+    [CAP_DAC_READ_SEARCH] = "CAP_DAC_READ_SEARCH",
+    [CAP_FOWNER] = "CAP_FOWNER",
+    [CAP_FSETID] = "CAP_FSETID",
+    [CAP_KILL] = "CAP_KILL",
+    [CAP_SETGID] = "CAP_SETGID",
+    [CAP_SETUID] = "CAP_SETUID",
+    [CAP_SETPCAP] = "CAP_SETPCAP",
+    [CAP_LINUX_IMMUTABLE] = "CAP_LINUX_IMMUTABLE",
+    [CAP_NET_BIND_SERVICE] = "CAP_NET_BIND_SERVICE",
+    [CAP_NET_BROADCAST] = "CAP_NET_BROADCAST",
+    [CAP_NET_ADMIN] = "CAP_NET_ADMIN",
+    [CAP_NET_RAW] = "CAP_NET_RAW",
+    [CAP_IPC_LOCK] = "CAP_IPC_LOCK",
+    [CAP_IPC_OWNER] = "CAP_IPC_OWNER",
+    [CAP_SYS_MODULE] = "CAP_SYS_MODULE",
+    [CAP_SYS_RAWIO] = "CAP_SYS_RAWIO",
+    [CAP_SYS_CHROOT] = "CAP_SYS_CHROOT",
+    [CAP_SYS_PTRACE] = "CAP_SYS_PTRACE",
+    [CAP_SYS_PACCT] = "CAP_SYS_PACCT",
+    [CAP_SYS_ADMIN] = "CAP_SYS_ADMIN",
+    [CAP_SYS_BOOT] = "CAP_SYS_BOOT",
+    [CAP_SYS_NICE] = "CAP_SYS_NICE",
+    [CAP_SYS_RESOURCE] = "CAP_SYS_RESOURCE",
+    [CAP_SYS_TIME] = "CAP_SYS_TIME",
+    [CAP_SYS_TTY_CONFIG] = "CAP_SYS_TTY_CONFIG",
+    [CAP_MKNOD] = "CAP_MKNOD",
+    [CAP_LEASE] = "CAP_LEASE",
+    [CAP_AUDIT_WRITE] = "CAP_AUDIT_WRITE",
+    [CAP_AUDIT_CONTROL] = "CAP_AUDIT_CONTROL",
+    [CAP_SETFCAP] = "CAP_SETFCAP",
+    [CAP_MAC_OVERRIDE] = "CAP_MAC_OVERRIDE",
+    [CAP_MAC_ADMIN] = "CAP_MAC_ADMIN",
+    [CAP_SYSLOG] = "CAP_SYSLOG",
+    [CAP_WAKE_ALARM] = "CAP_WAKE_ALARM",
+    [CAP_BLOCK_SUSPEND] = "CAP_BLOCK_SUSPEND",
+    [CAP_AUDIT_READ] = "CAP_AUDIT_READ",
+    [CAP_PERFMON] = "CAP_PERFMON",
+    [CAP_BPF] = "CAP_BPF",
+    [CAP_CHECKPOINT_RESTORE] = "CAP_CHECKPOINT_RESTORE",
+};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+const char *capability_name(unsigned number)
+{
+    return number < NAMES ? names[number] : NULL;
+}
+
+int capability_number(const char *name)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (strcmp(names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- of this thread ---- */
+
+static int get(struct __user_cap_data_struct data[2])
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+    return (int)syscall(SYS_capget, &head, data);
+}
+
+static uint64_t both(uint32_t low, uint32_t high)
+{
+    return low | (uint64_t)high << 32;
+}
+
+uint64_t capabilities_held(void)
+{
+    struct __user_cap_data_struct data[2];
+
+    return get(data) == 0 ? both(data[0].effective, data[1].effective) : 0;
+}
+
+/* Takes what is not to be kept out of the set that a program with privileges could get. */
+static int narrow(uint64_t keep)
+{
+    for (unsigned i = 0; i < CAPABILITIES_MAX; i++)
+        if (prctl(PR_CAPBSET_READ, i) == 1 && !(keep & CAPABILITY(i)) &&
+            prctl(PR_CAPBSET_DROP, i) < 0)
+            return -1;
+    return 0;
+}
+
+int capabilities_keep(uint64_t keep, struct berth_error *err)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    /* Who may not narrow that set keeps it: it is of use to a new program only. */
+    if (narrow(keep) < 0 && errno != EPERM)
+        return berth_error_set(err, "capabilities: %s", strerror(errno));
+    if (get(data) < 0)
+        return berth_error_set(err, "capabilities: %s", strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        uint32_t part = (uint32_t)(keep >> (32 * i));
+
+        data[i].permitted &= part;
+        data[i].effective &= part;
+        data[i].inheritable &= part;
+    }
+    if (syscall(SYS_capset, &head, data) < 0)
+        return berth_error_set(err, "capabilities: %s", strerror(errno));
+    return 0;
+}
+
+/* ---- for people ---- */
+
+void capabilities_format(uint64_t set, char *text, size_t size)
+{
+    size_t used = 0;
+
+    snprintf(text, size, "none");
+    for (unsigned i = 0; i < CAPABILITIES_MAX && used < size; i++) {
+        const char *name = capability_name(i);
+
+        if (!(set & CAPABILITY(i)))
+            continue;
+        if (name)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+        else
+            used += (size_t)snprintf(text + used, size - used, "%s%u", used ? ", " : "", i);
+    }
+}
+
+const char *capabilities_explain(uint64_t needs, int why, char *text, size_t size)
+{
+    uint64_t missing = needs & ~capabilities_held();
+    char list[256];
+
+    if (why != EPERM && why != EACCES) {
+        snprintf(text, size, "%s", strerror(why));
+    } else if (missing) {
+        capabilities_format(missing, list, sizeof(list));
+        snprintf(text, size, "%s: %s %s missing", strerror(why), list,
+                 missing & (missing - 1) ? "are" : "is");
+    } else {
+        snprintf(text, size, "%s: by a seccomp filter or the kernel's settings", strerror(why));
+    }
+    return text;
+}
