@@ -9,12 +9,18 @@ etc/berth.conf: packer/daemon/confdoc$(EXEEXT)
 
 etc/berthd.service: etc/berthd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && \
-	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/etc/berthd.service.in >$@.tmp && mv $@.tmp $@
+	sed 's|@sbindir[@]|$(sbindir)|; s|@pkgdatadir[@]|$(pkgdatadir)|' $(srcdir)/etc/berthd.service.in >$@.tmp && mv $@.tmp $@
 
 etc/plugstack-berth.conf: etc/plugstack.conf.d/berth.conf Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && \
 	sed 's|/usr/lib/berth|$(pkglibdir)|; s|/run/berth|$(runstatedir)/berth|' \
 		$(srcdir)/etc/plugstack.conf.d/berth.conf >$@.tmp && mv $@.tmp $@
+
+# What other keys than the defaults need, for a site to copy: see berthd(8), PRIVILEGES.
+dropindir = $(pkgdatadir)/berthd.service.d
+dist_dropin_DATA = etc/berthd.service.d/10-network.conf etc/berthd.service.d/20-lock-time.conf \
+	etc/berthd.service.d/30-mariadb.conf etc/berthd.service.d/40-metrics.conf etc/berthd.service.d/50-groups.conf \
+	etc/berthd.service.d/60-reuse-sampling.conf
 
 systemdunitdir = $(prefix)/lib/systemd/system
 nodist_systemdunit_DATA = etc/berthd.service

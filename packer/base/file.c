@@ -89,6 +89,13 @@ size_t file_write_fd(int fd, const char *text, size_t length)
     return done;
 }
 
+int file_folder(const char *path, mode_t mode)
+{
+    if (mkdir(path, mode) < 0)
+        return errno == EEXIST ? 0 : -1;
+    return chmod(path, mode);
+}
+
 void file_close(int fd)
 {
     int saved = errno;

@@ -27,6 +27,10 @@ char *file_read_fd(int fd, size_t max, size_t *length);
  * `length` when it fails, with errno. */
 size_t file_write_fd(int fd, const char *text, size_t length);
 
+/* Makes a folder with this mode, whatever the umask; one that is there stays as it is. 0, or -1
+ * with errno. */
+int file_folder(const char *path, mode_t mode);
+
 /* Closes a descriptor, and keeps errno; -1 is fine. */
 void file_close(int fd);
 

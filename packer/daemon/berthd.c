@@ -21,6 +21,7 @@
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
+#include "packer/daemon/privileges.h"
 #include "packer/daemon/server.h"
 #include "packer/metrics/http.h"
 #include "packer/metrics/textfile.h"
@@ -190,8 +191,9 @@ static int init(struct daemon *daemon, struct berth_error *err)
 {
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* threads that wait for a disk need no memory pools of their own */
-    umask(022);
+    umask(077); /* what others may read says so itself */
     log_open(daemon->conf.log, daemon->conf.log_level);
+    privileges_drop(&daemon->conf);
     admit_prepare(&daemon->conf);
     if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
         return -1;

@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
+	packer/daemon/privileges.c packer/daemon/privileges.h \
 	packer/daemon/render.c packer/daemon/render.h \
 	packer/daemon/render_bill.c packer/daemon/render_bill.h \
 	packer/daemon/render_counts.c packer/daemon/render_counts.h \

@@ -2,6 +2,7 @@
 /* open - see open.h */
 #include "packer/daemon/open.h"
 
+#include "packer/base/file.h"
 #include "packer/bill/bill.h"
 #include "packer/bill/node_power.h"
 #include "packer/conf/admit_names.h"
@@ -43,7 +44,7 @@ static int open_journal(struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16];
 
-    if (mkdir(packer->conf.state_dir, 0755) < 0 && errno != EEXIST)
+    if (file_folder(packer->conf.state_dir, 0755) < 0)
         return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
     snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
     return journal_file_open(&packer->journal, path, err);

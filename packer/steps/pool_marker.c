@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
+
 /* The folder beside the socket. */
 static void marker_dir(const struct packer *packer, char *path, size_t size)
 {
@@ -68,7 +70,7 @@ void pool_marker_update_all(const struct packer *packer)
     char path[PATH_MAX];
 
     marker_dir(packer, path, sizeof(path));
-    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+    if (file_folder(path, 0755) < 0)
         log_error("%s: %s", path, strerror(errno));
     remove_all(path);
     TAILQ_FOREACH(step, &packer->steps.live, link) pool_marker_update(packer, step->request.id.job);

@@ -98,3 +98,12 @@ int memory_nodes_of_process(struct memory_nodes *nodes, const struct rootfs *roo
     snprintf(path, sizeof(path), "/proc/%d/numa_maps", (int)pid);
     return add_file(nodes, root, path, memory_nodes_add_maps);
 }
+
+size_t memory_nodes_count(const struct rootfs *root)
+{
+    struct cpus nodes;
+
+    return rootfs_read_cpus(root, "/sys/devices/system/node/has_memory", &nodes, NULL) < 0
+               ? 0
+               : cpus_count(&nodes);
+}

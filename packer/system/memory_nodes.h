@@ -24,6 +24,9 @@ struct memory_nodes {
     double bytes[MEMORY_NODES_MAX];
 };
 
+/* Returns how many NUMA nodes have memory; 0: the kernel does not say. */
+size_t memory_nodes_count(const struct rootfs *root);
+
 /* Adds what the text of memory.numa_stat says; page_bytes is the unit of v1. 0, or -1: it says
  * nothing. */
 int memory_nodes_add_stat(struct memory_nodes *nodes, const char *text, double page_bytes);

@@ -169,6 +169,8 @@ static int change_dir(const struct rootfs *root, const char *path, bool make, in
 
     if (parent >= 0)
         rc = make ? mkdirat(parent, name, 0755) : unlinkat(parent, name, AT_REMOVEDIR);
+    if (rc == 0 && make)
+        rc = fchmodat(parent, name, 0755, 0); /* whatever the umask */
     file_close(parent);
     if (rc == 0 || ((parent >= 0 || !make) && errno == fine))
         return 0;

@@ -45,7 +45,7 @@ int rootfs_read_cpus(const struct rootfs *root, const char *path, struct cpus *s
 int rootfs_write_cpus(const struct rootfs *root, const char *path, const struct cpus *set,
                       struct berth_error *err);
 
-/* Makes a directory (0755), where there may be one; removes one, where there may be none. 0, or -1
+/* Makes a directory (0755, whatever the umask: programs look into their cgroups), where there may be one; removes one, where there may be none. 0, or -1
  * with errno and err. */
 int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err);
 int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err);

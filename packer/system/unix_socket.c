@@ -39,7 +39,7 @@ int unix_socket_bind(const char *path, mode_t mode, struct berth_error *err)
         return berth_error_set(err, "%s: %s", strerror(ENAMETOOLONG), path);
     strcpy(address.sun_path, path);
     memcpy(folder, address.sun_path, sizeof(folder));
-    if (mkdir(dirname(folder), 0755) < 0 && errno != EEXIST)
+    if (file_folder(dirname(folder), 0755) < 0)
         return berth_error_set(err, "%s: %s", path, strerror(errno));
     if (clear_stale(&address, err) < 0)
         return -1;

@@ -28,6 +28,8 @@ CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machin
 CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
 CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
 CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
+CLUSTER_CONFINE=${CLUSTER_CONFINE:-} # "yes": berthd has only what its unit file leaves to it (tests/confined)
+CLUSTER_DROP_INS=() # of that unit, more files
 CLUSTER_BERTHD_CONF=() # more keys of berth.conf
 CLUSTER_DAEMONS= # what cluster_prepare has started, to be stopped after slurmctld, in this order
 
@@ -244,7 +246,10 @@ berthd_conf() {
 # ---- up ----
 
 berthd_start() {
-    daemon_start berthd "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+    local confined=()
+    [ -z "$CLUSTER_CONFINE" ] ||
+        confined=("$CLUSTER/bin/confined" -r "$CLUSTER" -w "$CLUSTER/run" -w "$CLUSTER/berth" "$CLUSTER/etc/berthd.service" "${CLUSTER_DROP_INS[@]}" --)
+    daemon_start berthd "${confined[@]}" "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
     wait_for 10 "$CLUSTER/bin/berthctl" status --socket "$CLUSTER/run/berthd.sock" || daemon_failed berthd
 }
 
@@ -289,6 +294,13 @@ cluster_folders() {
     while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(SLURM|SBATCH|SALLOC|SINFO|SQUEUE)_' | grep -v '^SLURM_CONF$')
 }
 
+# confinement_prepare BUILD: the unit as it is installed, and what puts it into effect. Its RuntimeDirectory and StateDirectory are
+# $CLUSTER/run and $CLUSTER/berth.
+confinement_prepare() {
+    make -s -C "$1" tests/confined/confined etc/berthd.service >&2 || return 1
+    cp "$1/tests/confined/confined" "$CLUSTER/bin/" && cp "$1/etc/berthd.service" "$CLUSTER/etc/"
+}
+
 cluster_up() {
     local build=$1 why file
     if why=$(cluster_missing); then
@@ -304,6 +316,7 @@ cluster_up() {
     trap 'exit 143' TERM HUP
     cp "$build/berthd" "$build/berthctl" "$CLUSTER/bin/"
     cp "$build/.libs/spank_berth.so" "$CLUSTER/lib/"
+    [ -z "$CLUSTER_CONFINE" ] || confinement_prepare "$build" || return 1
     PATH=$CLUSTER/bin:$PATH
     berthd_conf
     plugin_on

@@ -7,7 +7,8 @@
  * be read though it lies where the unit has a folder of its own (/tmp).
  *
  * Not as with systemd: the device cgroup of PrivateDevices= (its /dev is private all the same), and
- * MemoryMax= and TasksMax= where no cgroup can be made, which is said. The process stays the same
+ * MemoryMax= and TasksMax= where no cgroup can be made and LimitNOFILE= above the limit here, which
+ * is said. The process stays the same
  * one, so signals reach the command; a child waits for its end and removes its cgroups. */
 #include <err.h>
 #include <errno.h>
@@ -87,16 +88,26 @@ static void limit(const char *what, const char *controller, const char *file1, c
     remove_later(dir);
 }
 
+/* Sets the limit, or the greatest that is allowed here. */
+static void limit_files(rlim_t files)
+{
+    struct rlimit allowed;
+
+    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}) == 0)
+        return;
+    getrlimit(RLIMIT_NOFILE, &allowed);
+    allowed.rlim_cur = allowed.rlim_max;
+    if (errno != EPERM || setrlimit(RLIMIT_NOFILE, &allowed) < 0)
+        err(2, "LimitNOFILE");
+    warnx("LimitNOFILE=%lu is not in effect: %lu", files, allowed.rlim_max);
+}
+
 static void limits_apply(const struct unit *unit)
 {
     limit("MemoryMax", "memory", "memory.limit_in_bytes", "memory.max", unit->memory);
     limit("TasksMax", "pids", "pids.max", "pids.max", unit->tasks);
-    if (unit->files) {
-        rlim_t files = strtoul(unit->files, NULL, 10);
-
-        if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}) < 0)
-            err(2, "LimitNOFILE");
-    }
+    if (unit->files)
+        limit_files(strtoul(unit->files, NULL, 10));
     umask(unit->umask ? (mode_t)strtoul(unit->umask, NULL, 8) : 022);
 }
 

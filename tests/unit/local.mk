@@ -70,6 +70,7 @@ unit_programs = \
 	tests/unit/daemon/test_notify \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_pipeline \
+	tests/unit/daemon/test_privileges \
 	tests/unit/daemon/test_questions \
 	tests/unit/daemon/test_render \
 	tests/unit/daemon/test_render_bill \
@@ -185,6 +186,7 @@ unit_programs = \
 	tests/unit/steps/test_programs \
 	tests/unit/steps/test_registry \
 	tests/unit/steps/test_strangers \
+	tests/unit/system/test_capabilities \
 	tests/unit/steps/test_walk \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
@@ -219,6 +221,7 @@ unit_scripts = \
 	tests/unit/cli/test_record.sh \
 	tests/unit/cli/test_report.sh \
 	tests/unit/cli/test_report_page.sh \
+	tests/unit/etc/test_unit.sh \
 	tests/unit/metrics/test_names.sh \
 	tests/unit/models/test_contend_eval.sh \
 	tests/unit/models/test_figure3.sh

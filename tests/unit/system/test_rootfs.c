@@ -208,6 +208,21 @@ static void test_folders(void **state)
     assert_false(rootfs_exists(&box->root, "sub/a"));
 }
 
+/* Programs look into the cgroups that they are in. */
+static void test_folders_are_for_all_to_read(void **state)
+{
+    struct box *box = *state;
+    mode_t mask = umask(077);
+    char path[PATH_MAX];
+    struct stat st;
+
+    assert_int_equal(rootfs_mkdir(&box->root, "sub/a", NULL), 0);
+    umask(mask);
+    snprintf(path, sizeof(path), "%s/sub/a", box->dir);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+}
+
 static void test_list(void **state)
 {
     struct box *box = *state;
@@ -282,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_write_names_file_value_and_reason),
         cmocka_unit_test_setup_teardown(test_cpus, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folders, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folders_are_for_all_to_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_list, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_openat2, setup, teardown),
     };
