@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -23,11 +24,13 @@
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
 #include "packer/counters/lock_program.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define PROCESSES_MAX 16384 /* watched at the same time */
 #define THREADS_MAX 65536   /* that wait at the same time */
 #define READ_TRIES 8
+#define LOCK_NEEDS (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
 
 struct hook {
     const char *tracepoint;
@@ -177,11 +180,12 @@ static int attach_all(struct lock_time *lock, int tracefs, struct berth_error *e
         if (number < 0 && hooks[i].optional)
             continue;
         if (number < 0)
-            return berth_error_set(err, "tracepoint %s: %s", hooks[i].tracepoint, strerror(errno));
+            return berth_error_set(err, "tracepoint %s: %s", hooks[i].tracepoint,
+                                   capabilities_why(LOCK_NEEDS, errno));
         lock->event[i] = attach(number, lock->program[hooks[i].program]);
         if (lock->event[i] < 0)
             return berth_error_set(err, "cannot attach to tracepoint %s: %s", hooks[i].tracepoint,
-                                   strerror(errno));
+                                   capabilities_why(LOCK_NEEDS, errno));
     }
     return 0;
 }
@@ -197,13 +201,14 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
         return berth_no_memory(err);
     memset(lock, -1, sizeof(*lock)); /* nothing is open */
     if (load_all(lock) < 0) {
-        berth_error_set(err, "eBPF: %s", strerror(errno));
+        berth_error_set(err, "eBPF: %s", capabilities_why(LOCK_NEEDS, errno));
         lock_time_close(lock);
         return -1;
     }
     tracefs = open_tracefs(root);
     if (tracefs < 0)
-        berth_error_set(err, "tracefs: %s", strerror(errno));
+        berth_error_set(err, "tracefs: %s",
+                        capabilities_why(CAPABILITY(CAP_SYS_ADMIN), errno)); /* to mount it */
     else
         rc = attach_all(lock, tracefs, err);
     file_close(tracefs);

@@ -7,6 +7,7 @@
 #include "packer/counters/counters.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "packer/counters/perf_events.h"
 #include "packer/counters/perf_group.h"
 #include "packer/counters/perf_plan.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define STRAYS_MAX 64
@@ -69,7 +71,7 @@ static int try_cgroup(const struct state *state, struct berth_error *err)
     if (fd < 0)
         return berth_error_set(err, "events cannot be counted by cgroup (%s): %s",
                                state->hierarchy.mount,
-                               saved == EACCES ? "CAP_PERFMON is missing" : strerror(saved));
+                               capabilities_why(CAPABILITY(CAP_PERFMON), saved));
     close(fd);
     return 0;
 }
@@ -125,7 +127,8 @@ static void say_no_pmu(char *say, size_t size)
     else if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)
         snprintf(say, size, "no hardware events: this machine, or the virtual one, has no PMU");
     else
-        snprintf(say, size, "no hardware events: %s", strerror(errno));
+        snprintf(say, size, "no hardware events: %s",
+                 capabilities_why(CAPABILITY(CAP_PERFMON), errno));
 }
 
 static bool is_usable(const struct perf_event_attr *attr, void *state)

@@ -7,6 +7,7 @@
 #include "packer/counters/perf_plan.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define TRY_NS 20000000 /* how long a group may take to be counted once: five turns */
@@ -52,10 +54,8 @@ static int explain(struct berth_error *err)
         return berth_error_set(err, "the kernel has no perf_event_open");
     case EACCES:
     case EPERM:
-        return berth_error_set(err,
-                               "perf_event_open is not permitted: %s (a seccomp filter, or "
-                               "kernel.perf_event_paranoid without CAP_PERFMON)",
-                               strerror(errno));
+        return berth_error_set(err, "perf_event_open: %s",
+                               capabilities_why(CAPABILITY(CAP_PERFMON), errno));
     default:
         return berth_error_set(err, "perf_event_open: %s", strerror(errno));
     }

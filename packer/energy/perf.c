@@ -9,6 +9,7 @@
 #include "packer/energy/parts.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define PMU "/sys/bus/event_source/devices/power"
@@ -170,7 +172,8 @@ static int perf_open_all(const struct energy_node *node, void **state, struct en
         open_event(perf, &plan, k);
     if (perf->events == 0) {
         if (perf->why)
-            berth_error_set(err, "perf_event_open: %s", strerror(perf->why));
+            berth_error_set(err, "perf_event_open: %s",
+                            capabilities_why(CAPABILITY(CAP_PERFMON), perf->why));
         else
             berth_error_set(err, "it has no zone that is not read already");
         perf_close(perf);

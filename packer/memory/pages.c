@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "packer/memory/ranges.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/process.h"
 
 #define PRESENT ((uint64_t)1 << 63)  /* in /proc/PID/pagemap */
@@ -64,7 +66,8 @@ static enum end refused(struct work *work)
 
     if (errno == ESRCH || errno == EINVAL)
         return GONE;
-    snprintf(why, sizeof(why), "move_pages: %s", strerror(errno));
+    snprintf(why, sizeof(why), "move_pages: %s",
+             capabilities_why(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYS_NICE), errno));
     return stop(work, errno == ENOMEM ? "the nodes it moved to have no free memory" : why);
 }
 

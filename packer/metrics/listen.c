@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "packer/conf/conf.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/unix_socket.h"
 
 static int listen_port(const struct metrics_address *address, const char *name,
@@ -19,7 +21,10 @@ static int listen_port(const struct metrics_address *address, const char *name,
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
         bind(fd, &address->any, address->length) == 0)
         return fd;
-    berth_error_set(err, "%s: %s", name, strerror(errno));
+    berth_error_set(err, "%s: %s%s", name, strerror(errno),
+                    errno != EAFNOSUPPORT                ? ""
+                    : address->any.sa_family == AF_INET6 ? " (AF_INET6)"
+                                                         : " (AF_INET)");
     if (fd >= 0)
         close(fd);
     return -1;
@@ -39,7 +44,8 @@ static int listen_unix(const char *path, const struct conf *conf, struct berth_e
     if (readers.everybody ? chmod(path, 0666) == 0
                           : chown(path, 0, readers.group) == 0 && chmod(path, 0660) == 0)
         return fd;
-    berth_error_set(err, "%s: %s", path, strerror(errno));
+    berth_error_set(err, "%s: for group '%s': %s", path, conf->metrics_group,
+                    capabilities_why(CAPABILITY(CAP_CHOWN), errno));
     close(fd);
     unlink(path);
     return -1;

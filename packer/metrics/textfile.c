@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "packer/base/worker.h"
 #include "packer/metrics/listen.h"
 #include "packer/metrics/node.h"
+#include "packer/system/capabilities.h"
 
 struct metrics_textfile {
     struct packer *packer; /* of the event loop */
@@ -40,7 +42,8 @@ static int write_file(const struct metrics_textfile *file, const char *text, siz
             file_write_fd(draft.fd, text, length) == length;
     if (file_draft_close(&draft, mode, whole) == 0)
         return 0;
-    return berth_error_set(err, "%s: %s", file->path, strerror(errno));
+    return berth_error_set(err, "%s: %s", file->path,
+                           capabilities_why(CAPABILITY(CAP_CHOWN), errno));
 }
 
 static void run(void *arg)

@@ -2,12 +2,14 @@
 #include "packer/reuse/address_source.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define DEVICES "/sys/bus/event_source/devices/"
@@ -101,7 +103,7 @@ static int try_open(const struct address_source *source, struct berth_error *err
     fd = perf_open(&event, source->filter ? -1 : 0, source->filter ? 0 : -1, -1, 0);
     if (fd < 0)
         return berth_error_set(err, "%s is there, but cannot be opened: %s", source->name,
-                               strerror(errno));
+                               capabilities_why(CAPABILITY(CAP_PERFMON), errno));
     close(fd);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "packer/reuse/sampler.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "packer/base/file.h"
 #include "packer/reuse/perf_ring.h"
 #include "packer/reuse/watchpoint.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define LINE 64      /* bytes of a cache line, on every processor that has PEBS or IBS */
@@ -172,7 +174,8 @@ int reuse_sampler_follow(struct reuse_step *step, const struct reuse_target *tar
     close_sources(step);
     if (open_sources(step, target) == 0)
         return 0;
-    berth_error_set(err, "addresses cannot be sampled: %s", strerror(errno));
+    berth_error_set(err, "addresses cannot be sampled: %s",
+                    capabilities_why(CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_IPC_LOCK), errno));
     close_sources(step);
     return -1;
 }

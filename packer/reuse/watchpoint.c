@@ -2,6 +2,7 @@
 #include "packer/reuse/watchpoint.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 #include <poll.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "packer/base/file.h"
+#include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
 
 #define FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -36,7 +38,8 @@ int watch_clock_open(struct watch_clock *clock, const struct perf_event_attr *at
 
     *clock = (struct watch_clock){.tid = tid, .fd = perf_open(&event, tid, -1, -1, 0)};
     if (clock->fd < 0)
-        return berth_error_set(err, "perf_event_open of thread %d: %s", (int)tid, strerror(errno));
+        return berth_error_set(err, "perf_event_open of thread %d: %s", (int)tid,
+                               capabilities_why(CAPABILITY(CAP_PERFMON), errno));
     return 0;
 }
 

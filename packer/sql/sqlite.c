@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/log.h"
 #include "packer/sql/sql_way.h"
 
 #define WAIT_MS 5000 /* for another writer */
@@ -109,6 +110,14 @@ static gid_t group_id(const char *name)
     return found ? found->gr_gid : (gid_t)-1;
 }
 
+/* Tells in the log that a file could not be given to the group that shall read it. */
+static void tell_group(const char *name, gid_t group, int rc)
+{
+    if (rc < 0 && geteuid() == 0)
+        log_warn("%s: cannot be given to group %u: %s%s", name, group, strerror(errno),
+                 errno == EPERM ? " (CAP_CHOWN)" : "");
+}
+
 /* Sets group and mode of one's own database, and of the files that SQLite keeps beside it (which
  * get these from it when they are made). */
 static void protect(const char *path, gid_t group)
@@ -122,7 +131,7 @@ static void protect(const char *path, gid_t group)
         if (stat(name, &st) < 0 || st.st_uid != geteuid())
             continue;
         if (group != (gid_t)-1 && st.st_gid != group)
-            (void)!chown(name, (uid_t)-1, group);
+            tell_group(name, group, chown(name, (uid_t)-1, group));
         if ((st.st_mode & 07777) != FILE_MODE)
             (void)!chmod(name, FILE_MODE);
     }

@@ -141,19 +141,20 @@ void capabilities_format(uint64_t set, char *text, size_t size)
     }
 }
 
-const char *capabilities_explain(uint64_t needs, int why, char *text, size_t size)
+const char *capabilities_why(uint64_t needs, int why)
 {
+    static _Thread_local char text[320];
     uint64_t missing = needs & ~capabilities_held();
+    const size_t size = sizeof(text);
     char list[256];
 
-    if (why != EPERM && why != EACCES) {
-        snprintf(text, size, "%s", strerror(why));
-    } else if (missing) {
+    if (missing && (why == EPERM || why == EACCES)) {
         capabilities_format(missing, list, sizeof(list));
         snprintf(text, size, "%s: %s %s missing", strerror(why), list,
                  missing & (missing - 1) ? "are" : "is");
     } else {
-        snprintf(text, size, "%s: by a seccomp filter or the kernel's settings", strerror(why));
+        snprintf(text, size, "%s%s", strerror(why),
+                 why == EPERM ? ": by a seccomp filter or the kernel's settings" : "");
     }
     return text;
 }

@@ -33,9 +33,9 @@ int capabilities_keep(uint64_t keep, struct berth_error *err);
  * fit is cut. */
 void capabilities_format(uint64_t set, char *text, size_t size);
 
-/* Writes to text[size] why the kernel has refused something with the errno `why`: that errno's
- * text, and where it is EPERM or EACCES which of the capabilities in `needs` is missing, or that it
- * is none of them ("a seccomp filter or the kernel's settings"). Returns text. */
-const char *capabilities_explain(uint64_t needs, int why, char *text, size_t size);
+/* Returns why the kernel has refused something with the errno `why`: that errno's text, and where
+ * it is EPERM or EACCES which of the capabilities in `needs` are missing. The text is valid until
+ * this thread's next call. */
+const char *capabilities_why(uint64_t needs, int why);
 
 #endif

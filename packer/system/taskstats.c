@@ -8,6 +8,7 @@
 #include "packer/system/taskstats.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "packer/base/file.h"
+#include "packer/system/capabilities.h"
 
 #define BATCH 32    /* requests in a datagram: their answers fit the default socket buffer */
 #define ANSWER 2048 /* bytes of one; that of Linux 6.18 has 596 */
@@ -100,7 +102,8 @@ static int find_family(struct taskstats_link *link, struct berth_error *err)
         id = attribute_find(attributes, length, CTRL_ATTR_FAMILY_ID, &size);
     if (!id || size < sizeof(link->family))
         return berth_error_set(
-            err, "taskstats: the kernel has none (CONFIG_TASKSTATS), or not in this namespace");
+            err,
+            "taskstats: the kernel has none (CONFIG_TASKSTATS), or not in this network namespace");
     memcpy(&link->family, id, sizeof(link->family));
     return 0;
 }
@@ -217,7 +220,8 @@ static int try_self(struct taskstats_link *link, struct berth_error *err)
     if (refused < 0)
         return -1;
     if (refused == EPERM)
-        return berth_error_set(err, "taskstats: not allowed (CAP_NET_ADMIN)");
+        return berth_error_set(err, "taskstats: %s",
+                               capabilities_why(CAPABILITY(CAP_NET_ADMIN), refused));
     if (!usage.known)
         return berth_error_set(err, "taskstats: %s",
                                refused ? strerror(refused) : "the kernel does not answer");
@@ -237,7 +241,8 @@ int taskstats_open(struct taskstats_link *link, struct berth_error *err)
         return berth_error_set(err, "taskstats: %s", strerror(errno));
     link->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
     if (link->fd < 0 || bind(link->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-        berth_error_set(err, "taskstats: no netlink socket: %s", strerror(errno));
+        berth_error_set(err, "taskstats: no netlink socket: %s%s", strerror(errno),
+                        errno == EAFNOSUPPORT ? " (AF_NETLINK)" : "");
     else if (find_family(link, err) == 0 && try_self(link, err) == 0)
         return 0;
     taskstats_close(link);
