@@ -228,6 +228,11 @@ void bill_adopted(struct packer *packer)
 
 /* ---- what others may ask ---- */
 
+bool bill_meter(const struct packer *packer, size_t i, struct energy_about *about)
+{
+    return packer->bill && packer->bill->energy && energy_about(packer->bill->energy, i, about);
+}
+
 bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
                struct bill_account *account)
 {

@@ -55,6 +55,9 @@ void bill_keep(struct packer *packer);
 /* All that were running have been adopted: what is left of others' totals is forgotten. */
 void bill_adopted(struct packer *packer);
 
+/* Tells of the i-th way to read meters; false after the last one. */
+bool bill_meter(const struct packer *packer, size_t i, struct energy_about *about);
+
 /* The i-th zone and its account. False after the last. */
 bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
                struct bill_account *account);

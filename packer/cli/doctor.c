@@ -142,6 +142,52 @@ static void check_ledger(struct doctor *doctor)
                    "%.220s%s", err.text, waiting);
 }
 
+/* Adds ": CAP_BPF, CAP_PERFMON missing" to what was found, where that does not say so. */
+static void append_missing(struct doctor_row *row, struct json_object *feature)
+{
+    size_t used = strlen(row->found);
+    struct json_object *list;
+
+    if (!json_object_object_get_ex(feature, "missing", &list) ||
+        !json_object_is_type(list, json_type_array) || strstr(row->found, "CAP_"))
+        return;
+    for (size_t i = 0; i < json_object_array_length(list) && used < sizeof(row->found); i++)
+        used += (size_t)snprintf(
+            row->found + used, sizeof(row->found) - used, "%s%s",
+            i ? ", " : ": missing: ", json_object_get_string(json_object_array_get_idx(list, i)));
+}
+
+/* Adds "berthd: taskstats" and the like: what the running daemon found, by its own rights. */
+static void add_feature(struct doctor *doctor, struct json_object *feature)
+{
+    const char *state = ctl_text(feature, "state");
+    bool denied = strcmp(state, "not allowed") == 0;
+    char row[sizeof(doctor->row[0].name)];
+
+    snprintf(row, sizeof(row), "berthd: %s", ctl_text(feature, "name"));
+    doctor_add(doctor, row,
+               denied                     ? DOCTOR_WARN
+               : strcmp(state, "on") == 0 ? DOCTOR_OK
+                                          : DOCTOR_ABSENT,
+               denied ? "the running berthd is not allowed to: berthd(8), PRIVILEGES"
+               : strcmp(state, "off") == 0 ? "as berth.conf, or how berthd was started, says"
+                                           : "the running berthd does without",
+               "%.300s", ctl_text(feature, "say"));
+    if (denied)
+        append_missing(&doctor->row[doctor->n - 1], feature);
+}
+
+static void add_features(struct doctor *doctor, struct json_object *node)
+{
+    struct json_object *list;
+
+    if (!json_object_object_get_ex(node, "features", &list) ||
+        !json_object_is_type(list, json_type_array))
+        return; /* an older berthd */
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        add_feature(doctor, json_object_array_get_idx(list, i));
+}
+
 static void check_berthd(struct doctor *doctor)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
@@ -158,6 +204,7 @@ static void check_berthd(struct doctor *doctor)
     node = ctl_object(answer, "node");
     doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
                socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
+    add_features(doctor, node);
     json_object_put(answer);
 }
 
@@ -202,11 +249,11 @@ static int print_rows(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->n; i++) {
         const struct doctor_row *row = &doctor->row[i];
 
-        snprintf(line, sizeof(line), "%-18s  %-6s  %s", row->name, state_name[row->state],
+        snprintf(line, sizeof(line), "%-24s  %-6s  %s", row->name, state_name[row->state],
                  row->found);
         ctl_put_line(stdout, line, columns);
         if (row->state != DOCTOR_OK) {
-            snprintf(line, sizeof(line), "%28s  so: %s", "", row->without);
+            snprintf(line, sizeof(line), "%34s  so: %s", "", row->without);
             ctl_put_line(stdout, line, columns);
         }
         if (missing(row))

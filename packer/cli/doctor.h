@@ -13,7 +13,7 @@
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT };
 
 struct doctor_row {
-    char name[24];
+    char name[32];
     enum doctor_state state;
     bool essential;      /* berth cannot place steps here unless this is ok */
     char found[320];     /* what was seen */
@@ -25,7 +25,7 @@ struct doctor {
     struct conf conf;
     const char *socket;
     size_t n;
-    struct doctor_row row[32];
+    struct doctor_row row[64];
 };
 
 /* Appends a row. */

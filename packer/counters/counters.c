@@ -113,6 +113,14 @@ bool counters_about(const struct counters *counters, size_t i, struct counters_a
     return true;
 }
 
+bool counters_part(const struct counters *counters, size_t i, struct counters_about *about)
+{
+    for (size_t b = 0; b < BACKENDS; b++)
+        if (counters->used[b] && backends[b]->part)
+            return backends[b]->part(counters->state[b], i, about);
+    return false;
+}
+
 /* What goes wrong with one step goes wrong with many: the first is said aloud. */
 static void complain(struct counters *counters, size_t i, const struct wire_step_id *id,
                      const char *why)

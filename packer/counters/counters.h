@@ -70,6 +70,13 @@ struct counters_target {
 
 #define COUNTERS_SAY 512
 
+/* A way to count. */
+struct counters_about {
+    const char *name;
+    bool used;
+    const char *say, *without; /* say: what it counts, or why it is not used */
+};
+
 struct counters_backend {
     const char *name;
     const char *without; /* what is not known where it is absent, for `berthctl doctor`; NULL: the
@@ -100,6 +107,10 @@ struct counters_backend {
     /* The descriptor of the step's cgroup in the perf_event hierarchy, borrowed. May be NULL. */
     int (*cgroup)(void *step);
 
+    /* The i-th of several ways that this backend counts by, as counters_about; false after the last
+     * one. May be NULL. */
+    bool (*part)(void *state, size_t i, struct counters_about *about);
+
     /* Remove what a berthd before this one has left for steps that are not in known[n]. May be
      * NULL. */
     void (*sweep)(void *state, const struct wire_step_id *known, size_t n);
@@ -125,14 +136,12 @@ uint32_t counters_can(const struct counters *counters);
  * nobody does. The source of what is learned. */
 const char *counters_source(const struct counters *counters);
 
-/* The i-th backend: its name, whether it is used, what it counts or why it is not used. False after
- * the last one. */
-struct counters_about {
-    const char *name;
-    bool used;
-    const char *say, *without;
-};
+/* Tells of the i-th backend; false after the last one. */
 bool counters_about(const struct counters *counters, size_t i, struct counters_about *about);
+
+/* Tells of the i-th way of the backend that counts by several (software: taskstats, lock_time);
+ * false after the last one, or where that is not used. */
+bool counters_part(const struct counters *counters, size_t i, struct counters_about *about);
 
 /* NULL when out of memory. A backend that cannot follow the step is logged once, and absent. */
 struct counters_step *counters_attach(struct counters *counters,

@@ -395,6 +395,24 @@ static int software_read(void *state, void *arg, const struct counters_target *t
     return rc;
 }
 
+static bool software_part(void *state, size_t i, struct counters_about *about)
+{
+    const struct software *software = state;
+
+    if (i == 0)
+        *about = (struct counters_about){.name = "taskstats",
+                                         .used = software->ways.taskstats,
+                                         .say = software->ways.taskstats
+                                                    ? "waiting and switches of whole processes"
+                                                    : software->taskstats_why};
+    else if (i == 1)
+        *about = (struct counters_about){.name = "lock_time",
+                                         .used = software->ways.lock_time,
+                                         .say = software->ways.lock_time ? "by eBPF"
+                                                                         : software->lock_why};
+    return i < 2;
+}
+
 const struct counters_backend counters_software = {
     .name = "software",
     .without = "waiting, switches and memory by node are not known",
@@ -402,4 +420,5 @@ const struct counters_backend counters_software = {
     .close = software_close,
     .attach = software_attach,
     .read = software_read,
-    .detach = software_detach};
+    .detach = software_detach,
+    .part = software_part};

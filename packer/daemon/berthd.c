@@ -191,7 +191,7 @@ static int init(struct daemon *daemon, struct berth_error *err)
 {
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* threads that wait for a disk need no memory pools of their own */
-    umask(077); /* what others may read says so itself */
+    umask(077);              /* what others may read says so itself */
     log_open(daemon->conf.log, daemon->conf.log_level);
     privileges_drop(&daemon->conf);
     admit_prepare(&daemon->conf);
@@ -206,10 +206,16 @@ static void show_metrics(struct daemon *daemon)
 {
     struct berth_error err;
 
-    if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0)
+    if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0) {
         log_error("metrics: %s; going on without", err.text);
-    if (metrics_textfile_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0)
+        snprintf(daemon->packer.metrics_why, sizeof(daemon->packer.metrics_why), "%.255s",
+                 err.text);
+    }
+    if (metrics_textfile_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0) {
         log_error("%s; going on without the text file", err.text);
+        snprintf(daemon->packer.textfile_why, sizeof(daemon->packer.textfile_why), "%.255s",
+                 err.text);
+    }
 }
 
 /* Has `on` called whenever the descriptor can be read. What Slurm gives away (WATCH) cannot wait.

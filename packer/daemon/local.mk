@@ -3,6 +3,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
 	packer/daemon/budget.c packer/daemon/budget.h \
 	packer/daemon/client.c packer/daemon/client.h \
+	packer/daemon/features.c packer/daemon/features.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
 	packer/daemon/listen.c packer/daemon/listen.h \
 	packer/daemon/notify.c packer/daemon/notify.h \

@@ -53,7 +53,8 @@ uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root)
         needed |= for_lock_time(root);
     if (conf->reuse_sampling == CONF_ON)
         needed |= PRIVILEGES_REUSE;
-    if (names_group(conf->metrics_group) || names_group(conf->ledger_group))
+    if (names_group(conf->metrics_group) || names_group(conf->ledger_group) ||
+        names_group(conf->profile_group))
         needed |= PRIVILEGES_GROUP;
     return needed;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/daemon/features.h"
 #include "packer/daemon/render_bill.h"
 #include "packer/daemon/render_counts.h"
 #include "packer/enact/memory_follow.h"
@@ -67,6 +68,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_text(node, "profiles", packer->conf.profile_db);
     json_object_object_add(node, "counters", render_backends(packer));
     json_object_object_add(node, "energy", render_accounts(packer));
+    json_object_object_add(node, "features", features_render(packer));
     json_add_u64(node, "history", packer->conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);

@@ -6,11 +6,13 @@
 #include "packer/enforce/enforce.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/system/capabilities.h"
 #include "packer/system/process.h"
 
 int enforce_get_affinity(pid_t pid, struct cpus *cpus)
@@ -33,7 +35,7 @@ static int set_thread(pid_t tid, const struct cpus *cpus, struct berth_error *er
         return 0;
     cpus_format(cpus, text, sizeof(text));
     return berth_error_set(err, "thread %d: cannot set its affinity to %s: %s", (int)tid, text,
-                           strerror(errno));
+                           capabilities_why(CAPABILITY(CAP_SYS_NICE), errno));
 }
 
 /* 0, or -1 where it reaches outside. */

@@ -41,14 +41,15 @@ struct packer {
     struct bill *bill;        /* what the meters say, and who gets it */
     struct ledger *ledger;    /* NULL: no record is kept */
     struct settler *settler;  /* NULL: slurmdbd is told nothing */
+    char metrics_why[256], textfile_why[256]; /* why metrics are not shown there; "" they are */
     struct journal_file *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
     struct admit_names *names; /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */
     struct registry steps;
     struct strangers strangers; /* of the last reading of Slurm's folders */
-    struct programs programs; /* those of the steps, and others that were beside them */
-    struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
+    struct programs programs;   /* those of the steps, and others that were beside them */
+    struct pairs pairs;         /* slowdowns measured, that no prediction has taken in yet */
     struct pool pool;
     struct cpus offline;                    /* CPUs that are off (offline.h) */
     char node[64];                          /* as the last registration called it */

@@ -298,7 +298,8 @@ cluster_folders() {
 # $CLUSTER/run and $CLUSTER/berth.
 confinement_prepare() {
     make -s -C "$1" tests/confined/confined etc/berthd.service >&2 || return 1
-    cp "$1/tests/confined/confined" "$CLUSTER/bin/" && cp "$1/etc/berthd.service" "$CLUSTER/etc/"
+    cp "$1/tests/confined/confined" "$CLUSTER/bin/confined.new" && mv "$CLUSTER/bin/confined.new" "$CLUSTER/bin/confined" &&
+        cp "$1/etc/berthd.service" "$CLUSTER/etc/"
 }
 
 cluster_up() {

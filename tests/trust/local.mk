@@ -6,5 +6,6 @@ EXTRA_DIST += \
 	tests/trust/findings \
 	tests/trust/run \
 	tests/trust/suite.sh \
-	tests/trust/t10-users.sh
+	tests/trust/t10-users.sh \
+	tests/trust/t70-privileges.sh
 TESTS += tests/trust/check-findings

@@ -65,6 +65,7 @@ unit_programs = \
 	tests/unit/daemon/test_answer \
 	tests/unit/daemon/test_budget \
 	tests/unit/daemon/test_client \
+	tests/unit/daemon/test_features \
 	tests/unit/daemon/test_ledger_record \
 	tests/unit/daemon/test_listen \
 	tests/unit/daemon/test_notify \
@@ -186,8 +187,8 @@ unit_programs = \
 	tests/unit/steps/test_programs \
 	tests/unit/steps/test_registry \
 	tests/unit/steps/test_strangers \
-	tests/unit/system/test_capabilities \
 	tests/unit/steps/test_walk \
+	tests/unit/system/test_capabilities \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_process \

@@ -142,6 +142,9 @@ static void test_groups(void **state)
     strcpy(box->conf.metrics_group, "");
     strcpy(box->conf.ledger_group, "staff");
     takes(box, CAPABILITY(CAP_CHOWN));
+    strcpy(box->conf.ledger_group, "");
+    strcpy(box->conf.profile_group, "staff");
+    takes(box, CAPABILITY(CAP_CHOWN));
 }
 
 /* ---- the unit file ---- */

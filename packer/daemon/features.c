@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* features - see features.h. One row a feature; what it needs is in privileges.h. */
+#include "packer/daemon/features.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "packer/base/json.h"
+#include "packer/base/text.h"
+#include "packer/bill/bill.h"
+#include "packer/daemon/privileges.h"
+
+const char *const feature_state_name[FEATURE_STATES] = {"on", "off", "absent", "not allowed"};
+
+static void set(struct feature *feature, enum feature_state state, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void set(struct feature *feature, enum feature_state state, const char *format, ...)
+{
+    va_list args;
+
+    feature->state = state;
+    va_start(args, format);
+    vsnprintf(feature->say, sizeof(feature->say), format, args);
+    va_end(args);
+}
+
+/* ---- where steps stand ---- */
+
+static void placement(const struct packer *packer, struct feature *feature)
+{
+    const struct enforce_way *way = packer->enforce.way;
+
+    if (way->touches)
+        set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
+    else
+        set(feature, FEATURE_OFF, "%s: steps are not moved", way->name);
+}
+
+static void memory(const struct packer *packer, struct feature *feature)
+{
+    if (packer->conf.memory_rate == 0)
+        set(feature, FEATURE_OFF, "memory_rate=0");
+    else if (!packer->enforce.way->touches)
+        set(feature, FEATURE_OFF, "steps are not moved");
+    else if (packer->topo->nodes < 2)
+        set(feature, FEATURE_ABSENT, "there is one NUMA node");
+    else if (!packer->mover)
+        set(feature, FEATURE_ABSENT, "its thread could not be started");
+    else
+        set(feature, FEATURE_ON, "follows a step to another NUMA node (move_pages)");
+}
+
+/* ---- counting ---- */
+
+/* Takes over what the counters say of one of their ways; state off where berth.conf leaves it
+ * out. */
+static void take_way(const struct counters_about *about, bool wanted, struct feature *feature)
+{
+    set(feature,
+        about->used ? FEATURE_ON
+        : wanted    ? FEATURE_ABSENT
+                    : FEATURE_OFF,
+        "%s", about->say);
+}
+
+static void backend(const struct packer *packer, struct feature *feature)
+{
+    const struct conf *conf = &packer->conf;
+    struct counters_about about;
+
+    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+        if (strcmp(about.name, feature->name) == 0)
+            take_way(&about, !conf->counters_replay[0] && text_lists(conf->counters, about.name),
+                     feature);
+}
+
+/* A way of the backend `software`. */
+static void part(const struct packer *packer, struct feature *feature, bool wanted)
+{
+    struct counters_about about;
+
+    set(feature, FEATURE_OFF, "counters=software is not used");
+    for (size_t i = 0; counters_part(packer->counters, i, &about); i++)
+        if (strcmp(about.name, feature->name) == 0)
+            take_way(&about, wanted, feature);
+}
+
+static void taskstats(const struct packer *packer, struct feature *feature)
+{
+    part(packer, feature, true);
+}
+
+static void lock_time(const struct packer *packer, struct feature *feature)
+{
+    part(packer, feature, packer->conf.lock_time == CONF_ON);
+}
+
+static void reuse(const struct packer *packer, struct feature *feature)
+{
+    if (packer->conf.reuse_sampling == CONF_OFF)
+        set(feature, FEATURE_OFF, "reuse_sampling=off");
+    else if (packer->reuse)
+        set(feature, FEATURE_ON, "stack distances from sampled addresses");
+    else
+        set(feature, FEATURE_ABSENT, "addresses cannot be sampled: the log says why");
+}
+
+static void probing(const struct packer *packer, struct feature *feature)
+{
+    if (packer->conf.probe == CONF_OFF)
+        set(feature, FEATURE_OFF, "probe=off");
+    else if (packer->probe)
+        set(feature, FEATURE_ON, "idle cores tell how busy their caches are");
+    else
+        set(feature, FEATURE_ABSENT, "no cache can be probed: the log says why");
+}
+
+static void energy(const struct packer *packer, struct feature *feature)
+{
+    size_t used = 0, length = 0;
+    struct energy_about about;
+
+    feature->say[0] = '\0';
+    for (size_t i = 0; bill_meter(packer, i, &about); i++) {
+        used += about.used;
+        if (length < sizeof(feature->say))
+            length += (size_t)snprintf(feature->say + length, sizeof(feature->say) - length,
+                                       "%s%s: %.100s", length ? "; " : "", about.name, about.say);
+    }
+    feature->state = used ? FEATURE_ON : !packer->conf.energy[0] ? FEATURE_OFF : FEATURE_ABSENT;
+}
+
+/* ---- what others read ---- */
+
+static void ledger(const struct packer *packer, struct feature *feature)
+{
+    if (strcmp(packer->conf.ledger, "off") == 0)
+        set(feature, FEATURE_OFF, "ledger=off");
+    else if (packer->ledger)
+        set(feature, FEATURE_ON, "records of steps go to %.200s", packer->conf.ledger);
+    else
+        set(feature, FEATURE_ABSENT, "no records are kept: the log says why");
+}
+
+static void shown(const char *where, const char *why, struct feature *feature)
+{
+    if (!where[0] || strcmp(where, "off") == 0)
+        set(feature, FEATURE_OFF, "%s is not set", feature->name);
+    else if (why[0])
+        set(feature, FEATURE_ABSENT, "%s", why);
+    else
+        set(feature, FEATURE_ON, "%.200s", where);
+}
+
+static void metrics(const struct packer *packer, struct feature *feature)
+{
+    shown(packer->conf.metrics, packer->metrics_why, feature);
+}
+
+static void textfile(const struct packer *packer, struct feature *feature)
+{
+    shown(packer->conf.metrics_textfile, packer->textfile_why, feature);
+}
+
+static void admin_comment(const struct packer *packer, struct feature *feature)
+{
+    if (packer->conf.admin_comment == CONF_OFF)
+        set(feature, FEATURE_OFF, "admin_comment=off");
+    else if (packer->settler)
+        set(feature, FEATURE_ON, "slurmdbd is told the figures of ended jobs");
+    else
+        set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
+}
+
+/* ---- what watches and bounds berthd ---- */
+
+static void watchdog(const struct packer *packer, struct feature *feature)
+{
+    const char *limit_us = getenv("WATCHDOG_USEC");
+
+    (void)packer;
+    if (limit_us)
+        set(feature, FEATURE_ON, "systemd starts berthd again after %.0f s without a sign of life",
+            strtod(limit_us, NULL) / 1e6);
+    else
+        set(feature, FEATURE_OFF, "nobody ends a berthd that hangs (systemd's WatchdogSec=)");
+}
+
+static void filters(const struct packer *packer, struct feature *feature)
+{
+    (void)packer;
+    if (prctl(PR_GET_SECCOMP) == 2) /* SECCOMP_MODE_FILTER; no file of /proc is read for it */
+        set(feature, FEATURE_ON, "system calls are filtered");
+    else
+        set(feature, FEATURE_OFF, "any system call is possible (systemd's SystemCallFilter=)");
+}
+
+static void capabilities(const struct packer *packer, struct feature *feature)
+{
+    char text[FEATURE_SAY - 16];
+
+    (void)packer;
+    capabilities_format(capabilities_held(), text, sizeof(text));
+    set(feature, FEATURE_ON, "held: %s", text);
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *name;
+    uint64_t needs; /* capabilities without which it is denied, not absent */
+    void (*look)(const struct packer *packer, struct feature *feature);
+} features[] = {
+    {"placement", PRIVILEGES_PLACE, placement},
+    {"memory", PRIVILEGES_MEMORY, memory},
+    {"perf", PRIVILEGES_PERF, backend},
+    {"resctrl", 0, backend},
+    {"software", 0, backend},
+    {"taskstats", PRIVILEGES_TASKSTATS, taskstats},
+    {"lock_time", PRIVILEGES_LOCK_TIME, lock_time},
+    {"reuse_sampling", PRIVILEGES_REUSE, reuse},
+    {"probe", 0, probing},
+    {"energy", 0, energy},
+    {"ledger", 0, ledger},
+    {"metrics", PRIVILEGES_GROUP, metrics},
+    {"metrics_textfile", PRIVILEGES_GROUP, textfile},
+    {"admin_comment", 0, admin_comment},
+    {"watchdog", 0, watchdog},
+    {"seccomp", 0, filters},
+    {"capabilities", 0, capabilities},
+};
+
+/* Returns what a feature needs; what metrics need is for a group alone. */
+static uint64_t needs_of(const struct packer *packer, size_t i)
+{
+    bool group = packer->conf.metrics_group[0] && strcmp(packer->conf.metrics_group, "*") != 0;
+
+    return features[i].needs == PRIVILEGES_GROUP && !group ? 0 : features[i].needs;
+}
+
+/* Steps are moved, and their memory is, by a way that is there even where each try will fail. */
+static bool denied(const struct feature *feature, uint64_t missing)
+{
+    bool tried = strcmp(feature->name, "placement") == 0 || strcmp(feature->name, "memory") == 0;
+
+    return missing && feature->state == (tried ? FEATURE_ON : FEATURE_ABSENT);
+}
+
+bool features_get(const struct packer *packer, size_t i, struct feature *feature)
+{
+    uint64_t missing;
+
+    if (i >= sizeof(features) / sizeof(features[0]))
+        return false;
+    *feature = (struct feature){.name = features[i].name, .state = FEATURE_ABSENT};
+    features[i].look(packer, feature);
+    missing = needs_of(packer, i) & ~capabilities_held();
+    if (denied(feature, missing)) {
+        feature->state = FEATURE_DENIED;
+        feature->missing = missing;
+    }
+    return true;
+}
+
+static struct json_object *render_missing(uint64_t missing)
+{
+    struct json_object *list = missing ? json_object_new_array() : NULL;
+
+    for (unsigned i = 0; i < CAPABILITIES_MAX; i++)
+        if (missing & CAPABILITY(i))
+            json_object_array_add(list, json_object_new_string(capability_name(i)));
+    return list;
+}
+
+struct json_object *features_render(const struct packer *packer)
+{
+    struct json_object *list = json_object_new_array();
+    struct feature feature;
+
+    for (size_t i = 0; features_get(packer, i, &feature); i++) {
+        struct json_object *object = json_object_new_object();
+
+        json_add_text(object, "name", feature.name);
+        json_add_text(object, "state", feature_state_name[feature.state]);
+        json_add_text(object, "say", feature.say);
+        json_object_object_add(object, "missing", render_missing(feature.missing));
+        json_object_array_add(list, object);
+    }
+    return list;
+}

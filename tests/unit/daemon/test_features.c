@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_features - what berthd does, what it was told to leave, and what it is not allowed. */
+#include <linux/capability.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "packer/base/json.h"
+#include "packer/daemon/features.h"
+#include "packer/daemon/privileges.h"
+#include "tests/unit/common/fixture.h"
+
+static struct feature find(const struct packer *packer, const char *name)
+{
+    struct feature feature;
+
+    for (size_t i = 0; features_get(packer, i, &feature); i++)
+        if (strcmp(feature.name, name) == 0)
+            return feature;
+    fail_msg("no feature %s", name);
+    return feature;
+}
+
+static void is(const struct packer *packer, const char *name, enum feature_state state)
+{
+    struct feature feature = find(packer, name);
+
+    assert_string_equal(feature_state_name[feature.state], feature_state_name[state]);
+    assert_true(feature.say[0] != '\0');
+    assert_int_equal(feature.missing != 0, state == FEATURE_DENIED);
+}
+
+static void test_what_berth_conf_says(void **state)
+{
+    struct fixture *f = *state;
+
+    is(&f->packer, "placement", FEATURE_OFF); /* dryrun */
+    is(&f->packer, "lock_time", FEATURE_OFF);
+    is(&f->packer, "probe", FEATURE_OFF);
+    is(&f->packer, "metrics", FEATURE_OFF);
+    is(&f->packer, "metrics_textfile", FEATURE_OFF);
+    is(&f->packer, "admin_comment", FEATURE_OFF);
+    f->packer.conf.admin_comment = CONF_ON;
+    is(&f->packer, "admin_comment", FEATURE_ABSENT);
+}
+
+static void test_why_metrics_are_not_shown(void **state)
+{
+    struct fixture *f = *state;
+
+    strcpy(f->packer.conf.metrics, "127.0.0.1:1");
+    is(&f->packer, "metrics", FEATURE_ON);
+    strcpy(f->packer.metrics_why, "127.0.0.1:1: Address already in use");
+    is(&f->packer, "metrics", FEATURE_ABSENT);
+    assert_string_equal(find(&f->packer, "metrics").say, f->packer.metrics_why);
+}
+
+/* Says in a child without any capability what a feature is. */
+static int state_without_any(struct packer *packer, const char *name, uint64_t missing)
+{
+    struct berth_error err;
+    struct feature feature;
+
+    if (capabilities_keep(0, &err) < 0)
+        return 1;
+    feature = find(packer, name);
+    if (feature.state != FEATURE_DENIED)
+        return 2;
+    return feature.missing == missing ? 0 : 3;
+}
+
+static void test_what_is_not_allowed(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t missing;
+    } cases[] = {
+        {"placement", PRIVILEGES_PLACE},
+        {"reuse_sampling", PRIVILEGES_REUSE},
+        {"metrics", PRIVILEGES_GROUP},
+    };
+    struct fixture *f = *state;
+
+    const struct enforce_way *own = f->packer.enforce.way;
+
+    f->packer.enforce.way = &enforce_cgroup1;
+    f->packer.conf.reuse_sampling = CONF_ON;
+    strcpy(f->packer.conf.metrics, "unix:/nowhere");
+    strcpy(f->packer.conf.metrics_group, "staff");
+    strcpy(f->packer.metrics_why, "Operation not permitted");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0)
+            _exit(state_without_any(&f->packer, cases[i].name, cases[i].missing));
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    f->packer.enforce.way = own;
+}
+
+static void test_json(void **state)
+{
+    struct fixture *f = *state;
+    struct json_object *list = features_render(&f->packer);
+
+    assert_true(json_object_array_length(list) > 10);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *object = json_object_array_get_idx(list, i);
+
+        assert_true(json_object_object_get_ex(object, "name", NULL));
+        assert_true(json_object_object_get_ex(object, "state", NULL));
+        assert_true(json_object_object_get_ex(object, "say", NULL));
+        assert_true(json_object_object_get_ex(object, "missing", NULL));
+    }
+    json_object_put(list);
+}
+
+static int setup(void **state)
+{
+    *state = fixture_open(TWO_BY_TWO);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_berth_conf_says),
+        TEST(test_why_metrics_are_not_shown),
+        TEST(test_what_is_not_allowed),
+        TEST(test_json),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
