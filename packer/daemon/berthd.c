@@ -269,6 +269,7 @@ static void run(struct daemon *daemon)
              daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
              daemon->packer.topo->name, daemon->packer.enforce.way->name);
     daemon->notify = notify_open(daemon->base);
+    daemon->packer.watchdog_s = notify_watchdog_s(daemon->notify);
     event_base_dispatch(daemon->base);
     notify_close(daemon->notify);
     pipeline_undo(&daemon->packer);

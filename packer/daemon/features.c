@@ -180,12 +180,9 @@ static void admin_comment(const struct packer *packer, struct feature *feature)
 
 static void watchdog(const struct packer *packer, struct feature *feature)
 {
-    const char *limit_us = getenv("WATCHDOG_USEC");
-
-    (void)packer;
-    if (limit_us)
+    if (packer->watchdog_s > 0)
         set(feature, FEATURE_ON, "systemd starts berthd again after %.0f s without a sign of life",
-            strtod(limit_us, NULL) / 1e6);
+            packer->watchdog_s);
     else
         set(feature, FEATURE_OFF, "nobody ends a berthd that hangs (systemd's WatchdogSec=)");
 }

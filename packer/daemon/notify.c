@@ -13,6 +13,7 @@ struct notify {
     socklen_t length;
     int fd;
     struct event *again; /* NULL: there is no watchdog */
+    unsigned long long limit_us;
 };
 
 static void say(const struct notify *notify, const char *text)
@@ -63,6 +64,7 @@ static void begin_watchdog(struct notify *notify, struct event_base *base, unsig
         return;
     event_priority_set(notify->again, 0); /* however much there is to do, the loop turns */
     event_add(notify->again, &half);
+    notify->limit_us = us;
     say(notify, "WATCHDOG=1");
 }
 
@@ -84,6 +86,11 @@ struct notify *notify_open(struct event_base *base)
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
     return notify;
+}
+
+double notify_watchdog_s(const struct notify *notify)
+{
+    return notify ? (double)notify->limit_us / 1e6 : 0;
 }
 
 void notify_close(struct notify *notify)

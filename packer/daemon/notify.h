@@ -14,7 +14,10 @@ struct notify;
  * environment. Returns NULL where nobody wants to know. */
 struct notify *notify_open(struct event_base *base);
 
-/* Says that it stops. NULL is fine. */
+/* Returns within how many seconds systemd wants to hear that the loop turns; 0: it does not. */
+double notify_watchdog_s(const struct notify *notify);
+
+/* Says that it stops. NULL is fine, above, too. */
 void notify_close(struct notify *notify);
 
 #endif

@@ -57,6 +57,7 @@ struct packer {
     /* Has pipeline_observe called in so many seconds, if not sooner; NULL: nobody calls it. */
     void (*wake)(void *arg, double in_s);
     void *wake_arg;
+    double watchdog_s; /* within which systemd wants a sign of life; 0: it does not */
     double started_mono_s;
     uint64_t registrations, decisions, moves, failures; /* counted since the start */
 };

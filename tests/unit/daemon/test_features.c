@@ -108,6 +108,15 @@ static void test_what_is_not_allowed(void **state)
     f->packer.enforce.way = own;
 }
 
+static void test_watchdog(void **state)
+{
+    struct fixture *f = *state;
+
+    is(&f->packer, "watchdog", FEATURE_OFF);
+    f->packer.watchdog_s = 30;
+    is(&f->packer, "watchdog", FEATURE_ON);
+}
+
 static void test_json(void **state)
 {
     struct fixture *f = *state;
@@ -139,6 +148,7 @@ int main(void)
         TEST(test_what_berth_conf_says),
         TEST(test_why_metrics_are_not_shown),
         TEST(test_what_is_not_allowed),
+        TEST(test_watchdog),
         TEST(test_json),
     };
 

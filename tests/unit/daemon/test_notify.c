@@ -92,6 +92,7 @@ static void test_watchdog(void **state)
     notify = notify_open(stand->base);
     assert_told(stand, "READY=1");
     assert_told(stand, "WATCHDOG=1");
+    assert_true(notify_watchdog_s(notify) == 0.02);
     usleep(50000);
     assert_told_nothing(stand);
     for (int i = 0; i < 3; i++) {
@@ -111,6 +112,7 @@ static void test_watchdog_of_another(void **state)
     notify = notify_open(stand->base);
     assert_told(stand, "READY=1");
     assert_told_nothing(stand);
+    assert_true(notify_watchdog_s(notify) == 0);
     notify_close(notify);
 }
 
