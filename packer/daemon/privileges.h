@@ -16,6 +16,8 @@
 #define PRIVILEGES_MEMORY (CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYS_NICE))
 /* perf_event_open of other users' tasks, of cgroups and of packages. */
 #define PRIVILEGES_PERF CAPABILITY(CAP_PERFMON)
+/* The unit leaves it although /proc tells the same: 64 processes of 64 threads cost 18 ms of CPU
+ * time by /proc, thread by thread, and 0.1 ms by taskstats; as many are read in a second. */
 #define PRIVILEGES_TASKSTATS CAPABILITY(CAP_NET_ADMIN)
 #define PRIVILEGES_LOCK_TIME (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
 /* Ring buffers for each CPU are more locked memory than everybody may have. */

@@ -7,6 +7,9 @@
 # last records. MariaDB keeps nothing that must outlive us: its log is not flushed. Its one account for us is root, over the socket;
 # slurmdbd and the ledger have accounts of their own, over TCP.
 
+# Under a unit file's restrictions berthd needs these: slurmdbd, and MariaDB by TCP.
+CLUSTER_DROP_INS=("$TESTS/../etc/berthd.service.d/10-network.conf" "$TESTS/../etc/berthd.service.d/30-mariadb.conf")
+
 CLUSTER_DAEMONS="slurmdbd mariadbd"
 ACCOUNTING_DB=slurm_acct
 LEDGER_DB=berth
