@@ -279,11 +279,17 @@ int wire_register_keep(struct wire_register *reg)
     return 0;
 }
 
-/* A node's name becomes part of a path, a tag part of a profile's key. */
+/* The numbers that name a whole job or node are no step's, and in the extern step no task runs. A
+ * node's name becomes part of a path, a tag part of a profile's key. */
 static int check_names(const struct wire_register *reg, struct berth_error *err)
 {
     const char *node = reg->node, *tag = reg->options.tag;
+    uint32_t job = reg->id.job, step = reg->id.step;
 
+    if (job == UINT32_MAX)
+        return berth_error_set(err, "job: %u is no job", job);
+    if (step == UINT32_MAX || step == WIRE_STEP_EXTERN)
+        return berth_error_set(err, "step: %u is no step that has tasks", step);
     if (node[0] == '.' || strchr(node, '/'))
         return berth_error_set(err, "node: '%s' is no node name", node);
     if (tag[0] && !wire_tag_valid(tag))
