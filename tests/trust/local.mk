@@ -7,5 +7,12 @@ EXTRA_DIST += \
 	tests/trust/run \
 	tests/trust/suite.sh \
 	tests/trust/t10-users.sh \
+	tests/trust/t20-flood.sh \
 	tests/trust/t70-privileges.sh
 TESTS += tests/trust/check-findings
+
+# What a user can do at the socket, and how long root then waits: tests/trust/measure, by hand.
+noinst_PROGRAMS += tests/trust/hostile tests/trust/latency
+tests_trust_hostile_LDADD = libwire.la
+tests_trust_latency_LDADD = libwire.la
+dist_noinst_SCRIPTS += tests/trust/measure
