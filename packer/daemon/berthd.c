@@ -39,6 +39,8 @@ enum {
     PROBE,
     REUSE,
     WATCH,
+    FOLDERS,
+    FOLDERS_LATER,
     NAMES,
     EVENTS
 };
@@ -153,6 +155,18 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
     pipeline_rewritten(&((struct daemon *)arg)->packer);
 }
 
+/* Hears of new folders of Slurm's, and looks again at those that it cannot tell yet. */
+static void on_folders(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    double in_s = pipeline_folders(&daemon->packer);
+    struct timeval next = seconds(fmax(in_s, 0));
+
+    (void)fd, (void)what;
+    if (in_s >= 0)
+        event_add(daemon->event[FOLDERS_LATER], &next);
+}
+
 static void on_names(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
@@ -244,15 +258,19 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     daemon->event[SWEEP] = evtimer_new(base, on_sweep, daemon);
     daemon->event[OBSERVE] = evtimer_new(base, on_observe, daemon);
     daemon->event[PROBE] = evtimer_new(base, on_probe, daemon);
+    daemon->event[FOLDERS_LATER] = evtimer_new(base, on_folders, daemon);
     for (size_t i = 0; i < SIGNALS; i++)
         if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
             return berth_error_set(err, "no signal handlers");
-    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE])
+    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE] ||
+        !daemon->event[FOLDERS_LATER])
         return berth_error_set(err, "no timers");
     if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
         (packer->reuse &&
          read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
-        (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0))
+        (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0) ||
+        (packer->folders &&
+         read_by(daemon, FOLDERS, folder_watch_fd(packer->folders), on_folders, err) < 0))
         return -1;
     packer->wake = wake;
     packer->wake_arg = daemon;

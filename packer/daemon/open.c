@@ -108,13 +108,16 @@ static int open_counters(struct packer *packer, struct berth_error *err)
     return 0;
 }
 
-/* Opens the watch over job lists. Without it, what Slurm writes is noticed when the new step is
- * registered. */
+/* Opens the watches over job lists and over new folders. Without them, what Slurm writes is noticed
+ * when the new step is registered, and who comes by the sweep. */
 static void open_watch(struct packer *packer)
 {
     struct berth_error err;
 
     if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
+        log_warn("%s", err.text);
+    if (packer->enforce.way->jobs &&
+        folder_watch_open(&packer->folders, &packer->enforce, &err) < 0)
         log_warn("%s", err.text);
 }
 
@@ -202,6 +205,7 @@ void packer_close(struct packer *packer)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
     settler_close(packer->settler);
     ledger_close(packer->ledger);
+    folder_watch_close(packer->folders);
     job_watch_close(packer->watch);
     memory_close(packer);
     enforce_close(&packer->enforce);

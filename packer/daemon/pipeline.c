@@ -13,6 +13,7 @@
 #include "packer/daemon/ledger_record.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
+#include "packer/enact/folders.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
 #include "packer/enact/rearrange.h"
@@ -166,6 +167,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     care_begin(packer, step);
     size_step(packer, step);
     bill_begin(packer, step, false);
+    folders_watch(packer, step);
     strangers_read_job(packer, id.job);
     if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
@@ -233,6 +235,13 @@ void pipeline_rewritten(struct packer *packer)
         rearrange_again(packer, job);
 }
 
+double pipeline_folders(struct packer *packer)
+{
+    if (folders_turn(packer))
+        make_room(packer);
+    return folders_due(packer);
+}
+
 /* ---- a step or a job ends ---- */
 
 /* A job with no live step is not watched. */
@@ -245,6 +254,8 @@ static void unwatch(struct packer *packer, uint32_t job)
         return;
     if (packer->watch)
         job_watch_drop(packer->watch, job);
+    if (packer->folders)
+        folder_watch_settle(packer->folders, job);
 }
 
 /* Take a live step out of everything; its last own cgroup goes with it. */
@@ -445,6 +456,7 @@ static void adopt(struct packer *packer)
         memory_told(step);
         observe_begin(packer, step);
         window_attach(packer, step);
+        folders_watch(packer, step);
     }
 }
 

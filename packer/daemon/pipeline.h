@@ -40,6 +40,11 @@ void pipeline_reuse(struct packer *packer);
 /* Slurm has written job lists again (packer->watch can be read): who was moved stands again. */
 void pipeline_rewritten(struct packer *packer);
 
+/* Slurm has made or removed folders (packer->folders can be read), or new ones are to be looked at
+ * again: others leave the cores of who is there without berth. Returns the seconds until it is to
+ * be called next, or < 0: when there is something to hear. */
+double pipeline_folders(struct packer *packer);
+
 /* Reads what the steps do, where a window of counting is over, the bill's meters and what steps
  * have used, and follows from it. Returns the seconds until the next of these is due, or < 0: none
  * is; packer->wake tells of one that comes sooner. */

@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/enforce/cgroup2.c \
 	packer/enforce/dryrun.c \
 	packer/enforce/enforce.c packer/enforce/enforce.h \
+	packer/enforce/folder_watch.c packer/enforce/folder_watch.h \
 	packer/enforce/job_watch.c packer/enforce/job_watch.h \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
 	packer/enforce/processes.c \

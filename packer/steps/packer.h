@@ -7,6 +7,7 @@
 #include "packer/conf/conf.h"
 #include "packer/counters/counters.h"
 #include "packer/enforce/enforce.h"
+#include "packer/enforce/folder_watch.h"
 #include "packer/enforce/job_watch.h"
 #include "packer/machine/profile.h"
 #include "packer/machine/topo.h"
@@ -44,8 +45,9 @@ struct packer {
     char metrics_why[256], textfile_why[256]; /* why metrics are not shown there; "" they are */
     struct journal_file *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */
-    struct admit_names *names; /* users and groups of berth.conf that are looked up */
-    struct job_watch *watch;   /* NULL: Slurm undoes nothing, or nobody can tell */
+    struct admit_names *names;    /* users and groups of berth.conf that are looked up */
+    struct job_watch *watch;      /* NULL: Slurm undoes nothing, or nobody can tell */
+    struct folder_watch *folders; /* NULL: nobody tells of new jobs and steps but the sweep */
     struct registry steps;
     struct strangers strangers; /* of the last reading of Slurm's folders */
     struct programs programs;   /* those of the steps, and others that were beside them */

@@ -10,7 +10,8 @@
 #include "packer/steps/packer.h"
 
 #define WHOLE_JOB UINT32_MAX /* as a step's number */
-#define FIRST_LOOK_S 0.05    /* as long as slurmstepd waits for an answer */
+#define FIRST_LOOK_S 0.05    /* at a step: as long as slurmstepd waits for an answer */
+#define FIRST_LOOK_JOB_S 0.005
 
 void strangers_free(struct strangers *strangers)
 {
@@ -215,16 +216,50 @@ bool strangers_read_job(struct packer *packer, uint32_t job)
 
 /* ---- jobs ---- */
 
+struct running {
+    struct enforce *enforce;
+    bool any;
+};
+
+static void visit_running(const struct slurm_job *job, struct wire_step_id id, const char *dir,
+                          void *arg)
+{
+    struct running *running = arg;
+    struct cpus cpus;
+
+    (void)id;
+    running->any = running->any || slurm_step_life(running->enforce, job, dir, &cpus) == SLURM_RUNS;
+}
+
+/* Has a job that was taken note of begun? */
+static bool has_begun(struct reading *reading, const struct slurm_job *job,
+                      const struct stranger *stranger)
+{
+    struct running running = {.enforce = &reading->enforce};
+
+    if (stranger->taken || clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S)
+        return true;
+    slurm_job_steps(&reading->enforce, job, visit_running, &running);
+    return running.any;
+}
+
 static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
 {
+    const struct wire_step_id id = {job->job, WHOLE_JOB};
     struct reading *reading = arg;
-    struct stranger *stranger;
+    struct stranger *stranger = find(&reading->packer->strangers, id);
+    bool lives;
 
-    if (!cpus_intersect(cpus, &reading->cores) || first_of(reading->packer, job->job, NULL) ||
-        !slurm_job_lives(&reading->enforce, job))
+    if (!cpus_intersect(cpus, &reading->cores) || first_of(reading->packer, job->job, NULL))
         return;
-    stranger = note(reading->packer, (struct wire_step_id){job->job, WHOLE_JOB});
-    if (!stranger)
+    lives = slurm_job_lives(&reading->enforce, job);
+    if (!stranger && lives)
+        stranger = note(reading->packer, id);
+    else if (stranger && !stranger->counts && (!lives || !has_begun(reading, job, stranger))) {
+        stranger->seen = clock_s() - stranger->since_s < STRANGERS_PATIENCE_S;
+        return;
+    }
+    if (!stranger || !lives)
         return;
     stranger->seen = true;
     reading->news |= count(stranger, cpus);
@@ -264,6 +299,40 @@ void strangers_expect(struct packer *packer, struct wire_step_id id, bool refuse
         stranger->counts |= refused;
 }
 
+void strangers_expect_job(struct packer *packer, uint32_t job, bool taken)
+{
+    struct stranger *stranger = note(packer, (struct wire_step_id){job, WHOLE_JOB});
+
+    if (stranger)
+        stranger->taken |= taken;
+}
+
+bool strangers_look(struct packer *packer)
+{
+    bool news = false;
+
+    for (size_t i = 0; i < packer->strangers.n; i++)
+        if (!packer->strangers.stranger[i].counts &&
+            packer->strangers.stranger[i].id.step == WHOLE_JOB)
+            return strangers_read(packer);
+    for (size_t i = packer->strangers.n; i-- > 0;) /* reading one job may shorten the list */
+        if (i < packer->strangers.n && !packer->strangers.stranger[i].counts)
+            news |= strangers_read_job(packer, packer->strangers.stranger[i].id.job);
+    return news;
+}
+
+bool strangers_have(const struct packer *packer, struct wire_step_id id)
+{
+    for (size_t i = 0; i < packer->strangers.n; i++) {
+        const struct stranger *stranger = &packer->strangers.stranger[i];
+
+        if (stranger->counts && stranger->id.job == id.job &&
+            (id.step == WHOLE_JOB || stranger->id.step == id.step))
+            return true;
+    }
+    return false;
+}
+
 double strangers_due(const struct packer *packer)
 {
     double due_s = -1, now_s = clock_s();
@@ -274,8 +343,8 @@ double strangers_due(const struct packer *packer)
 
         if (stranger->counts)
             continue;
-        if (in_s < FIRST_LOOK_S)
-            in_s = FIRST_LOOK_S;
+        if (in_s < (stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S))
+            in_s = stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S;
         if (due_s < 0 || in_s < due_s)
             due_s = in_s;
     }

@@ -27,6 +27,7 @@ struct stranger {
     struct cpus cpus;       /* where it may run */
     double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
     bool counts;            /* its cores are not in the pool */
+    bool taken;             /* of a job: from another one of the pool */
     bool seen;              /* by the reading that is under way */
 };
 
@@ -49,8 +50,18 @@ bool strangers_read_job(struct packer *packer, uint32_t job);
  * or has gone. With `refused` it counts at once: its registration could not be taken. */
 void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused);
 
-/* Returns the seconds until steps that were taken note of shall be read again; < 0: there are none.
- */
+/* Takes note of a new job on cores of the pool. With `taken` Slurm has taken these from a job of
+ * the pool, and it counts as soon as it has a process; else it may be about to register, and counts
+ * as soon as a task of it runs its program, as a step. */
+void strangers_expect_job(struct packer *packer, uint32_t job, bool taken);
+
+/* Looks again at what was taken note of. Returns whether what counts has changed. */
+bool strangers_look(struct packer *packer);
+
+/* Says whether such a step, or job, counts; of a job (step UINT32_MAX) also its steps. */
+bool strangers_have(const struct packer *packer, struct wire_step_id id);
+
+/* Returns the seconds until what was taken note of shall be looked at again; < 0: there is none. */
 double strangers_due(const struct packer *packer);
 
 /* Adds the CPUs of the steps that count. */

@@ -58,6 +58,7 @@ int process_stat_parse(const char *text, struct process_stat *stat)
     zombie = strchr("ZXx", rest[2]) != NULL;
     *stat = (struct process_stat){
         .zombie = zombie,
+        .stopped = strchr("Tt", rest[2]) != NULL,
         .exiting = zombie || (field[FLAGS] & EXITING),
         .parent = (pid_t)field[PARENT],
         .started = (uint64_t)field[STARTED],

@@ -17,6 +17,7 @@
  * kernel's clock ticks (10 ms as a rule). */
 struct process_stat {
     bool zombie;  /* it has ended; its parent has not waited for it yet */
+    bool stopped; /* by a signal, as Slurm suspends a job; or traced */
     bool exiting; /* its main thread runs only to end, or has ended: the kernel moves it no more */
     pid_t parent;
     uint64_t started;                  /* ticks since boot: with the pid, who it is */

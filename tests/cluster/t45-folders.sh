@@ -61,8 +61,9 @@ t45_a_folder_that_slurm_left_behind_takes_nothing() {
     start first # Slurm makes its folders
     stop first
     folder=$top/job_99999
-    mkdir -p "$top" "$folder"
-    [ "$CLUSTER_CGROUP" = v2 ] || echo 0 >"$folder/cpuset.mems"
+    mkdir -p "$top"
+    mkdir "$folder"
+    [ "$CLUSTER_CGROUP" = v2 ] || { echo 0-1 >"$top/cpuset.cpus" && echo 0 >"$folder/cpuset.mems"; }
     echo 0 >"$folder/cpuset.cpus"
     swapped_jobs
     same "the pool" "$(ctl status --json | jq -r .node.pool)" 0-1
@@ -113,4 +114,57 @@ t45_a_job_that_was_requeued_meanwhile_is_another_one() {
     touch "$CLUSTER/out/b1.stop"
     stop s
     finish jb
+}
+
+# stranger: a step without berth that says, before it does anything else, where the turtle is.
+stranger() {
+    # shellcheck disable=SC2016 # the stranger's own shell
+    timeout 60 srun -Q -n1 bash -c 'while read -r k v; do [ "$k" = Cpus_allowed_list: ] && echo "$1 $v"; done <"/proc/$2/status"
+        exec "$3" s' - turtle "$(cat "$CLUSTER/out/a.0.pid")" "$STAND" >"$CLUSTER/out/seen" 2>&1 &
+    echo $! >"$CLUSTER/out/s.client"
+    running s || fail "the stranger did not start"
+}
+
+seldom_sweeping() {
+    berthd_conf sweep=60s
+    kill -HUP "$(daemon_pid berthd)"
+}
+
+t45_a_stranger_finds_the_core_of_a_suspended_job_free() {
+    seldom_sweeping
+    swapped
+    timeout 10 scontrol suspend "$(job_of b)"
+    stranger
+    soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen"
+    same "the stranger" "$(first_cpus_of s)" 1
+    has "$(ctl status)" "not in berth's care: job $(job_of s) on 1"
+    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "not in berth's care: job $(job_of s) on 1"
+    stop s
+    soon "the pool" 0-1 eval 'ctl status --json | jq -r .node.pool'
+    timeout 10 scontrol resume "$(job_of b)"
+    stop b a
+}
+
+t45_a_stranger_finds_a_core_free_whose_end_nobody_heard_of() {
+    local stepd
+    seldom_sweeping
+    swapped
+    plugin_off # slurmd has no epilog of berth's
+    stepd=$(ps -o ppid= -p "$(cat "$CLUSTER/out/b.0.pid")")
+    kill -KILL $stepd "$(cat "$CLUSTER/out/b.0.pid")"
+    timeout 10 scancel "$(job_of b)"
+    wait "$(cat "$CLUSTER/out/b.client")" || true
+    stranger
+    soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen"
+    same "the stranger" "$(first_cpus_of s)" 1
+    same "failures" "$(ctl status --json | jq .node.failures)" 0
+    plugin_on
+    stop s a
+    berthd_conf # sweeps find that the job is over
+    kill -HUP "$(daemon_pid berthd)"
+}
+
+t45_a_step_without_the_plugin_is_found_before_the_sweep() {
+    seldom_sweeping
+    t45_a_step_without_the_plugin
 }

@@ -93,6 +93,7 @@ unit_programs = \
 	tests/unit/enforce/test_cgroup1 \
 	tests/unit/enforce/test_cgroup2 \
 	tests/unit/enforce/test_enforce \
+	tests/unit/enforce/test_folder_watch \
 	tests/unit/enforce/test_job_watch \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \

@@ -176,6 +176,32 @@ static void test_a_step_from_before_its_job_opted_in(void **state)
     assert_stand(&f->packer.pool, "2 - 0 - - - - -");
 }
 
+/* A job comes to a core that was taken from one of the pool: it counts with its first process. One
+ * that shares a core by Slurm's will counts with its first program. */
+static void test_new_jobs(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_3/step_extern", "0", 0, "");
+    put(f, "job_3", "0", 0, "");
+    strangers_expect_job(&f->packer, 3, true);
+    assert_false(strangers_look(&f->packer));
+    assert_true(strangers_due(&f->packer) > 0);
+    put(f, "job_3/step_extern", "0", 10, "slurmstepd");
+    assert_true(strangers_look(&f->packer));
+    assert_true(strangers_have(&f->packer, (struct wire_step_id){3, UINT32_MAX}));
+    assert_true(strangers_due(&f->packer) < 0);
+    put(f, "job_4/step_extern", "2", 11, "sleep");
+    put(f, "job_4/step_0", "2", 12, "slurmstepd");
+    put(f, "job_4", "2", 0, "");
+    strangers_expect_job(&f->packer, 4, false);
+    assert_false(strangers_look(&f->packer));
+    assert_false(strangers_have(&f->packer, (struct wire_step_id){4, UINT32_MAX}));
+    put(f, "job_4/step_0", "2", 12, "prog");
+    assert_true(strangers_look(&f->packer));
+    assert_true(strangers_have(&f->packer, (struct wire_step_id){4, UINT32_MAX}));
+}
+
 /* Root is told who it is, and so is its owner. */
 static void test_who_is_told(void **state)
 {
@@ -208,6 +234,7 @@ int main(void)
         test(test_a_name_hides_nobody),
         test(test_a_registration_that_is_refused),
         test(test_a_step_from_before_its_job_opted_in),
+        test(test_new_jobs),
         test(test_who_is_told),
     };
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* folders - see folders.h */
+#include "packer/enact/folders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/log.h"
+#include "packer/enforce/folder_watch.h"
+#include "packer/system/process.h"
+
+void folders_watch(struct packer *packer, const struct step *step)
+{
+    static bool said;
+    struct berth_error err;
+
+    if (!packer->folders || (step->state != STEP_PLACED && step->state != STEP_OBSERVED) ||
+        folder_watch_step(packer->folders, &step->body, &err) == 0 || said)
+        return;
+    said = true;
+    log_warn("%s; strangers are found by the sweep", err.text);
+}
+
+/* Does a task of the step run on? It may have ended, or be stopped. */
+static bool runs(const struct packer *packer, const struct step *step)
+{
+    struct process_stat stat;
+
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (process_stat_get(&packer->root, step->body.task[i].pid, &stat) == 0 && !stat.zombie &&
+            !stat.stopped && stat.started == step->body.task[i].started)
+            return true;
+    return false;
+}
+
+/* Have these CPUs been taken from a job of the pool? Else Slurm lets jobs share them. */
+static bool given_away(const struct packer *packer, const struct cpus *cpus)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step_movable(step) && cpus_intersect(cpus, &step->body.job_home) && runs(packer, step))
+        return false;
+    return true;
+}
+
+/* Is the job one that berth looks after, or do its CPUs lie outside of the pool? */
+static bool is_harmless(const struct packer *packer, uint32_t job, const struct cpus *cpus)
+{
+    const struct step *step;
+    struct cpus pool = {0};
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (step_movable(step) && step->request.id.job == job)
+            return true;
+        if (step_movable(step))
+            cpus_or(&pool, &step->body.job_home);
+    }
+    return !cpus_intersect(&pool, cpus);
+}
+
+/* A job is new, or its CPUs have been written. Returns whether all is to be read anew. */
+static bool hear_job(struct packer *packer, const struct folder_event *event)
+{
+    struct cpus cpus;
+    bool taken;
+
+    if (enforce_read_cpus(&packer->root, event->dir, "cpuset.cpus", &cpus, NULL) < 0 ||
+        cpus_empty(&cpus)) /* it has gone; or it will be written */
+        return false;
+    if (registry_job_lives(&packer->steps, event->id.job, false))
+        return false;
+    folder_watch_settle(packer->folders, event->id.job);
+    if (is_harmless(packer, event->id.job, &cpus))
+        return false;
+    taken = given_away(packer, &cpus);
+    strangers_expect_job(packer, event->id.job, taken);
+    return taken;
+}
+
+/* Returns whether all is to be read anew. */
+static bool hear(struct packer *packer, const struct folder_event *event)
+{
+    switch (event->what) {
+    case FOLDER_JOB:
+        return hear_job(packer, event);
+    case FOLDER_STEP:
+        strangers_expect(packer, event->id, false);
+        return false;
+    case FOLDER_GONE:
+        return strangers_have(packer, event->id);
+    default:
+        return true;
+    }
+}
+
+bool folders_turn(struct packer *packer)
+{
+    struct folder_event event;
+    bool anew = false;
+
+    while (packer->folders && folder_watch_next(packer->folders, &event))
+        anew |= hear(packer, &event);
+    return anew ? strangers_read(packer) : strangers_look(packer);
+}
+
+double folders_due(const struct packer *packer)
+{
+    return strangers_due(packer);
+}
