@@ -6,4 +6,4 @@ tests_confined_confined_SOURCES = tests/confined/calls.c tests/confined/confined
 	tests/confined/mounts.c tests/confined/powers.c tests/confined/unit.c tests/confined/unit.h
 tests_confined_confined_LDADD = libpacker.la libwire.la $(SECCOMP_LIBS)
 endif
-dist_noinst_SCRIPTS += tests/confined/run
+dist_noinst_SCRIPTS += tests/confined/run tests/confined/systemd
