@@ -6,7 +6,8 @@ libctl_la_SOURCES += \
 	packer/cli/common/input.c packer/cli/common/input.h \
 	packer/cli/common/options.c packer/cli/common/options.h \
 	packer/cli/common/print.c \
-	packer/cli/common/say.c
+	packer/cli/common/say.c \
+	packer/cli/common/store.c packer/cli/common/store.h
 # plan
 libctl_la_SOURCES += \
 	packer/cli/plan/apps.c packer/cli/plan/apps.h \

@@ -17,6 +17,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/reply.c packer/daemon/reply.h \
 	packer/daemon/requests.c packer/daemon/requests.h \
 	packer/daemon/server.c packer/daemon/server.h \
+	packer/daemon/stored.c packer/daemon/stored.h \
 	packer/daemon/warning.c packer/daemon/warning.h
 
 sbin_PROGRAMS += berthd

@@ -12,6 +12,7 @@
 #include "packer/machine/type.h"
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
+#include "packer/observe/orders.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
 #include "packer/observe/window.h"
@@ -210,6 +211,7 @@ void packer_close(struct packer *packer)
     memory_close(packer);
     enforce_close(&packer->enforce);
     probe_close(packer->probe);
+    orders_close(packer->orders);
     learn_close(packer->learner);
     node_power_close(packer->power);
     replace_close(packer->replace);

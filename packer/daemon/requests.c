@@ -4,6 +4,7 @@
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/render.h"
 #include "packer/daemon/render_sample.h"
+#include "packer/daemon/stored.h"
 
 /* ---- answers about many steps: the node, then step by step ---- */
 
@@ -142,4 +143,7 @@ const struct request_op request_ops[WIRE_OPS] = {
     [WIRE_OP_STATUS] = {.part = tell_status},
     [WIRE_OP_EXPLAIN] = {.part = tell_explanations},
     [WIRE_OP_COUNTERS] = {.part = tell_counters},
+    [WIRE_OP_PROFILES] = {.act = stored_begin, .part = stored_tell},
+    [WIRE_OP_PROFILE_PUT] = {.act = stored_put},
+    [WIRE_OP_PROFILE_FORGET] = {.act = stored_forget, .line = stored_tell_forgotten},
 };

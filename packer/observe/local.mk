@@ -4,6 +4,7 @@ libpacker_la_SOURCES += \
 	packer/observe/classify.c packer/observe/classify.h \
 	packer/observe/known_pairs.c packer/observe/known_pairs.h \
 	packer/observe/learn.c packer/observe/learn.h \
+	packer/observe/orders.c packer/observe/orders.h \
 	packer/observe/probe.c packer/observe/probe.h \
 	packer/observe/reuse.c packer/observe/reuse.h \
 	packer/observe/slowdown.c packer/observe/slowdown.h \

@@ -92,8 +92,11 @@ struct sql_statement *profiles_prepare_rows(struct profiles *store, const char *
                                             const char *order, const struct profile_rows *rows,
                                             struct berth_error *err);
 
+/* The median user as a sample of nobody's; returns as profiles_get_median. */
+int profiles_median_sample(struct profiles *store, const struct profile_query *query,
+                           struct profile_sample *sample, struct berth_error *err);
+
 /* Each writes a row as a line; out is a FILE. Returns 0, or -1: stop. */
-int profiles_export_profile(const struct profile *profile, void *out);
 int profiles_export_sample(const struct profile_sample *sample, void *out);
 int profiles_export_one_pair(const struct profile_pair *pair, void *out);
 int profiles_export_demand(uint32_t uid, const char *key, const struct profile_demand *demand,

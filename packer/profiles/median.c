@@ -16,7 +16,7 @@
 /* One user's best sample. */
 struct voice {
     uint32_t uid;
-    double misses, accesses, cycles;
+    double misses, accesses, cycles, windows, seconds, instructions;
     bool co_run;
 };
 
@@ -29,7 +29,8 @@ struct voices {
 
 /* The newest samples of the users, each user's best first. */
 #define SAMPLES                                                                                    \
-    "SELECT uid, misses, accesses, cycles, co_run, measured_at, line_bytes FROM (SELECT * FROM"    \
+    "SELECT uid, misses, accesses, cycles, co_run, measured_at, line_bytes, windows, seconds, "    \
+    "instructions FROM (SELECT * FROM"                                                             \
     " sample WHERE key = ?1 AND uid <> ?7 AND uid <> 0 AND misses IS NOT NULL"                     \
     " AND (?4 = '' OR machine = ?4) AND measured_at >= ?6 ORDER BY measured_at DESC LIMIT ?8)"     \
     " ORDER BY uid, co_run, shape = ?2 DESC, geometry = ?3 DESC, measured_at DESC"
@@ -49,8 +50,14 @@ static int read_voices(struct profiles *store, const struct profile_query *query
 
         if (voices->n && voices->voice[voices->n - 1].uid == uid)
             continue;
-        voices->voice[voices->n++] = (struct voice){uid, sql_double(row, 1), sql_double(row, 2),
-                                                    sql_double(row, 3), sql_int(row, 4) != 0};
+        voices->voice[voices->n++] = (struct voice){.uid = uid,
+                                                    .misses = sql_double(row, 1),
+                                                    .accesses = sql_double(row, 2),
+                                                    .cycles = sql_double(row, 3),
+                                                    .co_run = sql_int(row, 4) != 0,
+                                                    .windows = sql_double(row, 7),
+                                                    .seconds = sql_double(row, 8),
+                                                    .instructions = sql_double(row, 9)};
         if (sql_int(row, 5) > voices->newest)
             voices->newest = sql_int(row, 5);
         voices->line_bytes = (unsigned)sql_int(row, 6);
@@ -98,14 +105,51 @@ static double median(const struct voices *voices, size_t offset)
     return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
 
+/* Reads the voices where they are enough: 1, 0 they are not, -1 and err. */
+static int gather(struct profiles *store, const struct profile_query *query, struct voices *voices,
+                  struct berth_error *err)
+{
+    int rc = profiles_readable(store, err);
+
+    *voices = (struct voices){0};
+    if (rc != 1)
+        return rc;
+    return read_voices(store, query, voices, err) < 0 ? -1 : voices->n >= PROFILE_MEDIAN_LEAST;
+}
+
+int profiles_median_sample(struct profiles *store, const struct profile_query *query,
+                           struct profile_sample *sample, struct berth_error *err)
+{
+    struct voices voices;
+    int rc = gather(store, query, &voices, err);
+
+    if (rc != 1)
+        return rc;
+    profile_sample_init(sample);
+    sample->uid = PROFILE_NOBODY;
+    sample->co_run = !prefer_solo(&voices);
+    sample->runs = voices.n;
+    sample->measured_at = voices.newest;
+    for (size_t i = 0; i < voices.n; i++) {
+        sample->windows += voices.voice[i].windows;
+        sample->seconds += voices.voice[i].seconds;
+        sample->instructions += voices.voice[i].instructions;
+    }
+    sample->rate[PROFILE_MISSES].mean = median(&voices, offsetof(struct voice, misses));
+    sample->rate[PROFILE_ACCESSES].mean = median(&voices, offsetof(struct voice, accesses));
+    sample->rate[PROFILE_CYCLES].mean = median(&voices, offsetof(struct voice, cycles));
+    snprintf(sample->key, sizeof(sample->key), "%s", query->key);
+    snprintf(sample->machine, sizeof(sample->machine), "%s", query->machine ? query->machine : "");
+    snprintf(sample->source, sizeof(sample->source), "median of %zu users", voices.n);
+    return 1;
+}
+
 int profiles_get_median(struct profiles *store, const struct profile_query *query,
                         struct profile *profile, struct berth_error *err)
 {
-    struct voices voices = {0};
-    int rc = profiles_readable(store, err);
+    struct voices voices;
+    int rc = gather(store, query, &voices, err);
 
-    if (rc == 1)
-        rc = read_voices(store, query, &voices, err) < 0 ? -1 : voices.n >= PROFILE_MEDIAN_LEAST;
     if (rc != 1)
         return rc;
     memset(profile, 0, sizeof(*profile));

@@ -12,6 +12,7 @@ enum table { TABLE_PROFILE, TABLE_SAMPLE, TABLE_PAIR, TABLE_DEMAND, TABLES };
 
 struct page {
     FILE *out;
+    const char *key;
     uint32_t asker;
     int64_t seen, written;
 };
@@ -60,9 +61,13 @@ static int take_demand(uint32_t uid, const char *key, const struct profile_deman
 static int read_table(struct profiles *store, enum table table, uint32_t uid, int64_t skip,
                       size_t most, struct page *page, struct berth_error *err)
 {
-    const struct profile_rows rows = {.uid = &uid, .most = (int64_t)most, .skip = skip};
-    const struct profile_pairs_query pairs = {
-        .which = PROFILE_PAIRS_OF, .uid = uid, .most = most, .skip = (size_t)skip};
+    const struct profile_rows rows = {
+        .key = page->key, .uid = &uid, .most = (int64_t)most, .skip = skip};
+    const struct profile_pairs_query pairs = {.key = page->key,
+                                              .which = PROFILE_PAIRS_OF,
+                                              .uid = uid,
+                                              .most = most,
+                                              .skip = (size_t)skip};
 
     switch (table) {
     case TABLE_PROFILE:
@@ -76,12 +81,12 @@ static int read_table(struct profiles *store, enum table table, uint32_t uid, in
     }
 }
 
-int profiles_page(struct profiles *store, uint32_t uid, uint64_t *at, size_t most, FILE *out,
-                  struct berth_error *err)
+int profiles_page(struct profiles *store, uint32_t uid, const char *key, uint64_t *at, size_t most,
+                  FILE *out, struct berth_error *err)
 {
     uint64_t part = *at >> SKIP_BITS;
     int64_t skip = (int64_t)(*at & UINT32_MAX);
-    struct page page = {.out = out, .asker = uid};
+    struct page page = {.out = out, .key = key, .asker = uid};
 
     for (; part < PASSES * TABLES && page.written == 0; page.seen = 0) {
         uint32_t owner = part % PASSES ? PROFILE_EVERYBODY : uid;
@@ -98,4 +103,15 @@ int profiles_page(struct profiles *store, uint32_t uid, uint64_t *at, size_t mos
     }
     *at = part << SKIP_BITS | (uint64_t)skip;
     return (int)page.written;
+}
+
+int profiles_export_median(struct profiles *store, const struct profile_query *query, FILE *out,
+                           struct berth_error *err)
+{
+    struct profile_sample sample;
+    int rc = profiles_median_sample(store, query, &sample, err);
+
+    if (rc == 1 && profiles_export_sample(&sample, out) < 0)
+        return berth_no_memory(err);
+    return rc;
 }

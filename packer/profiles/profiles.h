@@ -265,12 +265,17 @@ int profiles_each_demand(struct profiles *store, const char *key,
                                       void *),
                          void *arg, struct berth_error *err);
 
-/* Writes a page of what the store holds for a user, his own rows and root's, as JSON lines,
- * appended to out. `*at` is 0 for the first page, and what the last one left for the next. No row
- * is locked between two pages: one that comes or goes meanwhile may be missed. Returns the rows
- * written, 0 at the end, -1 and err. */
-int profiles_page(struct profiles *store, uint32_t uid, uint64_t *at, size_t most, FILE *out,
-                  struct berth_error *err);
+/* Writes a page of what the store holds for a user of the key (NULL: all), his rows and root's, as
+ * JSON lines, appended to out. `*at` is 0 for the first page, and what the last one left for the
+ * next. No row is locked between two pages: one that comes or goes meanwhile may be missed. Returns
+ * the rows written, 0 at the end, -1 and err. */
+int profiles_page(struct profiles *store, uint32_t uid, const char *key, uint64_t *at, size_t most,
+                  FILE *out, struct berth_error *err);
+
+/* Writes the median of what others' runs of the program were counted to do, as a line of a sample
+ * of PROFILE_NOBODY. Returns as profiles_get_median. */
+int profiles_export_median(struct profiles *store, const struct profile_query *query, FILE *out,
+                           struct berth_error *err);
 
 /* ---- writing ---- */
 
@@ -335,6 +340,9 @@ int profiles_export(struct profiles *store, const char *key, FILE *out, struct b
 /* Those of pairs only. */
 int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
                           struct berth_error *err);
+
+/* Writes one as such a line; out is a FILE. Returns 0, or -1. */
+int profiles_export_profile(const struct profile *profile, void *out);
 
 /* Takes in such lines, for a user: each is his own, and one that names another user is wrong. What
  * root (uid 0) takes in stays whose the line says, and counts for all where it says nothing. A row

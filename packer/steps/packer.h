@@ -29,6 +29,7 @@ struct packer {
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
     struct learner *learner;     /* NULL: nothing is learned */
+    struct orders *orders;       /* NULL: no user has put anything into the store yet */
     struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
     struct probe *probe;         /* NULL: no interference probe */
     bool probing;                /* one is under way */

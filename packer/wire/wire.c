@@ -15,8 +15,9 @@ const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pai
                                                      "animal", "missrate",  "contend"};
 const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
 const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
-static const char *const op_name[WIRE_OPS] = {"register", "end",      "job_end", "status",
-                                              "explain",  "counters", "release"};
+static const char *const op_name[WIRE_OPS] = {"register",    "end",           "job_end", "status",
+                                              "explain",     "counters",      "release", "profiles",
+                                              "profile_put", "profile_forget"};
 
 bool wire_tag_valid(const char *tag)
 {
@@ -116,6 +117,12 @@ static const struct json_field release_fields[] = {
     JSON_END,
 };
 
+static const struct json_field profile_fields[] = {
+    FIELD(profile, replace, OPTIONAL),
+    FIELD(profile, samples, OPTIONAL),
+    JSON_END,
+};
+
 static const struct json_field answer_fields[] = {
     FIELD(answer, ok, REQUIRED),
     FIELD(answer, managed, OPTIONAL),
@@ -179,6 +186,20 @@ static void encode_release(struct json_object *object, const struct wire_release
     json_add_bool(object, "end", release->end);
 }
 
+static void encode_profile(struct json_object *object, const struct wire_profile *profile)
+{
+    if (profile->key)
+        json_add_text(object, "key", profile->key);
+    if (profile->row)
+        json_object_object_add(object, "row", json_parse(profile->row, strlen(profile->row), NULL));
+    json_write(object, profile_fields, profile);
+}
+
+static bool is_profile(enum wire_op op)
+{
+    return op == WIRE_OP_PROFILES || op == WIRE_OP_PROFILE_PUT || op == WIRE_OP_PROFILE_FORGET;
+}
+
 char *wire_request_encode(const struct wire_request *request)
 {
     struct json_object *object = json_object_new_object();
@@ -191,6 +212,8 @@ char *wire_request_encode(const struct wire_request *request)
         json_write(object, end_fields, &request->end);
     else if (request->op == WIRE_OP_RELEASE)
         encode_release(object, &request->release);
+    else if (is_profile(request->op))
+        encode_profile(object, &request->profile);
     else if (request->op == WIRE_OP_JOB_END)
         json_add_u64(object, "job", request->id.job);
     else if (request->op == WIRE_OP_EXPLAIN)
@@ -340,6 +363,39 @@ static int decode_release(struct json_object *object, struct wire_release *relea
     return 0;
 }
 
+/* Reads a text that may be long. Returns 0, with *text NULL where there is none, or -1 and err. */
+static int decode_text(struct json_object *object, const char *key, char **text,
+                       struct berth_error *err)
+{
+    struct json_object *value = json_object_object_get(object, key);
+
+    if (!value)
+        return 0;
+    if (!json_object_is_type(value, json_type_string))
+        return berth_error_set(err, "%s: string expected", key);
+    *text = strdup(json_text(value));
+    return *text ? 0 : berth_no_memory(err);
+}
+
+static int decode_profile(struct json_object *object, bool put, struct wire_profile *profile,
+                          struct berth_error *err)
+{
+    struct json_object *row = NULL;
+
+    *profile = (struct wire_profile){0};
+    if (json_read(object, profile_fields, profile, err) < 0 ||
+        (put && json_get_object(object, "row", JSON_REQUIRED, &row, err) < 0) ||
+        decode_text(object, "key", &profile->key, err) < 0)
+        return -1;
+    if (!put)
+        return 0;
+    profile->row = strdup(json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN));
+    if (profile->row)
+        return 0;
+    free(profile->key);
+    return berth_no_memory(err);
+}
+
 /* Parse a line, which must be an object of our version. */
 static struct json_object *decode_line(const char *line, size_t length, struct berth_error *err)
 {
@@ -377,6 +433,10 @@ static int decode_body(struct json_object *object, struct wire_request *request,
         return decode_id(object, &request->id, err);
     case WIRE_OP_RELEASE:
         return decode_release(object, &request->release, err);
+    case WIRE_OP_PROFILES:
+    case WIRE_OP_PROFILE_PUT:
+    case WIRE_OP_PROFILE_FORGET:
+        return decode_profile(object, request->op == WIRE_OP_PROFILE_PUT, &request->profile, err);
     default:
         return 0;
     }
@@ -400,6 +460,11 @@ int wire_request_decode(const char *line, size_t length, struct wire_request *re
 
 void wire_request_clear(struct wire_request *request)
 {
+    if (is_profile(request->op)) {
+        free(request->profile.key);
+        free(request->profile.row);
+        request->profile = (struct wire_profile){0};
+    }
     if (request->op == WIRE_OP_REGISTER) {
         free(request->reg.task);
         free(request->reg.kept);

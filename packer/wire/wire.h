@@ -82,6 +82,9 @@ enum wire_op {
     WIRE_OP_EXPLAIN,  /* berthctl: everything about one job's steps, or one step */
     WIRE_OP_COUNTERS, /* berthctl: what every step has counted until now */
     WIRE_OP_RELEASE,  /* berthctl: steps go home and are left alone, or no more so (root) */
+    WIRE_OP_PROFILES, /* berthctl: what the profile store holds for who asks */
+    WIRE_OP_PROFILE_PUT,    /* berthctl: a row of the profile store, of who says so */
+    WIRE_OP_PROFILE_FORGET, /* berthctl: rows of who says so are forgotten */
     WIRE_OPS
 };
 
@@ -144,9 +147,17 @@ struct wire_release {
     bool end;               /* of all that was released: new steps are placed again */
 };
 
+struct wire_profile {
+    char *key;    /* PROFILES, PROFILE_FORGET: of this key only; NULL: of all */
+    char *row;    /* PROFILE_PUT: a line as berthctl profile export writes them */
+    bool replace; /* PROFILE_PUT: also what is newer */
+    bool samples; /* PROFILE_FORGET: only what was counted */
+};
+
 struct wire_request {
     enum wire_op op;
     union {
+        struct wire_profile profile;
         struct wire_register reg;
         struct wire_end end;
         struct wire_release release;

@@ -28,6 +28,10 @@ static const char *const request_seeds[] = {
     "{\"version\":1,\"op\":\"release\",\"job\":1,\"step\":0,\"end\":false}\n",
     "{\"version\":1,\"op\":\"release\",\"end\":true}\n",
     "{\"version\":1,\"op\":\"counters\"}\n",
+    "{\"version\":1,\"op\":\"profiles\",\"key\":\"tag:a\"}\n",
+    "{\"version\":1,\"op\":\"profile_put\",\"row\":{\"version\":1,\"kind\":\"demand\"},"
+    "\"replace\":true}\n",
+    "{\"version\":1,\"op\":\"profile_forget\",\"samples\":true}\n",
     "{\"version\":1,\"op\":\"explain\",\"job\":4711,\"step\":3}\n",
     NULL};
 

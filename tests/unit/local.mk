@@ -77,6 +77,7 @@ unit_programs = \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \
 	tests/unit/daemon/test_server \
+	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
 	tests/unit/enact/test_enact \
 	tests/unit/enact/test_memory_follow \

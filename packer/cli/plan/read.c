@@ -221,8 +221,7 @@ static void add_own_pairs(struct ctl_plan *plan, struct json_object *workload)
         return;
     machine_type(plan->topo, &root, type, sizeof(type));
     rootfs_close(&root);
-    if (!type[0] ||
-        ctl_stored_read_store(workload, &plan->apps, conf.profile_db, type, &added, &err) < 0)
+    if (!type[0] || ctl_stored_read_store(workload, &plan->apps, &conf, type, &added, &err) < 0)
         return;
     if (added > 0)
         ctl_plan_note(plan, "%zu pairs of these programs were measured here (berthctl pairs)",

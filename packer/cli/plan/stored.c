@@ -11,6 +11,7 @@
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
+#include "packer/cli/common/store.h"
 #include "packer/profiles/profiles.h"
 
 /* One for "observed", and when it was measured. */
@@ -213,17 +214,17 @@ int ctl_stored_read_file(struct json_object *workload, const struct ctl_apps *ap
 }
 
 int ctl_stored_read_store(struct json_object *workload, const struct ctl_apps *apps,
-                          const char *path, const char *type, size_t *added,
+                          const struct conf *conf, const char *type, size_t *added,
                           struct berth_error *err)
 {
     struct search search = {.workload = workload, .apps = apps};
     const struct profile_pairs_query query = {.machine = type};
-    struct profiles *store;
-    int rc = profiles_open(&store, path, false, err);
+    struct ctl_store store;
+    int rc = ctl_store_open(&store, conf, NULL, NULL, false, err);
 
     if (rc == 0) {
-        rc = profiles_each_pair(store, &query, keep, &search, err);
-        profiles_close(store);
+        rc = profiles_each_pair(store.rows, &query, keep, &search, err);
+        ctl_store_close(&store);
     }
     return end_search(&search, rc, added);
 }

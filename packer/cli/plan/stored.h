@@ -9,6 +9,7 @@
 
 #include "packer/base/error.h"
 #include "packer/cli/plan/apps.h"
+#include "packer/conf/conf.h"
 
 /* Adds to workload["observed"] the pairs of which all programs are among the apps, in front of what
  * is there, the oldest first. A program is the app whose "key" it has, whose "tag" is its tag, or
@@ -18,9 +19,10 @@
 int ctl_stored_read_file(struct json_object *workload, const struct ctl_apps *apps,
                          const char *path, size_t *added, struct berth_error *err);
 
-/* The same from the profile store at `path`, of machines of that type. */
+/* The same from the profile store of the configuration, as far as we may see it, of machines of
+ * that type. */
 int ctl_stored_read_store(struct json_object *workload, const struct ctl_apps *apps,
-                          const char *path, const char *type, size_t *added,
+                          const struct conf *conf, const char *type, size_t *added,
                           struct berth_error *err);
 
 #endif

@@ -67,6 +67,7 @@ static const struct ctl_option option_rows[] = {
      CTL_COUNT(struct profile_args, sample, "a number", 1, SAMPLE_MAX)},
     {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",
      CTL_TEXT(struct profile_args, db)},
+    CTL_OPTION_SOCKET(struct profile_args),
     {"topology", 0, "T", "simulate the caches of an hwloc XML file or a synthetic machine",
      CTL_TEXT(struct profile_args, topology)},
     {"llc", 0, "BYTES:WAYS:LINE", "simulate this last-level cache, e.g. 32M:16:64",

@@ -13,6 +13,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/common/store.h"
 #include "packer/cli/profile/pair_predict.h"
 #include "packer/cli/profile/profile.h"
 
@@ -20,9 +21,10 @@
 
 /* What was asked, and where the answer is gathered: the store is closed before it is printed. */
 struct pairs_verb {
-    const char *db, *import; /* NULL: not given */
+    const char *db, *socket, *import; /* NULL: not given */
     bool json, export, replace;
-    struct profiles *store;
+    struct ctl_store access;
+    struct profiles *store; /* access.rows */
     FILE *out;
     struct json_object *list; /* NULL: a table */
 };
@@ -31,6 +33,7 @@ static const struct ctl_option option_rows[] = {
     {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",
      CTL_TEXT(struct pairs_verb, db)},
     {"store", 0, "FILE", "the same", CTL_TEXT(struct pairs_verb, db)},
+    CTL_OPTION_SOCKET(struct pairs_verb),
     {"export", 0, NULL, "JSON lines, which --import, berthctl profile import and plan --pairs take",
      CTL_FLAG(struct pairs_verb, export)},
     {"import", 0, "FILE", "take in such lines (- is stdin): all of them or, if one is wrong, none",
@@ -199,7 +202,7 @@ static int import(struct pairs_verb *verb)
 
     if (!text)
         return ctl_fail("pairs", "%s: %s", ctl_input_name(verb->import), err.text);
-    rc = profiles_import(verb->store, geteuid(), text, length, verb->replace, &imported, &err);
+    rc = ctl_store_import(&verb->access, text, length, verb->replace, &imported, &err);
     free(text);
     if (rc < 0 && strncmp(err.text, "line ", 5) == 0)
         return ctl_fail("pairs", "%s: %s", ctl_input_name(verb->import), err.text);
@@ -240,12 +243,13 @@ static int run(struct pairs_verb *verb, const char *program)
     int rc;
 
     if (ctl_conf(NULL, &conf, &err) < 0 ||
-        profiles_open(&verb->store, verb->db ? verb->db : conf.profile_db, verb->import != NULL,
-                      &err) < 0)
+        ctl_store_open(&verb->access, &conf, verb->db, verb->socket, verb->import != NULL, &err) <
+            0)
         return ctl_fail("pairs", "%s", err.text);
+    verb->store = verb->access.rows;
     verb->out = open_memstream(&text, &length);
     rc = !verb->out ? ctl_fail("pairs", "%m") : verb->import ? import(verb) : show(verb, program);
-    profiles_close(verb->store);
+    ctl_store_close(&verb->access);
     json_object_put(verb->list);
     if (verb->out && fclose(verb->out) != 0 && rc == 0)
         rc = ctl_fail("pairs", "%m");

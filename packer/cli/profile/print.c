@@ -178,6 +178,7 @@ struct line {
     int64_t measured_at;
     uint64_t runs;
     const char *key, *shape, *geometry, *machine;
+    uint32_t uid;
 };
 
 static void put_row(const struct line *line, FILE *out)
@@ -196,6 +197,8 @@ static void put_row(const struct line *line, FILE *out)
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]) && used < sizeof(text); i++)
         if (more[i][0])
             used += (size_t)snprintf(text + used, sizeof(text) - used, ", %s", more[i]);
+    if (line->uid != PROFILE_EVERYBODY && line->uid != PROFILE_NOBODY && used < sizeof(text))
+        snprintf(text + used, sizeof(text) - used, ", user %u", line->uid);
     ctl_put_line(out, text, ctl_columns());
 }
 
@@ -211,7 +214,8 @@ void profile_list_line(const struct profile *profile, double devil_miss_pmi, FIL
                               .key = profile->key,
                               .shape = profile->shape,
                               .geometry = profile->geometry,
-                              .machine = profile->machine};
+                              .machine = profile->machine,
+                              .uid = profile->uid};
 
     put_row(&line, out);
 }
@@ -228,7 +232,8 @@ void profile_list_sample(const struct profile_sample *sample, double devil_miss_
                               .key = sample->key,
                               .shape = sample->shape,
                               .geometry = sample->geometry,
-                              .machine = sample->machine};
+                              .machine = sample->machine,
+                              .uid = sample->uid};
 
     put_row(&line, out);
 }
@@ -269,6 +274,13 @@ static void add_machine(struct json_object *object, const char *type, uint64_t l
     json_add_text(object, "machine_type", type[0] ? type : NULL);
 }
 
+/* Adds whose the row is; null where that is not known. */
+static void add_owner(struct json_object *object, uint32_t uid)
+{
+    json_object_object_add(object, "uid",
+                           uid == PROFILE_NOBODY ? NULL : json_object_new_uint64(uid));
+}
+
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi)
 {
     struct json_object *object =
@@ -295,6 +307,7 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
     json_add_text(object, "source", profile->source);
     add_machine(object, profile->machine, profile->llc_bytes, profile->llc_ways,
                 profile->line_bytes);
+    add_owner(object, profile->uid);
     return object;
 }
 
@@ -319,5 +332,6 @@ struct json_object *profile_sample_json(const struct profile_sample *sample, dou
     json_add_u64(object, "measured_at", (uint64_t)sample->measured_at);
     json_add_text(object, "source", sample->source);
     add_machine(object, sample->machine, sample->llc_bytes, 0, sample->line_bytes);
+    add_owner(object, sample->uid);
     return object;
 }

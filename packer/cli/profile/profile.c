@@ -32,6 +32,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/store.h"
 #include "packer/machine/topo.h"
 #include "packer/machine/type.h"
 #include "packer/trace/cachesim.h"
@@ -396,15 +397,72 @@ static void add_nodes(struct json_object *object, const struct memory_nodes *mem
     json_object_object_add(object, "node_share", shares);
 }
 
+/* Where the profile goes: the store, or a file of ours where we may write no store and no berthd
+ * takes it for us. */
+#define LEFT_IN "berth-profile.jsonl"
+struct target {
+    struct ctl_store store;
+    FILE *file; /* NULL: the store */
+};
+
+static int open_target(struct target *target, const struct profile_args *args,
+                       const struct conf *conf, struct berth_error *err)
+{
+    *target = (struct target){.file = NULL};
+    if (ctl_store_open(&target->store, conf, args->db, args->socket, true, err) == 0)
+        return 0;
+    if (args->db || args->socket || geteuid() == 0)
+        return -1;
+    target->file = fopen(LEFT_IN, "ae");
+    if (!target->file)
+        return -1;
+    fprintf(stderr,
+            "berthctl: profile: %s: it will be in " LEFT_IN ", for 'berthctl profile import'\n",
+            err->text);
+    return 0;
+}
+
+static void close_target(struct target *target)
+{
+    ctl_store_close(&target->store);
+    if (target->file)
+        fclose(target->file);
+}
+
+static int put_profile(struct target *target, const struct profile *profile,
+                       struct berth_error *err)
+{
+    struct profiles_imported imported;
+    char *line = NULL;
+    size_t length;
+    FILE *out;
+    int rc;
+
+    if (target->file)
+        return profiles_export_profile(profile, target->file) < 0 || fflush(target->file) != 0
+                   ? berth_error_set(err, LEFT_IN ": %s", strerror(errno))
+                   : 0;
+    out = open_memstream(&line, &length);
+    if (!out)
+        return berth_no_memory(err);
+    rc = profiles_export_profile(profile, out);
+    if (fclose(out) != 0 || rc < 0)
+        rc = berth_no_memory(err);
+    else
+        rc = ctl_store_import(&target->store, line, length, true, &imported, err);
+    free(line);
+    return rc;
+}
+
 /* Stores the profile and shows it, also when it cannot be stored, for it took a while to measure.
  */
-static int finish(const struct profile_args *args, const struct conf *conf, struct profiles *store,
+static int finish(const struct profile_args *args, const struct conf *conf, struct target *target,
                   const struct profile *profile, const struct tracer_result *result,
                   const struct tracer_time *timed)
 {
     struct json_object *object;
     struct berth_error err;
-    int stored = profiles_put(store, profile, &err), rc = 0;
+    int stored = put_profile(target, profile, &err), rc = 0;
 
     if (args->json) {
         object = profile_json(profile, conf->devil_miss_pmi);
@@ -427,7 +485,7 @@ static int run(const struct profile_args *args)
     struct tracer_result result;
     struct tracer_time timed = {0};
     struct cachesim_geometry geometry;
-    struct profiles *store = NULL;
+    struct target target;
     struct berth_error err;
     struct conf conf;
     char path[PATH_MAX];
@@ -437,14 +495,14 @@ static int run(const struct profile_args *args)
         make_key(args, path, profile.key, &err) < 0 ||
         read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
                       profile.machine, &err) < 0 ||
-        profiles_open(&store, args->db ? args->db : conf.profile_db, true, &err) < 0)
+        open_target(&target, args, &conf, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
     profile.uid = geteuid();
     snprintf(profile.command, sizeof(profile.command), "%.*s", PROFILE_COMMAND_MAX - 1, path);
     wire_args_shape(INT_MAX, args->command, profile.shape);
     if (measure(args, path, &geometry, &profile, &result, &timed) == 0)
-        rc = finish(args, &conf, store, &profile, &result, &timed);
-    profiles_close(store);
+        rc = finish(args, &conf, &target, &profile, &result, &timed);
+    close_target(&target);
     return rc;
 }
 

@@ -13,10 +13,10 @@
 
 /* Says what is to be profiled, and how. */
 struct profile_args {
-    const char *tag, *db, *topology; /* NULL: not given */
-    uint64_t limit, skip;            /* references; UINT64_MAX: no limit */
-    uint64_t seconds;                /* 0: no limit */
-    uint64_t sample;                 /* one LLC set of so many is simulated */
+    const char *tag, *db, *socket, *topology; /* NULL: not given */
+    uint64_t limit, skip;                     /* references; UINT64_MAX: no limit */
+    uint64_t seconds;                         /* 0: no limit */
+    uint64_t sample;                          /* one LLC set of so many is simulated */
     bool skip_given, force, progress, json, no_timing;
     uint64_t llc_bytes; /* 0: not given */
     unsigned llc_ways, line_bytes;

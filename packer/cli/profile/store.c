@@ -162,7 +162,7 @@ static int forget_keys(struct profile_verb *verb)
     for (int i = 0; i < verb->nargs && rc == 0; i++)
         rc = profile_verb_key(verb, verb->arg[i], key[i]);
     for (int i = 0; i < verb->nargs && rc == 0; i++) {
-        n = profiles_forget(verb->store, NULL, key[i], verb->samples, &err);
+        n = ctl_store_forget(&verb->access, key[i], verb->samples, &err);
         rc = n < 0 ? ctl_fail("profile", "%s", err.text) : 0;
         rows += n;
     }
@@ -177,9 +177,30 @@ static int forget(struct profile_verb *verb)
 
     if (verb->nargs)
         return forget_keys(verb);
-    rows = verb->all ? profiles_forget(verb->store, NULL, NULL, verb->samples, &err)
+    if (!verb->all && ctl_store_is_asked(&verb->access))
+        return ctl_fail("profile", "--older: only root forgets what is old, of all users");
+    rows = verb->all ? ctl_store_forget(&verb->access, NULL, verb->samples, &err)
                      : profiles_age(verb->store, verb->older_days, &err);
     return rows < 0 ? ctl_fail("profile", "%s", err.text) : say_forgotten(verb, rows);
+}
+
+static int put_demand(struct profile_verb *verb, const char *key,
+                      const struct profile_demand *demand)
+{
+    struct json_object *row = json_object_new_object();
+    struct profiles_imported imported;
+    struct berth_error err;
+    const char *text;
+    int rc;
+
+    json_object_object_add(row, "version", json_object_new_int(1));
+    json_object_object_add(row, "kind", json_object_new_string("demand"));
+    json_object_object_add(row, "key", json_object_new_string(key));
+    json_object_object_add(row, "demand", profile_demand_json(demand));
+    text = json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN);
+    rc = ctl_store_import(&verb->access, text, strlen(text), true, &imported, &err);
+    json_object_put(row);
+    return rc < 0 ? ctl_fail("profile", "%s", err.text) : 0;
 }
 
 /* Stores what the program asks of memory, measured elsewhere, beside its profile. */
@@ -199,8 +220,7 @@ static int take_demand(struct profile_verb *verb)
     json_object_put(object);
     if (!demand)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);
-    if (profiles_put_demand(verb->store, geteuid(), key, demand, &err) < 0)
-        rc = ctl_fail("profile", "%s", err.text);
+    rc = put_demand(verb, key, demand);
     profile_demand_free(demand);
     return rc;
 }
@@ -210,6 +230,7 @@ static int take_demand(struct profile_verb *verb)
 #define SHARED_ROWS                                                                                \
     {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",                     \
      CTL_TEXT(struct profile_verb, db)},                                                           \
+        CTL_OPTION_SOCKET(struct profile_verb),                                                    \
     {                                                                                              \
         "json", 0, NULL, "JSON on stdout", CTL_FLAG(struct profile_verb, json)                     \
     }
@@ -308,12 +329,13 @@ static int run(struct profile_verb *verb, size_t which)
     int rc;
 
     if (ctl_conf(NULL, &verb->conf, &err) < 0 ||
-        profiles_open(&verb->store, verb->db ? verb->db : verb->conf.profile_db,
-                      verbs[which].writes, &err) < 0)
+        ctl_store_open(&verb->access, &verb->conf, verb->db, verb->socket, verbs[which].writes,
+                       &err) < 0)
         return ctl_fail("profile", "%s", err.text);
+    verb->store = verb->access.rows;
     verb->out = open_memstream(&text, &length);
     rc = verb->out ? verbs[which].run(verb) : ctl_fail("profile", "%m");
-    profiles_close(verb->store);
+    ctl_store_close(&verb->access);
     if (verb->out && fclose(verb->out) != 0)
         rc = ctl_fail("profile", "%m");
     if (rc == 0)

@@ -8,19 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "packer/cli/common/store.h"
 #include "packer/cli/profile/profile.h"
 #include "packer/conf/conf.h"
 #include "packer/profiles/profiles.h"
 
 /* Holds what one of the verbs was asked, and where its output goes. */
 struct profile_verb {
-    const char *db, *output; /* NULL: not given */
+    const char *db, *socket, *output; /* NULL: not given */
     bool json, replace, samples, all;
     uint64_t older_days; /* 0: not given */
     int nargs;           /* what follows the options */
     char **arg;
     struct conf conf;
-    struct profiles *store;
+    struct ctl_store access;
+    struct profiles *store; /* access.rows */
     FILE *out; /* memory, printed when the store is closed: a pager that is read slowly must not
                   keep writers waiting */
 };

@@ -85,7 +85,7 @@ int profile_verb_import(struct profile_verb *verb)
 
     if (!text)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);
-    rc = profiles_import(verb->store, geteuid(), text, length, verb->replace, &imported, &err);
+    rc = ctl_store_import(&verb->access, text, length, verb->replace, &imported, &err);
     free(text);
     if (rc < 0 && strncmp(err.text, "line ", 5) == 0)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);

@@ -213,7 +213,7 @@ static char *pages_of(struct profiles *store, uint32_t uid, size_t most)
     FILE *out = open_memstream(&text, &size);
     int rows;
 
-    while ((rows = profiles_page(store, uid, &at, most, out, &err)) > 0)
+    while ((rows = profiles_page(store, uid, NULL, &at, most, out, &err)) > 0)
         assert_true((size_t)rows <= most * 2);
     if (rows < 0)
         fail_msg("%s", err.text);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store - see store.h. What berthd tells is put into a store of our own, in a folder that goes with
+ * us: then all verbs read one thing. */
+#include "packer/cli/common/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/json.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/wire/wire_client.h"
+
+#define DEADLINE_S 30
+#define AGAIN_US 100000 /* before a row is offered again that berthd has no room for */
+#define AGAIN_TIMES 300
+
+bool ctl_store_is_asked(const struct ctl_store *store)
+{
+    return store->folder[0] != '\0';
+}
+
+/* ---- one question ---- */
+
+/* Takes over one line of an answer: rows go to `out`, a number of rows to *forgotten. Returns 1
+ * when more follow, 0 when that was the last, -1 and err. */
+static int take(struct json_object *line, FILE *out, int *forgotten, struct berth_error *err)
+{
+    struct json_object *row = ctl_object(line, "row");
+
+    if (!ctl_true(line, "ok") || ctl_object(line, "failed"))
+        return berth_error_set(err, "%.400s",
+                               ctl_text(line, ctl_true(line, "ok") ? "failed" : "error"));
+    if (row && out)
+        fprintf(out, "%s\n",
+                json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN |
+                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (forgotten && ctl_object(line, "forgotten"))
+        *forgotten = json_object_get_int(ctl_object(line, "forgotten"));
+    return ctl_true(line, "more");
+}
+
+static int gather(struct wire_client *client, const char *path, FILE *out, int *forgotten,
+                  struct berth_error *err)
+{
+    int more = 1;
+
+    while (more == 1) {
+        const char *text;
+        ssize_t length = wire_client_receive(client, &text);
+        struct json_object *line;
+
+        if (length < 0)
+            return berth_error_set(err, "no whole answer at %s: %s", path, strerror(errno));
+        line = json_parse(text, (size_t)length, err);
+        if (!line)
+            return -1;
+        more = take(line, out, forgotten, err);
+        json_object_put(line);
+    }
+    return more;
+}
+
+static int ask(const struct ctl_store *store, const struct wire_request *request, FILE *out,
+               int *forgotten, struct berth_error *err)
+{
+    struct wire_client *client = wire_client_open(store->socket, DEADLINE_S);
+    char *question = wire_request_encode(request);
+    int rc = -1;
+
+    if (!client)
+        berth_error_set(err, "no answer at %s: %s", store->socket, strerror(errno));
+    else if (!question || wire_client_send(client, question) < 0)
+        berth_error_set(err, "cannot ask at %s: %s", store->socket, strerror(errno));
+    else
+        rc = gather(client, store->socket, out, forgotten, err);
+    free(question);
+    wire_client_close(client);
+    return rc;
+}
+
+/* ---- the copy ---- */
+
+static int make_copy(struct ctl_store *store, struct berth_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[sizeof(store->folder) + 16];
+
+    if (!folder || strlen(folder) > sizeof(store->folder) - 20)
+        folder = "/tmp";
+    snprintf(store->folder, sizeof(store->folder), "%s/berthctl.XXXXXX", folder);
+    if (!mkdtemp(store->folder)) {
+        berth_error_set(err, "%s: %s", store->folder, strerror(errno));
+        store->folder[0] = '\0';
+        return -1;
+    }
+    snprintf(path, sizeof(path), "%s/rows.db", store->folder);
+    return profiles_open(&store->rows, path, true, err);
+}
+
+/* Adds to the copy what berthd tells of the key (NULL: of all). */
+static int fetch(const struct ctl_store *store, const char *key, struct berth_error *err)
+{
+    const struct wire_request request = {.op = WIRE_OP_PROFILES,
+                                         .profile.key = (char *)(uintptr_t)key};
+    struct profiles_imported imported;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = out ? ask(store, &request, out, NULL, err) : berth_no_memory(err);
+
+    if (out && fclose(out) != 0)
+        rc = berth_no_memory(err);
+    if (rc == 0)
+        rc = profiles_import(store->rows, PROFILE_EVERYBODY, text, length, true, &imported, err);
+    free(text);
+    return rc;
+}
+
+int ctl_store_ask_median(const struct ctl_store *store, const char *key, struct berth_error *err)
+{
+    return ctl_store_is_asked(store) ? fetch(store, key, err) : 0;
+}
+
+/* ---- open and close ---- */
+
+/* May we open the store's file? */
+static bool have_file(const char *path, bool writes)
+{
+    return geteuid() == 0 || access(path, writes ? W_OK : R_OK) == 0;
+}
+
+int ctl_store_open(struct ctl_store *store, const struct conf *conf, const char *db,
+                   const char *socket, bool writes, struct berth_error *err)
+{
+    const char *path = db ? db : conf->profile_db;
+    bool missing = !writes && access(path, F_OK) < 0 && errno == ENOENT;
+    struct berth_error why;
+
+    *store = (struct ctl_store){.rows = NULL};
+    snprintf(store->socket, sizeof(store->socket), "%s", socket ? socket : conf->socket);
+    if (db || have_file(path, writes))
+        return profiles_open(&store->rows, path, writes, err);
+    if (make_copy(store, err) == 0 && fetch(store, NULL, &why) == 0)
+        return 0;
+    ctl_store_close(store);
+    if (missing) /* nothing was ever stored */
+        return profiles_open(&store->rows, path, false, err);
+    return berth_error_set(err, "%.200s: %s; and berthd cannot be asked: %.250s", path,
+                           strerror(EACCES), why.text);
+}
+
+void ctl_store_close(struct ctl_store *store)
+{
+    static const char *const name[] = {"rows.db", "rows.db-journal", "rows.db-wal", "rows.db-shm"};
+    char path[sizeof(store->folder) + 24];
+
+    profiles_close(store->rows);
+    store->rows = NULL;
+    for (size_t i = 0; store->folder[0] && i < sizeof(name) / sizeof(name[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", store->folder, name[i]);
+        unlink(path);
+    }
+    if (store->folder[0])
+        rmdir(store->folder);
+    store->folder[0] = '\0';
+}
+
+/* ---- changes ---- */
+
+/* Offers a row until berthd has room for it. */
+static int offer(const struct ctl_store *store, const char *line, size_t length, bool replace,
+                 struct berth_error *err)
+{
+    struct wire_request request = {.op = WIRE_OP_PROFILE_PUT, .profile.replace = replace};
+    int rc = -1;
+
+    request.profile.row = strndup(line, length);
+    if (!request.profile.row)
+        return berth_no_memory(err);
+    for (int i = 0; i < AGAIN_TIMES; i++) {
+        rc = ask(store, &request, NULL, NULL, err);
+        if (rc == 0 || !strstr(err->text, "try again"))
+            break;
+        usleep(AGAIN_US);
+    }
+    free(request.profile.row);
+    return rc;
+}
+
+int ctl_store_import(struct ctl_store *store, const char *text, size_t length, bool replace,
+                     struct profiles_imported *imported, struct berth_error *err)
+{
+    const char *end = text + length, *next;
+
+    if (!ctl_store_is_asked(store))
+        return profiles_import(store->rows, geteuid(), text, length, replace, imported, err);
+    *imported = (struct profiles_imported){0};
+    if (profiles_check(geteuid(), text, length, err) < 0)
+        return -1;
+    for (; text < end; text = next) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t line = (size_t)((newline ? newline : end) - text);
+
+        next = newline ? newline + 1 : end;
+        if (line > 0 && offer(store, text, line, replace, err) < 0)
+            return -1;
+        imported->taken += line > 0;
+    }
+    return 0;
+}
+
+int ctl_store_forget(struct ctl_store *store, const char *key, bool samples,
+                     struct berth_error *err)
+{
+    const struct wire_request request = {
+        .op = WIRE_OP_PROFILE_FORGET,
+        .profile = {.key = (char *)(uintptr_t)key, .samples = samples}};
+    int rows = 0;
+
+    if (!ctl_store_is_asked(store))
+        return profiles_forget(store->rows, NULL, key, samples, err);
+    return ask(store, &request, NULL, &rows, err) < 0 ? -1 : rows;
+}
