@@ -7,6 +7,7 @@ libwire_la_SOURCES += \
 	packer/base/file.c packer/base/file.h \
 	packer/base/json.c packer/base/json.h \
 	packer/base/json_fields.c packer/base/json_fields.h \
+	packer/base/path_owner.c packer/base/path_owner.h \
 	packer/base/text.c packer/base/text.h
 libpacker_la_SOURCES += \
 	packer/base/ini_file.c packer/base/ini_file.h \

@@ -2,6 +2,7 @@
 /* text - see text.h */
 #include "packer/base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Leading bytes, what may follow them, and the length of the whole: RFC 3629, section 4, without
@@ -68,12 +69,13 @@ void text_put(FILE *out, const char *text, size_t length)
     }
 }
 
-void text_put_csv(FILE *out, const char *text)
+static void put_field(FILE *out, const char *before, const char *text)
 {
     bool quotes = text[strcspn(text, ",\"")] != '\0' || text[0] == ' ';
 
     if (quotes)
         fputc('"', out);
+    fputs(before, out);
     while (*text) {
         size_t n = strcspn(text, "\"");
 
@@ -86,6 +88,59 @@ void text_put_csv(FILE *out, const char *text)
     }
     if (quotes)
         fputc('"', out);
+}
+
+void text_put_csv(FILE *out, const char *text)
+{
+    put_field(out, "", text);
+}
+
+/* Says whether a spreadsheet would take the text for a formula. */
+static bool is_formula(const char *text)
+{
+    const char *first = text + strspn(text, " ");
+    char *end;
+
+    if (*first == '\0' || !strchr("=+-@\t", *first))
+        return false;
+    strtod(first, &end);
+    return end == first || *end != '\0';
+}
+
+void text_put_csv_cell(FILE *out, const char *text)
+{
+    put_field(out, is_formula(text) ? "'" : "", text);
+}
+
+/* Writes what is no character that may be passed on. Returns its bytes. */
+static size_t put_escaped(FILE *out, const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+
+    if (c[0] == '\n') /* between values: in a string it is an escape already */
+        fputc('\n', out);
+    else
+        fprintf(out, "\\u%04x", c1 ? c[1] : c[0] < 0x80 ? c[0] : 0xfffd);
+    return c1 ? 2 : 1;
+}
+
+void text_put_json(FILE *out, const char *json)
+{
+    while (*json) {
+        size_t n = 0;
+
+        while (is_plain(json[n]))
+            n++;
+        fwrite(json, 1, n, out);
+        json += n;
+        n = *json ? text_character(json) : 0;
+        if (n)
+            fwrite(json, 1, n, out);
+        else if (*json)
+            n = put_escaped(out, json);
+        json += n;
+    }
 }
 
 size_t text_columns(const char *text, size_t length)

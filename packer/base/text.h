@@ -24,6 +24,14 @@ void text_put(FILE *out, const char *text, size_t length);
 /* Writes text as a field of CSV (RFC 4180), cleaned, and in quotes where it has to be. */
 void text_put_csv(FILE *out, const char *text);
 
+/* Does likewise for a person's spreadsheet: what would be a formula there, and is no number, has an
+ * apostrophe in front. */
+void text_put_csv_cell(FILE *out, const char *text);
+
+/* Writes a text of JSON. In its strings stand \u escapes for control characters, and U+FFFD for
+ * what is no character: who reads it expects UTF-8. */
+void text_put_json(FILE *out, const char *json);
+
 /* Returns how many columns text_put() takes for these bytes: each character takes one. */
 size_t text_columns(const char *text, size_t length);
 

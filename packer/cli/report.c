@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/verbs.h"
 #include "packer/report/html.h"
@@ -162,8 +163,10 @@ static int put_element(struct writing *writing, struct json_object *object)
                                     object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
                               : NULL;
 
-    if (text)
-        fprintf(writing->put.out, "%s\n%s", writing->written++ ? "," : "", text);
+    if (text) {
+        fputs(writing->written++ ? ",\n" : "\n", writing->put.out);
+        text_put_json(writing->put.out, text);
+    }
     json_object_put(object);
     return text ? 0 : -1;
 }
@@ -235,8 +238,11 @@ static int end_json(struct writing *writing, const struct report_row *grand)
     struct json_object *total = report_table_object(&writing->put, grand);
     const char *text = total ? json_object_to_json_string_ext(total, JSON_C_TO_STRING_PLAIN) : NULL;
 
-    if (text)
-        fprintf(writing->put.out, "],\n\"total\":%s}\n", text);
+    if (text) {
+        fputs("],\n\"total\":", writing->put.out);
+        text_put_json(writing->put.out, text);
+        fputs("}\n", writing->put.out);
+    }
     json_object_put(total);
     return text ? 0 : -1;
 }

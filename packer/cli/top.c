@@ -16,6 +16,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/verbs.h"
@@ -138,8 +139,9 @@ static void draw(struct top *top, struct json_object *answer)
     struct winsize size = {0};
 
     if (top->json) {
-        puts(json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN |
-                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
+        text_put_json(stdout, json_object_to_json_string_ext(
+                                  answer, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        putchar('\n');
     } else if (top->batch) {
         ctl_put_status(stdout, answer, ctl_columns(), 0);
         putchar('\n');

@@ -26,6 +26,7 @@ enum conf_enforcement {
 extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL */
 
 enum conf_switch { CONF_OFF, CONF_ON };
+enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
 
 struct conf {
@@ -34,6 +35,8 @@ struct conf {
                                 */
     char profile_db[PATH_MAX]; /* profile store (SQLite) */
     char profile_group[64];    /* who may read its file, beside root; "" nobody */
+    enum conf_private private_data;    /* users are told nothing of others */
+    char slurm_conf[PATH_MAX];         /* "" where Slurm has it */
     enum conf_sharing profile_sharing; /* what a user's runs tell of others' */
     char machine_profile[PATH_MAX]; /* bandwidths and latencies of the node; absent: none known */
     char topology[PATH_MAX];    /* "" this machine, else an hwloc XML file or a synthetic string */

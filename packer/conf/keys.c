@@ -35,6 +35,7 @@ static const char *const target_words[] = {"stderr", "syslog", NULL};
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
+static const char *const private_words[] = {"slurm", "on", "off", NULL};
 static const char *const sharing_words[] = {"off", "median", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
@@ -47,6 +48,14 @@ const struct conf_key conf_key[] = {
      "Profile store, read at each launch; only root may read and write the file, others are told "
      "of "
      "their own rows by berthd."},
+    {"private_data", LIVE, "slurm", CHOICE(private_words), FIELD(private_data),
+     "Whether users are told nothing of what others do on the node: not how many steps there are "
+     "and "
+     "on which cores, nor how their neighbours are classed. slurm: where PrivateData of slurm.conf "
+     "has jobs, nodes or usage, and where that file cannot be read. Others' steps themselves are "
+     "told to nobody but root, whatever stands here."},
+    {"slurm_conf", LIVE, "", TEXT, FIELD(slurm_conf),
+     "Where slurm.conf is. Empty: SLURM_CONF of berthd's environment, else the usual places."},
     {"profile_group", START, "", TEXT, FIELD(profile_group),
      "A group that may read all of the profile store's file. Empty: as the file is, made for "
      "root's "

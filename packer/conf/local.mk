@@ -7,4 +7,5 @@ libpacker_la_SOURCES += \
 	packer/conf/key.h \
 	packer/conf/keys.c \
 	packer/conf/print.c \
+	packer/conf/private_data.c packer/conf/private_data.h \
 	packer/conf/watts.c packer/conf/watts.h

@@ -70,6 +70,8 @@ static void add_note(const struct packer *packer, const struct step *step,
         snprintf(text, sizeof(text), "%.255s", step->enacted.reason);
     else
         place_note(step, text, sizeof(text));
+    if (packer->private_data && step->request.uid != 0)
+        reason_hide(text);
     append(answer, text);
     if (size->given < size->cores) {
         snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,

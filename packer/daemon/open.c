@@ -5,7 +5,9 @@
 #include "packer/base/file.h"
 #include "packer/bill/bill.h"
 #include "packer/bill/node_power.h"
+#include "packer/base/path_owner.h"
 #include "packer/conf/admit_names.h"
+#include "packer/conf/private_data.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
@@ -142,12 +144,31 @@ static void open_settler(struct packer *packer)
         log_error("no AdminComment is written: %s", err.text);
 }
 
+/* Refuses folders in which a user could put something else in the place of what root keeps there.
+ */
+static int check_paths(const struct conf *conf, struct berth_error *err)
+{
+    const struct {
+        const char *key, *path;
+    } kept[] = {{"socket", conf->socket},
+                {"state_dir", conf->state_dir},
+                {"profile_db", conf->profile_db},
+                {"ledger", strncmp(conf->ledger, "sqlite:", 7) == 0 ? conf->ledger + 7 : "/"},
+                {"ledger_queue", conf->ledger_queue}};
+    struct berth_error why;
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (path_owner_check(kept[i].path, &why) < 0)
+            return berth_error_set(err, "%s: %.450s", kept[i].key, why.text);
+    return 0;
+}
+
 /* Opens what no step can be placed without; each may need what stands before it. */
 static int open_needed(struct packer *packer, struct berth_error *err)
 {
     const struct conf *conf = &packer->conf;
 
-    if (topo_read(&packer->topo, conf->topology, err) < 0 ||
+    if (check_paths(conf, err) < 0 || topo_read(&packer->topo, conf->topology, err) < 0 ||
         rootfs_open(&packer->root, "/", err) < 0 ||
         topo_read_distances(packer->topo, &packer->root, err) < 0 ||
         enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
@@ -165,6 +186,7 @@ static int open_needed(struct packer *packer, struct berth_error *err)
 /* Opens what berth can do without: each logs what is in its way. */
 static void open_optional(struct packer *packer)
 {
+    packer->private_data = private_data_hides(&packer->conf);
     machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
     read_machine(packer);
     packer->forecast = forecast_open();

@@ -8,6 +8,7 @@
 
 #include "packer/bill/bill.h"
 #include "packer/conf/admit.h"
+#include "packer/conf/private_data.h"
 #include "packer/conf/admit_names.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/ledger_record.h"
@@ -419,6 +420,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     conf_reload(now, &next, &changes);
     packer->steps.history = now->history;
     log_open(now->log, now->log_level);
+    packer->private_data = private_data_hides(now);
     learn_configure(packer);
     memory_configure(packer);
     probing_rank(packer);

@@ -119,11 +119,23 @@ static struct json_object *render_strangers(const struct packer *packer, const s
     return list;
 }
 
+/* Is the viewer told nothing of others? */
+static bool hides(const struct packer *packer, uid_t viewer)
+{
+    return packer->private_data && viewer != 0;
+}
+
+/* What of the node's line is of all steps. */
+static const char *const of_others[] = {"pool",          "steps", "rungs",    "energy",
+                                        "registrations", "moves", "failures", "strangers"};
+
 struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {
     struct json_object *node = render_node(packer);
 
     json_object_object_add(node, "strangers", render_strangers(packer, NULL, viewer));
+    for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
+        json_object_object_add(node, of_others[i], NULL);
     return node;
 }
 
@@ -267,7 +279,8 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         bool theirs = viewer != 0 && viewer != other->request.uid;
         struct json_object *object;
 
-        if (!cpus_intersect(llc, &step->place.cpus) || !cpus_intersect(llc, stands(other)))
+        if ((theirs && hides(packer, viewer)) || !cpus_intersect(llc, &step->place.cpus) ||
+            !cpus_intersect(llc, stands(other)))
             continue;
         object = json_object_new_object();
         if (theirs)
@@ -343,8 +356,12 @@ static struct json_object *render_place(const struct packer *packer, const struc
     place_reason(step, reason, sizeof(reason));
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
-    json_add_u64(object, "rank", step->place.rank);
-    json_add_u64(object, "of", step->place.of);
+    if (hides(packer, viewer))
+        reason_hide(reason);
+    json_object_object_add(object, "rank",
+                           hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.rank));
+    json_object_object_add(object, "of",
+                           hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.of));
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", &step->place.cpus);
     json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
@@ -354,9 +371,10 @@ static struct json_object *render_place(const struct packer *packer, const struc
     add_edp(object, &step->place.edp);
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "max_slowdown", render_bound(packer, step));
-    json_object_object_add(object, "share", render_share(step));
+    json_object_object_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));
     json_object_object_add(object, "strangers",
-                           step->ended_at
+                           hides(packer, viewer) ? NULL
+                           : step->ended_at
                                ? json_object_new_array()
                                : render_strangers(packer, &step->body.step_home, viewer));
     json_object_object_add(object, "neighbours",

@@ -109,6 +109,14 @@ void place_reason(const struct step *step, char *text, size_t size)
     }
 }
 
+void reason_hide(char *text)
+{
+    char *number = strstr(text, "number "), *by = number ? strstr(number, " by miss rate") : NULL;
+
+    if (by)
+        memmove(number, by + 1, strlen(by + 1) + 1);
+}
+
 void place_note(const struct step *step, char *text, size_t size)
 {
     const struct step_place *place = &step->place;

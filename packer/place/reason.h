@@ -11,6 +11,9 @@
  * what that rests on; or why no policy has placed it. "" where there is nothing to say. */
 void place_reason(const struct step *step, char *text, size_t size);
 
+/* Takes from such a text, or a note, how many steps there are. */
+void reason_hide(char *text);
+
 /* Writes the same for who is not told the policy beside it. */
 void place_note(const struct step *step, char *text, size_t size);
 

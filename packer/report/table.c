@@ -37,7 +37,7 @@ static void put_cell(struct report_table *table, size_t i, const char *text, siz
         return;
     }
     if (table->shape == REPORT_SHAPE_CSV)
-        text_put_csv(table->out, text);
+        text_put_csv_cell(table->out, text);
     else
         fwrite_unlocked(text, 1, length, table->out);
     if (table->shape == REPORT_SHAPE_PARSABLE || i + 1 < table->columns)

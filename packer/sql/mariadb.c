@@ -128,6 +128,11 @@ static int check_defaults(const char *path, struct berth_error *err)
                                "%.300s: a file expected that is owned by root or by you, and that "
                                "nobody else may write",
                                path);
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        return berth_error_set(err,
+                               "%.300s: mode %03o: it may have a password in it, and others may "
+                               "read it: 0600 expected",
+                               path, (unsigned)st.st_mode & 0777);
     return 0;
 }
 

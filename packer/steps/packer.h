@@ -28,6 +28,7 @@ struct packer {
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
+    bool private_data;           /* users are told nothing of others */
     struct learner *learner;     /* NULL: nothing is learned */
     struct orders *orders;       /* NULL: no user has put anything into the store yet */
     struct reuse_sampler *reuse; /* NULL: reuse is not sampled */

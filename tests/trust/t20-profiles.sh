@@ -71,11 +71,26 @@ rows_are() { # N
 
 t20_a_user_profiles_without_root() {
     local hash
+    as "$VICTIM" test -x "$BUILD/berthctl" || skip "$VICTIM may not run $BUILD/berthctl, beside which the tool of valgrind is"
     stored forget --all
-    berthctl_as "$VICTIM" profile --llc 32M:16:64 --seconds 20 -- /bin/true >"$CLUSTER/out/profile" 2>&1 ||
+    as "$VICTIM" "$BUILD/berthctl" profile --socket "$CLUSTER/run/berthd.sock" --llc 32M:16:64 --seconds 20 -- /bin/true >"$CLUSTER/out/profile" 2>&1 ||
         fail "berthctl profile by a user: $(cat "$CLUSTER/out/profile")"
     wait_for 20 rows_are 1
     hash=$(stored export | jq -r '"\(.uid) \(.kind) \(.key)"')
     [[ $hash == "$(id -u "$VICTIM") profile exe:/"*true#* ]] || fail "stored: $hash"
     stored forget --all
+}
+
+t20_private_data_is_slurms() {
+    echo PrivateData=jobs >>"$CLUSTER/etc/slurm.conf"
+    berthd_conf slurm_conf="$CLUSTER/etc/slurm.conf"
+    start_as "$VICTIM" v --contention-aware
+    start_as "$ATTACKER" a --contention-aware
+    same "what the attacker is told of all" "$(berthctl_as "$ATTACKER" status --json | jq -c '.node | [.pool, .steps, .rungs, .energy, .registrations, .moves]')" "[null,null,null,null,null,null]"
+    same "who is beside him" "$(berthctl_as "$ATTACKER" explain --json "$(id_of a)" | jq -c '.steps[0].place | [.neighbours, .of]')" "[[],null]"
+    same "steps that root is told of" "$(ctl status --json | jq .node.steps)" 2
+    sed -i '/^PrivateData=jobs$/d' "$CLUSTER/etc/slurm.conf"
+    berthd_conf slurm_conf="$CLUSTER/etc/slurm.conf"
+    same "steps that the attacker is told of then" "$(berthctl_as "$ATTACKER" status --json | jq .node.steps)" 2
+    stop v a
 }

@@ -29,6 +29,7 @@ unit_programs = \
 	tests/unit/base/test_json_fields \
 	tests/unit/base/test_library \
 	tests/unit/base/test_log \
+	tests/unit/base/test_path_owner \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
 	tests/unit/bench/test_day_sim \
@@ -46,6 +47,7 @@ unit_programs = \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
+	tests/unit/conf/test_private_data \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_lock_time \
 	tests/unit/counters/test_perf \

@@ -2,6 +2,8 @@
 /* ctl - see ctl.h */
 #include "packer/cli/common/ctl.h"
 
+#include "packer/base/text.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/signalfd.h>
@@ -38,8 +40,10 @@ int ctl_print_json(struct json_object *value)
     const char *text =
         json_object_to_json_string_ext(value, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 
-    if (text)
-        puts(text);
+    if (text) {
+        text_put_json(stdout, text);
+        putchar('\n');
+    }
     json_object_put(value);
     if (!text)
         return ctl_fail("stdout", "the answer is too long for a JSON text");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
@@ -183,10 +184,12 @@ static int show(struct pairs_verb *verb, const char *program)
         put_head(verb->out);
     if (profiles_each_pair(verb->store, &query, take_pair, verb, &err) < 0)
         return ctl_fail("pairs", "%s", err.text);
-    if (verb->list)
-        fprintf(verb->out, "%s\n",
-                json_object_to_json_string_ext(verb->list, JSON_C_TO_STRING_PLAIN |
-                                                               JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (verb->list) {
+        text_put_json(verb->out,
+                      json_object_to_json_string_ext(
+                          verb->list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        fputc('\n', verb->out);
+    }
     return 0;
 }
 

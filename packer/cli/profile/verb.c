@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/profile/store.h"
 
@@ -48,8 +49,8 @@ int profile_verb_key(const struct profile_verb *verb, const char *text, char key
 
 void profile_verb_json(const struct profile_verb *verb, struct json_object *value)
 {
-    fprintf(verb->out, "%s\n",
-            json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
-                                                      JSON_C_TO_STRING_NOSLASHESCAPE));
+    text_put_json(verb->out, json_object_to_json_string_ext(
+                                 value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    fputc('\n', verb->out);
     json_object_put(value);
 }

@@ -111,6 +111,54 @@ static void test_csv(void **state)
     }
 }
 
+/* A spreadsheet computes nothing of it; numbers stay numbers. */
+static void test_csv_cells(void **state)
+{
+    static const char *const row[][2] = {
+        {"=1+2", "'=1+2"},
+        {"@SUM(a)", "'@SUM(a)"},
+        {"+x", "'+x"},
+        {"-x", "'-x"},
+        {"=a,\"b\"", "\"'=a,\"\"b\"\"\""},
+        {" =x", "\"' =x\""},
+        {"-1.5", "-1.5"},
+        {"+2e3", "+2e3"},
+        {"-", "'-"},
+        {"a=b", "a=b"},
+        {"", ""},
+        {"-1;=x", "'-1;=x"},
+        {"\t=x", "'?=x"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char *found = put(text_put_csv_cell, row[i][0]);
+
+        assert_string_equal(found, row[i][1]);
+        free(found);
+    }
+}
+
+static void test_json(void **state)
+{
+    static const char *const row[][2] = {
+        {"{\"a\":\"b\"}", "{\"a\":\"b\"}"},
+        {"{\n\"a\":\"\xc3\xa4\"\n}", "{\n\"a\":\"\xc3\xa4\"\n}"},
+        {"\"a\xff\"", "\"a\\ufffd\""},
+        {"\"a\xc2\x9b\x7f\"", "\"a\\u009b\\u007f\""},
+        {"\"\xc2", "\"\\ufffd"},
+        {"\"\xe2\x82\"", "\"\\ufffd\\ufffd\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char *found = put(text_put_json, row[i][0]);
+
+        assert_string_equal(found, row[i][1]);
+        free(found);
+    }
+}
+
 static void test_lists(void **state)
 {
     (void)state;
@@ -128,10 +176,9 @@ static void test_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_clean), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_csv),   cmocka_unit_test(test_csv_cells),
+        cmocka_unit_test(test_json),  cmocka_unit_test(test_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,7 @@ struct fixture *fixture_open(const char *topology)
     strcpy(f->dir, "/tmp/berth-unit-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     conf_init(&f->conf);
+    f->conf.private_data = CONF_PRIVATE_OFF; /* whatever Slurm of this machine says */
     f->conf.enforcement = CONF_ENFORCE_DRYRUN;
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
     f->conf.energy[0] = '\0';

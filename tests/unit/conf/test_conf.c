@@ -361,7 +361,7 @@ static void test_mdoc_names_every_key(void **state)
 /* Every key with another value than its default: those that a running berthd takes over, in the
  * order of the table, and those that wait for its next start. */
 #define LIVE_KEYS                                                                                  \
-    "profile_sharing = median\n"                                                                   \
+    "private_data = on\nslurm_conf = /x/slurm.conf\nprofile_sharing = median\n"                    \
     "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
     "isolate_qos = high\npolicy = dio-power\nlog = syslog\nlog_level = warn\n"                     \
     "devil_miss_pmi = 1\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"            \

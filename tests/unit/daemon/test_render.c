@@ -305,6 +305,43 @@ static void test_hostile_name(void **state)
     json_object_put(object);
 }
 
+/* With PrivateData a user is told nothing of others: not how many steps there are, nor on which
+ * cores, nor who is beside him. Root is told all. */
+static void test_private_data(void **state)
+{
+    static const char *const hidden[] = {"pool",  "steps",    "rungs",  "energy",   "registrations",
+                                         "moves", "failures", "strangers"};
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(7, 0, "0", "0", 1, NULL);
+    struct json_object *object;
+    struct step *step;
+
+    f->packer.private_data = true;
+    request.uid = 1001;
+    step = fixture_start(f, request);
+    request = fixture_request(8, 0, "1", "1", 1, NULL);
+    request.uid = 1002;
+    fixture_start(f, request);
+    object = render_node_to(&f->packer, 1001);
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        assert_field(object, hidden[i], "null");
+    assert_field(object, "cores", "8");
+    json_object_put(object);
+    object = render_node_to(&f->packer, 0);
+    assert_field(object, "steps", "2");
+    json_object_put(object);
+    object = render_explanation(&f->packer, step, 1001);
+    assert_field(object, "place.neighbours", "[]");
+    assert_field(object, "place.rank", "null");
+    assert_field(object, "place.of", "null");
+    assert_field(object, "place.share", "null");
+    assert_null(strstr(json_object_to_json_string(object), "number "));
+    json_object_put(object);
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "place.of", "2");
+    json_object_put(object);
+}
+
 static int open_smt(void **state)
 {
     *state = fixture_open(TWO_BY_TWO_SMT);
@@ -326,6 +363,7 @@ int main(void)
         test(test_ended),
         test(test_cores_used),
         test(test_hostile_name),
+        test(test_private_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -504,6 +504,10 @@ static void test_server_defaults(void **state)
     assert_non_null(strstr(err.text, "my.cnf"));
     write_file(path, 0622, "[berth]\nuser=ledger\npassword=a secret\n");
     assert_int_equal(sql_open(&sql, url, &options, &err), -1); /* anybody may write it */
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(sql_open(&sql, url, &options, &err), -1); /* others may read the password */
+    assert_non_null(strstr(err.text, "my.cnf: mode 640"));
+    assert_non_null(strstr(err.text, "0600 expected"));
     assert_int_equal(chmod(path, 0600), 0);
     if (sql_open(&sql, url, &options, &err) < 0)
         fail_msg("%s", err.text);
