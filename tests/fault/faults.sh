@@ -54,6 +54,23 @@ restore_files() {
 on_killed() { daemon_stop berthd KILL; }
 off_killed() { sleep 0.3; }
 
+# Killed before a chosen system call of the registration and of the swap.
+killed_swap() {
+    local n killer killed=0
+    for n in 40 160 320 640; do
+        half
+        "$BUILD/tests/fault/killat" "$(daemon_pid berthd)" "$n" >"$OUT/killat" < <(sleep 4) &
+        killer=$!
+        wait_for 5 grep -q watching "$OUT/killat" || fail "killat does not watch"
+        go b
+        if wait "$killer"; then killed=$((killed + 1)); fi
+        service
+        stands b
+        apart
+    done
+    [ "$killed" -ge 2 ] || fail "killed $killed times only"
+}
+
 on_term() { daemon_stop berthd; }
 off_term() { sleep 0.3; }
 
