@@ -205,6 +205,10 @@ static int own_dir(const struct perf_hierarchy *hierarchy, const char *tree, str
 
 /* ---- moving ---- */
 
+/* Processes that are moved in one go, each of which takes some 50 us: with more, a step that has no
+ * cgroup of Slurm's is not counted here. */
+#define MOVES_MAX 512
+
 /* One round. How many were elsewhere; -1 and err. */
 static long gather_once(const struct rootfs *root, struct enforce *enforce,
                         const struct enforce_step *step, const char *dir, struct berth_error *err)
@@ -217,6 +221,8 @@ static long gather_once(const struct rootfs *root, struct enforce *enforce,
     enforce_pids_cgroup(root, NULL, dir, &here);
     if (enforce_step_pids(enforce, step, &pid, &n) < 0)
         moved = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+    else if (n > MOVES_MAX)
+        moved = berth_error_set(err, "%zu processes are too many to be moved to %s", n, dir);
     for (size_t i = 0; moved >= 0 && i < n; i++) {
         if (enforce_pids_have(&here, pid[i]) || enforce_exiting(root, pid[i]))
             continue;
@@ -240,18 +246,19 @@ static int gather(struct enforce *enforce, const struct enforce_step *step, cons
     return moved < 0 ? -1 : 0;
 }
 
-/* Empty and remove a cgroup of berth's. False while it is busy. */
+/* Empty and remove a cgroup of berth's. False while it is busy, or has more processes than are
+ * moved in one go. */
 static bool remove_own(const struct rootfs *root, const char *dir, const char *origin,
                        const char *mount)
 {
-    size_t left = 1;
+    size_t left = 1, moves = 0;
 
-    for (int round = 0; left > 0 && round < ENFORCE_ROUNDS; round++) {
+    for (int round = 0; left > 0 && moves < MOVES_MAX && round < ENFORCE_ROUNDS; round++) {
         struct enforce_pids list = {0};
 
         enforce_pids_cgroup(root, NULL, dir, &list);
         left = list.n;
-        for (size_t i = 0; i < list.n; i++)
+        for (size_t i = 0; i < list.n && moves < MOVES_MAX; i++, moves++)
             if (enforce_move_pid(root, list.pid[i], origin, NULL) < 0)
                 enforce_move_pid(root, list.pid[i], mount, NULL);
         free(list.pid);

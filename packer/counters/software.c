@@ -31,6 +31,7 @@
 
 #define PROCESSES_PER_S 64.0
 #define LISTS_PER_S 5.0
+#define LISTED_S 0.1   /* a list that old is new */
 #define LIST_MIN_S 2.0 /* as often as that is always fine */
 #define CGROUP_NODES_EVERY_S 5.0
 #define MAPS_FIRST_S 5.0 /* after the step has begun: it has its memory then */
@@ -283,7 +284,8 @@ static int find_processes(struct software *software, struct software_step *step,
     size_t n = 0;
     long fresh;
 
-    if (!gone && target->elapsed_s < step->next_list_s)
+    if (!gone &&
+        (target->elapsed_s < step->next_list_s || target->elapsed_s - step->list_at_s < LISTED_S))
         return 0;
     if (enforce_step_pids(software->node.enforce, target->body, &pid, &n) < 0)
         return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));

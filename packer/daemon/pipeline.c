@@ -192,7 +192,7 @@ static double sooner(double a_s, double b_s)
 
 double pipeline_observe(struct packer *packer)
 {
-    double in_s = window_due(packer), bill_s = bill_due(packer);
+    double began_s = clock_s(), in_s = window_due(packer), bill_s = bill_due(packer);
     bool steps_changed = packer->steps_changed, rates_changed;
 
     if (rearrange_turn(packer))
@@ -209,6 +209,8 @@ double pipeline_observe(struct packer *packer)
         forecast_slowdowns(packer);
     replace_turn(packer, rates_changed, steps_changed);
     memory_turn(packer);
+    if (clock_s() - began_s > packer->turn_s)
+        return 0; /* requests first, then what steps have used */
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }
 

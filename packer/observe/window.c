@@ -101,16 +101,21 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
 {
     struct step_counts *counts = step->counts;
     struct counters_target target = target_of(step);
-    bool first = !counts->counters;
-    double foreign_s = 0;
+    bool first = !counts->counters || counts->unread;
+    double foreign_s = 0, began_s = clock_s();
     struct counters_sample now;
     struct cpus foreign;
 
     counts->due_s = next_due(
         clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
         first);
-    if (first && !(counts->counters = counters_attach(packer->counters, &target)))
+    if (!counts->counters && !(counts->counters = counters_attach(packer->counters, &target)))
         return; /* for want of memory: to be tried again */
+    counts->unread = first && clock_s() - began_s > packer->turn_s;
+    if (counts->unread) {
+        counts->due_s = clock_s(); /* it has many processes: others first */
+        return;
+    }
     if (busy) {
         foreign_cpus(packer, &target, &foreign);
         foreign_s = cpu_busy_sum(busy, &foreign);
@@ -193,6 +198,7 @@ void window_end(struct packer *packer, struct step *step)
     window_drop(packer, step);
 }
 
+/* What takes longer than a turn of the event loop may is done in the next ones. */
 double window_due(struct packer *packer)
 {
     double now_s = clock_s(), next_s = INFINITY;
@@ -204,7 +210,7 @@ double window_due(struct packer *packer)
     {
         if (!step->counts)
             continue;
-        if (step->counts->due_s <= now_s + 0.001) {
+        if (step->counts->due_s <= now_s + 0.001 && clock_s() - now_s <= packer->turn_s) {
             if (!read && (busy = malloc(sizeof(*busy))) &&
                 cpu_busy_read(&packer->root, busy, NULL) < 0) {
                 free(busy);

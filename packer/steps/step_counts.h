@@ -27,6 +27,7 @@ struct step_sets; /* observe/slowdown.c */
 struct step_counts {
     struct counters_step *counters; /* NULL until the start-up is over */
     struct reuse_step *reuse;       /* reuse.h; NULL: not sampled */
+    bool unread;                    /* attached, and not read yet */
     double due_s;                   /* when it is read next */
     struct counters_sample last;    /* the reading that the present window began with */
     double foreign_s;   /* busy time of the CPUs beside its own on its caches, at that time */
