@@ -20,16 +20,17 @@
 #include "packer/base/log.h"
 #include "packer/sql/sql_way.h"
 
-#define WAIT_MS 5000 /* for another writer */
-#define POLL_US 500  /* at least; three times as long at most */
+#define WAIT_MS 5000  /* for another writer */
+#define POLL_US 500   /* at least; three times as long at most */
+#define PATIENT_S 0.1 /* who waits less than that waits once in that time */
 
 #define FILE_MODE 0640
 
 struct state {
     sqlite3 *db;
     char path[PATH_MAX], what[32];
-    double wait_s, busy_since_s; /* busy_since_s: CLOCK_MONOTONIC */
-    dev_t device;                /* of the file that was opened */
+    double wait_s, busy_since_s, gave_up_s; /* the last two: CLOCK_MONOTONIC */
+    dev_t device;                           /* of the file that was opened */
     ino_t inode;
 };
 
@@ -160,8 +161,9 @@ static int create(const char *path, struct berth_error *err)
     return 0;
 }
 
-/* Called while the file is locked: 0 gives up. SQLite's own handler polls ever less often, and so
- * may never meet the moment between two writes of somebody who writes a lot. */
+/* Called while the file is locked: 0 gives up. Who can wait for a few milliseconds only has several
+ * questions at a time as a rule, and waits for the first of them. SQLite's own handler polls ever
+ * less often, and so may never meet the moment between two writes of somebody who writes a lot. */
 static int wait_for_others(void *arg, int calls)
 {
     struct state *state = arg;
@@ -169,6 +171,10 @@ static int wait_for_others(void *arg, int calls)
 
     if (calls == 0)
         state->busy_since_s = now;
+    if (now - state->busy_since_s > state->wait_s)
+        state->gave_up_s = now;
+    if (state->wait_s < PATIENT_S && state->gave_up_s > 0 && now - state->gave_up_s < PATIENT_S)
+        return 0;
     if (now - state->busy_since_s > state->wait_s)
         return 0;
     usleep(POLL_US + (unsigned)(fmod(now, 1) * 1e9) % (2 * POLL_US));
