@@ -22,10 +22,11 @@
 
 #define HEADERS_MAX 8192
 #define BODY_MAX 4096
-#define BACKLOG 32
+#define BACKLOG 512
 #define PAGE_AGE_S 1
 
-static const struct timeval look = {.tv_usec = 200000};
+/* How often the clients are looked after, and how often when all places are taken. */
+static const struct timeval look = {.tv_usec = 200000}, look_crowded = {.tv_usec = 20000};
 
 struct page {
     char *text;
@@ -59,10 +60,19 @@ static bool is_over(const struct client *client)
     return !on_event;
 }
 
-/* Forget who is gone, hang up on who has had his time. How many are left. */
-static size_t look_after(struct metrics_http *http)
+/* Hangs up on who has had his time. evhttp sees it, and cleans up. */
+static void hang_up(struct metrics_http *http, double life_s)
 {
     double now_s = clock_s();
+
+    for (size_t i = 0; i < METRICS_HTTP_CLIENTS; i++)
+        if (http->client[i].bev && now_s - http->client[i].since_s > life_s)
+            shutdown(bufferevent_getfd(http->client[i].bev), SHUT_RDWR);
+}
+
+/* Forgets who is gone. Returns how many are left. */
+static size_t count(struct metrics_http *http)
+{
     size_t n = 0;
 
     for (size_t i = 0; i < METRICS_HTTP_CLIENTS; i++) {
@@ -72,12 +82,16 @@ static size_t look_after(struct metrics_http *http)
             bufferevent_decref(client->bev);
             client->bev = NULL;
         }
-        if (!client->bev)
-            continue;
-        if (now_s - client->since_s > METRICS_HTTP_LIFE_S)
-            shutdown(bufferevent_getfd(client->bev), SHUT_RDWR); /* evhttp sees it, and cleans up */
-        n++;
+        n += client->bev != NULL;
     }
+    return n;
+}
+
+static size_t look_after(struct metrics_http *http)
+{
+    size_t n = count(http);
+
+    hang_up(http, n == METRICS_HTTP_CLIENTS ? METRICS_HTTP_CROWDED_S : METRICS_HTTP_LIFE_S);
     return n;
 }
 
@@ -90,7 +104,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
     if (n < METRICS_HTTP_CLIENTS)
         evconnlistener_enable(http->listener);
     if (n)
-        event_add(http->watch, &look);
+        event_add(http->watch, n < METRICS_HTTP_CLIENTS ? &look : &look_crowded);
 }
 
 /* evhttp has accepted a client, and wants a bufferevent for him. */
@@ -110,7 +124,7 @@ static struct bufferevent *on_client(struct event_base *base, void *arg)
     }
     if (n >= METRICS_HTTP_CLIENTS)
         evconnlistener_disable(http->listener);
-    event_add(http->watch, &look);
+    event_add(http->watch, n < METRICS_HTTP_CLIENTS ? &look : &look_crowded);
     return bev;
 }
 

@@ -2,8 +2,10 @@
 /* http - serves the page by HTTP, in berthd's event loop: GET and HEAD of /metrics and /.
  *
  * Each connection gets one answer and is closed. Whoever is slow, or says nothing, is hung up on
- * after METRICS_HTTP_LIFE_S; at most METRICS_HTTP_CLIENTS are spoken to at a time, and further ones
- * wait in the kernel. A page is made at most once a second, however often it is asked for. */
+ * after METRICS_HTTP_LIFE_S; at most METRICS_HTTP_CLIENTS are spoken to at a time. Further ones
+ * wait in the kernel, and then each has METRICS_HTTP_CROWDED_S only: who asks at once, as a scraper
+ * does, is served whoever else is connected. A page is made at most once a second, however often it
+ * is asked for. */
 #ifndef BERTH_METRICS_HTTP_H
 #define BERTH_METRICS_HTTP_H
 
@@ -11,8 +13,9 @@
 
 #include "packer/steps/packer.h"
 
-#define METRICS_HTTP_CLIENTS 8
+#define METRICS_HTTP_CLIENTS 32
 #define METRICS_HTTP_LIFE_S 10
+#define METRICS_HTTP_CROWDED_S 0.1
 
 struct metrics_http;
 

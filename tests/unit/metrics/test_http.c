@@ -411,6 +411,24 @@ static void test_silent_ones(void **state)
     assert_serves(stand);
 }
 
+/* Whoever is connected, and says nothing or little: who asks is served, before most of them have
+ * had ten seconds each. */
+static void test_crowd(void **state)
+{
+    struct stand *stand = *state;
+    int fd[8 * METRICS_HTTP_CLIENTS];
+
+    for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+        fd[i] = try_dial(stand);
+        assert_true(fd[i] >= 0);
+        if (i % 2)
+            say(fd[i], "G");
+    }
+    assert_serves(stand);
+    for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
+        close(fd[i]);
+}
+
 /* He asks, and does not read. Closing ends it. */
 static void test_deaf_one(void **state)
 {
@@ -481,6 +499,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_headers, start_unix, stop),
         cmocka_unit_test_setup_teardown(test_silent_ones, start_unix, stop),
         cmocka_unit_test_setup_teardown(test_deaf_one, start_unix, stop),
+        cmocka_unit_test_setup_teardown(test_crowd, start_port, stop),
         cmocka_unit_test_setup_teardown(test_many_in_turn, start_unix, stop),
         cmocka_unit_test(test_off),
     };
