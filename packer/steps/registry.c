@@ -148,6 +148,67 @@ bool registry_job_lives(const struct registry *registry, uint32_t job, bool inne
     return false;
 }
 
+static int compare_ids(struct wire_step_id a, struct wire_step_id b)
+{
+    if (a.job != b.job)
+        return a.job < b.job ? -1 : 1;
+    return (a.step > b.step) - (a.step < b.step);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    return compare_ids((*(const struct step *const *)a)->request.id,
+                       (*(const struct step *const *)b)->request.id);
+}
+
+int step_index_make(const struct registry *registry, struct step_index *index)
+{
+    const struct step *step;
+
+    index->n = 0;
+    index->step = calloc(registry->nlive + 1, sizeof(struct step *));
+    if (!index->step)
+        return -1;
+    TAILQ_FOREACH(step, &registry->live, link) index->step[index->n++] = step;
+    qsort(index->step, index->n, sizeof(struct step *), compare_steps);
+    return 0;
+}
+
+void step_index_free(struct step_index *index)
+{
+    free(index->step);
+    *index = (struct step_index){0};
+}
+
+/* Returns the position of the first step whose number is not smaller. */
+static size_t position(const struct step_index *index, struct wire_step_id id)
+{
+    size_t low = 0, high = index->n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (compare_ids(index->step[middle]->request.id, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t step_index_of_job(const struct step_index *index, uint32_t job)
+{
+    return position(index, (struct wire_step_id){job, 0});
+}
+
+const struct step *step_index_find(const struct step_index *index, struct wire_step_id id)
+{
+    size_t at = position(index, id);
+
+    return at < index->n && compare_ids(index->step[at]->request.id, id) == 0 ? index->step[at]
+                                                                              : NULL;
+}
+
 int step_go(struct step *step, enum step_state to)
 {
     if (!(edges[step->state] & TO(to))) {

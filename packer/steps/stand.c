@@ -89,6 +89,7 @@ static void widen(const struct topo *topo, struct cpus *cpus)
 struct others {
     const struct scene *scene;
     struct enforce enforce;
+    struct step_index index;  /* of the live steps */
     const struct cpus *where; /* only there do they matter */
     bool packages;            /* one CPU stands for its whole package */
     struct cpus *cpus;
@@ -98,16 +99,17 @@ struct others {
 static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
 {
     struct others *others = arg;
-    const struct step *step;
+    const struct step_index *index = &others->index;
     struct cpus more = *cpus;
 
     cpus_and(&more, others->where);
     cpus_andnot(&more, others->cpus);
     if (cpus_empty(&more))
         return;
-    TAILQ_FOREACH(step, &others->scene->packer->steps.live, link)
-    if (step->request.id.job == job->job && stand_movable(others->scene, step))
-        return;
+    for (size_t i = step_index_of_job(index, job->job);
+         i < index->n && index->step[i]->request.id.job == job->job; i++)
+        if (stand_movable(others->scene, index->step[i]))
+            return;
     if (!slurm_job_lives(&others->enforce, job))
         return;
     cpus_or(others->cpus, cpus);
@@ -117,12 +119,16 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
 
 /* Collects the CPUs of live steps that do not count as movable, of steps that are not registered,
  * and of jobs that have no step here that does; all that lie in `where`, and maybe more. With
- * `packages`, whole packages. */
-static void find_others(const struct scene *scene, const struct cpus *where, bool packages,
-                        struct cpus *cpus)
+ * `packages`, whole packages. 0, or -1 for want of memory. */
+static int find_others(const struct scene *scene, const struct cpus *where, bool packages,
+                       struct cpus *cpus)
 {
     const struct packer *packer = scene->packer;
-    struct others others = {scene, packer->enforce, where, packages, cpus};
+    struct others others = {.scene = scene,
+                            .enforce = packer->enforce,
+                            .where = where,
+                            .packages = packages,
+                            .cpus = cpus};
     const struct step *step;
 
     cpus_zero(cpus);
@@ -133,8 +139,13 @@ static void find_others(const struct scene *scene, const struct cpus *where, boo
     if (packages)
         widen(packer->topo, cpus);
     step = TAILQ_FIRST(&packer->steps.live); /* all of them are on this node */
-    if (packer->enforce.way->jobs && step)
-        packer->enforce.way->jobs(&others.enforce, step->request.node, add_job, &others);
+    if (!packer->enforce.way->jobs || !step)
+        return 0;
+    if (step_index_make(&packer->steps, &others.index) < 0)
+        return -1;
+    packer->enforce.way->jobs(&others.enforce, step->request.node, add_job, &others);
+    step_index_free(&others.index);
+    return 0;
 }
 
 void stand_awake(const struct scene *scene, bool *awake)
@@ -144,7 +155,8 @@ void stand_awake(const struct scene *scene, bool *awake)
 
     for (size_t i = 0; i < topo->cores; i++)
         cpus_or(&all, &topo->core[i].cpus);
-    find_others(scene, &all, true, &others);
+    if (find_others(scene, &all, true, &others) < 0)
+        others = all; /* none of them is known to sleep */
     for (size_t i = 0; i < topo->cores; i++)
         if (cpus_intersect(&topo->core[i].cpus, &others))
             awake[topo->core[i].package] = true;
@@ -164,7 +176,7 @@ static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted,
 
 /* Nobody else of the pool is put on the cores of a stranger, even where Slurm lets jobs share them.
  */
-static void find_members(const struct scene *scene, bool *wanted)
+static int find_members(const struct scene *scene, bool *wanted)
 {
     const struct packer *packer = scene->packer;
     struct cpus others, homes = {0};
@@ -175,9 +187,11 @@ static void find_members(const struct scene *scene, bool *wanted)
         cpus_or(&homes, &step->body.job_home);
         mark(packer->topo, &step->body.job_home, wanted, true);
     }
-    find_others(scene, &homes, false, &others);
+    if (find_others(scene, &homes, false, &others) < 0)
+        return -1;
     cpus_or(&others, &packer->offline);
     mark(packer->topo, &others, wanted, false);
+    return 0;
 }
 
 int stand_sync(const struct scene *scene)
@@ -185,9 +199,10 @@ int stand_sync(const struct scene *scene)
     struct pool *pool = scene->pool;
     bool *wanted = calloc(pool->cores ? pool->cores : 1, sizeof(*wanted));
 
-    if (!wanted)
+    if (!wanted || find_members(scene, wanted) < 0) {
+        free(wanted);
         return -1;
-    find_members(scene, wanted);
+    }
     for (size_t core = 0; core < pool->cores; core++)
         if (wanted[core])
             pool_join(pool, core);

@@ -98,7 +98,8 @@ static bool forget(struct strangers *strangers, uint32_t job)
 struct reading {
     struct packer *packer;
     struct enforce enforce;
-    struct cpus cores; /* of the pool's jobs */
+    struct step_index index; /* of the live steps, where many are asked about; step NULL: none */
+    struct cpus cores;       /* of the pool's jobs */
     bool news;
 };
 
@@ -139,7 +140,8 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
     struct cpus cpus;
     bool old;
 
-    if (is_shell(id) || registry_find(&packer->steps, id))
+    if (is_shell(id) || (reading->index.step ? step_index_find(&reading->index, id)
+                                             : registry_find(&packer->steps, id)))
         return;
     life = slurm_step_life(&reading->enforce, job, dir, &cpus);
     old = stranger && clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S;
@@ -162,20 +164,27 @@ static void read_steps_of(struct reading *reading, const struct step *step)
         slurm_job_steps(&reading->enforce, &job, visit_step, reading);
 }
 
-/* Returns the job's first step that berth looks after, before `end` in the list (or NULL). */
-static const struct step *first_of(const struct packer *packer, uint32_t job,
-                                   const struct step *end)
+/* Returns a step of the job that berth looks after, or NULL. */
+static const struct step *any_of(const struct packer *packer, uint32_t job)
 {
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        if (step == end)
-            return NULL;
-        if (step->request.id.job == job && in_care(step))
-            return step;
-    }
+    if (step->request.id.job == job && in_care(step))
+        return step;
     return NULL;
+}
+
+/* The same by the index: from position *at of the job's first step, which is set behind its last.
+ */
+static const struct step *any_at(const struct step_index *index, uint32_t job, size_t *at)
+{
+    const struct step *found = NULL;
+
+    for (; *at < index->n && index->step[*at]->request.id.job == job; ++*at)
+        if (!found && in_care(index->step[*at]))
+            found = index->step[*at];
+    return found;
 }
 
 /* Names the owners of the steps, which are those of their jobs. */
@@ -183,7 +192,7 @@ static void name_owners(struct packer *packer)
 {
     for (size_t i = 0; i < packer->strangers.n; i++) {
         struct stranger *stranger = &packer->strangers.stranger[i];
-        const struct step *step = first_of(packer, stranger->id.job, NULL);
+        const struct step *step = any_of(packer, stranger->id.job);
 
         if (step && stranger->id.step != WHOLE_JOB)
             stranger->uid = step->request.uid;
@@ -205,7 +214,7 @@ static bool end(struct reading *reading, uint32_t job)
 bool strangers_read_job(struct packer *packer, uint32_t job)
 {
     struct reading reading = begin(packer);
-    const struct step *step = first_of(packer, job, NULL);
+    const struct step *step = any_of(packer, job);
 
     if (!packer->enforce.way->jobs)
         return false;
@@ -248,9 +257,10 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     const struct wire_step_id id = {job->job, WHOLE_JOB};
     struct reading *reading = arg;
     struct stranger *stranger = find(&reading->packer->strangers, id);
+    size_t at = step_index_of_job(&reading->index, job->job);
     bool lives;
 
-    if (!cpus_intersect(cpus, &reading->cores) || first_of(reading->packer, job->job, NULL))
+    if (!cpus_intersect(cpus, &reading->cores) || any_at(&reading->index, job->job, &at))
         return;
     lives = slurm_job_lives(&reading->enforce, job);
     if (!stranger && lives)
@@ -269,21 +279,24 @@ bool strangers_read(struct packer *packer)
 {
     struct reading reading = begin(packer);
     const struct step *step;
+    bool news;
 
-    if (!packer->enforce.way->jobs)
+    if (!packer->enforce.way->jobs || step_index_make(&packer->steps, &reading.index) < 0)
         return false;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        if (!in_care(step))
-            continue;
-        cpus_or(&reading.cores, &step->body.job_home);
-        if (!first_of(packer, step->request.id.job, step))
+    for (size_t at = 0; at < reading.index.n;) {
+        step = any_at(&reading.index, reading.index.step[at]->request.id.job, &at);
+        if (step)
             read_steps_of(&reading, step);
     }
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (in_care(step))
+        cpus_or(&reading.cores, &step->body.job_home);
     step = TAILQ_FIRST(&packer->steps.live);
     if (step)
         packer->enforce.way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
-    return end(&reading, UINT32_MAX);
+    news = end(&reading, UINT32_MAX);
+    step_index_free(&reading.index);
+    return news;
 }
 
 /* ---- what is expected ---- */
@@ -292,7 +305,7 @@ void strangers_expect(struct packer *packer, struct wire_step_id id, bool refuse
 {
     struct stranger *stranger;
 
-    if (is_shell(id) || registry_find(&packer->steps, id) || !first_of(packer, id.job, NULL))
+    if (is_shell(id) || registry_find(&packer->steps, id) || !any_of(packer, id.job))
         return;
     stranger = note(packer, id);
     if (stranger)

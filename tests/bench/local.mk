@@ -84,3 +84,7 @@ tests_bench_registrations_LDADD = libbench.la $(PACKER_LIBS)
 
 # Load on a real cluster, beside Slurm alone, and over the socket; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/load
+
+# What reading Slurm's folders costs; as root, on cgroup v1.
+noinst_PROGRAMS += tests/bench/folders
+tests_bench_folders_LDADD = libbench.la $(PACKER_LIBS)

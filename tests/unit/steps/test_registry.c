@@ -309,9 +309,38 @@ static void test_size_wrong(void **state)
     }
 }
 
+/* Found by name and by job, whatever the order in which they came. */
+static void test_index(void **state)
+{
+    static const struct wire_step_id ids[] = {{7, 1}, {3, 0}, {7, 0}, {9, WIRE_STEP_BATCH}};
+    struct registry registry;
+    struct step_index index;
+
+    (void)state;
+    registry_init(&registry, 1);
+    for (size_t i = 0; i < 4; i++) {
+        struct wire_register request = {.id = ids[i]};
+
+        assert_non_null(registry_add(&registry, &request));
+    }
+    assert_int_equal(step_index_make(&registry, &index), 0);
+    assert_int_equal(index.n, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_ptr_equal(step_index_find(&index, ids[i]), registry_find(&registry, ids[i]));
+    assert_null(step_index_find(&index, (struct wire_step_id){7, 2}));
+    assert_null(step_index_find(&index, (struct wire_step_id){10, 0}));
+    assert_int_equal(step_index_of_job(&index, 3), 0);
+    assert_int_equal(step_index_of_job(&index, 7), 1);
+    assert_int_equal(step_index_of_job(&index, 8), 3);
+    assert_int_equal(step_index_of_job(&index, 10), 4);
+    step_index_free(&index);
+    registry_free(&registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_names),
         test(test_new_step),
