@@ -344,8 +344,10 @@ cluster_remove_cgroups() {
 }
 
 cancel_all() {
-    timeout 10 scancel --quiet --user=root
-    timeout 10 scancel --quiet --user=nobody
+    local user
+    for user in root nobody ${ATTACKER:-} ${VICTIM:-}; do # the suite of tests/trust has the latter
+        timeout 10 scancel --quiet --user="$user"
+    done
 }
 
 no_jobs() {
