@@ -526,7 +526,7 @@ void pipeline_undo(struct packer *packer)
     struct step *step;
 
     enforce_close(&packer->enforce); /* everybody is sent home now, whatever was left to be done */
-    enforce_pace(&packer->enforce, ENFORCE_ALL);
+    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
     bill_keep(packer);
     pool_reset(&packer->pool);
     if (journal_stand(packer, &packer->pool, &err) < 0)

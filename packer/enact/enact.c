@@ -324,7 +324,7 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     struct move *move;
     size_t failed = 0;
 
-    enforce_pace(&packer->enforce, ENACT_LOOKS);
+    enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
         cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
@@ -399,7 +399,7 @@ bool enact_turn(struct packer *packer, size_t *failed)
     struct turn turn = {.packer = packer};
     bool more;
 
-    enforce_pace(&packer->enforce, ENACT_LOOKS);
+    enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
     more = enforce_turn(&packer->enforce, settled, &turn);
     *failed = turn.failed;
     return more;

@@ -129,8 +129,9 @@ struct enforce {
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
-    bool paced;    /* this turn may look at no more threads than */
+    bool paced;    /* this turn may look at so many more threads, until CLOCK_MONOTONIC says: */
     size_t looks;
+    double until_s;
     struct enforce_settling *later; /* steps whose threads wait for their turn */
 };
 
@@ -144,11 +145,13 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
 /* Forgets what is left for later turns. */
 void enforce_close(struct enforce *enforce);
 
-/* Says how many threads may be looked at until it says so again. A step that has more is confined
- * at once, and its threads are given their CPUs by enforce_turn(). ENFORCE_ALL, as after
- * enforce_open: there is no limit. */
+/* Begins a turn: until the next one so many threads may be looked at, and for so many seconds. A
+ * step that has more is confined at once, and its threads are given their CPUs by enforce_turn().
+ * To look at a thread takes 3 us, to move a process to another cgroup as much, but up to 2.5 ms
+ * while two dozen others fork all the time (measured). ENFORCE_ALL, as after enforce_open: there is
+ * no limit. */
 #define ENFORCE_ALL SIZE_MAX
-void enforce_pace(struct enforce *enforce, size_t looks);
+void enforce_pace(struct enforce *enforce, size_t looks, double turn_s);
 
 /* Goes on with the steps that apply() and restore() have left for later, as far as the pace allows.
  * `settled` is told how each one ended: 0, or -1 and err; it may ask for another apply() or

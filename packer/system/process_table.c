@@ -2,7 +2,6 @@
 /* process_table - see process_table.h */
 #include "packer/system/process_table.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,21 +67,6 @@ struct process_row *process_table_get(struct process_table *table, pid_t pid)
     table->row[table->n++] = row;
     *slot = (uint32_t)table->n;
     return &table->row[table->n - 1];
-}
-
-int process_table_read(struct process_table *table)
-{
-    char **name = rootfs_list(table->root, "/proc");
-    int rc = name ? 0 : -1;
-
-    for (size_t i = 0; rc == 0 && name[i]; i++) {
-        long pid = strtol(name[i], NULL, 10);
-
-        if (pid > 0 && !process_table_get(table, (pid_t)pid) && errno == ENOMEM)
-            rc = -1;
-    }
-    rootfs_list_free(name);
-    return rc;
 }
 
 /* The row of a process's parent: its number, or -1. One that began later is a stranger that got the

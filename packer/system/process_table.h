@@ -41,9 +41,6 @@ void process_table_close(struct process_table *table);
  * errno where there is no such process (ENOENT, ESRCH) or no memory. */
 struct process_row *process_table_get(struct process_table *table, pid_t pid);
 
-/* Reads all processes of the node. 0, or -1 with errno. */
-int process_table_read(struct process_table *table);
-
 /* Returns the owner that a process descends from, or is: what `claims` said (>= 0) of the nearest
  * row, itself first, of which it says anything but PROCESS_NOBODYS; else PROCESS_NOBODYS. Each row
  * is asked once a table, whoever is asked about. */

@@ -29,12 +29,15 @@ at_least() {
     [ "$(processes | wc -l)" -ge "$1" ]
 }
 
-# elsewhere CPU: how many of them may run anywhere but there.
+# elsewhere CPU: how many of them may run anywhere but there, those that have ended left out.
 elsewhere() {
     local pid key value others=0
     for pid in $(processes); do
         while read -r key value; do
-            [ "$key" != Cpus_allowed_list: ] || [ "$value" = "$1" ] || others=$((others + 1))
+            case $key in
+            State:) [[ $value != [ZX]* ]] || break ;;
+            Cpus_allowed_list:) [ "$value" = "$1" ] || others=$((others + 1)) ;;
+            esac
         done 2>/dev/null <"/proc/$pid/status"
     done
     echo "$others"

@@ -756,7 +756,7 @@ static size_t go_on(struct box *box, size_t looks, struct heard *heard)
 
     *heard = (struct heard){0};
     for (; more; turns++) {
-        enforce_pace(&box->enforce, looks);
+        enforce_pace(&box->enforce, looks, 60);
         opened = 0;
         more = enforce_turn(&box->enforce, hear, heard);
         assert_true(opened <= looks + 50);
@@ -778,7 +778,7 @@ static void test_many_threads_are_for_later(void **state)
     for (int home = 0; home < 2; home++) {
         place(box, 0, "1");
         one->task[0].cpus = cpus_of("0");
-        enforce_pace(&box->enforce, 100);
+        enforce_pace(&box->enforce, 100, 60);
         opened = 0;
         assert_int_equal((home ? enforce_cgroup1.restore : enforce_cgroup1.apply)(&box->enforce,
                                                                                   &one->step, &err),
@@ -796,7 +796,7 @@ static void test_many_threads_are_for_later(void **state)
         assert_false(enforce_settles(&box->enforce, one->step.id, heard.where));
         expect_task(one, 0, "0", one->leaf);
         assert_false(there(one->own));
-        enforce_pace(&box->enforce, ENFORCE_ALL);
+        enforce_pace(&box->enforce, ENFORCE_ALL, 60);
     }
 }
 
@@ -811,14 +811,14 @@ static void test_what_was_for_later_is_given_up(void **state)
     NEED_CPUSETS();
     start_tree(box);
     one->task[0].cpus = cpus_of("0");
-    enforce_pace(&box->enforce, 10);
+    enforce_pace(&box->enforce, 10, 60);
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
-    enforce_pace(&box->enforce, ENFORCE_ALL);
+    enforce_pace(&box->enforce, ENFORCE_ALL, 60);
     place(box, 0, "1");
     assert_false(enforce_settles(&box->enforce, one->step.id, ENFORCE_PLACE));
     expect_task(one, 0, "1", one->own);
 
-    enforce_pace(&box->enforce, 10);
+    enforce_pace(&box->enforce, 10, 60);
     assert_int_equal(enforce_cgroup1.restore(&box->enforce, &one->step, &err), 1);
     assert_int_equal(enforce_cgroup1.clean(&box->enforce, NULL, 0, &err), 0);
     assert_true(there(one->own)); /* it is at home there, and on its way */
@@ -830,12 +830,12 @@ static void test_what_was_for_later_is_given_up(void **state)
 
     start_tree(box);
     one->task[0].cpus = cpus_of("0");
-    enforce_pace(&box->enforce, 10);
+    enforce_pace(&box->enforce, 10, 60);
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
     enforce_close(&box->enforce);
     go_on(box, 10, &heard);
     assert_int_equal(heard.n, 0);
-    enforce_pace(&box->enforce, ENFORCE_ALL);
+    enforce_pace(&box->enforce, ENFORCE_ALL, 60);
     restore(box, 0);
     expect_task(one, 0, "0", one->leaf);
 }
