@@ -383,6 +383,10 @@ static struct json_object *render_place(const struct packer *packer, const struc
     return object;
 }
 
+/* Tasks that are told of one by one: with more the line would be longer than a message may be, and
+ * take long to make. */
+#define TASKS_TOLD 512
+
 static struct json_object *render_enforce(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
@@ -391,7 +395,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     json_add_bool(object, "verified", step->enacted.verified);
     json_add_u64(object, "moves", step->enacted.moves);
     json_add_text(object, "reason", step->enacted.reason);
-    for (size_t i = 0; i < step->body.ntasks; i++) {
+    for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();
 
         json_add_u64(task, "id", step->request.task[i].id);

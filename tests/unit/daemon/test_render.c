@@ -292,6 +292,23 @@ static void test_cores_used(void **state)
     assert_true(isnan(cores_used(f, step)));
 }
 
+/* However many tasks a step has, what is said of it fits a message. */
+static void test_many_tasks(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_start(f, fixture_request(1, 0, "0-3", "0-3", 1000, NULL));
+    struct json_object *object = render_explanation(&f->packer, step, 0), *tasks;
+
+    tasks = json_object_object_get(json_object_object_get(object, "enforce"), "tasks");
+    assert_int_equal(json_object_array_length(tasks), 512);
+    assert_in_range(strlen(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN)), 1,
+                    WIRE_MESSAGE_MAX - 64);
+    assert_int_equal(json_object_get_int(json_object_object_get(
+                         json_object_object_get(object, "request"), "tasks")),
+                     1000);
+    json_object_put(object);
+}
+
 /* Text of users stays text. */
 static void test_hostile_name(void **state)
 {
@@ -309,8 +326,8 @@ static void test_hostile_name(void **state)
  * cores, nor who is beside him. Root is told all. */
 static void test_private_data(void **state)
 {
-    static const char *const hidden[] = {"pool",  "steps",    "rungs",  "energy",   "registrations",
-                                         "moves", "failures", "strangers"};
+    static const char *const hidden[] = {"pool",          "steps", "rungs",    "energy",
+                                         "registrations", "moves", "failures", "strangers"};
     struct fixture *f = *state;
     struct wire_register request = fixture_request(7, 0, "0", "0", 1, NULL);
     struct json_object *object;
@@ -362,6 +379,7 @@ int main(void)
         test(test_observed),
         test(test_ended),
         test(test_cores_used),
+        test(test_many_tasks),
         test(test_hostile_name),
         test(test_private_data),
     };
