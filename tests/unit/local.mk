@@ -241,6 +241,7 @@ tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_m
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/program.c
+tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
