@@ -13,6 +13,9 @@
 
 #include "packer/base/file.h"
 
+/* Who knows a job's number can look for it; nobody but root lists whose jobs are here. */
+#define DIR_MODE 0711
+
 /* The folder beside the socket. */
 static void marker_dir(const struct packer *packer, char *path, size_t size)
 {
@@ -70,7 +73,7 @@ void pool_marker_update_all(const struct packer *packer)
     char path[PATH_MAX];
 
     marker_dir(packer, path, sizeof(path));
-    if (file_folder(path, 0755) < 0)
+    if (file_folder(path, DIR_MODE) < 0 || chmod(path, DIR_MODE) < 0)
         log_error("%s: %s", path, strerror(errno));
     remove_all(path);
     TAILQ_FOREACH(step, &packer->steps.live, link) pool_marker_update(packer, step->request.id.job);

@@ -357,6 +357,7 @@ static void test_mark(void **state)
 static void test_mark_all(void **state)
 {
     struct fixture *f = *state;
+    struct stat st;
     char path[256];
 
     snprintf(path, sizeof(path), "%s/pool/99", f->dir);
@@ -367,6 +368,9 @@ static void test_mark_all(void **state)
     assert_true(marked(f, "7"));
     assert_false(marked(f, "8"));
     assert_false(marked(f, "99")); /* what a dead daemon left */
+    snprintf(path, sizeof(path), "%s/pool", f->dir);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0711); /* users do not list whose jobs are here */
     pool_marker_remove_all(&f->packer);
     assert_false(marked(f, "."));
     pool_marker_remove_all(&f->packer);
