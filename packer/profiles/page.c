@@ -64,7 +64,7 @@ static int read_table(struct profiles *store, enum table table, uint32_t uid, in
     const struct profile_rows rows = {
         .key = page->key, .uid = &uid, .most = (int64_t)most, .skip = skip};
     const struct profile_pairs_query pairs = {.key = page->key,
-                                              .which = PROFILE_PAIRS_OF,
+                                              .which = PROFILE_PAIRS_PAGE,
                                               .uid = uid,
                                               .most = most,
                                               .skip = (size_t)skip};

@@ -329,6 +329,7 @@ static void free_beside(struct profile_pair *pair)
 #define ORDER                                                                                      \
     " ORDER BY measured_at DESC, p.key, p.uid, m.machine, pair.cores, slowdown, error LIMIT ?4"    \
     " OFFSET ?6"
+#define AS_STORED " ORDER BY p.id, pair.machine, pair.cores, pair.beside LIMIT ?4 OFFSET ?6"
 #define HAS_PART                                                                                   \
     " AND (p.key = ?1 OR EXISTS (SELECT 1 FROM pair_program AS q WHERE q.key = ?1 AND q.uid = 0"   \
     " AND instr(',' || pair.beside, ',' || q.id || '*') > 0))"
@@ -339,6 +340,8 @@ static const char *const each_sql[][2] = {
                              EACH " AND p.uid <> 0 AND p.key = ?1" ORDER},
     [PROFILE_PAIRS_OF] = {EACH " AND p.uid = ?5" ORDER,
                           EACH " AND p.uid = ?5 AND p.key = ?1" ORDER},
+    [PROFILE_PAIRS_PAGE] = {EACH " AND p.uid = ?5" AS_STORED,
+                            EACH " AND p.uid = ?5 AND p.key = ?1" AS_STORED},
     [PROFILE_PAIRS_ROOT] = {EACH " AND p.uid = 0" ORDER, EACH " AND p.uid = 0" HAS_PART ORDER},
 };
 
@@ -357,7 +360,7 @@ static struct sql_statement *ask(struct profiles *store, const struct profile_pa
         sql_bind_null(row, 1);
     sql_bind_int(row, 2, query->oldest);
     sql_bind_int(row, 3, query->most ? (int64_t)query->most : -1);
-    if (query->which == PROFILE_PAIRS_OF)
+    if (query->which == PROFILE_PAIRS_OF || query->which == PROFILE_PAIRS_PAGE)
         sql_bind_int(row, 4, query->uid);
     sql_bind_int(row, 5, (int64_t)query->skip);
     return row;

@@ -14,7 +14,7 @@
 #include "packer/wire/wire_client.h"
 
 #define DEADLINE_S 30
-#define AGAIN_US 100000 /* before a row is offered again that berthd has no room for */
+#define AGAIN_US 100000 /* before berthd is asked again that has no room, or waits for a writer */
 #define AGAIN_TIMES 300
 
 bool ctl_store_is_asked(const struct ctl_store *store)
@@ -63,8 +63,8 @@ static int gather(struct wire_client *client, const char *path, FILE *out, int *
     return more;
 }
 
-static int ask(const struct ctl_store *store, const struct wire_request *request, FILE *out,
-               int *forgotten, struct berth_error *err)
+static int ask_once(const struct ctl_store *store, const struct wire_request *request, FILE *out,
+                    int *forgotten, struct berth_error *err)
 {
     struct wire_client *client = wire_client_open(store->socket, DEADLINE_S);
     char *question = wire_request_encode(request);
@@ -78,6 +78,22 @@ static int ask(const struct ctl_store *store, const struct wire_request *request
         rc = gather(client, store->socket, out, forgotten, err);
     free(question);
     wire_client_close(client);
+    return rc;
+}
+
+/* Asks again while somebody writes the store, or too much waits to be written. A row that is told
+ * twice is one row. */
+static int ask(const struct ctl_store *store, const struct wire_request *request, FILE *out,
+               int *forgotten, struct berth_error *err)
+{
+    int rc = -1;
+
+    for (int i = 0; i < AGAIN_TIMES; i++) {
+        rc = ask_once(store, request, out, forgotten, err);
+        if (rc == 0 || !(strstr(err->text, "try again") || strstr(err->text, "busy")))
+            break;
+        usleep(AGAIN_US);
+    }
     return rc;
 }
 
@@ -170,22 +186,16 @@ void ctl_store_close(struct ctl_store *store)
 
 /* ---- changes ---- */
 
-/* Offers a row until berthd has room for it. */
 static int offer(const struct ctl_store *store, const char *line, size_t length, bool replace,
                  struct berth_error *err)
 {
     struct wire_request request = {.op = WIRE_OP_PROFILE_PUT, .profile.replace = replace};
-    int rc = -1;
+    int rc;
 
     request.profile.row = strndup(line, length);
     if (!request.profile.row)
         return berth_no_memory(err);
-    for (int i = 0; i < AGAIN_TIMES; i++) {
-        rc = ask(store, &request, NULL, NULL, err);
-        if (rc == 0 || !strstr(err->text, "try again"))
-            break;
-        usleep(AGAIN_US);
-    }
+    rc = ask(store, &request, NULL, NULL, err);
     free(request.profile.row);
     return rc;
 }

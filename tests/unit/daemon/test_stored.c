@@ -26,7 +26,7 @@
 #define OF(key) "{\"version\":1,\"op\":\"profiles\",\"key\":\"tag:" key "\"}\n"
 
 /* All lines of the answer; static. */
-static const char *answer(struct fixture *f, uid_t uid, const char *question)
+static const char *answer_now(struct fixture *f, uid_t uid, const char *question)
 {
     static char text[1 << 20];
     struct evbuffer *out = evbuffer_new();
@@ -39,6 +39,18 @@ static const char *answer(struct fixture *f, uid_t uid, const char *question)
     length = evbuffer_copyout(out, text, sizeof(text) - 1);
     text[length] = '\0';
     evbuffer_free(out);
+    return text;
+}
+
+/* The same, when nobody writes the store just then. */
+static const char *answer(struct fixture *f, uid_t uid, const char *question)
+{
+    const char *text = answer_now(f, uid, question);
+
+    for (int i = 0; i < 3000 && strstr(text, "busy"); i++) {
+        usleep(10000);
+        text = answer_now(f, uid, question);
+    }
     return text;
 }
 
