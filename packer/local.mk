@@ -28,6 +28,7 @@ include packer/energy/local.mk
 include packer/ledger/local.mk
 include packer/report/local.mk
 include packer/settle/local.mk
+include packer/identity/local.mk
 include packer/steps/local.mk
 include packer/observe/local.mk
 include packer/bill/local.mk

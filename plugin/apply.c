@@ -20,7 +20,6 @@
 
 struct apply_page {
     bool answered;
-    uint32_t restarts; /* by the tasks, who all say the same */
     size_t ntasks;
     struct wire_answer answer; /* its task pointer is not used */
     struct cpus place[];       /* [ntasks]; empty: leave this task alone */
@@ -68,23 +67,6 @@ bool apply_page_answered(const struct apply_page *page)
 const char *apply_page_note(const struct apply_page *page)
 {
     return page->answer.note;
-}
-
-void apply_page_tell_restarts(spank_t spank, struct apply_page *page)
-{
-    char text[16], *end;
-    unsigned long restarts;
-
-    if (!page || spank_getenv(spank, "SLURM_RESTART_COUNT", text, sizeof(text)) != ESPANK_SUCCESS)
-        return;
-    restarts = strtoul(text, &end, 10);
-    if (end != text && !*end && restarts < UINT32_MAX)
-        page->restarts = (uint32_t)restarts;
-}
-
-uint32_t apply_page_restarts(const struct apply_page *page)
-{
-    return page ? page->restarts : 0;
 }
 
 static int set_affinity(const struct cpus *cpus)

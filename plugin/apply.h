@@ -25,11 +25,6 @@ void apply_page_fill(struct apply_page *page, const struct wire_answer *answer);
 bool apply_page_answered(const struct apply_page *page); /* NULL: no */
 const char *apply_page_note(const struct apply_page *page);
 
-/* In a task: how often its job was requeued, as its environment has it; page may be NULL. And in
- * slurmstepd: what a task has told; 0: nothing. */
-void apply_page_tell_restarts(spank_t spank, struct apply_page *page);
-uint32_t apply_page_restarts(const struct apply_page *page);
-
 /* In task_init of the task with this local id: set affinity, then memory policy, then environment
  * as the answer says. What cannot be had exactly stays as it was, and nothing is tried after it. 0,
  * or -1 and err. */

@@ -85,7 +85,7 @@ int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *t
     reg->gid = gid;
     *ntasks = count;
     reg->cpus_per_task = read_number(spank, S_STEP_CPUS_PER_TASK);
-    reg->restart = read_number(spank, S_SLURM_RESTART_COUNT);
+    reg->nodes = read_number(spank, S_JOB_NNODES);
     read_text(spank, S_JOB_ALLOC_CORES, texts->job_cores, sizeof(texts->job_cores));
     read_text(spank, S_STEP_ALLOC_CORES, texts->step_cores, sizeof(texts->step_cores));
     reg->job_cores = texts->job_cores;
@@ -95,26 +95,11 @@ int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *t
     return 0;
 }
 
-static void read_env(char **env, const char *name, char *text, size_t size)
-{
-    const char *value = env_find(env, name);
-
-    snprintf(text, size, "%s", value && strlen(value) < size ? value : "");
-}
-
-static uint32_t env_number(char **env, const char *name)
-{
-    const char *text = env_find(env, name);
-    unsigned long number = text ? strtoul(text, NULL, 10) : 0;
-
-    return number < NO_VAL ? (uint32_t)number : 0;
-}
-
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                             unsigned limit_ms)
 {
     char **argv = NULL, **env = NULL;
-    const char *binding, *name;
+    const char *binding;
     int argc = 0;
 
     if (spank_get_item(spank, S_JOB_ENV, &env) != ESPANK_SUCCESS)
@@ -123,23 +108,53 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     binding = env_find(env, "SLURM_CPU_BIND_TYPE");
     reg->bound_by_hand = binding && (strstr(binding, "map_") || strstr(binding, "mask_"));
     reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
-    /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
-    reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
-    reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
-    /* S_SLURM_RESTART_COUNT is 0 in every step of Slurm 22.05. */
-    if (!reg->restart)
-        reg->restart = env_number(env, "SLURM_RESTART_COUNT");
-    read_env(env, "SLURM_JOB_ACCOUNT", reg->account, sizeof(reg->account));
-    read_env(env, "SLURM_JOB_QOS", reg->qos, sizeof(reg->qos));
-    read_env(env, "SLURM_JOB_PARTITION", reg->partition, sizeof(reg->partition));
-    read_env(env, "SLURM_CLUSTER_NAME", reg->cluster, sizeof(reg->cluster));
-    name = env_find(env, "SLURM_JOB_NAME");
-    snprintf(reg->job_name, sizeof(reg->job_name), "%s", name ? name : ""); /* cut */
-    reg->nodes = env_number(env, "SLURM_JOB_NUM_NODES");
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
         if (program_find(argv[0], env_find(env, "PATH"), limit_ms, texts->exe, reg->hash) == 0)
             reg->exe = texts->exe;
         wire_args_shape(argc, argv, reg->shape);
     }
+}
+
+/* ---- an epilog ---- */
+
+static void read_word(const char *name, char *text, size_t size)
+{
+    const char *value = getenv(name);
+
+    snprintf(text, size, "%s", value && strlen(value) < size ? value : "");
+}
+
+/* Returns 0 where slurmd does not say it. */
+static uint64_t read_count(const char *name)
+{
+    const char *value = getenv(name);
+    unsigned long long count;
+    char *end;
+
+    if (!value || *value == '-')
+        return 0;
+    count = strtoull(value, &end, 10);
+    return end != value && !*end ? count : 0;
+}
+
+void job_items_read_epilog(struct wire_identity *said)
+{
+    const char *context = getenv("SLURM_SCRIPT_CONTEXT");
+
+    *said = (struct wire_identity){.source = WIRE_SOURCE_NONE};
+    if (!context || strcmp(context, "epilog_slurmd") != 0 || !getenv("SLURM_JOB_UID") ||
+        !getenv("SLURM_JOB_RESTART_COUNT"))
+        return;
+    said->source = WIRE_SOURCE_SLURMD;
+    said->job = (uint32_t)read_count("SLURM_JOB_ID");
+    said->uid = (uint32_t)read_count("SLURM_JOB_UID");
+    said->start = (int64_t)read_count("SLURM_JOB_START_TIME");
+    said->restart = (uint32_t)read_count("SLURM_JOB_RESTART_COUNT");
+    said->nodes = (uint32_t)read_count("SLURM_JOB_NUM_NODES");
+    read_word("SLURM_CLUSTER_NAME", said->cluster, sizeof(said->cluster));
+    read_word("SLURM_JOB_ACCOUNT", said->account, sizeof(said->account));
+    read_word("SLURM_JOB_QOS", said->qos, sizeof(said->qos));
+    read_word("SLURM_JOB_PARTITION", said->partition, sizeof(said->partition));
+    wire_identity_clean(said);
 }

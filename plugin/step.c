@@ -82,14 +82,20 @@ void step_open(struct step *step, int argc, char **argv)
     step->exit_status = -1;
 }
 
-/* berthd keeps a file named by its number for each job in the pool. */
-static bool job_in_pool(const struct options_site *site, uint32_t job)
+/* Is there a file of that kind for the job? */
+static bool job_is_marked(const struct options_site *site, uint32_t job, const char *suffix)
 {
     char path[sizeof(site->socket) + 32];
     int dir = (int)(strrchr(site->socket, '/') - site->socket);
 
-    snprintf(path, sizeof(path), "%.*s/%s/%u", dir, site->socket, WIRE_POOL_DIR, job);
+    snprintf(path, sizeof(path), "%.*s/%s/%u%s", dir, site->socket, WIRE_POOL_DIR, job, suffix);
     return access(path, F_OK) == 0;
+}
+
+/* berthd keeps a file named by its number for each job in the pool. */
+static bool job_in_pool(const struct options_site *site, uint32_t job)
+{
+    return job_is_marked(site, job, "");
 }
 
 /* ---- the start ---- */
@@ -245,7 +251,6 @@ int step_task_init(struct step *step, spank_t spank)
     int id = task_id(step, spank), rc = -1;
     struct berth_error err;
 
-    apply_page_tell_restarts(spank, step->page);
     if (id >= 0 && apply_page_answered(step->page)) {
         rc = apply_task(spank, step->page, (uint32_t)id, &err);
         if (rc < 0)
@@ -285,7 +290,6 @@ static void step_end(struct step *step)
 
     if (!step->end_deadline_ms)
         return;
-    request.end.restart = apply_page_restarts(step->page);
     if (getrusage(RUSAGE_CHILDREN, &usage) == 0) {
         request.end.user_s = seconds(usage.ru_utime);
         request.end.system_s = seconds(usage.ru_stime);
@@ -326,15 +330,17 @@ void step_close(struct step *step)
 
 void step_job_epilog(spank_t spank, int argc, char **argv)
 {
-    struct wire_request request = {.op = WIRE_OP_JOB_END, .id = {.step = UINT32_MAX}};
+    struct wire_request request = {.op = WIRE_OP_JOB_END, .job_end = {.id.step = UINT32_MAX}};
     struct options_site site;
     struct wire_answer answer;
     struct berth_error err;
 
     read_site(&site, argc, argv);
     if (spank_get_item(spank, S_JOB_ID, &request.id.job) != ESPANK_SUCCESS ||
-        !job_in_pool(&site, request.id.job))
+        !(job_in_pool(&site, request.id.job) ||
+          job_is_marked(&site, request.id.job, WIRE_WATCH_SUFFIX)))
         return;
+    job_items_read_epilog(&request.job_end.said);
     if (client_ask(site.socket, END_DEADLINE_MS, &request, &answer, &err) == CLIENT_ANSWERED)
         wire_answer_clear(&answer);
     else

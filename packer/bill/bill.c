@@ -158,7 +158,7 @@ double bill_due(struct packer *packer)
 static bool is_of(const struct bill_saved *saved, const struct step *step)
 {
     return saved->id.job == step->request.id.job && saved->id.step == step->request.id.step &&
-           saved->restart == step->request.restart && saved->started_at == step->started_at;
+           saved->started_at == step->started_at;
 }
 
 static void take_saved(struct bill *bill, struct step *step)

@@ -70,7 +70,6 @@ struct bill_part {
 /* A step that a berthd before this one has billed. */
 struct bill_saved {
     struct wire_step_id id;
-    uint32_t restart;
     int64_t started_at;
     unsigned by;
     struct step_bill bill;

@@ -68,9 +68,9 @@ static void put_step(FILE *out, const struct step *step)
     const struct step_bill *bill = &step->bill;
 
     fprintf(out,
-            "{\"job\":%u,\"step\":%u,\"restart\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
+            "{\"job\":%u,\"step\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
             ",\"source\":\"%s\",\"by\":%u",
-            step->request.id.job, step->request.id.step, step->request.restart, step->started_at,
+            step->request.id.job, step->request.id.step, step->started_at,
             bill->gaps, bill->source, bill->running->by);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)
         if (bill->known[d])
@@ -193,7 +193,6 @@ static int get_step(struct bill *bill, struct json_object *object, struct berth_
     *saved = (struct bill_saved){.bill.gaps = 0};
     if (json_get_u32(object, "job", JSON_REQUIRED, &saved->id.job, err) < 0 ||
         json_get_u32(object, "step", JSON_REQUIRED, &saved->id.step, err) < 0 ||
-        json_get_u32(object, "restart", JSON_REQUIRED, &saved->restart, err) < 0 ||
         json_get_i64(object, "started_at", JSON_REQUIRED, &saved->started_at, err) < 0 ||
         json_get_u64(object, "gaps", JSON_REQUIRED, &saved->bill.gaps, err) < 0 ||
         json_get_u32(object, "by", JSON_REQUIRED, &saved->by, err) < 0 ||

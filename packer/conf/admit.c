@@ -31,24 +31,42 @@ static bool group_named(const char *words, const struct wire_register *request)
     return any;
 }
 
+static bool user_named(const struct conf *conf, const struct wire_register *request)
+{
+    return number_named(conf->isolate_users, request->uid) ||
+           group_named(conf->isolate_groups, request);
+}
+
+bool admit_unknown(const struct conf *conf, const struct wire_register *request,
+                   const struct wire_identity *is, const char *word)
+{
+    return is->source == WIRE_SOURCE_NONE && text_lists(conf->allow, word) &&
+           !user_named(conf, request) && (conf->isolate_accounts[0] || conf->isolate_qos[0]);
+}
+
 const char *admit_priority(const struct conf *conf, const struct wire_register *request,
-                           const char *word)
+                           const struct wire_identity *is, const char *word)
 {
     if (!text_lists(conf->allow, word))
         return "berth.conf does not allow it";
-    if (number_named(conf->isolate_users, request->uid) ||
-        group_named(conf->isolate_groups, request) ||
-        named(conf->isolate_accounts, request->account) || named(conf->isolate_qos, request->qos))
+    if (user_named(conf, request))
+        return NULL;
+    if (admit_unknown(conf, request, is, word))
+        return "berth.conf names neither its user nor a group of it, and slurmctld has not said "
+               "which account and QOS it has";
+    if (named(conf->isolate_accounts, is->account) || named(conf->isolate_qos, is->qos))
         return NULL;
     return "berth.conf names neither its user nor a group, account or QOS of it "
            "(isolate_users, ...)";
 }
 
 const char *admit_refusal(const struct conf *conf, const struct wire_register *request,
-                          const char *word)
+                          const struct wire_identity *is, bool waits, const char *word)
 {
-    const char *why = admit_priority(conf, request, word);
+    const char *why = admit_priority(conf, request, is, word);
 
+    if (waits)
+        return "waiting for slurmctld, which says what account and QOS it has";
     return why ? why : "berth.conf did not allow it when the step began";
 }
 
@@ -67,13 +85,14 @@ static bool refuse(const char *allow, bool given, const char *word, char *refuse
 
 /* Says whether a word for which the neighbours pay is refused, and adds it to the list then. */
 static bool refuse_priority(const struct conf *conf, const struct wire_register *request,
-                            bool given, const char *word, char *refused, size_t size)
+                            const struct wire_identity *is, bool given, const char *word,
+                            char *refused, size_t size)
 {
-    return refuse(admit_priority(conf, request, word) ? "" : word, given, word, refused, size);
+    return refuse(admit_priority(conf, request, is, word) ? "" : word, given, word, refused, size);
 }
 
-void admit_options(const struct conf *conf, struct wire_register *request, char *refused,
-                   size_t size)
+void admit_options(const struct conf *conf, struct wire_register *request,
+                   const struct wire_identity *is, char *refused, size_t size)
 {
     struct wire_options *o = &request->options, none;
     const char *allow = conf->allow;
@@ -82,7 +101,7 @@ void admit_options(const struct conf *conf, struct wire_register *request, char 
     refused[0] = '\0';
     if (refuse(allow, o->mode != WIRE_MODE_OFF, wire_mode_name[o->mode], refused, size))
         o->mode = WIRE_MODE_OFF;
-    if (refuse_priority(conf, request, o->isolate, "isolate", refused, size))
+    if (refuse_priority(conf, request, is, o->isolate, "isolate", refused, size))
         o->isolate = false;
     if (refuse(allow, o->edp, "edp", refused, size))
         o->edp = false;
@@ -92,10 +111,27 @@ void admit_options(const struct conf *conf, struct wire_register *request, char 
         o->policy_given = false;
     if (refuse(allow, o->cores_max > 0, "cores", refused, size))
         o->cores_min = o->cores_max = 0;
-    if (refuse_priority(conf, request, o->max_slowdown_pct >= 0, "max-slowdown", refused, size))
+    if (refuse_priority(conf, request, is, o->max_slowdown_pct >= 0, "max-slowdown", refused, size))
         o->max_slowdown_pct = none.max_slowdown_pct;
     if (refuse(allow, o->mem != WIRE_MEM_AUTO, "mem", refused, size))
         o->mem = WIRE_MEM_AUTO;
     if (refuse(allow, o->tag[0], "tag", refused, size))
         o->tag[0] = '\0';
+}
+
+void admit_strike(char *refused, const char *word)
+{
+    size_t length = strlen(word);
+    char *at = refused;
+
+    while ((at = strstr(at, word)) &&
+           ((at != refused && at[-1] != ',') || (at[length] && at[length] != ',')))
+        at += length;
+    if (!at)
+        return;
+    if (at[length] == ',')
+        length++;
+    else if (at != refused)
+        at--, length++;
+    memmove(at, at + length, strlen(at + length) + 1);
 }

@@ -83,6 +83,7 @@ struct conf {
     char ledger_group[64];           /* "" or a group that may read a ledger in a file */
     enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
     char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
+    char job_program[PATH_MAX];      /* "" or what to start in place of berth-job; "off": nothing */
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"

@@ -85,8 +85,8 @@ const struct conf_key conf_key[] = {
     {"isolate_groups", LIVE, "", WORDS(NULL), FIELD(isolate_groups),
      "Groups, by name or number, likewise."},
     {"isolate_accounts", LIVE, "", WORDS(NULL), FIELD(isolate_accounts),
-     "Slurm accounts, likewise. These and QOS are as the step's environment says: a user can "
-     "change that."},
+     "Slurm accounts, likewise. These and QOS are what slurmctld says, never a step's "
+     "environment: a step waits for the word to take effect until slurmctld has said so."},
     {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
     {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: contend so that they lose the least work by its "
@@ -184,6 +184,9 @@ const struct conf_key conf_key[] = {
      "ACCOUNTING. With a ledger in a file, jobs of one node only."},
     {"comment_program", START, "", TEXT, FIELD(comment_program),
      "The program that does so. Empty: berth-comment, where it was installed."},
+    {"job_program", START, "", TEXT, FIELD(job_program),
+     "The program that asks slurmctld who a job is, once for each job on each node: berthd(8), WHO "
+     "A JOB IS. Empty: berth-job, where it was installed; off: nobody is asked."},
     {"energy", START, "powercap,perf,hwmon", WORDS(energy_words), FIELD(energy),
      "Ways to read the node's energy meters; a zone is read by the first of that order that has "
      "it: RAPL by powercap, RAPL by perf, sensors of hwmon. Empty: none is read."},

@@ -23,6 +23,7 @@
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
 #include "packer/daemon/server.h"
+#include "packer/identity/asker.h"
 #include "packer/metrics/http.h"
 #include "packer/metrics/textfile.h"
 #include "packer/observe/probe.h"
@@ -42,6 +43,7 @@ enum {
     FOLDERS,
     FOLDERS_LATER,
     NAMES,
+    JOBS,
     EVENTS
 };
 
@@ -173,6 +175,12 @@ static void on_names(evutil_socket_t fd, short what, void *arg)
     pipeline_named(&((struct daemon *)arg)->packer);
 }
 
+static void on_jobs(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    pipeline_identified(&((struct daemon *)arg)->packer);
+}
+
 /* Lets the interference probe take its turn, and waits for the next one: for its descriptor or for
  * the time. */
 static void on_probe(evutil_socket_t fd, short what, void *arg)
@@ -266,6 +274,7 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
         !daemon->event[FOLDERS_LATER])
         return berth_error_set(err, "no timers");
     if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
+        (packer->asker && read_by(daemon, JOBS, asker_fd(packer->asker), on_jobs, err) < 0) ||
         (packer->reuse &&
          read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
         (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0) ||

@@ -12,6 +12,7 @@
 #include "packer/base/text.h"
 #include "packer/bill/bill.h"
 #include "packer/daemon/privileges.h"
+#include "packer/identity/asker.h"
 
 const char *const feature_state_name[FEATURE_STATES] = {"on", "off", "absent", "not allowed"};
 
@@ -176,6 +177,23 @@ static void admin_comment(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
 }
 
+/* Who jobs are. */
+static void identity(const struct packer *packer, struct feature *feature)
+{
+    struct asker_state state;
+
+    asker_state(packer->asker, &state);
+    if (strcmp(packer->conf.job_program, "off") == 0)
+        set(feature, FEATURE_OFF, "job_program=off: slurmd says who a job is when it ends");
+    else if (!packer->asker)
+        set(feature, FEATURE_ABSENT, "berth-job is not there: slurmd says it when a job ends");
+    else if (state.why[0])
+        set(feature, FEATURE_ABSENT, "slurmctld does not say who jobs are: %.200s", state.why);
+    else
+        set(feature, FEATURE_ON, "slurmctld has said who %llu of %llu jobs are",
+            (unsigned long long)state.answered, (unsigned long long)state.asked);
+}
+
 /* ---- what watches and bounds berthd ---- */
 
 static void watchdog(const struct packer *packer, struct feature *feature)
@@ -226,6 +244,7 @@ static const struct {
     {"metrics", PRIVILEGES_GROUP, metrics},
     {"metrics_textfile", PRIVILEGES_GROUP, textfile},
     {"admin_comment", 0, admin_comment},
+    {"identity", 0, identity},
     {"watchdog", 0, watchdog},
     {"seccomp", 0, filters},
     {"capabilities", 0, capabilities},

@@ -20,25 +20,39 @@
 
 /* ---- who, where, when ---- */
 
+/* The node, as Slurm calls it. */
+static const char *node_of(const struct packer *packer, const struct step *step)
+{
+    return step->request.node[0] ? step->request.node : packer->node;
+}
+
+/* What Slurm says of the job, where it has said so by now. */
+static void fill_identity(const struct wire_identity *is, struct ledger_record *record)
+{
+    snprintf(record->identity, sizeof(record->identity), "%s", wire_source_name[is->source]);
+    if (is->source == WIRE_SOURCE_NONE)
+        return;
+    snprintf(record->cluster, sizeof(record->cluster), "%s", is->cluster);
+    record->array_job = is->array_job;
+    record->array_task = is->array_task;
+    record->restart = is->restart;
+    record->nodes = is->nodes;
+    snprintf(record->account, sizeof(record->account), "%s", is->account);
+    snprintf(record->qos, sizeof(record->qos), "%s", is->qos);
+    snprintf(record->partition, sizeof(record->partition), "%s", is->partition);
+    snprintf(record->job_name, sizeof(record->job_name), "%s", is->job_name);
+}
+
 static void fill_who(const struct packer *packer, const struct step *step,
                      struct ledger_record *record)
 {
     const struct wire_register *request = &step->request;
 
-    snprintf(record->cluster, sizeof(record->cluster), "%s", request->cluster);
-    snprintf(record->node, sizeof(record->node), "%s",
-             request->node[0] ? request->node : packer->node);
+    fill_identity(&step->identity.is, record);
+    snprintf(record->node, sizeof(record->node), "%s", node_of(packer, step));
     record->id = request->id;
-    record->array_job = request->array_job;
-    record->array_task = request->array_task;
-    record->restart = request->restart;
-    record->nodes = request->nodes;
     record->uid = request->uid;
     record->gid = request->gid;
-    snprintf(record->account, sizeof(record->account), "%s", request->account);
-    snprintf(record->qos, sizeof(record->qos), "%s", request->qos);
-    snprintf(record->partition, sizeof(record->partition), "%s", request->partition);
-    snprintf(record->job_name, sizeof(record->job_name), "%s", request->job_name);
     snprintf(record->program, sizeof(record->program), "%.127s", program_command(request));
     snprintf(record->tag, sizeof(record->tag), "%s", request->options.tag);
 }
@@ -214,32 +228,38 @@ void ledger_record_keep(struct packer *packer, const struct step *step)
 
 /* ---- the job ---- */
 
-/* Has the job another live step here? */
-static bool has_step(const struct packer *packer, uint32_t job, const struct step *but)
+/* As slurmdbd has the run: a little before its last step here ended, as clocks differ. */
+static int64_t time_in(const struct known_job *job)
 {
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step != but && step->request.id.job == job)
-        return true;
-    return false;
+    return job->until - 5 > job->run.at ? job->until - 5 : job->run.at;
 }
 
-void ledger_record_settle(struct packer *packer, const struct step *step)
+void ledger_record_settle(struct packer *packer, const struct known_job *job)
 {
-    const struct wire_register *request = &step->request;
+    const struct wire_identity *is = &job->is;
     struct ledger_run run = {
-        .job = request->id.job, .restart = request->restart, .at = step->started_at};
+        .job = is->job, .restart = is->restart, .uid = is->uid, .at = time_in(job)};
 
-    if (!packer->settler || !request->cluster[0] || has_step(packer, request->id.job, step))
+    if (!packer->settler || is->source == WIRE_SOURCE_NONE || !is->cluster[0] || job->live)
         return;
-    snprintf(run.cluster, sizeof(run.cluster), "%s", request->cluster);
+    snprintf(run.cluster, sizeof(run.cluster), "%s", is->cluster);
     settler_put(packer->settler, &run);
+}
+
+void ledger_record_identify(struct packer *packer, const struct known_job *job)
+{
+    struct ledger_identity identity = {.from = job->run.at, .to = job->until, .is = job->is};
+
+    if (!packer->ledger || !job->until) /* no step has ended: there is no record of it */
+        return;
+    snprintf(identity.node, sizeof(identity.node), "%s", packer->node);
+    ledger_identify(packer->ledger, &identity, NULL); /* says itself what is wrong */
+    ledger_record_settle(packer, job);
 }
 
 static bool is_live(uint32_t job, const void *packer)
 {
-    return has_step(packer, job, NULL);
+    return registry_job_lives(&((const struct packer *)packer)->steps, job, false);
 }
 
 void ledger_record_resume(struct packer *packer)

@@ -3,6 +3,7 @@
 #ifndef BERTH_DAEMON_LEDGER_RECORD_H
 #define BERTH_DAEMON_LEDGER_RECORD_H
 
+#include "packer/identity/jobs.h"
 #include "packer/ledger/ledger.h"
 #include "packer/steps/packer.h"
 
@@ -17,9 +18,13 @@ void ledger_record_count(struct packer *packer, struct step *step);
 /* ledger_record_fill, into the ledger, if there is one. */
 void ledger_record_keep(struct packer *packer, const struct step *step);
 
-/* The step, which is live still, has its record in the ledger: its job's run is put before the
- * settler, if there is no other step of the job here. */
-void ledger_record_settle(struct packer *packer, const struct step *step);
+/* Puts a run of a job before the settler, if no step of it is left here and Slurm has said who it
+ * is. Its records are in the ledger. */
+void ledger_record_settle(struct packer *packer, const struct known_job *job);
+
+/* Has the records that the run has already told who it is, and puts it before the settler likewise.
+ */
+void ledger_record_identify(struct packer *packer, const struct known_job *job);
 
 /* Does the same for the runs of which berthd died before they were settled, when the steps that
  * live are known again. */

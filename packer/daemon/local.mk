@@ -4,6 +4,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/budget.c packer/daemon/budget.h \
 	packer/daemon/client.c packer/daemon/client.h \
 	packer/daemon/features.c packer/daemon/features.h \
+	packer/daemon/identify.c packer/daemon/identify.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
 	packer/daemon/listen.c packer/daemon/listen.h \
 	packer/daemon/notify.c packer/daemon/notify.h \

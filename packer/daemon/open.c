@@ -8,6 +8,7 @@
 #include "packer/base/path_owner.h"
 #include "packer/conf/admit_names.h"
 #include "packer/conf/private_data.h"
+#include "packer/daemon/identify.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
@@ -178,7 +179,8 @@ static int open_needed(struct packer *packer, struct berth_error *err)
     if (pool_init(&packer->pool, packer->topo->cores) < 0)
         return berth_no_memory(err);
     if (open_profiles(packer, err) < 0 || open_journal(packer, err) < 0 ||
-        admit_names_open(&packer->names, err) < 0 || open_counters(packer, err) < 0)
+        admit_names_open(&packer->names, err) < 0 || identify_open(packer, err) < 0 ||
+        open_counters(packer, err) < 0)
         return -1;
     return bill_open(&packer->bill, packer, err);
 }
@@ -227,6 +229,7 @@ void packer_close(struct packer *packer)
 
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
+    identify_close(packer);
     settler_close(packer->settler);
     ledger_close(packer->ledger);
     folder_watch_close(packer->folders);

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "packer/bill/bill.h"
-#include "packer/conf/admit.h"
-#include "packer/conf/private_data.h"
 #include "packer/conf/admit_names.h"
+#include "packer/conf/private_data.h"
 #include "packer/daemon/answer.h"
+#include "packer/daemon/identify.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
@@ -60,14 +60,11 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
         return NULL;
     }
     registry_inherit(&packer->steps, step);
-    step->isolate_refused = step->request.options.isolate;
-    step->slowdown_refused = step->request.options.max_slowdown_pct >= 0;
-    admit_options(&packer->conf, &step->request, step->refused, sizeof(step->refused));
-    step->isolate_refused &= !step->request.options.isolate;
-    step->slowdown_refused &= !(step->request.options.max_slowdown_pct >= 0);
     take_node_name(packer, step);
-    if (home_find(packer, step, err) == 0)
+    if (home_find(packer, step, err) == 0) {
+        identify_begin(packer, step);
         return step;
+    }
     registry_drop(&packer->steps, step);
     return NULL;
 }
@@ -280,7 +277,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     ledger_record_keep(packer, step);
     if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &err) < 0)
         log_error("step %u.%u: %s", id.job, id.step, err.text);
-    ledger_record_settle(packer, step);
+    identify_end(packer, step);
     registry_end(&packer->steps, step);
     unwatch(packer, id.job);
     if (journal_end(packer, id, &err) < 0)
@@ -298,7 +295,7 @@ void pipeline_end(struct packer *packer, const struct wire_end *end)
     make_room(packer);
 }
 
-void pipeline_job_end(struct packer *packer, uint32_t job)
+void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said)
 {
     struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
 
@@ -307,6 +304,7 @@ void pipeline_job_end(struct packer *packer, uint32_t job)
         if (step->request.id.job == job)
             step_over(packer, step, NULL);
     }
+    identify_job_end(packer, job, said);
     settler_job_end(packer->settler, job);
     make_room(packer);
 }
@@ -437,6 +435,17 @@ void pipeline_named(struct packer *packer)
         log_info("isolate_users and isolate_groups: the names were looked up");
 }
 
+void pipeline_identified(struct packer *packer)
+{
+    struct berth_error err;
+    struct step *step;
+
+    identify_answers(packer);
+    while ((step = identify_granted(packer)))
+        if (rearrange(packer, step, 0, &err) < 0)
+            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
 /* ---- the daemon starts and stops ---- */
 
 /* Classification and description of an adopted step are made anew: the journal has what cannot be
@@ -448,6 +457,7 @@ static void adopt(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         take_node_name(packer, step);
+        identify_adopt(packer, step);
         program_begin(packer, step);
         known_pairs_begin(packer, step);
         classify_profile(packer, step);

@@ -14,9 +14,9 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer);
 
 /* A step is over, or a whole job (its cores are about to be given away): others leave its cores
- * before this returns. */
+ * before this returns. `said` is what slurmd says of the job. */
 void pipeline_end(struct packer *packer, const struct wire_end *end);
-void pipeline_job_end(struct packer *packer, uint32_t job);
+void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 
 /* Root wants these steps home and left alone (release.h), and new ones placed again. 0, or -1 and
  * err with nothing done. A step that cannot be brought home at once is `away` until it can. */
@@ -56,6 +56,9 @@ void pipeline_reload(struct packer *packer, const struct conf *read);
 
 /* The users and groups of that berth.conf are known by number (packer->names can be read). */
 void pipeline_named(struct packer *packer);
+
+/* Slurm has said who jobs are (the asker's descriptor can be read). */
+void pipeline_identified(struct packer *packer);
 
 /* After the start: adopt the journal's steps that still run, finish or undo what was under way. 0,
  * or -1 and err. */

@@ -181,15 +181,19 @@ struct json_object *render_step(const struct packer *packer, const struct step *
 static struct json_object *render_request(const struct step *step)
 {
     const struct wire_register *request = &step->request;
+    const struct wire_identity *is = &step->identity.is;
     struct json_object *object = json_object_new_object();
     char options[256];
 
     wire_options_format(&request->options, options, sizeof(options));
     json_add_u64(object, "job", request->id.job);
     json_add_u64(object, "step", request->id.step);
-    json_add_u64(object, "array_job", request->array_job);
-    json_add_u64(object, "array_task", request->array_task);
-    json_add_u64(object, "restart", request->restart);
+    json_add_u64(object, "array_job", is->array_job);
+    json_add_u64(object, "array_task", is->array_task);
+    if (is->source == WIRE_SOURCE_NONE)
+        json_object_object_add(object, "restart", NULL);
+    else
+        json_add_u64(object, "restart", is->restart);
     json_add_u64(object, "uid", request->uid);
     json_add_text(object, "options", options);
     json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
@@ -200,6 +204,30 @@ static struct json_object *render_request(const struct step *step)
     json_add_text(object, "job_cores", request->job_cores);
     json_add_text(object, "step_cores", request->step_cores);
     json_add_bool(object, "bound_by_hand", request->bound_by_hand);
+    return object;
+}
+
+/* Who its job is, and who says so; all is null where nobody does. */
+static struct json_object *render_identity(const struct step *step)
+{
+    const struct wire_identity *is = &step->identity.is;
+    bool known = is->source != WIRE_SOURCE_NONE;
+    struct json_object *object = json_object_new_object();
+    const struct {
+        const char *key, *text;
+    } texts[] = {{"cluster", is->cluster},
+                 {"account", is->account},
+                 {"qos", is->qos},
+                 {"partition", is->partition},
+                 {"job_name", is->job_name}};
+
+    json_add_text(object, "source", wire_source_name[is->source]);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        json_add_text(object, texts[i].key, texts[i].text[0] ? texts[i].text : NULL);
+    json_object_object_add(object, "restarts", known ? json_object_new_uint64(is->restart) : NULL);
+    json_object_object_add(object, "nodes",
+                           is->nodes ? json_object_new_uint64(is->nodes) : NULL);
+    json_add_text(object, "why", step->identity.why[0] ? step->identity.why : NULL);
     return object;
 }
 
@@ -484,6 +512,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_object_object_add(object, "exit_status",
                            step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
     json_object_object_add(object, "request", render_request(step));
+    json_object_object_add(object, "identity", render_identity(step));
     json_object_object_add(object, "profile", render_profile(step));
     json_object_object_add(object, "class", render_class(step));
     json_object_object_add(object, "size", render_size(packer, step));

@@ -104,7 +104,8 @@ static int end_step(struct reply *reply, struct berth_error *err)
 static int end_job(struct reply *reply, struct berth_error *err)
 {
     (void)err;
-    pipeline_job_end(reply->packer, reply->request.id.job);
+    pipeline_job_end(reply->packer, reply->request.job_end.id.job,
+                     &reply->request.job_end.said);
     return 0;
 }
 

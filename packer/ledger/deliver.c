@@ -130,6 +130,25 @@ static int flush(struct deliver *deliver, struct ledger_store *store, struct ber
     return rc;
 }
 
+/* Puts what went before, and then tells the records who their job is. */
+static int take_identity(struct deliver *deliver, struct ledger_store *store, const char *line,
+                         size_t length, struct berth_error *err)
+{
+    struct ledger_identity identity;
+    struct berth_error why = {""};
+    bool refused = true;
+
+    if (flush(deliver, store, err) < 0)
+        return -1;
+    if (ledger_identity_decode(line, length, &identity, &why) == 0 &&
+        ledger_store_identify(store, &identity, &refused, &why) == 0)
+        return 0;
+    if (!refused)
+        return berth_error_set(err, "%s", why.text);
+    set_aside(deliver, line, length, why.text);
+    return 0;
+}
+
 /* Takes whole lines into batches, and puts those that are full. */
 static int take_lines(struct deliver *deliver, struct ledger_store *store, const char *text,
                       struct berth_error *err)
@@ -138,9 +157,14 @@ static int take_lines(struct deliver *deliver, struct ledger_store *store, const
     int rc = 0;
 
     for (; rc == 0 && (newline = strchr(text, '\n')); text = newline + 1) {
-        take_line(deliver, text, (size_t)(newline - text));
+        size_t length = (size_t)(newline - text);
+
+        if (ledger_line_identifies(text, length))
+            rc = take_identity(deliver, store, text, length, err);
+        else
+            take_line(deliver, text, length);
         deliver->lines++;
-        if (deliver->n == BATCH)
+        if (rc == 0 && deliver->n == BATCH)
             rc = flush(deliver, store, err);
     }
     return rc;

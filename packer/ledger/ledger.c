@@ -367,9 +367,9 @@ static void note_room(struct ledger *ledger, int rc, const struct berth_error *e
     ledger->full = rc < 0;
 }
 
-int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
+/* Takes in a line, which is freed. NULL: there was no memory for it. */
+static int add_line(struct ledger *ledger, char *line, struct berth_error *err)
 {
-    char *line = ledger_line_encode(record);
     struct berth_error why = {""};
     int rc;
 
@@ -385,6 +385,17 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
     worker_unlock(&ledger->worker);
     free(line);
     return rc < 0 ? berth_error_set(err, "%s", why.text) : 0;
+}
+
+int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err)
+{
+    return add_line(ledger, ledger_line_encode(record), err);
+}
+
+int ledger_identify(struct ledger *ledger, const struct ledger_identity *identity,
+                    struct berth_error *err)
+{
+    return add_line(ledger, ledger_identity_encode(identity), err);
 }
 
 size_t ledger_waiting(struct ledger *ledger, char why[256])

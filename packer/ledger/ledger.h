@@ -19,6 +19,11 @@
 
 /* A number that was not measured is NAN; text that is not known is "". */
 struct ledger_record {
+    /* Who says who the job is (wire_source_name). What it says is cluster, account, QOS, partition,
+     * job's name, array, restarts and nodes: with "none" nothing of that is known. In records of an
+     * older berth it is "environment": what they have there is what a user said, and not believed.
+     */
+    char identity[16];
     char cluster[64], node[64];
     struct wire_step_id id;
     uint32_t array_job, array_task; /* 0 and 0 when not of an array */
@@ -54,9 +59,20 @@ struct ledger_record {
  * seconds. */
 struct ledger_run {
     char cluster[64];
-    uint32_t job, restart;
+    uint32_t job, restart, uid;
     int64_t at;
 };
+
+/* Who the steps of a run are that began on a node between two times, ends included, and whose
+ * records were added without that. */
+struct ledger_identity {
+    char node[64];
+    int64_t from, to; /* Unix seconds */
+    struct wire_identity is;
+};
+
+/* Does the record say who its job is, by Slurm's own word? */
+bool ledger_is_known(const struct ledger_record *record);
 
 /* ---- to be written by berthd ---- */
 
@@ -73,6 +89,10 @@ void ledger_close(struct ledger *ledger); /* NULL is fine; what waits stays wher
  * returns 0, and the machine soon after. Returns -1 and err when the state folder is full, say: the
  * record is in memory then, and is brought away from there. */
 int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct berth_error *err);
+
+/* Has records that were added told who their job is. As ledger_add. */
+int ledger_identify(struct ledger *ledger, const struct ledger_identity *identity,
+                    struct berth_error *err);
 
 /* Returns how many records wait for the database, and why (""). */
 size_t ledger_waiting(struct ledger *ledger, char why[256]);

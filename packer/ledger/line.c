@@ -9,25 +9,32 @@
 #include "packer/base/text.h"
 #include "packer/ledger/schema.h"
 
-static void clean_texts(struct ledger_record *record)
+static const struct json_field identity_fields[] = {
+    JSON_NESTED(struct ledger_identity, LEDGER_IDENTIFY, is, REQUIRED, wire_identity_fields),
+    JSON_FIELD(struct ledger_identity, "node", node, REQUIRED),
+    JSON_RANGE(struct ledger_identity, "from", from, REQUIRED, 0, 9e15),
+    JSON_RANGE(struct ledger_identity, "to", to, REQUIRED, 0, 9e15),
+    JSON_END,
+};
+
+static void clean_texts(const struct json_field *fields, void *of)
 {
-    for (const struct json_field *field = ledger_fields; field->name; field++)
+    for (const struct json_field *field = fields; field->name; field++)
         if (field->kind == JSON_TEXT)
-            text_clean((char *)record + field->offset);
+            text_clean((char *)of + field->offset);
 }
 
-char *ledger_line_encode(const struct ledger_record *record)
+/* Returns a line of these fields, which the caller frees; NULL: no memory. */
+static char *line_of(const struct json_field *fields, const void *of)
 {
     struct json_object *object = json_object_new_object();
-    struct ledger_record clean = *record;
     char *line = NULL;
     const char *text;
     size_t length;
 
     if (!object)
         return NULL;
-    clean_texts(&clean);
-    json_write(object, ledger_fields, &clean);
+    json_write(object, fields, of);
     text = json_object_to_json_string_length(
         object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
     if (text && (line = malloc(length + 2))) {
@@ -38,8 +45,26 @@ char *ledger_line_encode(const struct ledger_record *record)
     return line;
 }
 
-int ledger_line_decode(const char *line, size_t length, struct ledger_record *record,
-                       struct berth_error *err)
+char *ledger_line_encode(const struct ledger_record *record)
+{
+    struct ledger_record clean = *record;
+
+    clean_texts(ledger_fields, &clean);
+    return line_of(ledger_fields, &clean);
+}
+
+char *ledger_identity_encode(const struct ledger_identity *identity)
+{
+    struct ledger_identity clean = *identity;
+
+    clean_texts(identity_fields, &clean);
+    clean_texts(wire_identity_fields, &clean.is);
+    return line_of(identity_fields, &clean);
+}
+
+/* Reads a line of these fields. */
+static int read_line(const char *line, size_t length, const struct json_field *fields, void *into,
+                     struct berth_error *err)
 {
     struct json_object *object;
     int rc = -1;
@@ -49,11 +74,32 @@ int ledger_line_decode(const char *line, size_t length, struct ledger_record *re
     object = json_parse(line, length, err);
     if (!object)
         return -1;
-    ledger_record_init(record);
     if (json_object_is_type(object, json_type_object))
-        rc = json_read(object, ledger_fields, record, err);
+        rc = json_read(object, fields, into, err);
     else
         berth_error_set(err, "no object");
     json_object_put(object);
     return rc;
+}
+
+int ledger_line_decode(const char *line, size_t length, struct ledger_record *record,
+                       struct berth_error *err)
+{
+    ledger_record_init(record);
+    strcpy(record->identity, "environment"); /* of a berth that did not say so */
+    return read_line(line, length, ledger_fields, record, err);
+}
+
+bool ledger_line_identifies(const char *line, size_t length)
+{
+    static const char begin[] = "{\"" LEDGER_IDENTIFY "\":";
+
+    return length >= strlen(begin) && memcmp(line, begin, strlen(begin)) == 0;
+}
+
+int ledger_identity_decode(const char *line, size_t length, struct ledger_identity *identity,
+                           struct berth_error *err)
+{
+    memset(identity, 0, sizeof(*identity));
+    return read_line(line, length, identity_fields, identity, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ledger_line - a record as one line of JSON, as it waits for the database. */
+/* ledger_line - a record as one line of JSON, as it waits for the database; or, as another kind of
+ * line, who the job of records is that went before. */
 #ifndef BERTH_LEDGER_LINE_H
 #define BERTH_LEDGER_LINE_H
 
@@ -15,5 +16,13 @@ char *ledger_line_encode(const struct ledger_record *record);
  * little to be told from others. */
 int ledger_line_decode(const char *line, size_t length, struct ledger_record *record,
                        struct berth_error *err);
+
+#define LEDGER_IDENTIFY "identify" /* its first member */
+
+/* Do the same with who the job of records is; says whether a line tells that. */
+char *ledger_identity_encode(const struct ledger_identity *identity);
+int ledger_identity_decode(const char *line, size_t length, struct ledger_identity *identity,
+                           struct berth_error *err);
+bool ledger_line_identifies(const char *line, size_t length);
 
 #endif

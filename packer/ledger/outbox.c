@@ -15,7 +15,7 @@
 #include "packer/sql/fields.h"
 
 #define FILE_NAME "outbox.db"
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 struct outbox {
     struct sql *sql;
@@ -28,16 +28,18 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         "CREATE TABLE ledger_run (cluster TEXT NOT NULL, job INTEGER NOT NULL,"
         " restart INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (cluster, job, restart))",
     },
+    {
+        /* Their cluster was what the step's environment said, and whose they were is not there. */
+        "DELETE FROM ledger_run",
+        "ALTER TABLE ledger_run ADD COLUMN%s uid INTEGER NOT NULL DEFAULT 0",
+    },
 };
 
 #define RUN_FIELD(member, need) JSON_FIELD(struct ledger_run, #member, member, need)
 
 static const struct json_field run_fields[] = {
-    RUN_FIELD(cluster, REQUIRED),
-    RUN_FIELD(job, REQUIRED),
-    RUN_FIELD(restart, REQUIRED),
-    RUN_FIELD(at, REQUIRED),
-    JSON_END,
+    RUN_FIELD(cluster, REQUIRED), RUN_FIELD(job, REQUIRED), RUN_FIELD(restart, REQUIRED),
+    RUN_FIELD(at, REQUIRED),      RUN_FIELD(uid, REQUIRED), JSON_END,
 };
 
 /* ---- the file ---- */
@@ -67,8 +69,8 @@ int outbox_open(struct outbox **out, const char *folder, struct berth_error *err
         sql_prepare(outbox->sql, "INSERT INTO outbox (n, lines) VALUES (?, ?)", &outbox->put,
                     err) == 0 &&
         sql_prepare(outbox->sql,
-                    "INSERT INTO ledger_run (cluster, job, restart, at) VALUES (?, ?, ?, ?)"
-                    " ON CONFLICT DO UPDATE SET at = excluded.at",
+                    "INSERT INTO ledger_run (cluster, job, restart, at, uid) VALUES (?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET at = excluded.at, uid = excluded.uid",
                     &outbox->put_run, err) == 0) {
         *out = outbox;
         return 0;
@@ -127,16 +129,37 @@ static int execute(struct sql_statement *statement, struct berth_error *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* Puts the run of a line's record. */
+/* Reads the run that a line is about. Returns whether it says which one, by Slurm's own word. */
+static bool read_run(const char *line, size_t length, struct ledger_run *run)
+{
+    struct ledger_identity identity;
+    struct ledger_record record;
+
+    if (ledger_line_identifies(line, length)) {
+        if (ledger_identity_decode(line, length, &identity, NULL) < 0)
+            return false;
+        *run = (struct ledger_run){.job = identity.is.job,
+                                   .restart = identity.is.restart,
+                                   .uid = identity.is.uid,
+                                   .at = identity.to};
+        memcpy(run->cluster, identity.is.cluster, sizeof(run->cluster));
+        return run->cluster[0] != '\0';
+    }
+    if (ledger_line_decode(line, length, &record, NULL) < 0 || !ledger_is_known(&record))
+        return false;
+    *run = (struct ledger_run){
+        .job = record.id.job, .restart = record.restart, .uid = record.uid, .at = record.start};
+    memcpy(run->cluster, record.cluster, sizeof(run->cluster));
+    return run->cluster[0] != '\0';
+}
+
+/* Puts the run of a line. */
 static int put_run(struct outbox *outbox, const char *line, size_t length, struct berth_error *err)
 {
-    struct ledger_record record;
     struct ledger_run run;
 
-    if (ledger_line_decode(line, length, &record, NULL) < 0 || !record.cluster[0])
+    if (!read_run(line, length, &run))
         return 0;
-    run = (struct ledger_run){.job = record.id.job, .restart = record.restart, .at = record.start};
-    memcpy(run.cluster, record.cluster, sizeof(run.cluster));
     sql_bind_fields(outbox->put_run, 0, run_fields, &run);
     return execute(outbox->put_run, err);
 }
@@ -224,7 +247,8 @@ int outbox_each_run(struct outbox *outbox, void (*fn)(const struct ledger_run *r
     struct sql_statement *row;
     int rc;
 
-    if (sql_prepare(outbox->sql, "SELECT cluster, job, restart, at FROM ledger_run", &row, err) < 0)
+    if (sql_prepare(outbox->sql, "SELECT cluster, job, restart, at, uid FROM ledger_run", &row,
+                    err) < 0)
         return -1;
     while ((rc = sql_step(row, err)) == 1) {
         struct ledger_run run = {.cluster = ""};

@@ -73,6 +73,18 @@ static void add_users(struct query *query, const struct ledger_filter *filter)
     fputc(')', query->out);
 }
 
+/* The same of what Slurm says of a job: what a user said does not count. */
+static void add_said(struct query *query, const char *column, const char *const *name, size_t n)
+{
+    if (n == 0)
+        return;
+    add_names(query, column, name, n);
+    begin_condition(query);
+    fputs("identity IN ('", query->out);
+    for (int i = WIRE_SOURCE_NONE + 1; i < WIRE_SOURCES; i++)
+        fprintf(query->out, "%s%s", wire_source_name[i], i + 1 < WIRE_SOURCES ? "', '" : "')");
+}
+
 /* An array's number means all of its tasks, as in sacct. */
 static void add_jobs(struct query *query, const struct ledger_filter *filter)
 {
@@ -110,8 +122,8 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     fputs(" FROM ledger_record", query->out);
     add_jobs(query, filter);
     add_users(query, filter);
-    add_names(query, "account", filter->account, filter->naccounts);
-    add_names(query, "partition", filter->partition, filter->npartitions);
+    add_said(query, "account", filter->account, filter->naccounts);
+    add_said(query, "partition", filter->partition, filter->npartitions);
     add_names(query, "node", filter->node, filter->nnodes);
     add_names(query, "state", filter->state, filter->nstates);
     add_time(query, "\"end\" >= ?", filter->since);

@@ -15,6 +15,7 @@
 /* clang-format on */
 
 const struct json_field ledger_fields[] = {
+    FIELD(identity),
     FIELD(cluster),
     FIELD(node),
     JSON_RANGE(struct ledger_record, "job", id.job, REQUIRED, 1, UINT32_MAX),
@@ -104,4 +105,17 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         "CREATE INDEX IF NOT EXISTS ledger_uid ON ledger_record (uid, \"end\")",
         "CREATE INDEX IF NOT EXISTS ledger_account ON ledger_record (account, \"end\")",
     },
+    {
+        /* Until then, records had what the step's environment said. */
+        "ALTER TABLE ledger_record ADD COLUMN%s identity VARCHAR(16) NOT NULL"
+        " DEFAULT 'environment'",
+    },
 };
+
+bool ledger_is_known(const struct ledger_record *record)
+{
+    for (int i = WIRE_SOURCE_NONE + 1; i < WIRE_SOURCES; i++)
+        if (strcmp(record->identity, wire_source_name[i]) == 0)
+            return true;
+    return false;
+}

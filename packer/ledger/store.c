@@ -11,8 +11,19 @@
 
 struct ledger_store {
     struct sql *sql;
-    struct sql_statement *insert;
+    struct sql_statement *insert, *identify, *drop;
 };
+
+/* The records that are told who their job is. What slurmd has said is said better by others. A
+ * record is left over that was told before, and was brought here once more since: it is there
+ * already. */
+#define OF_RUN " WHERE job = ? AND uid = ? AND node = ? AND \"start\" >= ? AND \"start\" <= ?"
+
+static const char update_text[] =
+    "UPDATE%s ledger_record SET identity = ?, cluster = ?, account = ?, qos = ?,"
+    " \"partition\" = ?, job_name = ?, nodes = ?, array_job = ?, array_task = ?,"
+    " restart = ?" OF_RUN " AND identity IN ('none', 'slurmd')";
+static const char drop_text[] = "DELETE FROM ledger_record" OF_RUN " AND identity = 'none'";
 
 static int prepare_insert(struct ledger_store *store, struct berth_error *err)
 {
@@ -35,6 +46,16 @@ static int prepare_insert(struct ledger_store *store, struct berth_error *err)
     return rc;
 }
 
+static int prepare_identify(struct ledger_store *store, struct berth_error *err)
+{
+    char text[sizeof(update_text) + 16];
+
+    snprintf(text, sizeof(text), update_text, sql_words(store->sql)->or_ignore);
+    if (sql_prepare(store->sql, text, &store->identify, err) < 0)
+        return -1;
+    return sql_prepare(store->sql, drop_text, &store->drop, err);
+}
+
 int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct berth_error *err)
 {
     const struct sql_options options = {
@@ -45,7 +66,7 @@ int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct
         return berth_no_memory(err);
     if (sql_open(&store->sql, conf->ledger, &options, err) == 0 &&
         sql_migrate(store->sql, "ledger", ledger_migration, LEDGER_SCHEMA, err) == 0 &&
-        prepare_insert(store, err) == 0) {
+        prepare_insert(store, err) == 0 && prepare_identify(store, err) == 0) {
         *out = store;
         return 0;
     }
@@ -58,6 +79,8 @@ void ledger_store_close(struct ledger_store *store)
     if (!store)
         return;
     sql_finish(store->insert);
+    sql_finish(store->identify);
+    sql_finish(store->drop);
     sql_close(store->sql);
     free(store);
 }
@@ -73,6 +96,18 @@ static int put_one(struct ledger_store *store, const struct ledger_record *recor
     return rc < 0 ? -1 : 0;
 }
 
+/* Ends a transaction whose statements have returned rc. */
+static int finish(struct ledger_store *store, int rc, bool *refused, struct berth_error *err)
+{
+    if (rc == 0)
+        rc = sql_commit(store->sql, err);
+    if (rc == 0)
+        return 0;
+    *refused = sql_refused(store->sql);
+    sql_rollback(store->sql);
+    return -1;
+}
+
 int ledger_store_put(struct ledger_store *store, const struct ledger_record *records, size_t n,
                      bool *refused, struct berth_error *err)
 {
@@ -83,11 +118,52 @@ int ledger_store_put(struct ledger_store *store, const struct ledger_record *rec
         return -1;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = put_one(store, &records[i], err);
-    if (rc == 0)
-        rc = sql_commit(store->sql, err);
-    if (rc == 0)
-        return 0;
-    *refused = sql_refused(store->sql);
-    sql_rollback(store->sql);
-    return -1;
+    return finish(store, rc, refused, err);
+}
+
+/* Binds which records are meant, from parameter i on, and runs the statement. */
+static int run_on(struct sql_statement *statement, size_t i, const struct ledger_identity *identity,
+                  struct berth_error *err)
+{
+    int rc;
+
+    sql_bind_int(statement, i, identity->is.job);
+    sql_bind_int(statement, i + 1, identity->is.uid);
+    sql_bind_text(statement, i + 2, identity->node);
+    sql_bind_int(statement, i + 3, identity->from);
+    sql_bind_int(statement, i + 4, identity->to);
+    rc = sql_step(statement, err);
+    sql_reset(statement);
+    return rc < 0 ? -1 : 0;
+}
+
+static int identify(struct ledger_store *store, const struct ledger_identity *identity,
+                    struct berth_error *err)
+{
+    const struct wire_identity *is = &identity->is;
+    const char *const text[] = {wire_source_name[is->source],
+                                is->cluster,
+                                is->account,
+                                is->qos,
+                                is->partition,
+                                is->job_name};
+    const uint32_t number[] = {is->nodes, is->array_job, is->array_task, is->restart};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+        sql_bind_text(store->identify, n++, text[i]);
+    for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+        sql_bind_int(store->identify, n++, number[i]);
+    if (run_on(store->identify, n, identity, err) < 0)
+        return -1;
+    return run_on(store->drop, 0, identity, err);
+}
+
+int ledger_store_identify(struct ledger_store *store, const struct ledger_identity *identity,
+                          bool *refused, struct berth_error *err)
+{
+    *refused = false;
+    if (sql_begin(store->sql, err) < 0)
+        return -1;
+    return finish(store, identify(store, identity, err), refused, err);
 }

@@ -17,4 +17,9 @@ void ledger_store_close(struct ledger_store *store); /* NULL is fine */
 int ledger_store_put(struct ledger_store *store, const struct ledger_record *records, size_t n,
                      bool *refused, struct berth_error *err);
 
+/* Has records that are there told who their job is: those whose identity is "none". Returns
+ * likewise. */
+int ledger_store_identify(struct ledger_store *store, const struct ledger_identity *identity,
+                          bool *refused, struct berth_error *err);
+
 #endif

@@ -150,7 +150,7 @@ static void add_info(struct metrics_text *text, const struct shown *shown)
         shown->label[0],
         shown->label[1],
         {"uid", uid},
-        {"account", request->account},
+        {"account", shown->step->identity.is.account},
         {"program", program_command(request)},
     };
 

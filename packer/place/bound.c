@@ -35,7 +35,8 @@ void bound_of(const struct packer *packer, const struct step *step, struct bound
     if (step->slowdown_refused) {
         bound->known = true;
         snprintf(bound->reason, sizeof(bound->reason), "%s",
-                 admit_refusal(&packer->conf, &step->request, "max-slowdown"));
+                 admit_refusal(&packer->conf, &step->request, &step->identity.is,
+                               step->identity.slowdown_waits_pct >= 0, "max-slowdown"));
     } else if (step->ended_at || (step->state != STEP_PLACED && step->state != STEP_OBSERVED)) {
         snprintf(bound->reason, sizeof(bound->reason), "berth does not place it");
     } else if (step->state == STEP_OBSERVED) {

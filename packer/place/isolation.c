@@ -178,7 +178,8 @@ void isolation_of(const struct packer *packer, const struct step *step, struct i
         return;
     if (refused)
         snprintf(isolation->reason, sizeof(isolation->reason), "%s",
-                 admit_refusal(&packer->conf, &step->request, "isolate"));
+                 admit_refusal(&packer->conf, &step->request, &step->identity.is,
+                               step->identity.isolate_waits, "isolate"));
     else if (step->ended_at || (step->state != STEP_PLACED && step->state != STEP_OBSERVED))
         snprintf(isolation->reason, sizeof(isolation->reason), "berth does not place it");
     else if (!is_sensitive(step, why, sizeof(why)))

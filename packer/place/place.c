@@ -16,6 +16,13 @@
 
 /* ---- where a step stands ---- */
 
+void place_bound(struct step *step)
+{
+    double pct = step->request.options.max_slowdown_pct;
+
+    step->place.max_slowdown = pct >= 0 ? pct / 100 : NAN;
+}
+
 void place_begin(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
@@ -25,7 +32,7 @@ void place_begin(const struct packer *packer, struct step *step)
                                                : packer->conf.policy;
     step->place.policy = step->place.policy_asked;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
-    step->place.max_slowdown = o->max_slowdown_pct >= 0 ? o->max_slowdown_pct / 100 : NAN;
+    place_bound(step);
     step->place.predicted = NAN;
     step->place.met = false;
 }

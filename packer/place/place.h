@@ -48,6 +48,9 @@ void place_predict(const struct packer *packer);
  * for, by name, by edp, else by the site. */
 void place_begin(const struct packer *packer, struct step *step);
 
+/* Does that of max-slowdown only: it may be allowed later than the step began. */
+void place_bound(struct step *step);
+
 /* The step stands where a berthd before this one had placed it. */
 void place_adopt(struct step *step);
 

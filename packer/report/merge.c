@@ -47,15 +47,16 @@ static const unsigned char merge[REPORT_NUMBERS][3] = {
     [REPORT_STEPS] = {MOST, SUM, SUM},
 };
 
-static void read_texts(const struct ledger_record *record, const char **text)
+/* What a user has said of his job is not known. */
+static void read_texts(const struct ledger_record *record, bool known, const char **text)
 {
-    text[REPORT_CLUSTER] = record->cluster;
+    text[REPORT_CLUSTER] = known ? record->cluster : "";
     text[REPORT_NODES] = record->node;
     text[REPORT_USER] = record->user;
-    text[REPORT_ACCOUNT] = record->account;
-    text[REPORT_QOS] = record->qos;
-    text[REPORT_PARTITION] = record->partition;
-    text[REPORT_JOB_NAME] = record->job_name;
+    text[REPORT_ACCOUNT] = known ? record->account : "";
+    text[REPORT_QOS] = known ? record->qos : "";
+    text[REPORT_PARTITION] = known ? record->partition : "";
+    text[REPORT_JOB_NAME] = known ? record->job_name : "";
     text[REPORT_PROGRAM] = record->program;
     text[REPORT_TAG] = record->tag;
     text[REPORT_PLACED] = record->state;
@@ -65,6 +66,7 @@ static void read_texts(const struct ledger_record *record, const char **text)
     text[REPORT_ENERGY_SOURCE] = record->energy_source;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
     text[REPORT_SLOWDOWN_SOURCE] = record->slowdown_source;
+    text[REPORT_IDENTITY] = record->identity;
 }
 
 static double known_count(uint32_t count)
@@ -72,7 +74,7 @@ static double known_count(uint32_t count)
     return count ? count : NAN;
 }
 
-static void read_numbers(const struct ledger_record *record, double *number)
+static void read_numbers(const struct ledger_record *record, bool known, double *number)
 {
     number[REPORT_UID] = record->uid;
     number[REPORT_GID] = record->gid;
@@ -80,7 +82,7 @@ static void read_numbers(const struct ledger_record *record, double *number)
     number[REPORT_TASKS] = known_count(record->tasks);
     number[REPORT_CORES_GIVEN] = known_count(record->cores_given);
     number[REPORT_CORES_USED] = known_count(record->cores_used);
-    number[REPORT_RESTARTS] = record->restart;
+    number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_MOVES] = (double)record->moves;
     number[REPORT_ELAPSED_S] = record->elapsed_s;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
@@ -147,18 +149,20 @@ static struct report_energy energy_in_all(const struct report_energy *domain)
 
 void report_row_of(const struct ledger_record *record, struct report_row *row)
 {
+    bool known = ledger_is_known(record);
+
     *row = (struct report_row){
         .kind = REPORT_STEP,
         .id = record->id,
-        .array_job = record->array_job,
-        .array_task = record->array_task,
+        .array_job = known ? record->array_job : 0,
+        .array_task = known ? record->array_task : 0,
         .records = 1,
         .exit_status = record->exit_status,
         .start = record->start,
         .end = record->end,
     };
-    read_texts(record, row->text);
-    read_numbers(record, row->number);
+    read_texts(record, known, row->text);
+    read_numbers(record, known, row->number);
     read_weights(row);
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         row->energy[i] = energy_of(record->uj[i]);

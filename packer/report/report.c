@@ -133,6 +133,12 @@ static int by_number(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+/* Returns -1 where they are not known. */
+static int64_t restarts_of(const struct report_row *row)
+{
+    return isnan(row->number[REPORT_RESTARTS]) ? -1 : (int64_t)row->number[REPORT_RESTARTS];
+}
+
 /* Is it of the same job: the restarts of a job are jobs of their own, as with sacct -D. */
 static int compare_job(const struct report_row *a, const struct report_row *b)
 {
@@ -142,9 +148,9 @@ static int compare_job(const struct report_row *a, const struct report_row *b)
         order = by_number(a->id.job, b->id.job);
     if (order == 0)
         order = by_text(a->text[REPORT_CLUSTER], b->text[REPORT_CLUSTER]);
-    return order ? order
-                 : by_number((int64_t)a->number[REPORT_RESTARTS],
-                             (int64_t)b->number[REPORT_RESTARTS]);
+    if (order == 0) /* where the cluster is not known, a number is several users' */
+        order = by_number((int64_t)a->number[REPORT_UID], (int64_t)b->number[REPORT_UID]);
+    return order ? order : by_number(restarts_of(a), restarts_of(b));
 }
 
 /* Slurm's own steps are below 0 then: interactive, batch, 0, 1, .. */

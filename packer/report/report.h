@@ -35,6 +35,7 @@ enum report_text {
     REPORT_ENERGY_SOURCE,
     REPORT_COUNTERS_SOURCE,
     REPORT_SLOWDOWN_SOURCE,
+    REPORT_IDENTITY, /* who says whose it is */
     REPORT_TEXTS
 };
 

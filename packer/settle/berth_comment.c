@@ -32,9 +32,12 @@ enum { DONE = 0, NEVER = 1, USAGE = 2, TOO_LARGE = 3, LATER = 75 }; /* 75 as EX_
 #define CLOCKS_DIFFER_S 2
 #define TIME_LIMIT_S 30
 
+/* libslurm exports it, and no header declares it; slurm_init() fills it from slurm.conf. Rows of
+ * other clusters are none of this node's business. */
+extern slurm_conf_t slurm_conf;
+
 struct task {
-    char *cluster;
-    uint32_t job, max_nodes;
+    uint32_t job, uid, max_nodes;
     time_t at; /* when the run was running; 0: the last run */
     const char *figures;
     void *db;
@@ -49,13 +52,13 @@ struct condition {
 
 static int usage(FILE *out)
 {
-    fputs("usage: berth-comment -M CLUSTER -j JOB [-t TIME] [-n NODES] FIGURES\n"
-          "Writes FIGURES, a JSON object, as \"berth\" into the AdminComment of a job that has "
-          "ended.\n"
-          "  -M CLUSTER  as slurmdbd knows it\n"
-          "  -j JOB      number of the job, for arrays and heterogeneous jobs of the one task\n"
-          "  -t TIME     Unix time at which that run of it was running (default: the last run)\n"
-          "  -n NODES    only if the job had no more nodes than that\n"
+    fputs("usage: berth-comment -u UID -j JOB [-t TIME] [-n NODES] FIGURES\n"
+          "Writes FIGURES, a JSON object, as \"berth\" into the AdminComment of a job of this "
+          "cluster\n(slurm.conf's ClusterName) that has ended.\n"
+          "  -u UID    only if that user's job it is\n"
+          "  -j JOB    number of the job, for arrays and heterogeneous jobs of the one task\n"
+          "  -t TIME   Unix time at which that run of it was running (default: the last run)\n"
+          "  -n NODES  only if the job had no more nodes than that\n"
           "Exit status: 0 written, or there already; 75 try again later; 3 more nodes; 1 it cannot "
           "be "
           "written.\n",
@@ -79,8 +82,7 @@ static void *list_of(void *item)
     return list;
 }
 
-static void condition_init(struct condition *c, const struct task *task, uint32_t job,
-                           uint32_t array_task, uint32_t part)
+static void condition_init(struct condition *c, uint32_t job, uint32_t array_task, uint32_t part)
 {
     memset(c, 0, sizeof(*c));
     c->step.array_task_id = array_task;
@@ -91,20 +93,19 @@ static void condition_init(struct condition *c, const struct task *task, uint32_
     c->cond.db_flags = SLURMDB_JOB_FLAG_NOTSET;
     c->cond.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_TRUNC |
                     JOBCOND_FLAG_NO_DEFAULT_USAGE | JOBCOND_FLAG_NO_WHOLE_HETJOB;
-    c->cond.cluster_list = list_of(task->cluster);
+    c->cond.cluster_list = list_of(slurm_conf.cluster_name);
     c->cond.step_list = list_of(&c->step);
 }
 
 /* This run and no other. */
-static void condition_of_run(struct condition *c, const struct task *task,
-                             const slurmdb_job_rec_t *run)
+static void condition_of_run(struct condition *c, const slurmdb_job_rec_t *run)
 {
     if (run->array_job_id)
-        condition_init(c, task, run->array_job_id, run->array_task_id, NO_VAL);
+        condition_init(c, run->array_job_id, run->array_task_id, NO_VAL);
     else if (run->het_job_id)
-        condition_init(c, task, run->het_job_id, NO_VAL, run->het_job_offset);
+        condition_init(c, run->het_job_id, NO_VAL, run->het_job_offset);
     else
-        condition_init(c, task, run->jobid, NO_VAL, NO_VAL);
+        condition_init(c, run->jobid, NO_VAL, NO_VAL);
     snprintf(c->state, sizeof(c->state), "%" PRIu32, run->state);
     c->cond.state_list = list_of(c->state);
     c->cond.usage_start = c->cond.usage_end = run->end;
@@ -141,7 +142,7 @@ static void *read_rows(const struct task *task)
     struct condition c;
     void *list;
 
-    condition_init(&c, task, task->job, NO_VAL, NO_VAL);
+    condition_init(&c, task->job, NO_VAL, NO_VAL);
     list = slurmdb_jobs_get(task->db, &c.cond);
     condition_free(&c);
     return list;
@@ -152,6 +153,10 @@ static int check_run(const struct task *task, const slurmdb_job_rec_t *run)
 {
     if (!run)
         return say(LATER, "job", "slurmdbd does not know it yet");
+    if (run->uid == 0 && task->uid != 0) /* slurmctld tells it whose it is later than the rest */
+        return say(LATER, "job", "slurmdbd does not know whose it is yet");
+    if (run->uid != task->uid)
+        return say(NEVER, "job", "is not that user's");
     if (!run->end)
         return say(LATER, "job", "has not ended yet");
     if (run->end + CLOCKS_DIFFER_S < task->at)
@@ -170,7 +175,7 @@ static int write_comment(const struct task *task, const slurmdb_job_rec_t *run, 
     void *list;
     int failure;
 
-    condition_of_run(&c, task, run);
+    condition_of_run(&c, run);
     errno = 0;
     list = slurmdb_job_modify(task->db, &c.cond, &change);
     failure = list ? 0 : errno;
@@ -238,13 +243,14 @@ static int read_number(const char *text, uint64_t max, uint64_t *number)
 static int parse_options(int argc, char **argv, struct task *task)
 {
     uint64_t number;
+    bool whose = false;
     int option;
 
-    while ((option = getopt(argc, argv, "M:j:t:n:h")) != -1) {
+    while ((option = getopt(argc, argv, "u:j:t:n:h")) != -1) {
         if (option == 'h')
             return usage(stdout);
-        if (option == 'M')
-            task->cluster = optarg;
+        if (option == 'u' && read_number(optarg, NO_VAL - 1, &number) == 0)
+            task->uid = (uint32_t)number, whose = true;
         else if (option == 'j' && read_number(optarg, NO_VAL - 1, &number) == 0)
             task->job = (uint32_t)number;
         else if (option == 't' && read_number(optarg, INT32_MAX, &number) == 0)
@@ -254,7 +260,7 @@ static int parse_options(int argc, char **argv, struct task *task)
         else
             return usage(stderr);
     }
-    if (!task->cluster || !task->job || optind != argc - 1)
+    if (!whose || !task->job || optind != argc - 1)
         return usage(stderr);
     task->figures = argv[optind];
     return -1;

@@ -81,8 +81,8 @@ static int take(const struct ledger_record *record, void *arg)
 {
     struct reading *reading = arg;
 
-    if (record->restart == reading->run->restart &&
-        strcmp(record->cluster, reading->run->cluster) == 0)
+    if (ledger_is_known(record) && record->restart == reading->run->restart &&
+        record->uid == reading->run->uid && strcmp(record->cluster, reading->run->cluster) == 0)
         reading->rc = report_add(reading->report, record);
     return reading->rc;
 }

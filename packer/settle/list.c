@@ -36,6 +36,7 @@ int settle_list_put(struct settle_list *list, const struct ledger_run *run, doub
     if (!entry)
         return berth_no_memory(err);
     entry->run.at = run->at;
+    entry->run.uid = run->uid;
     entry->due_s = due_s;
     entry->delay_s = FIRST_DELAY_S;
     entry->puts++;

@@ -41,13 +41,14 @@ static bool of_one_node(const struct settler *settler)
 static enum outcome tell(struct settler *settler, const struct ledger_run *run, char *figures,
                          char *said, size_t size)
 {
-    char job[16], at[32], *argv[16];
+    char job[16], uid[16], at[32], *argv[16];
     int n = 0, status;
 
     snprintf(job, sizeof(job), "%u", run->job);
+    snprintf(uid, sizeof(uid), "%u", run->uid);
     snprintf(at, sizeof(at), "%lld", (long long)run->at);
     argv[n++] = settler->program;
-    argv[n++] = (char *)"-M", argv[n++] = (char *)run->cluster;
+    argv[n++] = (char *)"-u", argv[n++] = uid;
     argv[n++] = (char *)"-j", argv[n++] = job;
     argv[n++] = (char *)"-t", argv[n++] = at;
     if (of_one_node(settler))

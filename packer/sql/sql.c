@@ -336,7 +336,10 @@ int sql_version(struct sql *sql, const char *name, struct berth_error *err)
 /* Run a statement of a migration, with its %s replaced. */
 static int run_format(struct sql *sql, const char *format, struct berth_error *err)
 {
-    const char *hole = strstr(format, "%s"), *options = sql->way->words.table_options;
+    const struct sql_words *words = &sql->way->words;
+    const char *hole = strstr(format, "%s"), *options = strncmp(format, "ALTER", 5) == 0
+                                                            ? words->if_missing
+                                                            : words->table_options;
     size_t size = strlen(format) + strlen(options) + 1;
     char *text = malloc(size);
     int rc;

@@ -62,6 +62,8 @@ bool sql_no_table(const struct sql *sql);
 struct sql_words {
     const char *begin;         /* a transaction that writes */
     const char *table_options; /* after CREATE TABLE (..) */
+    const char *if_missing;    /* after ALTER TABLE .. ADD COLUMN: not one that is there */
+    const char *or_ignore;     /* after UPDATE: rows that would be there twice stay as they are */
     const char *or_nothing;    /* after INSERT .. VALUES (..): a row that is there stays; its %s is
                                   the name of any column */
 };
@@ -112,8 +114,9 @@ void sql_rollback(struct sql *sql);
 /* ---- the schema ---- */
 
 /* Statements that bring a schema from one version to the next, ended by NULL. Each may have a %s
- * for sql_words' table_options. MariaDB commits each by itself: one that was done before an
- * interruption must do no harm when it is done again (IF NOT EXISTS). */
+ * for sql_words' table_options, those that begin with ALTER one for if_missing. MariaDB commits
+ * each by itself: one that was done before an interruption must do no harm when it is done again
+ * (IF NOT EXISTS). */
 typedef const char *const sql_migration[16];
 
 /* Brings the schema `name` (its version is in the table NAME_schema) to version n. Returns 0; or -1

@@ -390,7 +390,7 @@ static int unlock(struct sql *sql, const char *name, bool keep, struct berth_err
 
 const struct sql_way sql_sqlite = {
     .name = "SQLite",
-    .words = {"BEGIN IMMEDIATE", "", " ON CONFLICT DO NOTHING"},
+    .words = {"BEGIN IMMEDIATE", "", "", " OR IGNORE", " ON CONFLICT DO NOTHING"},
     .open = open_sqlite,
     .run = run,
     .prepare = prepare,

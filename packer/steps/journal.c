@@ -37,6 +37,13 @@ static const struct json_field started_item = {
     .kind = JSON_UNSIGNED, .need = JSON_REQUIRED, .size = sizeof(uint64_t)};
 static const struct json_field cpus_item = {.kind = JSON_CPUS, .need = JSON_REQUIRED};
 
+static const struct json_field identity_fields[] = {
+    JSON_NESTED(struct step_identity, "is", is, OPTIONAL, wire_identity_fields),
+    JSON_FIELD(struct step_identity, "isolate_waits", isolate_waits, OPTIONAL),
+    JSON_FIELD(struct step_identity, "slowdown_waits_pct", slowdown_waits_pct, OPTIONAL),
+    JSON_END,
+};
+
 static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "started_at", started_at, OPTIONAL),
     JSON_FIELD(struct step, "started_mono_s", started_mono_s, OPTIONAL),
@@ -45,6 +52,7 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "refused", refused, OPTIONAL),
     JSON_FIELD(struct step, "isolate_refused", isolate_refused, OPTIONAL),
     JSON_FIELD(struct step, "slowdown_refused", slowdown_refused, OPTIONAL),
+    JSON_NESTED(struct step, "identity", identity, OPTIONAL, identity_fields),
     JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),

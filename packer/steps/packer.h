@@ -51,6 +51,8 @@ struct packer {
     struct admit_names *names;    /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;      /* NULL: Slurm undoes nothing, or nobody can tell */
     struct folder_watch *folders; /* NULL: nobody tells of new jobs and steps but the sweep */
+    struct asker *asker;          /* asks who jobs are; NULL: nobody does */
+    struct known_jobs *jobs;      /* who the jobs of this node are */
     struct registry steps;
     struct strangers strangers; /* of the last reading of Slurm's folders */
     struct programs programs;   /* those of the steps, and others that were beside them */

@@ -36,14 +36,15 @@ static bool opted_in(const struct packer *packer, uint32_t job)
     return false;
 }
 
-void pool_marker_update(const struct packer *packer, uint32_t job)
+/* Makes or removes a job's marker of that kind. */
+static void mark(const struct packer *packer, uint32_t job, const char *suffix, bool there)
 {
-    char dir[PATH_MAX], path[PATH_MAX + 16];
+    char dir[PATH_MAX], path[PATH_MAX + 32];
     int fd;
 
     marker_dir(packer, dir, sizeof(dir));
-    snprintf(path, sizeof(path), "%s/%u", dir, job);
-    if (!opted_in(packer, job)) {
+    snprintf(path, sizeof(path), "%s/%u%s", dir, job, suffix);
+    if (!there) {
         unlink(path);
         return;
     }
@@ -52,6 +53,16 @@ void pool_marker_update(const struct packer *packer, uint32_t job)
         log_error("%s: %s", path, strerror(errno));
     else
         close(fd);
+}
+
+void pool_marker_update(const struct packer *packer, uint32_t job)
+{
+    mark(packer, job, "", opted_in(packer, job));
+}
+
+void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch)
+{
+    mark(packer, job, WIRE_WATCH_SUFFIX, watch);
 }
 
 /* Remove every marker of the folder. */
@@ -76,7 +87,11 @@ void pool_marker_update_all(const struct packer *packer)
     if (file_folder(path, DIR_MODE) < 0 || chmod(path, DIR_MODE) < 0)
         log_error("%s: %s", path, strerror(errno));
     remove_all(path);
-    TAILQ_FOREACH(step, &packer->steps.live, link) pool_marker_update(packer, step->request.id.job);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        pool_marker_update(packer, step->request.id.job);
+        pool_marker_watch(packer, step->request.id.job, true);
+    }
 }
 
 void pool_marker_remove_all(const struct packer *packer)

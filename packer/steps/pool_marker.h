@@ -9,6 +9,10 @@
 /* Makes or removes the marker of one job, as its live steps want it. */
 void pool_marker_update(const struct packer *packer, uint32_t job);
 
+/* Makes or removes the marker that asks to be told of the job's end, and who it is: also when it
+ * has no live step any more. */
+void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch);
+
 /* Makes the folder with the markers of all jobs, after a start. */
 void pool_marker_update_all(const struct packer *packer);
 

@@ -10,6 +10,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
+#include "packer/conf/admit.h"
 
 const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
                                                   "left", "failed", "ended"};
@@ -121,6 +122,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;
     step->program = PROGRAM_NONE;
+    step->identity.slowdown_waits_pct = -1;
     step->use = (struct step_use){.user_s = -1, .system_s = -1};
     step->serial = ++registry->serial;
     TAILQ_INSERT_TAIL(&registry->live, step, link);
@@ -258,8 +260,20 @@ void step_ends(struct step *step, const struct wire_end *end)
     step->ended_at = time(NULL);
     step->ended_mono_s = clock_s();
     step->exit_status = end ? end->exit_status : -1;
-    if (end && end->restart > step->request.restart)
-        step->request.restart = end->restart;
+}
+
+void step_admit(struct step *step, bool isolate, double max_slowdown_pct)
+{
+    if (isolate) {
+        step->request.options.isolate = true;
+        step->isolate_refused = false;
+        admit_strike(step->refused, "isolate");
+    }
+    if (max_slowdown_pct >= 0) {
+        step->request.options.max_slowdown_pct = max_slowdown_pct;
+        step->slowdown_refused = false;
+        admit_strike(step->refused, "max-slowdown");
+    }
 }
 
 void registry_end(struct registry *registry, struct step *step)

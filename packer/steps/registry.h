@@ -195,6 +195,16 @@ struct step_bill {
     struct bill_step *running;   /* bill/parts.h; NULL: it is not billed (yet, or any more) */
 };
 
+/* Who its job is, as Slurm says (wire_identity.h). */
+struct step_identity {
+    struct wire_identity is; /* the source none: nobody has said it (yet) */
+    /* Words that wait for the job's account or QOS: slurmctld is being asked for it. */
+    bool isolate_waits;
+    double slowdown_waits_pct; /* that max-slowdown asked for; < 0: it does not wait */
+    bool granted;              /* one of them may take effect now: to be placed anew */
+    char why[128];             /* why nobody says it; "": it is not known why, or it is said */
+};
+
 struct step {
     TAILQ_ENTRY(step) link;
     uint64_t serial; /* in order of registration, from 1 */
@@ -209,6 +219,7 @@ struct step {
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
     bool isolate_refused;  /* isolate is one of these words */
     bool slowdown_refused; /* max-slowdown is */
+    struct step_identity identity;
     struct step_profile profile;
     struct step_probe probe;
     struct step_class class;
@@ -285,6 +296,10 @@ int step_go(struct step *step, enum step_state to);
 
 /* Notes when and how a step that is still live has ended; `end` NULL: nobody knows how. */
 void step_ends(struct step *step, const struct wire_end *end);
+
+/* Lets words take effect that were refused at first: isolate, and max-slowdown with so many percent
+ * (< 0: not that one). */
+void step_admit(struct step *step, bool isolate, double max_slowdown_pct);
 
 /* The step is over: it becomes history, and the oldest history is forgotten. */
 void registry_end(struct registry *registry, struct step *step);

@@ -65,11 +65,8 @@ static const struct json_field options_fields[] = {
 static const struct json_field register_fields[] = {
     JOB(register, REQUIRED),
     STEP(register, REQUIRED),
-    FIELD(register, array_job, OPTIONAL),
-    FIELD(register, array_task, OPTIONAL),
     FIELD(register, uid, REQUIRED),
     FIELD(register, gid, OPTIONAL),
-    FIELD(register, restart, OPTIONAL),
     FIELD(register, cpus_per_task, OPTIONAL),
     FIELD(register, node, OPTIONAL),
     LONG(job_cores, WIRE_CORES_MAX),
@@ -77,11 +74,6 @@ static const struct json_field register_fields[] = {
     LONG(exe, PATH_MAX),
     FIELD(register, hash, OPTIONAL),
     FIELD(register, shape, OPTIONAL),
-    FIELD(register, account, OPTIONAL),
-    FIELD(register, qos, OPTIONAL),
-    FIELD(register, partition, OPTIONAL),
-    FIELD(register, job_name, OPTIONAL),
-    FIELD(register, cluster, OPTIONAL),
     FIELD(register, nodes, OPTIONAL),
     FIELD(register, bound_by_hand, OPTIONAL),
     FIELD(register, user_omp_threads, OPTIONAL),
@@ -106,7 +98,12 @@ static const struct json_field end_fields[] = {
     AMOUNT(end, user_s),
     AMOUNT(end, system_s),
     FIELD(end, maxrss_kib, OPTIONAL),
-    FIELD(end, restart, OPTIONAL),
+    JSON_END,
+};
+
+static const struct json_field job_end_fields[] = {
+    JOB(job_end, REQUIRED),
+    JSON_NESTED(struct wire_job_end, "said", said, OPTIONAL, wire_identity_fields),
     JSON_END,
 };
 
@@ -200,6 +197,14 @@ static bool is_profile(enum wire_op op)
     return op == WIRE_OP_PROFILES || op == WIRE_OP_PROFILE_PUT || op == WIRE_OP_PROFILE_FORGET;
 }
 
+static void encode_job_end(struct json_object *object, const struct wire_job_end *end)
+{
+    if (end->said.source != WIRE_SOURCE_NONE)
+        json_write(object, job_end_fields, end);
+    else
+        encode_id(object, (struct wire_step_id){end->id.job, UINT32_MAX});
+}
+
 char *wire_request_encode(const struct wire_request *request)
 {
     struct json_object *object = json_object_new_object();
@@ -215,7 +220,7 @@ char *wire_request_encode(const struct wire_request *request)
     else if (is_profile(request->op))
         encode_profile(object, &request->profile);
     else if (request->op == WIRE_OP_JOB_END)
-        json_add_u64(object, "job", request->id.job);
+        encode_job_end(object, &request->job_end);
     else if (request->op == WIRE_OP_EXPLAIN)
         encode_id(object, request->id);
     return line_of(object);
@@ -350,6 +355,19 @@ static int decode_id(struct json_object *object, struct wire_step_id *id, struct
     return json_get_u32(object, "step", JSON_OPTIONAL, &id->step, err);
 }
 
+/* Whatever is wrong with what was said beside it, the job has ended. */
+static int decode_job_end(struct json_object *object, struct wire_job_end *end,
+                          struct berth_error *err)
+{
+    *end = (struct wire_job_end){.id.step = UINT32_MAX};
+    if (json_read(object, job_end_fields, end, NULL) == 0) {
+        wire_identity_clean(&end->said);
+        return 0;
+    }
+    *end = (struct wire_job_end){.id.step = UINT32_MAX};
+    return decode_id(object, &end->id, err);
+}
+
 static int decode_release(struct json_object *object, struct wire_release *release,
                           struct berth_error *err)
 {
@@ -429,6 +447,7 @@ static int decode_body(struct json_object *object, struct wire_request *request,
     case WIRE_OP_END:
         return decode_end(object, &request->end, err);
     case WIRE_OP_JOB_END:
+        return decode_job_end(object, &request->job_end, err);
     case WIRE_OP_EXPLAIN:
         return decode_id(object, &request->id, err);
     case WIRE_OP_RELEASE:

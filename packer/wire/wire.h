@@ -15,6 +15,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/wire/wire_identity.h"
 
 #define WIRE_VERSION 1
 #define WIRE_MESSAGE_MAX 65536
@@ -23,6 +24,7 @@
 #define WIRE_PLUGIN_SUFFIX ".plugin"
 #define WIRE_POOL_DIR                                                                              \
     "pool" /* beside the socket: a file named by its number for each job in the pool */
+#define WIRE_WATCH_SUFFIX ".end" /* of such a file: berthd wants to hear of the job's end */
 #define WIRE_STEP_BATCH 0xfffffffbu
 #define WIRE_STEP_EXTERN 0xfffffffcu
 #define WIRE_STEP_INTERACTIVE 0xfffffffau
@@ -101,12 +103,12 @@ struct wire_step_id {
 #define WIRE_ALL ((struct wire_step_id){UINT32_MAX, UINT32_MAX})
 
 /* Its long texts and its list of groups lie elsewhere: a step has some dozens of bytes of them, and
- * might have thousands. */
+ * might have thousands. Whose the job is beside its user is not here: the plugin does not know it
+ * (wire_identity.h). */
 struct wire_register {
     struct wire_step_id id;
-    uint32_t array_job, array_task; /* 0 and 0 when not of an array */
     uint32_t uid, gid;
-    uint32_t restart; /* times the job was requeued */
+    uint32_t nodes; /* that srun starts the step on; 0 unknown */
     uint32_t cpus_per_task;
     char node[64];         /* node name, as in the cgroup's path */
     const char *job_cores; /* Slurm's abstract core lists: shown, never used as CPU numbers */
@@ -114,9 +116,6 @@ struct wire_register {
     const char *exe;            /* canonical path; "" unknown */
     char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
     char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
-    char account[64], qos[64];  /* as the step's environment has them; "" unknown */
-    char partition[64], job_name[128], cluster[64]; /* likewise, for the ledger */
-    uint32_t nodes;                                 /* of the job; 0 unknown */
     size_t ngroups;
     const uint32_t *group; /* [ngroups] its user's other groups */
     bool bound_by_hand;    /* the user gave --cpu-bind=map_... or mask_... */
@@ -138,8 +137,11 @@ struct wire_end {
     int exit_status;         /* wait(2) status of the worst task; -1 unknown */
     double user_s, system_s; /* CPU time of all its processes that were waited for; < 0 unknown */
     uint64_t maxrss_kib;     /* greatest resident set of one process; 0 unknown */
-    uint32_t restart; /* times the job was requeued: Slurm 22.05 tells it to a batch script only
-                         when it runs; 0 unknown */
+};
+
+struct wire_job_end {
+    struct wire_step_id id;    /* step UINT32_MAX */
+    struct wire_identity said; /* what slurmd tells an epilog; the source none: nothing */
 };
 
 struct wire_release {
@@ -161,6 +163,7 @@ struct wire_request {
         struct wire_register reg;
         struct wire_end end;
         struct wire_release release;
+        struct wire_job_end job_end; /* which begins with its id */
         struct wire_step_id id; /* JOB_END, EXPLAIN: step UINT32_MAX means all steps of the job */
     };
 };

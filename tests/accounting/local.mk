@@ -6,4 +6,5 @@ EXTRA_DIST += \
 	tests/accounting/t20-report.sh \
 	tests/accounting/t30-qos.sh \
 	tests/accounting/t40-energy.sh \
-	tests/accounting/t50-mariadb.sh
+	tests/accounting/t50-mariadb.sh \
+	tests/accounting/t60-identity.sh

@@ -99,10 +99,10 @@ AccountingStoreFlags=job_comment"
     mariadb_make || { tail -n 8 "$CLUSTER/log/mariadb-install.log" >&2; return 1; }
     mariadb_start && mariadb_accounts && slurmdbd_start && accounts_make >"$CLUSTER/log/sacctmgr.out" || return 1
     # shellcheck disable=SC2153 # run's
-    cp "$BUILD/berth-comment" "$CLUSTER/bin/" || return 1
+    cp "$BUILD/berth-comment" "$BUILD/berth-job" "$CLUSTER/bin/" || return 1
     meters_make
     CLUSTER_BERTHD_CONF=(ledger="sqlite:$CLUSTER/berth/ledger.db" ledger_queue="$CLUSTER/berth/queue" admin_comment=on
-        comment_program="$CLUSTER/bin/berth-comment" energy_root="$CLUSTER/meters" energy=powercap sweep=5s)
+        comment_program="$CLUSTER/bin/berth-comment" job_program="$CLUSTER/bin/berth-job" energy_root="$CLUSTER/meters" energy=powercap sweep=5s)
     berthd_conf
 }
 

@@ -23,15 +23,16 @@ t30_a_qos_may_be_isolated() {
     berthd_start
     knows devil 20000
     start a --qos=gold --account=physics --contention-aware=isolate,tag=devil
-    same "with the QOS" "$(isolated a)" "true true package 0"
+    soon "with the QOS" "true true package 0" isolated a # when slurmctld has said which one it is
     same "the QOS, as Slurm has it" "$(timeout 10 squeue -h -j "$(job_of a)" -o %q)" gold
     start b --account=physics --contention-aware=isolate,tag=devil
+    soon "its QOS" normal explained b .identity.qos
     same "with another" "$(isolated b)" "true false null"
     has "$(explained b .place.isolate.reason)" "berth.conf names neither"
     stop a b
     batch j -n1 --qos=gold --account=physics --contention-aware=isolate,tag=devil <<<"srun $STAND c"
     running c
-    same "by the QOS of a batch job" "$(isolated c)" "true true package 0"
+    soon "by the QOS of a batch job" "true true package 0" isolated c
     touch "$CLUSTER/out/c.stop"
     finish j
 }

@@ -48,6 +48,7 @@ void bench_folder(char *path)
 void bench_conf(struct conf *conf, const char *folder)
 {
     conf_init(conf);
+    strcpy(conf->job_program, "off");
     conf->enforcement = CONF_ENFORCE_DRYRUN;
     conf->learn = CONF_OFF;
     conf->counters[0] = conf->energy[0] = '\0';

@@ -45,6 +45,7 @@ static void make_record(unsigned n, struct ledger_record *record)
     record->id = (struct wire_step_id){100000 + n, n % 4};
     record->uid = 1000 + n % 50;
     snprintf(record->user, sizeof(record->user), "user%u", n % 50);
+    snprintf(record->identity, sizeof(record->identity), "slurmctld");
     snprintf(record->account, sizeof(record->account), "account%u", n % 10);
     strcpy(record->qos, "normal");
     strcpy(record->partition, "long");

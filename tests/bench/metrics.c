@@ -61,7 +61,6 @@ static void put_step(size_t i, size_t ntasks)
 
     wire_options_init(&request.options);
     request.task = calloc(ntasks, sizeof(*request.task));
-    snprintf(request.account, sizeof(request.account), "account%zu", i % 10);
     snprintf(exe, sizeof(exe), "/usr/bin/program%zu", i % 40);
     request.exe = exe;
     step = request.task ? registry_add(&packer.steps, &request) : NULL;
@@ -72,6 +71,7 @@ static void put_step(size_t i, size_t ntasks)
         step->body.task[t].home = step->body.task[t].cpus;
     }
     step->counts = counts_of(i);
+    snprintf(step->identity.is.account, sizeof(step->identity.is.account), "account%zu", i % 10);
     step->class.id = i % STEP_CLASSES;
     step->profile.known = true;
     step->profile.miss_pmi = 100.0 * (double)(i % 90) / 7;

@@ -260,7 +260,7 @@ static void end_steps(void)
     struct step *step;
 
     for (size_t i = 0; i < 1000 && (step = TAILQ_FIRST(&packer->steps.live)); i++)
-        pipeline_job_end(packer, step->request.id.job);
+        pipeline_job_end(packer, step->request.id.job, &(struct wire_identity){0});
     fuzz_assert(TAILQ_EMPTY(&packer->steps.live));
 }
 

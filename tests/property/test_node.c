@@ -88,7 +88,7 @@ static void power(struct sim *sim)
 }
 
 /* A step that did not opt in is told of only where its job is in the pool. */
-static void register_step(struct run *run, struct sim_job *job, struct sim_step *step)
+static void register_step(struct run *run, struct sim_step *step)
 {
     struct sim *sim = run->sim;
     struct wire_register request =
@@ -97,7 +97,6 @@ static void register_step(struct run *run, struct sim_job *job, struct sim_step 
 
     options(sim, &request);
     power(sim);
-    request.restart = job->restart;
     tell(run, "step %u.%u of %zu tasks, %s%s%s%s", step->id.job, step->id.step, step->ntasks,
          wire_mode_name[request.options.mode], request.bound_by_hand ? ", by hand" : "",
          request.options.size ? ", size" : "", request.options.edp ? ", edp" : "");
@@ -157,7 +156,7 @@ static void on_job_end(struct run *run)
     tell(run, "end of job %u", job->id);
     end_steps(run, job->id);
     if (marked(run->sim, job->id))
-        pipeline_job_end(&run->sim->f->packer, job->id);
+        pipeline_job_end(&run->sim->f->packer, job->id, &(struct wire_identity){0});
     job->live = false;
 }
 
@@ -170,7 +169,7 @@ static void start_step(struct run *run, struct sim_job *job)
     step = sim_step_start(run->sim, job, batch ? WIRE_STEP_BATCH : job->next_step++,
                           batch || sim_chance(run->sim, 25));
     if (step)
-        register_step(run, job, step);
+        register_step(run, step);
 }
 
 /* Where the node is full, a job ends instead. */
@@ -204,7 +203,7 @@ static void on_requeue(struct run *run)
         if (run->sim->step[i].alive && run->sim->step[i].id.job == job->id)
             sim_step_end(&run->sim->step[i]);
     if (marked(run->sim, job->id))
-        pipeline_job_end(&run->sim->f->packer, job->id);
+        pipeline_job_end(&run->sim->f->packer, job->id, &(struct wire_identity){0});
     job->live = false;
     again = sim_job_start(run->sim, false);
     if (!again)

@@ -82,7 +82,7 @@ static spank_err_t get_u32(spank_item_t item, uint32_t *out)
                  {S_JOB_STEPID, host->step},
                  {S_JOB_LOCAL_TASK_COUNT, host->tasks},
                  {S_STEP_CPUS_PER_TASK, 1},
-                 {S_SLURM_RESTART_COUNT, host->restart}};
+                 {S_JOB_NNODES, host->nodes}};
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (table[i].item == item) {

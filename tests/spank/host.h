@@ -34,7 +34,7 @@ struct host {
         *option; /* --contention-aware=...; NULL when has_option is false or the option is bare */
     bool has_option;
 
-    uint32_t job, step, restart;
+    uint32_t job, step, nodes;
     uint32_t tasks;
     char *argv[3];
     char *env[HOST_ENV_MAX]; /* the job's environment, ends at NULL; spank_setenv adds to it */

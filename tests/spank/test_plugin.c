@@ -350,6 +350,19 @@ static void test_omp_threads(void **state)
 
 /* ---- what berthd is told ---- */
 
+/* The step's environment says more of its job than berthd may believe. */
+static void assert_says_nothing_of_the_job(const struct wire_request *request)
+{
+    static const char *const words[] = {"physics", "high", "long", "\"fit", "north", "4700"};
+    char *line = wire_request_encode(request);
+
+    assert_non_null(line);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(line, words[i]))
+            fail_msg("berthd was told %s: %s", words[i], line);
+    free(line);
+}
+
 static void test_requests(void **state)
 {
     struct wire_request request[3];
@@ -363,7 +376,7 @@ static void test_requests(void **state)
     bench.host.option = "observe,tag=x";
     bench.host.argv[0] = (char *)"sh";
     bench.host.argv[1] = (char *)"-n12";
-    bench.host.restart = 1;
+    bench.host.nodes = 3;
     bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
     bench.host.env[2] = (char *)"SLURM_ARRAY_JOB_ID=4700";
     bench.host.env[3] = (char *)"SLURM_ARRAY_TASK_ID=11";
@@ -372,7 +385,7 @@ static void test_requests(void **state)
     bench.host.env[6] = (char *)"SLURM_JOB_PARTITION=long";
     bench.host.env[7] = (char *)"SLURM_JOB_NAME=fit";
     bench.host.env[8] = (char *)"SLURM_CLUSTER_NAME=north";
-    bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=3";
+    bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=99";
     bench.host.env[10] = (char *)"SLURM_RESTART_COUNT=2";
     for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
         bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
@@ -383,9 +396,6 @@ static void test_requests(void **state)
     assert_int_equal(request[0].op, WIRE_OP_REGISTER);
     assert_int_equal(reg->id.job, 4711);
     assert_int_equal(reg->id.step, 0);
-    assert_int_equal(reg->array_job, 4700);
-    assert_int_equal(reg->array_task, 11);
-    assert_int_equal(reg->restart, 1);
     assert_int_equal(reg->uid, getuid());
     assert_int_equal(reg->gid, getgid());
     assert_int_equal(reg->cpus_per_task, 1);
@@ -395,12 +405,8 @@ static void test_requests(void **state)
     assert_int_equal(wire_program_hash(exe, hash), 0);
     assert_string_equal(reg->hash, hash);
     assert_string_equal(reg->shape, "-n#");
-    assert_string_equal(reg->account, "physics");
-    assert_string_equal(reg->qos, "high");
-    assert_string_equal(reg->partition, "long");
-    assert_string_equal(reg->job_name, "fit");
-    assert_string_equal(reg->cluster, "north");
     assert_int_equal(reg->nodes, 3);
+    assert_says_nothing_of_the_job(&request[0]);
     assert_int_equal(reg->ngroups, WIRE_GROUPS_MAX);
     assert_int_equal(reg->group[WIRE_GROUPS_MAX - 1], 100 + WIRE_GROUPS_MAX - 1);
     assert_true(reg->bound_by_hand);
@@ -417,7 +423,7 @@ static void test_requests(void **state)
     assert_int_equal(request[1].end.exit_status, 0);
     assert_true(request[1].end.user_s >= 0);
     assert_true(request[1].end.maxrss_kib > 0);
-    assert_int_equal(request[1].end.restart, 2);
+    assert_says_nothing_of_the_job(&request[1]);
     wire_request_clear(&request[0]);
     free(exe);
     bench_stop(&bench);

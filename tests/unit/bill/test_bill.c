@@ -525,7 +525,7 @@ static void test_hooks(void **state)
     assert_null(step->bill.running);
     assert_true(step->bill.known[ENERGY_PACKAGE]);
     run(box, 2, "0");
-    pipeline_job_end(packer, 2);
+    pipeline_job_end(packer, 2, &(struct wire_identity){0});
     assert_null(TAILQ_FIRST(&packer->steps.ended)->bill.running);
     was_read(packer);
     pipeline_undo(packer);

@@ -14,12 +14,12 @@ record() {
 }
 morning=1795248000 # 2026-11-21T08:00:00
 metered='"uj_package":3000000000,"uj_dram":1000000001,"energy_source":"rapl-powercap"'
-named='"account":"phys","partition":"main","job_name":"solver-with-a-long-name","state":"placed"'
+named='"identity":"slurmctld","account":"phys","partition":"main","job_name":"solver-with-a-long-name","state":"placed"'
 {
     record n1 12 4294967291 alice 1000 $morning 1000 0 ",$metered,$named"
     record n1 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
     record n2 12 0 alice 1000 $((morning + 10)) 900 0 ",$metered,$named"
-    record n2 14 0 bob 1001 $((morning + 3600)) 60 256 ',"array_job":13,"array_task":3,"account":"chem","partition":"short","job_name":"a\"b,c","state":"left"'
+    record n2 14 0 bob 1001 $((morning + 3600)) 60 256 ',"array_job":13,"array_task":3,"identity":"slurmctld","account":"chem","partition":"short","job_name":"a\"b,c","state":"left"'
     record n3 15 0 "" 77 $((morning + 86400)) 60 null ",$metered"
 } | "$fill" "$url" || exit 99
 all="-S 2026-11-01 -E 2026-12-01"

@@ -133,6 +133,7 @@ struct fixture *fixture_open(const char *topology)
     f->conf.learn = CONF_OFF;
     f->conf.policy = WIRE_POLICY_DI;
     strcpy(f->conf.ledger, "off");
+    strcpy(f->conf.job_program, "off");
     snprintf(f->conf.state_dir, sizeof(f->conf.state_dir), "%s", f->dir);
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
     snprintf(f->conf.profile_db, sizeof(f->conf.profile_db), "%s/profiles.db", f->dir);

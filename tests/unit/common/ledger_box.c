@@ -50,6 +50,7 @@ struct ledger_record ledger_box_record(unsigned n)
         else if (field->kind == JSON_UNSIGNED)
             *(uint64_t *)at = INT64_MAX - i;
     }
+    strcpy(record.identity, "slurmctld");
     record.id = (struct wire_step_id){n + 1, WIRE_STEP_BATCH};
     record.start = 1000 + n;
     record.end = 2000 + n;

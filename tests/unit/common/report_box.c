@@ -22,6 +22,7 @@ struct ledger_record report_box_unknown(uint32_t job, uint32_t step)
     strcpy(record.node, "n1");
     strcpy(record.user, "alice");
     record.id = (struct wire_step_id){job, step};
+    strcpy(record.identity, "slurmctld");
     record.uid = 1000;
     record.start = MORNING;
     record.end = MORNING + 1000;

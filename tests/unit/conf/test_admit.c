@@ -19,6 +19,9 @@
 #include "packer/conf/admit.h"
 #include "packer/conf/admit_names.h"
 
+/* Nobody says who the job is. */
+static const struct wire_identity nobody = {.source = WIRE_SOURCE_NONE};
+
 /* Everything asked for. */
 static struct wire_options all(void)
 {
@@ -58,7 +61,7 @@ static void test_admit(void **state)
         char refused[96], left[256];
 
         strcpy(conf.allow, cases[i].allow);
-        admit_options(&conf, &request, refused, sizeof(refused));
+        admit_options(&conf, &request, &nobody, refused, sizeof(refused));
         assert_string_equal(refused, cases[i].refused);
         wire_options_format(&request.options, left, sizeof(left));
         assert_string_equal(left, cases[i].left);
@@ -73,7 +76,7 @@ static void test_nothing_asked(void **state)
 
     (void)state;
     wire_options_init(&request.options);
-    admit_options(&conf, &request, refused, sizeof(refused));
+    admit_options(&conf, &request, &nobody, refused, sizeof(refused));
     assert_string_equal(refused, "");
     assert_int_equal(request.options.mode, WIRE_MODE_OFF);
 }
@@ -101,12 +104,11 @@ static void test_isolate(void **state)
         {"", "", "", "high", true},
         {"high", "high", "high", "physics", false},
     };
-    struct wire_register request = {.uid = 1000,
-                                    .gid = 100,
-                                    .account = "physics",
-                                    .qos = "high",
-                                    .ngroups = 2,
-                                    .group = (const uint32_t[]){27, 28}};
+    struct wire_register request = {
+        .uid = 1000, .gid = 100, .ngroups = 2, .group = (const uint32_t[]){27, 28}};
+
+    const struct wire_identity is = {
+        .source = WIRE_SOURCE_SLURMCTLD, .account = "physics", .qos = "high"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -120,14 +122,15 @@ static void test_isolate(void **state)
         wire_options_init(&request.options);
         request.options.mode = WIRE_MODE_AUTO;
         request.options.isolate = true;
-        admit_options(&conf, &request, refused, sizeof(refused));
+        admit_options(&conf, &request, &is, refused, sizeof(refused));
         assert_int_equal(request.options.isolate, cases[i].may);
         assert_int_equal(request.options.mode, WIRE_MODE_AUTO); /* it runs as auto */
         assert_string_equal(refused, cases[i].may ? "" : "isolate");
         if (cases[i].may)
-            assert_null(admit_priority(&conf, &request, "isolate"));
+            assert_null(admit_priority(&conf, &request, &is, "isolate"));
         else
-            assert_non_null(strstr(admit_priority(&conf, &request, "isolate"), "names neither"));
+            assert_non_null(
+                strstr(admit_priority(&conf, &request, &is, "isolate"), "names neither"));
     }
 }
 
@@ -138,11 +141,40 @@ static void test_isolate_unknown(void **state)
     struct wire_register request = {.uid = 1000};
 
     (void)state;
-    assert_non_null(admit_priority(&conf, &request, "isolate"));
+    assert_true(admit_unknown(&conf, &request, &nobody, "isolate"));
+    assert_non_null(
+        strstr(admit_priority(&conf, &request, &nobody, "isolate"), "slurmctld has not said"));
+    assert_non_null(
+        strstr(admit_refusal(&conf, &request, &nobody, true, "isolate"), "waiting for slurmctld"));
     strcpy(conf.isolate_users, "1000");
-    assert_null(admit_priority(&conf, &request, "isolate"));
+    assert_false(admit_unknown(&conf, &request, &nobody, "isolate"));
+    assert_null(admit_priority(&conf, &request, &nobody, "isolate"));
     strcpy(conf.allow, "auto");
-    assert_non_null(strstr(admit_priority(&conf, &request, "isolate"), "does not allow"));
+    assert_non_null(strstr(admit_priority(&conf, &request, &nobody, "isolate"), "does not allow"));
+}
+
+/* A word is taken off the list that the refused ones are in, and no other one. */
+static void test_strike(void **state)
+{
+    static const struct {
+        const char *list, *word, *left;
+    } cases[] = {
+        {"isolate", "isolate", ""},
+        {"isolate,edp", "isolate", "edp"},
+        {"edp,isolate", "isolate", "edp"},
+        {"edp,isolate,tag", "isolate", "edp,tag"},
+        {"isolated,xisolate", "isolate", "isolated,xisolate"},
+        {"", "isolate", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char list[96];
+
+        strcpy(list, cases[i].list);
+        admit_strike(list, cases[i].word);
+        assert_string_equal(list, cases[i].left);
+    }
 }
 
 /* max-slowdown is for those who may ask for isolate, but `allow` has each of them by its name. */
@@ -157,18 +189,20 @@ static void test_slowdown(void **state)
     request.options.mode = WIRE_MODE_AUTO;
     request.options.max_slowdown_pct = 5;
     strcpy(conf.isolate_users, "1000");
-    admit_options(&conf, &request, refused, sizeof(refused));
+    admit_options(&conf, &request, &nobody, refused, sizeof(refused));
     assert_string_equal(refused, "");
     assert_true(request.options.max_slowdown_pct == 5);
     strcpy(conf.isolate_users, "1001");
-    admit_options(&conf, &request, refused, sizeof(refused));
+    admit_options(&conf, &request, &nobody, refused, sizeof(refused));
     assert_string_equal(refused, "max-slowdown");
     assert_true(request.options.max_slowdown_pct < 0);
     strcpy(conf.isolate_users, "*");
     strcpy(conf.allow, "auto,isolate");
-    assert_null(admit_priority(&conf, &request, "isolate"));
-    assert_non_null(strstr(admit_priority(&conf, &request, "max-slowdown"), "does not allow"));
-    assert_non_null(strstr(admit_refusal(&conf, &request, "isolate"), "when the step began"));
+    assert_null(admit_priority(&conf, &request, &nobody, "isolate"));
+    assert_non_null(
+        strstr(admit_priority(&conf, &request, &nobody, "max-slowdown"), "does not allow"));
+    assert_non_null(
+        strstr(admit_refusal(&conf, &request, &nobody, false, "isolate"), "when the step began"));
 }
 
 static void test_names(void **state)
@@ -279,10 +313,11 @@ static void test_names_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_admit),    cmocka_unit_test(test_nothing_asked),
-        cmocka_unit_test(test_isolate),  cmocka_unit_test(test_isolate_unknown),
-        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_slowdown),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_names_beside),
+        cmocka_unit_test(test_admit),        cmocka_unit_test(test_nothing_asked),
+        cmocka_unit_test(test_isolate),      cmocka_unit_test(test_isolate_unknown),
+        cmocka_unit_test(test_strike),       cmocka_unit_test(test_slowdown),
+        cmocka_unit_test(test_slowdown),     cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_beside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,19 +55,19 @@ static void test_who(void **state)
 {
     struct fixture *f = *state;
     struct step *step = ended_step(f);
-    struct wire_register *request = &step->request;
     struct ledger_record record;
 
-    request->array_job = 5;
-    request->array_task = 2;
-    request->restart = 1;
-    request->nodes = 3;
-    strcpy(request->account, "phys");
-    strcpy(request->qos, "high");
-    strcpy(request->partition, "long");
-    strcpy(request->job_name, "fit");
-    strcpy(request->cluster, "north");
-    strcpy(request->options.tag, "t");
+    step->identity.is = (struct wire_identity){.source = WIRE_SOURCE_SLURMCTLD,
+                                               .restart = 1,
+                                               .nodes = 3,
+                                               .array_job = 5,
+                                               .array_task = 2,
+                                               .cluster = "north",
+                                               .account = "phys",
+                                               .qos = "high",
+                                               .partition = "long",
+                                               .job_name = "fit"};
+    strcpy(step->request.options.tag, "t");
     step->place.cpus = cpus_of("2-3");
     step->place.policy = WIRE_POLICY_DIO_POWER;
     step->size.cores = 2;
@@ -75,6 +75,7 @@ static void test_who(void **state)
     step->enacted.moves = 4;
     step->exit_status = 256;
     ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.identity, "slurmctld");
     assert_string_equal(record.cluster, "north");
     assert_string_equal(record.node, "here");
     assert_int_equal(record.id.job, 7);
@@ -121,6 +122,8 @@ static void test_nothing(void **state)
             !isnan(*(const double *)((const char *)&record + field->offset)))
             fail_msg("%s is known", field->name);
     assert_int_equal(record.exit_status, -1);
+    assert_string_equal(record.identity, "none");
+    assert_string_equal(record.account, "");
     assert_string_equal(record.program, "");
     assert_string_equal(record.policy, ""); /* nobody decided */
     assert_string_equal(record.state, "left");

@@ -71,7 +71,8 @@ static void test_bad_machine(void **state)
         const char *text, *why;
     } row[] = {
         {"{", "machine.json: not "},
-        {"{\"version\":1,\"nodes\":[{\"cores\":-1}]}", "machine.json: nodes[0].cores: -1: between 1 and 4096"},
+        {"{\"version\":1,\"nodes\":[{\"cores\":-1}]}",
+         "machine.json: nodes[0].cores: -1: between 1 and 4096"},
         {"{\"version\":1,\"nodes\":[{\"cores\":5}]}",
          "of another machine: its NUMA node 0 has 5 cores, this one's 4"},
         {"{\"version\":1,\"nodes\":[{\"cores\":1,\"node\":2}]}",

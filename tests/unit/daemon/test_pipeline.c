@@ -119,12 +119,8 @@ static void test_reasons_are_of_one_decision(void **state)
 static void test_end_leaves_history(void **state)
 {
     struct fixture *f = *state;
-    struct wire_end end = {.id = {1, 0},
-                           .exit_status = 256,
-                           .user_s = 2,
-                           .system_s = 1,
-                           .maxrss_kib = 7,
-                           .restart = 3};
+    struct wire_end end = {
+        .id = {1, 0}, .exit_status = 256, .user_s = 2, .system_s = 1, .maxrss_kib = 7};
 
     fixture_run(f, 1, "0", "low");
     pipeline_end(&f->packer, &end);
@@ -134,7 +130,6 @@ static void test_end_leaves_history(void **state)
     assert_int_equal(ended(f, 1)->exit_status, 256);
     assert_true(ended(f, 1)->use.user_s == 2);
     assert_int_equal(ended(f, 1)->use.maxrss_kib, 7);
-    assert_int_equal(ended(f, 1)->request.restart, 3);
     assert_true(ended(f, 1)->ended_at >= ended(f, 1)->started_at);
 }
 
@@ -147,12 +142,12 @@ static void test_job_end_vacates(void **state)
     fixture_start(f, fixture_request(2, 1, "2-3", "3", 1, "low"));
     fixture_exchange(f, 0, 2);
     assert_false(cpus_has(&a->place.cpus, 0));
-    pipeline_job_end(&f->packer, 2);
+    pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     assert_at(a, "0");
     assert_stand(&f->packer.pool, "0 - - - - - - -");
     assert_int_equal(f->packer.steps.nlive, 1);
     assert_int_equal(f->packer.steps.nended, 2);
-    pipeline_job_end(&f->packer, 99);
+    pipeline_job_end(&f->packer, 99, &(struct wire_identity){0});
     assert_int_equal(f->packer.steps.nlive, 1);
 }
 
@@ -873,7 +868,7 @@ static void test_full_disk_still_vacates(void **state)
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
     limit_files(journal_file_size(f->packer.journal));
-    pipeline_job_end(&f->packer, 2);
+    pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     limit_files(RLIM_INFINITY);
     assert_at(a, "0");
     assert_stand(&f->packer.pool, "0 - - - - - - -");

@@ -248,6 +248,102 @@ static void test_fields(void **state)
     assert_int_equal(expected.n, 5);
 }
 
+/* A record without, of that job and user, which began then. */
+static void add_unknown(struct ledger *ledger, uint32_t job, uint32_t uid, int64_t start)
+{
+    struct ledger_record record;
+    struct berth_error err;
+
+    ledger_record_init(&record);
+    strcpy(record.identity, "none");
+    strcpy(record.node, "n1");
+    record.id = (struct wire_step_id){job, (uint32_t)start};
+    record.uid = uid;
+    record.start = start;
+    assert_int_equal(ledger_add(ledger, &record, &err), 0);
+}
+
+static int list_identity(const struct ledger_record *record, void *arg)
+{
+    char *text = arg, *end = text + strlen(text);
+
+    sprintf(end, "%u/%u@%d %s %s %s %u; ", record->id.job, record->uid, (int)record->start,
+            record->identity, record->cluster, record->account, record->restart);
+    return 0;
+}
+
+static void assert_identities(const struct ledger_box *box, const char *want)
+{
+    struct ledger_filter filter = {.njobs = 0};
+    struct berth_error err = {""};
+    char text[1024] = "";
+
+    if (ledger_read(box->conf.ledger, "", &filter, list_identity, text, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(text, want);
+}
+
+static void identify(struct ledger *ledger, enum wire_source source, const char *account)
+{
+    struct ledger_identity identity = {
+        "n1", 10, 20, {.source = source, .job = 7, .uid = 1001, .restart = 2, .cluster = "north"}};
+    struct berth_error err;
+
+    strcpy(identity.is.account, account);
+    assert_int_equal(ledger_identify(ledger, &identity, &err), 0);
+}
+
+/* Records that went before are told who their job is: those of that run, user and node only, and
+ * once, whatever is brought again. What slurmd has said is said better by slurmctld. */
+static void test_identified(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+
+    add_unknown(ledger, 7, 1001, 10);
+    add_unknown(ledger, 7, 1001, 20);
+    add_unknown(ledger, 7, 1001, 21); /* of the next run */
+    add_unknown(ledger, 7, 1002, 15); /* another cluster's, say */
+    add_unknown(ledger, 8, 1001, 15);
+    identify(ledger, WIRE_SOURCE_SLURMD, "physics");
+    assert_true(ledger_box_arrived(ledger));
+    assert_identities(box, "7/1001@10 slurmd north physics 2; 7/1002@15 none   0; "
+                           "8/1001@15 none   0; 7/1001@20 slurmd north physics 2; "
+                           "7/1001@21 none   0; ");
+    add_unknown(ledger, 7, 1001, 10); /* a crash has brought it back */
+    identify(ledger, WIRE_SOURCE_SLURMCTLD, "chemistry");
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    assert_identities(box, "7/1001@10 slurmctld north chemistry 2; 7/1002@15 none   0; "
+                           "8/1001@15 none   0; 7/1001@20 slurmctld north chemistry 2; "
+                           "7/1001@21 none   0; ");
+}
+
+/* A ledger of the first schema has what users said of their jobs: it is kept, and not believed. */
+static void test_believed(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    const char *physics = "physics";
+    struct ledger_filter filter = {.naccounts = 1, .account = &physics};
+    struct berth_error err;
+    char text[256] = "";
+
+    add_unknown(ledger, 7, 1001, 10);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    run_sql(box->conf.ledger, "UPDATE ledger_record SET account = 'physics'");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN identity");
+    run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version = 2");
+    ledger = open_ledger(box);
+    add_unknown(ledger, 7, 1001, 11);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    assert_identities(box, "7/1001@10 environment  physics 0; 7/1001@11 none   0; ");
+    assert_int_equal(ledger_read(box->conf.ledger, "", &filter, list_identity, text, &err), 0);
+    assert_string_equal(text, "");
+}
+
 static int keep_one(const struct ledger_record *record, void *arg)
 {
     *(struct ledger_record *)arg = *record;
@@ -299,6 +395,7 @@ static void fill_kept(struct ledger *ledger)
         struct ledger_record record;
 
         ledger_record_init(&record);
+        strcpy(record.identity, "slurmctld");
         record.start = kept[i].start;
         record.end = kept[i].end;
         record.id = (struct wire_step_id){kept[i].job, kept[i].step};
@@ -808,6 +905,8 @@ int main(void)
         cmocka_unit_test(test_line_garbage),
         FILE_TEST(test_off),
         BOTH(test_fields),
+        BOTH(test_identified),
+        BOTH(test_believed),
         BOTH(test_unknown),
         BOTH(test_asked),
         BOTH(test_no_ledger),

@@ -295,8 +295,8 @@ static void test_step(void **state)
     struct page *page;
     uint64_t uj;
 
-    strcpy(request.account, "physics");
     step = fixture_start(f, request);
+    strcpy(step->identity.is.account, "physics");
     count(step);
     step->profile.known = true;
     step->profile.miss_pmi = 9000;
@@ -451,9 +451,9 @@ static void test_hostile_names(void **state)
     struct fixture *f = *state;
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, NULL);
 
-    strcpy(request.account, "a\"} 1\nberth_cores 9\n# EOF\n\\\xff");
     request.exe = "/tmp/x\",uid=\"0";
-    fixture_start(f, request);
+    strcpy(fixture_start(f, request)->identity.is.account,
+           "a\"} 1\nberth_cores 9\n# EOF\n\\\xff");
     for (enum metrics_format format = 0; format < METRICS_FORMATS; format++) {
         struct page *page = get(f, format, true);
 

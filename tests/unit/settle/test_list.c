@@ -16,7 +16,7 @@
 
 static struct ledger_run run_of(uint32_t job, uint32_t restart)
 {
-    return (struct ledger_run){"c", job, restart, 1000 + job};
+    return (struct ledger_run){"c", job, restart, 1001, 1000 + job};
 }
 
 static void put(struct settle_list *list, uint32_t job, uint32_t restart, double due_s)

@@ -159,7 +159,9 @@ static void record(struct bench *bench, uint32_t job, uint32_t restart, uint32_t
     struct ledger_record r;
 
     ledger_record_init(&r);
+    snprintf(r.identity, sizeof(r.identity), "slurmctld");
     snprintf(r.cluster, sizeof(r.cluster), "c");
+    r.uid = 1001;
     snprintf(r.node, sizeof(r.node), "n");
     r.id = (struct wire_step_id){job, step};
     r.restart = restart;
@@ -172,7 +174,7 @@ static void record(struct bench *bench, uint32_t job, uint32_t restart, uint32_t
 
 static void over(struct bench *bench, uint32_t job, uint32_t restart)
 {
-    struct ledger_run run = {"c", job, restart, time(NULL)};
+    struct ledger_run run = {"c", job, restart, 1001, time(NULL)};
 
     settler_put(bench->settler, &run);
 }
@@ -227,7 +229,7 @@ static void a_runs_figures_are_told_once(void **state)
     wait_for_lines(bench, "told", 1);
     wait_for_runs(bench, 2);
     told = text_of(bench, "told");
-    assert_ptr_equal(strstr(told, "-M c -j 7 -t "), told);
+    assert_ptr_equal(strstr(told, "-u 1001 -j 7 -t "), told);
     assert_non_null(strstr(told, " -n 1 {\"version\":1,\"nodes\":1,\"steps\":2,\"moves\":2}\n"));
     sleep_ms(1500);
     assert_int_equal(lines_of(bench, "told"), 1);

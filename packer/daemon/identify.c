@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* identify - see identify.h */
+#include "packer/daemon/identify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/conf/admit.h"
+#include "packer/daemon/ledger_record.h"
+#include "packer/identity/asker.h"
+#include "packer/identity/jobs.h"
+#include "packer/place/place.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/pool_marker.h"
+
+int identify_open(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+
+    packer->jobs = malloc(sizeof(*packer->jobs));
+    if (!packer->jobs)
+        return berth_no_memory(err);
+    known_jobs_init(packer->jobs);
+    if (asker_open(&packer->asker, &packer->conf, &why) < 0)
+        log_warn("nobody is asked who the jobs are: %s", why.text);
+    return 0;
+}
+
+void identify_close(struct packer *packer)
+{
+    asker_close(packer->asker);
+    if (packer->jobs)
+        known_jobs_free(packer->jobs);
+    free(packer->jobs);
+    packer->jobs = NULL;
+}
+
+/* ---- a step ---- */
+
+/* Joins the step's run, and asks who it is unless that is known, or asked for already. */
+static void join(struct packer *packer, struct step *step, bool urgent)
+{
+    const struct wire_register *request = &step->request;
+    struct known_job *job =
+        known_jobs_begin(packer->jobs, request->id.job, request->uid, step->started_at);
+
+    if (!job)
+        return;
+    pool_marker_watch(packer, request->id.job, true);
+    if (job->is.source == WIRE_SOURCE_NONE)
+        job->is = step->identity.is; /* an adopted step knows it */
+    if (job->is.source == WIRE_SOURCE_NONE)
+        job->asked = asker_ask(packer->asker, &job->run, request->nodes, urgent);
+    step->identity.is = job->is;
+}
+
+/* Says whether an answer is on its way. */
+static bool is_asked(const struct packer *packer, const struct step *step)
+{
+    const struct known_job *job =
+        known_jobs_of(packer->jobs, step->request.id.job, step->started_at);
+
+    return job && job->asked;
+}
+
+/* Only the job's account or QOS could allow this word. */
+static bool unknown(const struct packer *packer, const struct step *step, const char *word)
+{
+    return admit_unknown(&packer->conf, &step->request, &step->identity.is, word);
+}
+
+void identify_begin(struct packer *packer, struct step *step)
+{
+    const struct wire_options asked = step->request.options;
+    bool isolate, slowdown;
+
+    isolate = asked.isolate && unknown(packer, step, "isolate");
+    slowdown = asked.max_slowdown_pct >= 0 && unknown(packer, step, "max-slowdown");
+    join(packer, step, isolate || slowdown);
+    admit_options(&packer->conf, &step->request, &step->identity.is, step->refused,
+                  sizeof(step->refused));
+    step->isolate_refused = asked.isolate && !step->request.options.isolate;
+    step->slowdown_refused =
+        asked.max_slowdown_pct >= 0 && !(step->request.options.max_slowdown_pct >= 0);
+    if (!is_asked(packer, step))
+        return;
+    step->identity.isolate_waits = isolate && step->isolate_refused;
+    if (slowdown && step->slowdown_refused)
+        step->identity.slowdown_waits_pct = asked.max_slowdown_pct;
+}
+
+void identify_adopt(struct packer *packer, struct step *step)
+{
+    join(packer, step, step->identity.isolate_waits || step->identity.slowdown_waits_pct >= 0);
+    if (step->identity.is.source != WIRE_SOURCE_NONE || is_asked(packer, step))
+        return;
+    step->identity.isolate_waits = false;
+    step->identity.slowdown_waits_pct = -1;
+}
+
+/* ---- an answer ---- */
+
+static bool may(const struct packer *packer, const struct step *step, const char *word)
+{
+    return !admit_priority(&packer->conf, &step->request, &step->identity.is, word);
+}
+
+/* Lets the words take effect that waited for it and are allowed now. */
+static void admit_waiting(struct packer *packer, struct step *step)
+{
+    struct step_identity *identity = &step->identity;
+    bool isolate = identity->isolate_waits && may(packer, step, "isolate");
+    bool slowdown = identity->slowdown_waits_pct >= 0 && may(packer, step, "max-slowdown");
+
+    step_admit(step, isolate, slowdown ? identity->slowdown_waits_pct : -1);
+    identity->isolate_waits = false;
+    identity->slowdown_waits_pct = -1;
+    if (slowdown)
+        place_bound(step);
+    identity->granted = isolate || slowdown;
+}
+
+static bool is_of(const struct known_job *job, const struct step *step)
+{
+    return step->request.id.job == job->run.job && step->request.uid == job->run.uid &&
+           step->started_at >= job->run.at && (!job->over || step->started_at <= job->until);
+}
+
+/* Tells the run's steps who they are, or why nobody knows. */
+static void tell_steps(struct packer *packer, const struct known_job *job, const char *why)
+{
+    struct berth_error err;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    if (is_of(job, step))
+        step->identity.is = job->is;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!is_of(job, step))
+            continue;
+        step->identity.is = job->is;
+        snprintf(step->identity.why, sizeof(step->identity.why), "%s", why);
+        admit_waiting(packer, step);
+        if (journal_start(packer, step, &err) < 0)
+            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    }
+}
+
+/* Takes over what Slurm says of a run. */
+static void take_over(struct packer *packer, struct known_job *job, const struct wire_identity *is)
+{
+    job->is = *is;
+    ledger_record_identify(packer, job);
+    tell_steps(packer, job, "");
+}
+
+/* Says whether Slurm tells of this run, and not of another job or of another run of it. */
+static bool fits(const struct known_job *job, const struct wire_identity *is)
+{
+    if (is->job == job->run.job && is->uid == job->run.uid &&
+        is->start <= job->run.at + SAID_CLOCKS_DIFFER_S)
+        return true;
+    log_warn("job %u: %s says that it is user %u's and began at %lld; its steps here are user "
+             "%u's since %lld: not believed",
+             job->run.job, wire_source_name[is->source], is->uid, (long long)is->start,
+             job->run.uid, (long long)job->run.at);
+    return false;
+}
+
+void identify_answers(struct packer *packer)
+{
+    struct asker_answer answer;
+
+    while (asker_take(packer->asker, &answer)) {
+        struct known_job *job = known_jobs_find_run(packer->jobs, &answer.run);
+        const struct wire_identity *is = &answer.said.is;
+
+        if (!job)
+            continue;
+        job->asked = false;
+        if (is->source != WIRE_SOURCE_NONE && fits(job, is))
+            take_over(packer, job, is);
+        else
+            tell_steps(packer, job,
+                       answer.said.why[0] ? answer.said.why : "Slurm tells of another job");
+    }
+}
+
+struct step *identify_granted(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->identity.granted) {
+        step->identity.granted = false;
+        return step;
+    }
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+void identify_end(struct packer *packer, struct step *step)
+{
+    struct known_job *job = known_jobs_of(packer->jobs, step->request.id.job, step->started_at);
+
+    if (!job)
+        return;
+    known_job_step_ended(job, step->ended_at);
+    ledger_record_settle(packer, job);
+}
+
+void identify_job_end(struct packer *packer, uint32_t number, const struct wire_identity *said)
+{
+    struct known_job *job = known_jobs_find(packer->jobs, number);
+
+    pool_marker_watch(packer, number, false);
+    if (!job)
+        return;
+    if (job->is.source == WIRE_SOURCE_NONE && said->source != WIRE_SOURCE_NONE && fits(job, said))
+        take_over(packer, job, said);
+    job->over = true;
+}

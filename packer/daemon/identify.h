@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* identify - finds out who the jobs are: what slurmctld, slurmdbd and slurmd say, never a step.
+ *
+ * A step starts at once, and its job is asked for beside (identity/asker.h): the first step of a
+ * run here asks, the others take over what is known. When the answer comes, words that waited for
+ * the job's account or QOS take effect, and records that went into the ledger without it get it.
+ * Where nobody answers, slurmd does at the job's end: it tells epilogs what stands in slurmctld's
+ * credential. An answer counts only if its user is the steps'. */
+#ifndef BERTH_DAEMON_IDENTIFY_H
+#define BERTH_DAEMON_IDENTIFY_H
+
+#include "packer/steps/packer.h"
+
+/* Starts asking, where berth.conf wants it. Returns 0, or -1 and err: no memory. */
+int identify_open(struct packer *packer, struct berth_error *err);
+void identify_close(struct packer *packer);
+
+/* Fills in who the new step's job is, or asks; and takes the words out of its options that are not
+ * allowed, for good or until that is known. */
+void identify_begin(struct packer *packer, struct step *step);
+
+/* Does the same for a step that was adopted; its options are as they were. */
+void identify_adopt(struct packer *packer, struct step *step);
+
+/* Takes the answers that have come. */
+void identify_answers(struct packer *packer);
+
+/* Returns a step that may do more by these than before, once, for it to be placed anew; NULL: there
+ * is no other. */
+struct step *identify_granted(struct packer *packer);
+
+/* Notes that the step, which is live still and has its record in the ledger, ends. */
+void identify_end(struct packer *packer, struct step *step);
+
+/* Notes that the job has ended, and what slurmd says of it (its source none: nothing). */
+void identify_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
+
+#endif

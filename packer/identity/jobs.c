@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* jobs - see jobs.h */
+#include "packer/identity/jobs.h"
+
+#include <stdlib.h>
+
+void known_jobs_init(struct known_jobs *jobs)
+{
+    TAILQ_INIT(&jobs->list);
+}
+
+static void drop(struct known_jobs *jobs, struct known_job *job)
+{
+    TAILQ_REMOVE(&jobs->list, job, link);
+    free(job);
+}
+
+void known_jobs_free(struct known_jobs *jobs)
+{
+    struct known_job *job;
+
+    while ((job = TAILQ_FIRST(&jobs->list)))
+        drop(jobs, job);
+}
+
+/* Says whether a step that begins at that time is of another run. */
+static bool is_past(const struct known_job *job, uint32_t uid, int64_t at)
+{
+    return job->over || job->run.uid != uid || (!job->live && at - job->until > JOBS_KEPT_S);
+}
+
+static struct known_job *add(struct known_jobs *jobs, uint32_t number, uint32_t uid, int64_t at)
+{
+    struct known_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return NULL;
+    job->run = (struct asker_run){number, uid, at};
+    TAILQ_INSERT_HEAD(&jobs->list, job, link);
+    return job;
+}
+
+struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t number, uint32_t uid,
+                                   int64_t at)
+{
+    struct known_job *job;
+
+    known_jobs_forget(jobs, at);
+    job = known_jobs_find(jobs, number);
+    if (job && is_past(job, uid, at))
+        job->over = true;
+    if (!job || job->over)
+        job = add(jobs, number, uid, at);
+    if (!job)
+        return NULL;
+    if (at < job->run.at && !job->asked)
+        job->run.at = at;
+    job->live++;
+    return job;
+}
+
+struct known_job *known_jobs_find(const struct known_jobs *jobs, uint32_t number)
+{
+    struct known_job *job;
+
+    TAILQ_FOREACH(job, &jobs->list, link)
+    if (job->run.job == number && !job->over)
+        return job;
+    return NULL;
+}
+
+struct known_job *known_jobs_of(const struct known_jobs *jobs, uint32_t number, int64_t at)
+{
+    struct known_job *job;
+
+    TAILQ_FOREACH(job, &jobs->list, link)
+    if (job->run.job == number && job->run.at <= at)
+        return job;
+    return NULL;
+}
+
+struct known_job *known_jobs_find_run(const struct known_jobs *jobs, const struct asker_run *run)
+{
+    struct known_job *job;
+
+    TAILQ_FOREACH(job, &jobs->list, link)
+    if (job->run.job == run->job && job->run.at == run->at)
+        return job;
+    return NULL;
+}
+
+void known_job_step_ended(struct known_job *job, int64_t at)
+{
+    if (job->live)
+        job->live--;
+    if (at > job->until)
+        job->until = at;
+}
+
+void known_jobs_forget(struct known_jobs *jobs, int64_t now)
+{
+    struct known_job *job = TAILQ_FIRST(&jobs->list), *next;
+
+    for (; job; job = next) {
+        next = TAILQ_NEXT(job, link);
+        if (!job->live && !job->asked && (job->over || now - job->until > JOBS_KEPT_S))
+            drop(jobs, job);
+    }
+}
