@@ -129,7 +129,7 @@ static void protect(const char *path, gid_t group)
 
     for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
         snprintf(name, sizeof(name), "%s%s", path, suffix[i]);
-        if (stat(name, &st) < 0 || st.st_uid != geteuid())
+        if (stat(name, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
             continue;
         if (group != (gid_t)-1 && st.st_gid != group)
             tell_group(name, group, chown(name, (uid_t)-1, group));
