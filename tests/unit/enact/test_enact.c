@@ -199,6 +199,70 @@ static void test_failure(void **state)
     assert_string_equal(f->calls + strlen(f->calls) - 13, "apply 1.0 2; ");
 }
 
+/* ---- threads that are for later ---- */
+
+static bool torn;
+static unsigned woken;
+
+static int list_ghost(struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce_pids *list)
+{
+    (void)enforce, (void)step;
+    return enforce_pids_add(list, 0x3ffffff0); /* a number that no process has */
+}
+
+static int stand_or_tear(struct enforce *enforce, const struct enforce_step *step,
+                         struct berth_error *err)
+{
+    (void)enforce, (void)step;
+    return torn ? berth_error_set(err, "the paper tore later") : 0;
+}
+
+static int apply_later(struct enforce *enforce, const struct enforce_step *step,
+                       struct berth_error *err)
+{
+    enforce_pace(enforce, 0, 0);
+    return enforce_settle(enforce, step, ENFORCE_PLACE, false, err);
+}
+
+static void wake_now(void *arg, double in_s)
+{
+    (void)arg;
+    woken += in_s == 0;
+}
+
+/* A step stands where it shall when its cpuset does; it is verified when its threads were seen to,
+ * and put back when that cannot be done. */
+static void test_verified_later(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0", 1, ONE("0"));
+
+    fixture_put(f, 2, 0, "1-3", 1, ONE("3"))->state = STEP_LEFT;
+    fixture_put(f, 3, 0, "4", 1, ONE("4"));
+    f->way.apply = apply_later;
+    f->way.pids = list_ghost;
+    f->way.stands = stand_or_tear;
+    f->packer.wake = wake_now;
+    for (int i = 0; i < 2; i++) {
+        torn = i == 1;
+        woken = 0;
+        step->enacted.verified = true;
+        assert_int_equal(change(f, 2, (size_t[]){0, 4}, (size_t[]){i ? 0 : 4, i ? 4 : 0}, 0), 0);
+        assert_int_equal(woken, 2);
+        assert_false(step->enacted.verified);
+        assert_int_equal(step->state, STEP_PLACED);
+        assert_true(enforce_settles(&f->packer.enforce, step->request.id, ENFORCE_PLACE));
+        assert_false(rearrange_turn(&f->packer));
+        assert_false(enforce_settles(&f->packer.enforce, step->request.id, ENFORCE_PLACE));
+        assert_true(step->enacted.verified); /* where it shall stand, or at home */
+    }
+    assert_int_equal(step->state, STEP_FAILED);
+    assert_string_equal(step->enacted.reason, "put back: the paper tore later");
+    assert_false(step->enacted.away);
+    assert_non_null(strstr(f->calls, "restore 1.0 0; "));
+}
+
 /* Everybody fails: nobody is left in the pool, and it ends. */
 static void test_all_fail(void **state)
 {
@@ -325,6 +389,7 @@ int main(void)
         test(test_slurm_writes_the_job_again),
         test(test_all),
         test(test_the_dead_do_not_fail),
+        test(test_verified_later),
         test(test_failure),
         test(test_all_fail),
         test(test_no_memory),
