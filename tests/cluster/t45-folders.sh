@@ -58,10 +58,8 @@ t45_a_step_without_the_plugin() {
 t45_a_folder_that_slurm_left_behind_takes_nothing() {
     local top folder dir file
     [ "$CLUSTER_CGROUP" = v1 ] && top=$(cpuset_root)/slurm_$CLUSTER_NODE/uid_0 || top=$(cpuset_root)/system.slice/${CLUSTER_NODE}_slurmstepd.scope
-    start first # Slurm makes its folders
-    stop first
+    start first # Slurm makes its folders, and removes them after it
     folder=$top/job_99999
-    mkdir -p "$top"
     mkdir "$folder"
     # Slurm may have removed its own by now: what mkdir -p makes has neither CPUs nor memory
     [ "$CLUSTER_CGROUP" = v2 ] || for file in cpuset.mems cpuset.cpus; do
@@ -69,6 +67,7 @@ t45_a_folder_that_slurm_left_behind_takes_nothing() {
     done
     [ "$CLUSTER_CGROUP" = v2 ] || echo 0 >"$folder/cpuset.mems"
     echo 0 >"$folder/cpuset.cpus"
+    stop first
     swapped_jobs
     same "the pool" "$(ctl status --json | jq -r .node.pool)" 0-1
     rmdir "$folder"
