@@ -100,6 +100,8 @@ unit_programs = \
 	tests/unit/enforce/test_job_watch \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
+	tests/unit/identity/test_asker \
+	tests/unit/identity/test_jobs \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
 	tests/unit/machine/test_profile \
