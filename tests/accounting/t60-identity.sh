@@ -46,6 +46,13 @@ recorded() {
     sqlite3 -readonly -separator ' ' "$CLUSTER/berth/ledger.db" "select $2 from ledger_record where job = $1 order by start, step"
 }
 
+# berthd with the suite's own keys again.
+berthd_as_ever() {
+    daemon_stop berthd
+    berthd_conf
+    berthd_start
+}
+
 t60_a_users_environment_changes_no_row_of_another_cluster() {
     local job
     another_cluster
@@ -108,6 +115,7 @@ t60_isolate_is_not_had_by_the_environment() {
     berthd_start
     same "after a restart" "$(explained b '"\(.place.isolate.granted) \(.identity.account)"')" "true physics"
     stop b
+    berthd_as_ever
 }
 
 t60_nobody_is_believed_where_nobody_can_be_asked() {
@@ -120,6 +128,7 @@ t60_nobody_is_believed_where_nobody_can_be_asked() {
     has "$(explained a .place.isolate.reason)" "slurmctld has not said"
     same "who says it" "$(explained a .identity.source)" none
     stop a
+    berthd_as_ever
 }
 
 t60_a_comment_is_its_users_only() {
