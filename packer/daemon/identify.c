@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/base/array.h"
 #include "packer/conf/admit.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/identity/asker.h"
@@ -223,4 +224,38 @@ void identify_job_end(struct packer *packer, uint32_t number, const struct wire_
     if (job->is.source == WIRE_SOURCE_NONE && said->source != WIRE_SOURCE_NONE && fits(job, said))
         take_over(packer, job, said);
     job->over = true;
+}
+
+/* ---- ends that nobody told of ---- */
+
+struct folders {
+    size_t n, room;
+    uint32_t *job;
+};
+
+static void add_folder(const struct slurm_job *job, const struct cpus *cpus, void *arg)
+{
+    struct folders *folders = arg;
+
+    (void)cpus;
+    if (array_grow(&folders->job, &folders->room, folders->n + 1, sizeof(*folders->job)) == 0)
+        folders->job[folders->n++] = job->job;
+}
+
+static bool is_watched(const struct packer *packer, uint32_t job)
+{
+    return known_jobs_find(packer->jobs, job);
+}
+
+void identify_look(struct packer *packer)
+{
+    struct folders folders = {0};
+
+    if (packer->enforce.way->jobs) {
+        packer->enforce.way->jobs(&packer->enforce, packer->node, add_folder, &folders);
+        known_jobs_looked(packer->jobs, folders.job, folders.n);
+        free(folders.job);
+    }
+    known_jobs_forget(packer->jobs, time(NULL));
+    pool_marker_unwatch(packer, is_watched);
 }

@@ -35,4 +35,8 @@ void identify_end(struct packer *packer, struct step *step);
 /* Notes that the job has ended, and what slurmd says of it (its source none: nothing). */
 void identify_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 
+/* Looks which jobs Slurm has folders of: where the epilog is not called, that tells which are over.
+ */
+void identify_look(struct packer *packer);
+
 #endif

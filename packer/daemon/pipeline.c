@@ -400,6 +400,7 @@ static void sweep(struct packer *packer, double patience_s)
     strangers_read(packer);
     make_room(packer); /* for whom Slurm put beside a job of the pool, too */
     clean(packer, true);
+    identify_look(packer);
     if (journal_compact(packer, packer->stale, &err) < 0)
         log_error("%s", err.text);
 }

@@ -97,13 +97,36 @@ void known_job_step_ended(struct known_job *job, int64_t at)
         job->until = at;
 }
 
+static bool has(const uint32_t *jobs, size_t n, uint32_t job)
+{
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i] == job)
+            return true;
+    return false;
+}
+
+void known_jobs_looked(struct known_jobs *jobs, const uint32_t *seen, size_t n)
+{
+    struct known_job *job;
+
+    TAILQ_FOREACH(job, &jobs->list, link)
+    {
+        job->unseen = job->live || has(seen, n, job->run.job) ? 0 : job->unseen + 1;
+        if (job->unseen >= JOBS_UNSEEN)
+            job->over = true;
+    }
+}
+
 void known_jobs_forget(struct known_jobs *jobs, int64_t now)
 {
     struct known_job *job = TAILQ_FIRST(&jobs->list), *next;
+    size_t idle = 0;
 
     for (; job; job = next) {
         next = TAILQ_NEXT(job, link);
-        if (!job->live && !job->asked && (job->over || now - job->until > JOBS_KEPT_S))
+        if (job->live || job->asked)
+            continue;
+        if (job->over || now - job->until > JOBS_KEPT_S || ++idle > JOBS_KEPT_MAX)
             drop(jobs, job);
     }
 }

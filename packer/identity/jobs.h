@@ -8,11 +8,15 @@
 #define BERTH_IDENTITY_JOBS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/queue.h>
 
 #include "packer/identity/asker.h"
 
 #define JOBS_KEPT_S 60
+#define JOBS_KEPT_MAX 1024 /* runs without steps here; the oldest go first */
+#define JOBS_UNSEEN 2      /* looks in a row that find no folder of a job: it is over */
 
 struct known_job {
     TAILQ_ENTRY(known_job) link;
@@ -20,7 +24,8 @@ struct known_job {
     size_t live;          /* steps of it here */
     int64_t until;        /* when the last of the others ended; 0: none has */
     bool asked;           /* an answer is on its way */
-    bool over;            /* the job's end was heard of */
+    bool over;            /* the job's end was heard of, or Slurm has no folder of it any more */
+    unsigned unseen;      /* looks in a row that found no folder of it */
     struct wire_identity is;
 };
 
@@ -47,6 +52,10 @@ struct known_job *known_jobs_find_run(const struct known_jobs *jobs, const struc
 
 /* Notes that a step of it has ended. */
 void known_job_step_ended(struct known_job *job, int64_t at);
+
+/* Takes note of a look at the folders that Slurm has: those of the n jobs of `seen`. Runs without
+ * steps here whose job had none JOBS_UNSEEN times are over, though nobody told of it. */
+void known_jobs_looked(struct known_jobs *jobs, const uint32_t *seen, size_t n);
 
 /* Forgets runs without live steps that nobody will ask for any more at that time. */
 void known_jobs_forget(struct known_jobs *jobs, int64_t now);

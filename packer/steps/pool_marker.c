@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +64,26 @@ void pool_marker_update(const struct packer *packer, uint32_t job)
 void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch)
 {
     mark(packer, job, WIRE_WATCH_SUFFIX, watch);
+}
+
+void pool_marker_unwatch(const struct packer *packer,
+                         bool (*wanted)(const struct packer *packer, uint32_t job))
+{
+    char path[PATH_MAX], *end;
+    struct dirent *entry;
+    unsigned long job;
+    DIR *dir;
+
+    marker_dir(packer, path, sizeof(path));
+    dir = opendir(path);
+    while (dir && (entry = readdir(dir))) {
+        job = strtoul(entry->d_name, &end, 10);
+        if (end != entry->d_name && strcmp(end, WIRE_WATCH_SUFFIX) == 0 && job <= UINT32_MAX &&
+            !wanted(packer, (uint32_t)job))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 /* Remove every marker of the folder. */

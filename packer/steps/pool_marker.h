@@ -13,6 +13,10 @@ void pool_marker_update(const struct packer *packer, uint32_t job);
  * has no live step any more. */
 void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch);
 
+/* Removes the markers of that kind whose jobs are not `wanted` any more. */
+void pool_marker_unwatch(const struct packer *packer,
+                         bool (*wanted)(const struct packer *packer, uint32_t job));
+
 /* Makes the folder with the markers of all jobs, after a start. */
 void pool_marker_update_all(const struct packer *packer);
 
