@@ -95,6 +95,14 @@ int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *t
     return 0;
 }
 
+static uint32_t env_number(char **env, const char *name)
+{
+    const char *text = env_find(env, name);
+    unsigned long number = text ? strtoul(text, NULL, 10) : 0;
+
+    return number < NO_VAL ? (uint32_t)number : 0;
+}
+
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                             unsigned limit_ms)
 {
@@ -108,6 +116,9 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     binding = env_find(env, "SLURM_CPU_BIND_TYPE");
     reg->bound_by_hand = binding && (strstr(binding, "map_") || strstr(binding, "mask_"));
     reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
+    /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
+    reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
+    reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
         if (program_find(argv[0], env_find(env, "PATH"), limit_ms, texts->exe, reg->hash) == 0)

@@ -229,16 +229,21 @@ void identify_job_end(struct packer *packer, uint32_t number, const struct wire_
 /* ---- ends that nobody told of ---- */
 
 struct folders {
+    struct packer *packer;
     size_t n, room;
     uint32_t *job;
 };
 
+/* Adds a job that nobody has told of the end of. One that Slurm left behind, without a process, is
+ * over. */
 static void add_folder(const struct slurm_job *job, const struct cpus *cpus, void *arg)
 {
     struct folders *folders = arg;
 
     (void)cpus;
-    if (array_grow(&folders->job, &folders->room, folders->n + 1, sizeof(*folders->job)) == 0)
+    if (known_jobs_find(folders->packer->jobs, job->job) &&
+        slurm_job_lives(&folders->packer->enforce, job) &&
+        array_grow(&folders->job, &folders->room, folders->n + 1, sizeof(*folders->job)) == 0)
         folders->job[folders->n++] = job->job;
 }
 
@@ -249,7 +254,7 @@ static bool is_watched(const struct packer *packer, uint32_t job)
 
 void identify_look(struct packer *packer)
 {
-    struct folders folders = {0};
+    struct folders folders = {.packer = packer};
 
     if (packer->enforce.way->jobs) {
         packer->enforce.way->jobs(&packer->enforce, packer->node, add_folder, &folders);

@@ -182,18 +182,19 @@ static struct json_object *render_request(const struct step *step)
 {
     const struct wire_register *request = &step->request;
     const struct wire_identity *is = &step->identity.is;
+    const bool said = is->source != WIRE_SOURCE_NONE;
     struct json_object *object = json_object_new_object();
     char options[256];
 
     wire_options_format(&request->options, options, sizeof(options));
     json_add_u64(object, "job", request->id.job);
     json_add_u64(object, "step", request->id.step);
-    json_add_u64(object, "array_job", is->array_job);
-    json_add_u64(object, "array_task", is->array_task);
-    if (is->source == WIRE_SOURCE_NONE)
-        json_object_object_add(object, "restart", NULL);
-    else
+    json_add_u64(object, "array_job", said ? is->array_job : request->array_job);
+    json_add_u64(object, "array_task", said ? is->array_task : request->array_task);
+    if (said)
         json_add_u64(object, "restart", is->restart);
+    else
+        json_object_object_add(object, "restart", NULL);
     json_add_u64(object, "uid", request->uid);
     json_add_text(object, "options", options);
     json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
@@ -225,8 +226,7 @@ static struct json_object *render_identity(const struct step *step)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         json_add_text(object, texts[i].key, texts[i].text[0] ? texts[i].text : NULL);
     json_object_object_add(object, "restarts", known ? json_object_new_uint64(is->restart) : NULL);
-    json_object_object_add(object, "nodes",
-                           is->nodes ? json_object_new_uint64(is->nodes) : NULL);
+    json_object_object_add(object, "nodes", is->nodes ? json_object_new_uint64(is->nodes) : NULL);
     json_add_text(object, "why", step->identity.why[0] ? step->identity.why : NULL);
     return object;
 }

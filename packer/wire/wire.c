@@ -65,6 +65,8 @@ static const struct json_field options_fields[] = {
 static const struct json_field register_fields[] = {
     JOB(register, REQUIRED),
     STEP(register, REQUIRED),
+    FIELD(register, array_job, OPTIONAL),
+    FIELD(register, array_task, OPTIONAL),
     FIELD(register, uid, REQUIRED),
     FIELD(register, gid, OPTIONAL),
     FIELD(register, cpus_per_task, OPTIONAL),

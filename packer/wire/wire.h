@@ -107,6 +107,8 @@ struct wire_step_id {
  * (wire_identity.h). */
 struct wire_register {
     struct wire_step_id id;
+    uint32_t array_job, array_task; /* as the step's environment says, which its user can change:
+                                       shown until Slurm has said it, and for nothing else; 0 */
     uint32_t uid, gid;
     uint32_t nodes; /* that srun starts the step on; 0 unknown */
     uint32_t cpus_per_task;

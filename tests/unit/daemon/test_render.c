@@ -158,7 +158,7 @@ static void test_explanation(void **state)
     step = fixture_run(f, 1, "0", "high");
     fixture_start(f, fixture_request(2, 3, "1", "1", 1, NULL));
     object = render_explanation(&f->packer, step, 0);
-    assert_keys(object, "id state started_at ended_at exit_status request profile class size place "
+    assert_keys(object, "id state started_at ended_at exit_status request identity profile class size place "
                         "enforce replace memory observe bill");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");
