@@ -98,7 +98,7 @@ t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     runuser -u nobody -- timeout 60 srun -n2 --account=chemistry --contention-aware sh -c 'echo $SLURM_JOB_ID' |
         head -n 1 >"$CLUSTER/out/nobody.job"
     for name in steps failed array requeued; do wait_for 30 job_over "$name" || fail "job $name: $(job_state "$name")"; done
-    soon "comments to be written" 0 waiting
+    eventually "comments to be written" 0 waiting
     jobs=$(cd "$CLUSTER/out" && cat -- *.job | paste -s -d,)
     compared "$jobs"
     same "runs of the requeued job" "$(report -n -P -X -j "$requeued" -o Restarts | paste -s -d' ')" "0 1"

@@ -55,6 +55,7 @@ berthd_as_ever() {
 
 t60_a_users_environment_changes_no_row_of_another_cluster() {
     local job
+    berthd_as_ever # the tests before this one have another ledger
     another_cluster
     batch first -n1 <<<"true"
     finish first

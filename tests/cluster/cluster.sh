@@ -237,6 +237,7 @@ berthd_conf() {
         [log_level]=debug
         [counters]=software
         [learn]=off
+        [job_program]=$CLUSTER/bin/berth-job
         [policy]=dio-power # places by rule where no power is known: the one that moves steps on so small a machine
     )
     for line in "${CLUSTER_BERTHD_CONF[@]}" "$@"; do conf[${line%%=*}]=${line#*=}; done
@@ -316,6 +317,7 @@ cluster_up() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     cp "$build/berthd" "$build/berthctl" "$CLUSTER/bin/"
+    [ ! -e "$build/berth-job" ] || cp "$build/berth-job" "$CLUSTER/bin/" # guests have no libslurm
     cp "$build/.libs/spank_berth.so" "$CLUSTER/lib/"
     [ -z "$CLUSTER_CONFINE" ] || confinement_prepare "$build" || return 1
     PATH=$CLUSTER/bin:$PATH

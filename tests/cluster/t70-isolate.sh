@@ -64,14 +64,15 @@ t70_groups_and_accounts_are_named() {
     berthd_with isolate_accounts=physics
     knows devil 20000
     start b --contention-aware=isolate,tag=devil --account=physics
-    same "by account" "$(isolated b)" "true package 0"
+    soon "by account" "true package 0" isolated b # slurmctld says which
     stop b
     batch j -n1 --account=physics --contention-aware=isolate,tag=devil <<<"srun $STAND c"
     running c
-    same "by the account of a batch job" "$(isolated c)" "true package 0"
+    soon "by the account of a batch job" "true package 0" isolated c
     touch "$CLUSTER/out/c.stop"
     finish j
     start d --contention-aware=isolate,tag=devil --account=chemistry
+    soon "who says it" slurmctld explained d .identity.source
     same "by another account" "$(isolated d)" "false null"
     stop d
 }

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/trust/suite.sh \
 	tests/trust/t10-users.sh \
 	tests/trust/t20-flood.sh \
+	tests/trust/t20-profiles.sh \
 	tests/trust/t30-processes.sh \
 	tests/trust/t70-privileges.sh
 TESTS += tests/trust/check-findings

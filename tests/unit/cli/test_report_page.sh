@@ -32,7 +32,7 @@ has() { # NAME TEXT..
 }
 
 for job in 11 12 13; do
-    printf '{"cluster":"c","node":"n1","job":%s,"step":0,"user":"%s","uid":%s,"gid":100,"job_name":"%s","start":%s,"end":%s,"elapsed_s":600,"exit_status":0,"cores_given":2,"cpus":"%s","home":"0-1","uj_package":%s000000,"energy_source":"rapl-powercap"}\n' \
+    printf '{"cluster":"c","node":"n1","job":%s,"step":0,"user":"%s","uid":%s,"gid":100,"job_name":"%s","identity":"slurmctld","start":%s,"end":%s,"elapsed_s":600,"exit_status":0,"cores_given":2,"cpus":"%s","home":"0-1","uj_package":%s000000,"energy_source":"rapl-powercap"}\n' \
         $job user$job $((1000 + job)) '</script><b>x&y' $((1795248000 + job * 60)) $((1795248600 + job * 60)) $((job % 3 * 2))-$((job % 3 * 2 + 1)) $(((job * 7) % 10 * 1000 + job))
 done | "$fill" "$url" || exit 99
 "$berthctl" report --ledger "$url" -a -S 2026-11-21 -E 2026-11-22 --html "$dir/page.html" || bad 'report --html' 'a page' 'none'
