@@ -231,7 +231,9 @@ void ledger_record_keep(struct packer *packer, const struct step *step)
 /* As slurmdbd has the run: a little before its last step here ended, as clocks differ. */
 static int64_t time_in(const struct known_job *job)
 {
-    return job->until - 5 > job->run.at ? job->until - 5 : job->run.at;
+    const int64_t before = job->until - LEDGER_CLOCKS_DIFFER_S;
+
+    return before > job->run.at ? before : job->run.at;
 }
 
 void ledger_record_settle(struct packer *packer, const struct known_job *job)

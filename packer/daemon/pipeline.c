@@ -311,11 +311,17 @@ void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_ide
 
 /* ---- root releases steps ---- */
 
+#define RELEASE_PATIENCE_S 1.0
+
 int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
+    const double until_s = clock_s() + RELEASE_PATIENCE_S;
+
     if (release_steps(packer, id, err) < 0)
         return -1;
     make_room(packer);
+    while (rearrange_turn(packer) && clock_s() < until_s)
+        ; /* who releases wants to know that they are home; nobody else waits for them */
     return 0;
 }
 

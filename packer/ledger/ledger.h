@@ -57,6 +57,8 @@ struct ledger_record {
 
 /* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
  * seconds. */
+#define LEDGER_CLOCKS_DIFFER_S 5 /* between this node and slurmdbd's, at most */
+
 struct ledger_run {
     char cluster[64];
     uint32_t job, restart, uid;

@@ -262,6 +262,7 @@ int outbox_each_run(struct outbox *outbox, void (*fn)(const struct ledger_run *r
 
 int outbox_drop_run(struct outbox *outbox, const struct ledger_run *run, struct berth_error *err)
 {
+    struct ledger_run settled = *run;
     struct sql_statement *drop;
     int rc;
 
@@ -270,7 +271,8 @@ int outbox_drop_run(struct outbox *outbox, const struct ledger_run *run, struct 
                     " AND at <= ?4",
                     &drop, err) < 0)
         return -1;
-    sql_bind_fields(drop, 0, run_fields, run);
+    settled.at += LEDGER_CLOCKS_DIFFER_S; /* run->at is so much before its last step here ended */
+    sql_bind_fields(drop, 0, run_fields, &settled);
     rc = sql_step(drop, err);
     sql_finish(drop);
     return rc;

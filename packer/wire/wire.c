@@ -391,7 +391,7 @@ static int decode_text(struct json_object *object, const char *key, char **text,
 
     if (!value)
         return 0;
-    if (!json_object_is_type(value, json_type_string))
+    if (!json_text(value)) /* a NUL in it is no text either */
         return berth_error_set(err, "%s: string expected", key);
     *text = strdup(json_text(value));
     return *text ? 0 : berth_no_memory(err);
