@@ -86,6 +86,14 @@ static void read_job(const slurm_job_info_t *job, struct wire_identity *is)
     take_name(is->job_name, sizeof(is->job_name), job->name);
 }
 
+/* Says whether slurmctld tells of the run that is asked for. A job that was requeued has the number
+ * of its next run at once, and still the start of its last one. */
+static bool is_the_run(const slurm_job_info_t *job, const struct question *question)
+{
+    return job->job_id == question->job && (job->job_state & JOB_STATE_BASE) != JOB_PENDING &&
+           began_by(job->start_time, question);
+}
+
 /* Returns 0 with the source none where slurmctld does not know this run; -1 with errno: it does not
  * answer. */
 static int ask_slurmctld(const struct question *question, struct wire_identity *is)
@@ -96,8 +104,7 @@ static int ask_slurmctld(const struct question *question, struct wire_identity *
     if (slurm_load_job(&jobs, question->job, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
         return errno == ESLURM_INVALID_JOB_ID ? 0 : -1;
     for (uint32_t i = 0; i < jobs->record_count; i++)
-        if (jobs->job_array[i].job_id == question->job &&
-            began_by(jobs->job_array[i].start_time, question))
+        if (is_the_run(&jobs->job_array[i], question))
             read_job(&jobs->job_array[i], is);
     slurm_free_job_info_msg(jobs);
     return 0;

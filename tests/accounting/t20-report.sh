@@ -44,10 +44,18 @@ differences() {
           | "\($row) \(.[0]): \(.[1]) and \(.[2])" end'
 }
 
+# rows_agree JOBS: which rows both have. Who a job is, and so which run of it a record is of, is asked beside the work: it is known a
+# moment later.
+rows_agree() {
+    local ours theirs
+    report_rows "$1" >"$CLUSTER/out/report.json"
+    ours=$(names_in "$CLUSTER/out/report.json") theirs=$(sacct_names "$1")
+    [ "$ours" = "$theirs" ] && echo same || echo "ours $ours, sacct's $theirs"
+}
+
 # compared JOBS: both say the same of these jobs, all of whose steps opted in.
 compared() {
-    report_rows "$1" >"$CLUSTER/out/report.json"
-    eventually "rows of sacct" "$(names_in "$CLUSTER/out/report.json")" sacct_names "$1"
+    eventually "rows" same rows_agree "$1"
     eventually "rows of sacct without an end" "" unended "$1"
     sacct_rows "$1" >"$CLUSTER/out/sacct.json"
     same "what differs between berthctl report and sacct" "$(differences "$CLUSTER/out/report.json" "$CLUSTER/out/sacct.json")" ""
@@ -84,6 +92,8 @@ t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     # A job that leaves before slurmdbd has its start, keeps a record without one.
     eventually "starts of the job to be requeued" 1 starts_of "$requeued"
     eventually "starts of the job to be cancelled" 1 starts_of "$cancelled"
+    # What slurmctld has said of a run before it is requeued; afterwards there are slurmd and slurmdbd.
+    soon "who the job to be requeued is" slurmctld explained requeued .identity.source
     timeout 10 scontrol requeue "$requeued"
     timeout 10 scancel "$cancelled"
     wait_for 10 job_is cancelled CANCELLED
