@@ -79,13 +79,13 @@ stands() { # NAME
 # The step of a job ends, and its srun must be satisfied.
 halt() {
     touch "$OUT/$1.stop"
-    wait_for 20 test -s "$OUT/$1.rc" || fail "the step of $1 does not end"
+    wait_for 40 test -s "$OUT/$1.rc" || fail "the step of $1 does not end"
     same "srun of $1" "$(cat "$OUT/$1.rc") $(cat "$OUT/$1.srun")" "0 "
 }
 
 job_ends() { # NAME
     touch "$OUT/$1.over" "$OUT/$1.stop"
-    wait_for 20 job_over "$1" || fail "job $1 does not end: $(job_state "$1")"
+    wait_for 40 job_over "$1" || fail "job $1 does not end: $(job_state "$1")"
 }
 
 job_over() {
@@ -160,7 +160,7 @@ dissolve() {
     local name
     for name in a b; do touch "$OUT/$name.over" "$OUT/$name.stop"; done
     for name in a b; do
-        [ ! -s "$OUT/$name.job" ] || wait_for 20 job_over "$name" || fail "job $name does not end: $(job_state "$name")"
+        [ ! -s "$OUT/$name.job" ] || wait_for 40 job_over "$name" || fail "job $name does not end: $(job_state "$name")"
     done
 }
 
