@@ -36,6 +36,7 @@ include packer/size/local.mk
 include packer/place/local.mk
 include packer/enact/local.mk
 include packer/metrics/local.mk
+include packer/serve/local.mk
 include packer/daemon/local.mk
 include packer/trace/local.mk
 include packer/cli/local.mk

@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 #include "packer/conf/admit_names.h"
-#include "packer/daemon/client.h"
+#include "packer/serve/client.h"
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
-#include "packer/daemon/server.h"
+#include "packer/daemon/requests.h"
+#include "packer/serve/server.h"
 #include "packer/identity/asker.h"
 #include "packer/metrics/http.h"
 #include "packer/metrics/textfile.h"
@@ -258,7 +259,7 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     struct event_base *base = daemon->base;
     struct packer *packer = &daemon->packer;
 
-    if (server_open(&daemon->server, base, packer, err) < 0)
+    if (server_open(&daemon->server, base, packer, request_ops, err) < 0)
         return -1;
     daemon->event[ON_TERM] = evsignal_new(base, SIGTERM, on_stop, daemon);
     daemon->event[ON_INT] = evsignal_new(base, SIGINT, on_stop, daemon);

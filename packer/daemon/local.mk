@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
-	packer/daemon/budget.c packer/daemon/budget.h \
-	packer/daemon/client.c packer/daemon/client.h \
 	packer/daemon/features.c packer/daemon/features.h \
 	packer/daemon/identify.c packer/daemon/identify.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
-	packer/daemon/listen.c packer/daemon/listen.h \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
@@ -15,9 +12,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/render_bill.c packer/daemon/render_bill.h \
 	packer/daemon/render_counts.c packer/daemon/render_counts.h \
 	packer/daemon/render_sample.c packer/daemon/render_sample.h \
-	packer/daemon/reply.c packer/daemon/reply.h \
 	packer/daemon/requests.c packer/daemon/requests.h \
-	packer/daemon/server.c packer/daemon/server.h \
 	packer/daemon/stored.c packer/daemon/stored.h \
 	packer/daemon/warning.c packer/daemon/warning.h
 

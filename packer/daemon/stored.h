@@ -4,7 +4,7 @@
 #ifndef BERTH_DAEMON_STORED_H
 #define BERTH_DAEMON_STORED_H
 
-#include "packer/daemon/reply.h"
+#include "packer/serve/reply.h"
 
 /* Says that the store can be read; then gives its rows one by one. Of a key that was asked for, and
  * of which neither the user nor root has rows, the median of others', where the site shares it. */

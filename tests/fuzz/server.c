@@ -15,8 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packer/daemon/client.h"
-#include "packer/daemon/server.h"
+#include "packer/daemon/requests.h"
+#include "packer/serve/client.h"
+#include "packer/serve/server.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/common/fixture.h"
 
@@ -269,7 +270,7 @@ static void one(const uint8_t *data, size_t size)
     if (!stand.f)
         open_stand();
     stand.root = stand.root_raw = false;
-    clients_init(&stand.clients, stand.base, &stand.f->packer);
+    clients_init(&stand.clients, stand.base, &stand.f->packer, request_ops);
     for (size_t i = 0; i < CLIENTS; i++)
         stand.peer[i].fd = -1;
     for (unsigned i = 0; i < OPERATIONS && size >= 2; i++) {

@@ -65,11 +65,8 @@ unit_programs = \
 	tests/unit/counters/test_software \
 	tests/unit/counters/test_step_usage \
 	tests/unit/daemon/test_answer \
-	tests/unit/daemon/test_budget \
-	tests/unit/daemon/test_client \
 	tests/unit/daemon/test_features \
 	tests/unit/daemon/test_ledger_record \
-	tests/unit/daemon/test_listen \
 	tests/unit/daemon/test_notify \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_pipeline \
@@ -78,7 +75,6 @@ unit_programs = \
 	tests/unit/daemon/test_render \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \
-	tests/unit/daemon/test_server \
 	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
 	tests/unit/enact/test_enact \
@@ -177,6 +173,10 @@ unit_programs = \
 	tests/unit/reuse/test_perf_ring \
 	tests/unit/reuse/test_sampler \
 	tests/unit/reuse/test_watchpoint \
+	tests/unit/serve/test_budget \
+	tests/unit/serve/test_client \
+	tests/unit/serve/test_listen \
+	tests/unit/serve/test_server \
 	tests/unit/settle/test_comment \
 	tests/unit/settle/test_figures \
 	tests/unit/settle/test_list \

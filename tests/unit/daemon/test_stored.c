@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "packer/daemon/reply.h"
+#include "packer/daemon/requests.h"
 #include "packer/observe/orders.h"
 #include "packer/profiles/profiles.h"
+#include "packer/serve/reply.h"
 
 #define ATTACKER 1001
 #define VICTIM 1002
@@ -30,7 +31,7 @@ static const char *answer_now(struct fixture *f, uid_t uid, const char *question
 {
     static char text[1 << 20];
     struct evbuffer *out = evbuffer_new();
-    struct reply *reply = reply_begin(&f->packer, uid, question, strlen(question));
+    struct reply *reply = reply_begin(&f->packer, request_ops, uid, question, strlen(question));
     ssize_t length;
 
     while (reply_next(reply, out))

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/daemon/reply.h"
+#include "packer/serve/reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "packer/base/json.h"
-#include "packer/daemon/requests.h"
 #include "packer/wire/wire.h"
 
 static const struct request_op *op_of(const struct reply *reply)
 {
-    return &request_ops[reply->request.op];
+    return &reply->ops[reply->request.op];
 }
 
 static int act(struct reply *reply)
@@ -22,13 +21,15 @@ static int act(struct reply *reply)
     return op->act ? op->act(reply, &reply->err) : 0;
 }
 
-struct reply *reply_begin(struct packer *packer, uid_t uid, const char *line, size_t length)
+struct reply *reply_begin(struct packer *packer, const struct request_op *ops, uid_t uid,
+                          const char *line, size_t length)
 {
     struct reply *reply = calloc(1, sizeof(*reply));
 
     if (!reply)
         return NULL;
     reply->packer = packer;
+    reply->ops = ops;
     reply->uid = uid;
     reply->decoded = wire_request_decode(line, length, &reply->request, &reply->err) == 0;
     reply->failed = !reply->decoded || act(reply) < 0;

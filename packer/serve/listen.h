@@ -2,8 +2,8 @@
 /* listen - a Unix socket that connections come to: some of them a turn, so that a storm of them
  * keeps nobody else waiting, and a pause where the process or the node has no descriptor left. A
  * socket whose file was removed is bound anew. */
-#ifndef BERTH_DAEMON_LISTEN_H
-#define BERTH_DAEMON_LISTEN_H
+#ifndef BERTH_SERVE_LISTEN_H
+#define BERTH_SERVE_LISTEN_H
 
 #include <event2/event.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * a new connection brings nothing new. Users together have a budget, too: who may write
  * /etc/subuid's numbers into the kernel is many users. Pure arithmetic: the caller has the clock.
  */
-#ifndef BERTH_DAEMON_BUDGET_H
-#define BERTH_DAEMON_BUDGET_H
+#ifndef BERTH_SERVE_BUDGET_H
+#define BERTH_SERVE_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/daemon/server.h"
+#include "packer/serve/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include "packer/daemon/client.h"
-#include "packer/daemon/listen.h"
+#include "packer/serve/client.h"
+#include "packer/serve/listen.h"
 #include "packer/wire/wire.h"
 
 struct server {
@@ -58,13 +58,13 @@ static int listen_at(struct server *server, const char *path, struct berth_error
 }
 
 int server_open(struct server **out, struct event_base *base, struct packer *packer,
-                struct berth_error *err)
+                const struct request_op *ops, struct berth_error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
 
     if (!server)
         return berth_no_memory(err);
-    clients_init(&server->clients, base, packer);
+    clients_init(&server->clients, base, packer, ops);
     if (listen_at(server, packer->conf.socket, err) == 0) {
         *out = server;
         return 0;

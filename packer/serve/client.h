@@ -2,17 +2,18 @@
 /* client - a connection: requests are read, one reply at a time is said as it is read.
  *
  * Root is served first (the loop's priorities), and as long as he likes. Users take turns: a turn
- * begins one request or says one line, and costs its user what it took (daemon/budget.h). A request
+ * begins one request or says one line, and costs its user what it took (serve/budget.h). A request
  * has to be whole 10 s after its first byte; a client that says nothing, or reads nothing, for so
  * long is hung up on. One thread: nothing here races. */
-#ifndef BERTH_DAEMON_CLIENT_H
-#define BERTH_DAEMON_CLIENT_H
+#ifndef BERTH_SERVE_CLIENT_H
+#define BERTH_SERVE_CLIENT_H
 
 #include <event2/event.h>
 #include <sys/queue.h>
 
 #include "packer/base/log.h"
-#include "packer/daemon/budget.h"
+#include "packer/serve/budget.h"
+#include "packer/serve/reply.h"
 #include "packer/steps/packer.h"
 
 /* The event loop's, the first one first: root's connections, what berthd does by itself (what no
@@ -24,6 +25,7 @@ struct client;
 struct clients {
     struct event_base *base;
     struct packer *packer;
+    const struct request_op *ops; /* [WIRE_OPS]: what clients can ask for */
     struct budget budget;
     LIST_HEAD(client_list, client) list;
     size_t roots;            /* root's connections */
@@ -31,7 +33,8 @@ struct clients {
     struct log_limit refused, too_long;
 };
 
-void clients_init(struct clients *clients, struct event_base *base, struct packer *packer);
+void clients_init(struct clients *clients, struct event_base *base, struct packer *packer,
+                  const struct request_op *ops);
 void clients_close(struct clients *clients); /* hangs up on all */
 
 /* Takes over a connection. One that cannot be served is told why, and closed: the plugin then fails

@@ -11,8 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packer/daemon/client.h"
-#include "packer/daemon/server.h"
+#include "packer/daemon/requests.h"
+#include "packer/serve/client.h"
+#include "packer/serve/server.h"
 
 #define ALICE 1001
 #define BOB 1002
@@ -36,7 +37,7 @@ static int start(void **state)
 
     stand->f = fixture_open(TWO_BY_TWO);
     stand->base = server_loop();
-    clients_init(&stand->clients, stand->base, &stand->f->packer);
+    clients_init(&stand->clients, stand->base, &stand->f->packer, request_ops);
     *state = stand;
     return 0;
 }

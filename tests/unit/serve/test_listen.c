@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "packer/base/log.h"
-#include "packer/daemon/listen.h"
+#include "packer/serve/listen.h"
 #include "tests/unit/common/folder.h"
 
 #define FEW 40

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "packer/daemon/budget.h"
+#include "packer/serve/budget.h"
 
 #define ALICE 1001
 #define BOB 1002

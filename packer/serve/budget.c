@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/daemon/budget.h"
+#include "packer/serve/budget.h"
 
 #include <math.h>
 #include <string.h>

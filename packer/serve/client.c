@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/daemon/client.h"
+#include "packer/serve/client.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "packer/daemon/reply.h"
 #include "packer/wire/wire.h"
 
 /* Bytes that wait to be read: with more nothing further is said, until there are so few again. */
@@ -105,7 +104,7 @@ static bool begin(struct client *client)
     if (!line)
         return false;
     client->partial = false;
-    client->reply = reply_begin(client->all->packer, client->uid, line, length);
+    client->reply = reply_begin(client->all->packer, client->all->ops, client->uid, line, length);
     free(line);
     spend(client, 1, 0);
     return client->reply;
@@ -321,9 +320,11 @@ void client_open(struct clients *clients, int fd)
     refuse(clients, fd, uid, "out of memory");
 }
 
-void clients_init(struct clients *clients, struct event_base *base, struct packer *packer)
+void clients_init(struct clients *clients, struct event_base *base, struct packer *packer,
+                  const struct request_op *ops)
 {
-    *clients = (struct clients){.base = base, .packer = packer, .patience = {.tv_sec = PATIENCE_S}};
+    *clients = (struct clients){
+        .base = base, .packer = packer, .ops = ops, .patience = {.tv_sec = PATIENCE_S}};
     LIST_INIT(&clients->list);
     budget_init(&clients->budget, clock_s());
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/daemon/listen.h"
+#include "packer/serve/listen.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "packer/daemon/open.h"
-#include "packer/daemon/server.h"
+#include "packer/daemon/requests.h"
+#include "packer/serve/server.h"
 #include "tests/unit/common/hear.h"
 
 #define NOBODY 65534
@@ -75,7 +76,8 @@ static void serve(struct stand *stand, int ready)
     signal(SIGPIPE, SIG_IGN);
     event_add(term, NULL);
     put_steps(f);
-    if (server_open(&server, base, &f->packer, &err) < 0 || write(ready, "x", 1) != 1) {
+    if (server_open(&server, base, &f->packer, request_ops, &err) < 0 ||
+        write(ready, "x", 1) != 1) {
         fprintf(stderr, "server: %s\n", err.text);
         exit(1);
     }
@@ -484,7 +486,7 @@ static void test_second_server(void **state)
     struct server *server;
     int fd;
 
-    assert_int_equal(server_open(&server, base, &stand->f->packer, &err), -1);
+    assert_int_equal(server_open(&server, base, &stand->f->packer, request_ops, &err), -1);
     assert_non_null(strstr(err.text, "another berthd"));
     fd = dial(stand->f);
     assert_answer(fd, STATUS, LAST, "\"node\""); /* the first one is not harmed */
@@ -506,14 +508,14 @@ static void test_stale_socket(void **state)
     strcpy(address.sun_path, f->conf.socket);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     close(fd); /* as a killed berthd leaves it */
-    if (server_open(&server, base, &f->packer, &err) < 0)
+    if (server_open(&server, base, &f->packer, request_ops, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(stat(f->conf.socket, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0666);
     server_close(server);
     assert_int_equal(stat(f->conf.socket, &st), -1);
     snprintf(f->packer.conf.socket, sizeof(f->packer.conf.socket), "%s/no/such/folder/s", f->dir);
-    assert_int_equal(server_open(&server, base, &f->packer, &err), -1);
+    assert_int_equal(server_open(&server, base, &f->packer, request_ops, &err), -1);
     assert_non_null(strstr(err.text, "No such file"));
     event_base_free(base);
     fixture_close(f);

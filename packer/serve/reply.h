@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reply - the answer to one request, said line by line as the client reads it (berth-protocol(7)).
+ *
+ * The request is done when the reply begins; an answer of several lines is found out as it is said,
+ * so that no answer takes the event loop for long, or memory for what nobody reads. */
+#ifndef BERTH_SERVE_REPLY_H
+#define BERTH_SERVE_REPLY_H
+
+#include <event2/buffer.h>
+#include <json-c/json.h>
+
+#include "packer/steps/packer.h"
+#include "packer/steps/walk.h"
+
+struct reply;
+
+/* An operation that a client can ask for: who may, and what does it. */
+struct request_op {
+    bool root; /* only root may */
+
+    /* Does what is asked, once, before anything is said. Returns 0, or -1 and err: the answer is
+     * that error. NULL: there is nothing to do. */
+    int (*act)(struct reply *reply, struct berth_error *err);
+
+    /* Gives the next part of an answer of several lines, and the part's name; NULL: there is none
+     * more. It is called again and again while steps come and go (steps/walk.h), and does what
+     * takes less than a millisecond. What a user asks for is told from memory: no file is opened.
+     */
+    struct json_object *(*part)(struct reply *reply, const char **name);
+
+    /* Gives the only line of an answer, for the caller to free; NULL: it does not fit a message. An
+     * operation with neither says that it is done. */
+    char *(*line)(struct reply *reply);
+};
+
+struct reply {
+    struct packer *packer;
+    const struct request_op *ops; /* [WIRE_OPS] */
+    uid_t uid;                    /* who asks */
+    struct wire_request request;
+    bool decoded; /* request is to be cleared */
+    bool failed;  /* the answer is the error: */
+    struct berth_error err;
+    struct wire_answer answer; /* to a registration */
+    struct step_walk walk;     /* of an answer about many steps; its registry NULL: there is none */
+    void *own;                 /* what an operation keeps while it answers, */
+    void (*own_free)(void *);  /* and how that is freed; NULL: there is none */
+};
+
+/* Does what the line asks for, by the table ops[WIRE_OPS]. Returns the answer, for the caller to
+ * end, or NULL: no memory. */
+struct reply *reply_begin(struct packer *packer, const struct request_op *ops, uid_t uid,
+                          const char *line, size_t length);
+
+/* Adds the answer's next line to the buffer. Returns false when that was the last one. */
+bool reply_next(struct reply *reply, struct evbuffer *out);
+void reply_end(struct reply *reply); /* NULL is fine */
+
+#endif
