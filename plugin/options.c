@@ -9,12 +9,14 @@
 
 #define WORD_MAX 128
 #define DEADLINE_MAX_MS 10000
+#define SLOWDOWN_MAX_PCT 1000
 
 struct word {
     const char *name;
     const char *value;        /* what stands behind "=", for people; NULL: the word stands alone */
     const char *const *names; /* the values there are, instead of `value` */
     size_t nnames;
+    bool bare; /* it may stand alone, though it takes a value */
     int (*set)(struct wire_options *options, const struct word *word, const char *value);
     size_t detail; /* for set: a mode, or the offset of a flag */
     const char *help;
@@ -96,18 +98,31 @@ static int set_cores(struct wire_options *options, const struct word *word, cons
     return 0;
 }
 
+/* Reads a number of percent, 0 to `most`, with or without its sign. 0, or -1. */
+static int parse_percent(const char *text, double most, double *percent)
+{
+    size_t digits = strspn(text, "0123456789.");
+    char *rest;
+    double number = strtod(text, &rest);
+
+    if (digits == 0 || rest != text + digits || (*rest && strcmp(rest, "%") != 0) || number > most)
+        return -1;
+    *percent = number;
+    return 0;
+}
+
 static int set_slowdown(struct wire_options *options, const struct word *word, const char *value)
 {
-    size_t digits = strspn(value, "0123456789.");
-    double percent;
-    char *rest;
-
     (void)word;
-    percent = strtod(value, &rest);
-    if (digits == 0 || rest != value + digits || (*rest && strcmp(rest, "%") != 0) ||
-        percent > 1000)
+    return parse_percent(value, SLOWDOWN_MAX_PCT, &options->max_slowdown_pct);
+}
+
+static int set_size(struct wire_options *options, const struct word *word, const char *value)
+{
+    (void)word;
+    if (value && parse_percent(value, WIRE_SIZE_LOSS_MOST, &options->size_loss_pct) < 0)
         return -1;
-    options->max_slowdown_pct = percent;
+    options->size = true;
     return 0;
 }
 
@@ -131,8 +146,9 @@ static const struct word words[] = {
     {"isolate", FLAG(isolate),
      .help = "prioritised: a cache domain of its own where it is sensitive"},
     {"edp", FLAG(edp), .help = "save energy: cluster unless that costs more speed than it saves"},
-    {"size", FLAG(size),
-     .help = "run on fewer of the given cores where these have all the memory bandwidth"},
+    {"size", .value = "PCT", .bare = true, .set = set_size,
+     .help = "run on the fewest of the given cores that cost at most PCT (0 to 50, else 2) percent "
+             "of its speed"},
     {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,
      .help = "how places are compared"},
     {"cores", .value = "MIN-MAX", .set = set_cores,
@@ -176,8 +192,9 @@ static void append_word(char *text, size_t size, const struct word *word)
 {
     append(text, size, "%s", word->name);
     if (word->value || word->names)
-        append(text, size, "=%s", word->value ? word->value : "");
+        append(text, size, "%s=%s", word->bare ? "[" : "", word->value ? word->value : "");
     append_names(text, size, word, "|");
+    append(text, size, "%s", word->bare ? "]" : "");
 }
 
 void options_usage(char *text, size_t size)
@@ -224,7 +241,7 @@ static int wrong_word(struct berth_error *err, const char *word)
 
     for (size_t i = 0; i < WORDS; i++)
         append(why, sizeof(why), "%s %s%s", i ? "," : "", words[i].name,
-               words[i].value || words[i].names ? "=" : "");
+               (words[i].value || words[i].names) && !words[i].bare ? "=" : "");
     return wrong(err, word, why);
 }
 
@@ -290,7 +307,7 @@ static int parse_word(struct parse *parse, const char *text, struct berth_error 
 
     if (!word)
         return wrong_word(err, text);
-    if (valued != (word->value || word->names))
+    if (valued != (word->value || word->names) && (valued || !word->bare))
         return wrong_value(err, text, word);
     if (!word->set)
         return 1;

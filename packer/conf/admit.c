@@ -106,7 +106,7 @@ void admit_options(const struct conf *conf, struct wire_register *request,
     if (refuse(allow, o->edp, "edp", refused, size))
         o->edp = false;
     if (refuse(allow, o->size, "size", refused, size))
-        o->size = false;
+        o->size = false, o->size_loss_pct = none.size_loss_pct;
     if (refuse(allow, o->policy_given, "policy", refused, size))
         o->policy_given = false;
     if (refuse(allow, o->cores_max > 0, "cores", refused, size))

@@ -32,7 +32,12 @@ bool wire_tag_valid(const char *tag)
 void wire_options_init(struct wire_options *options)
 {
     memset(options, 0, sizeof(*options));
-    options->max_slowdown_pct = -1;
+    options->max_slowdown_pct = options->size_loss_pct = -1;
+}
+
+double wire_size_loss(const struct wire_options *options)
+{
+    return (options->size_loss_pct < 0 ? WIRE_SIZE_LOSS_PCT : options->size_loss_pct) / 100;
 }
 
 /* ---- the fields ---- */
@@ -55,6 +60,8 @@ static const struct json_field options_fields[] = {
     FIELD(options, cores_min, OPTIONAL),
     FIELD(options, cores_max, OPTIONAL),
     AMOUNT(options, max_slowdown_pct),
+    JSON_RANGE(struct wire_options, "size_loss_pct", size_loss_pct, OPTIONAL, 0,
+               WIRE_SIZE_LOSS_MOST),
     WORD(options, mem, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,

@@ -48,6 +48,10 @@ enum wire_policy {
 enum wire_mem { WIRE_MEM_AUTO, WIRE_MEM_LOCAL, WIRE_MEM_INTERLEAVE, WIRE_MEM_BIND, WIRE_MEMS };
 enum wire_mode { WIRE_MODE_OFF, WIRE_MODE_AUTO, WIRE_MODE_OBSERVE, WIRE_MODES };
 
+/* What `size` may cost of a step's speed where its user does not say, and at most, percent. */
+#define WIRE_SIZE_LOSS_PCT 2.0
+#define WIRE_SIZE_LOSS_MOST 50.0
+
 struct wire_options {
     enum wire_mode mode;
     bool isolate, edp, size; /* on top of the mode */
@@ -56,6 +60,7 @@ struct wire_options {
     enum wire_policy policy;
     uint32_t cores_min, cores_max; /* 0: not given */
     double max_slowdown_pct;       /* < 0: not given */
+    double size_loss_pct;          /* of its speed that `size` may cost; < 0: WIRE_SIZE_LOSS_PCT */
     enum wire_mem mem;
     char tag[64]; /* "" not given; [A-Za-z0-9._-]+ */
 };
@@ -69,6 +74,9 @@ bool wire_tag_valid(const char *tag);
 
 /* Nothing asked: mode off, policy not given, no bounds. */
 void wire_options_init(struct wire_options *options);
+
+/* Returns the part of its speed that `size` may cost the step, 0 to 0.5. */
+double wire_size_loss(const struct wire_options *options);
 
 /* The options as a LIST that means the same ("auto,policy=di,tag=x"), for people. */
 void wire_options_format(const struct wire_options *options, char *text, size_t size);

@@ -90,6 +90,15 @@ static void append_word(char *text, size_t size, const char *word)
     snprintf(text + used, size - used, "%s%s", used ? "," : "", word);
 }
 
+/* Writes "size" or "size=PCT". */
+static void format_size(const struct wire_options *o, char *word, size_t size)
+{
+    if (o->size_loss_pct < 0)
+        snprintf(word, size, "size");
+    else
+        snprintf(word, size, "size=%g", o->size_loss_pct);
+}
+
 /* Append a bound that was given: "cores=MIN-MAX". */
 static void append_bounds(const struct wire_options *o, char *text, size_t size)
 {
@@ -107,13 +116,14 @@ static void append_bounds(const struct wire_options *o, char *text, size_t size)
 
 void wire_options_format(const struct wire_options *o, char *text, size_t size)
 {
+    char sized[64];
     const struct {
         bool given;
         const char *key, *value;
     } word[] = {{true, wire_mode_name[o->mode], ""},
                 {o->isolate, "isolate", ""},
                 {o->edp, "edp", ""},
-                {o->size, "size", ""},
+                {o->size, sized, ""},
                 {o->policy_given, "policy=", wire_policy_name[o->policy]},
                 {o->mem != WIRE_MEM_AUTO, "mem=", wire_mem_name[o->mem]},
                 {o->tag[0] != '\0', "tag=", o->tag},
@@ -123,6 +133,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
 
     if (size == 0)
         return;
+    format_size(o, sized, sizeof(sized));
     text[0] = '\0';
     for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
         if (word[i].given) {

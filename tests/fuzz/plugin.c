@@ -16,6 +16,7 @@ static const char *const list_seeds[] = {
     "help",
     "off",
     "isolate,edp,require,verbose,policy=contend",
+    "size=2.5%,cores=4",
     NULL};
 static const char *const site_seeds[] = {"socket=/run/berth/berthd.sock", "deadline=50ms",
                                          "deadline=1s", "default=observe,size,cores=1-4", NULL};

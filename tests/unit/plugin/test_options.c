@@ -26,6 +26,10 @@ static void test_right(void **state)
         {"isolate", "auto,isolate"},
         {"edp", "auto,edp"},
         {"size", "auto,size"},
+        {"size=5", "auto,size=5"},
+        {"size=0.5%", "auto,size=0.5"},
+        {"size=0,cores=2-4", "auto,size=0,cores=2-4"},
+        {"size=50", "auto,size=50"},
         {"observe,size", "observe,size"},
         {"policy=di", "auto,policy=di"},
         {"policy=contend,observe", "observe,policy=contend"},
@@ -70,6 +74,12 @@ static void test_wrong(void **state)
         {"evil\n\x01line", "'evil??line'", "is not one of"},
         {"auto,observe", "'observe'", "contradicts 'auto'"},
         {"size,size", "'size'", "twice"},
+        {"size,size=2", "'size=2'", "twice"},
+        {"size=", "'size='", "size=PCT"},
+        {"size=51", "'size=51'", "0 to 50"},
+        {"size=-1", "'size=-1'", "0 to 50"},
+        {"size=exact", "'size=exact'", "0 to 50"},
+        {"size=2%%", "'size=2%%'", "0 to 50"},
         {"policy=di,policy=pain", "'policy=pain'", "twice"},
         {"off,verbose", "'verbose'", "contradicts 'off'"},
         {"verbose,off", "'off'", "stands alone"},
@@ -132,9 +142,9 @@ static void test_very_long(void **state)
 }
 
 static const char *const all_words[] = {
-    "off",  "auto",      "observe", "isolate",       "edp",
-    "size", "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
-    "tag=", "require",   "verbose", "help"};
+    "off",        "auto",      "observe", "isolate",       "edp",
+    "size[=PCT]", "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
+    "tag=",       "require",   "verbose", "help"};
 
 static void test_help(void **state)
 {

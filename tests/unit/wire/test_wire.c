@@ -66,6 +66,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .cores_min = 2,
                                         .cores_max = 8,
                                         .max_slowdown_pct = 12.5,
+                                        .size_loss_pct = 4.5,
                                         .mem = WIRE_MEM_BIND,
                                         .tag = "A-z_0.9"};
     return reg;
@@ -84,6 +85,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->cores_min, b->cores_min);
     assert_int_equal(a->cores_max, b->cores_max);
     assert_true(a->max_slowdown_pct == b->max_slowdown_pct);
+    assert_true(a->size_loss_pct == b->size_loss_pct);
     assert_int_equal(a->mem, b->mem);
     assert_string_equal(a->tag, b->tag);
 }
@@ -136,6 +138,7 @@ static void test_register_default_options(void **state)
     back = round_trip(&request);
     assert_same_options(&request.reg.options, &back.reg.options);
     assert_true(back.reg.options.max_slowdown_pct < 0);
+    assert_true(back.reg.options.size_loss_pct < 0);
     wire_request_clear(&back);
 }
 
@@ -309,7 +312,8 @@ static void test_job_end_that_is_wrong(void **state)
     static const char *const lines[] = {
         "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":7}",
         "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"god\"}}",
-        "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"slurmd\",\"job\":7,\"uid\":1,\"cluster\":\"x\\\"y\",\"account\":\"a b\"}}"};
+        "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"slurmd\",\"job\":7,"
+        "\"uid\":1,\"cluster\":\"x\\\"y\",\"account\":\"a b\"}}"};
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -406,6 +410,7 @@ static void test_register_fields(void **state)
         {"\"options\":{\"mode\":\"auto\",\"cores_max\":1.5}", "cores_max: int"},
         {"\"options\":{\"mode\":\"auto\",\"max_slowdown_pct\":\"5\"}", "max_slowdown_pct: number"},
         {"\"options\":{\"mode\":\"auto\",\"max_slowdown_pct\":1e999}", "max_slowdown_pct: not"},
+        {"\"options\":{\"mode\":\"auto\",\"size_loss_pct\":51}", "size_loss_pct: 51"},
         {"\"options\":{\"mode\":\"auto\",\"tag\":\"a b\"}", "options.tag: letters"},
         {"\"options\":{\"mode\":\"auto\",\"tag\":\"a\\u0000\"}", "options.tag: 0 to 63 bytes"},
         {"\"tasks\":null", "tasks: missing"},

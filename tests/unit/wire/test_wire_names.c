@@ -102,6 +102,13 @@ static void test_options(void **state)
     wire_options_format(&options, text, sizeof(text));
     assert_string_equal(text, "auto,isolate,edp,size,policy=dio-power,mem=local,tag=x,require,"
                               "verbose,cores=2-4,max-slowdown=7.5");
+    options = (struct wire_options){
+        .mode = WIRE_MODE_AUTO, .size = true, .size_loss_pct = 0.5, .max_slowdown_pct = -1};
+    wire_options_format(&options, text, sizeof(text));
+    assert_string_equal(text, "auto,size=0.5");
+    assert_true(wire_size_loss(&options) == 0.005);
+    wire_options_init(&options);
+    assert_true(wire_size_loss(&options) == 0.02);
 }
 
 /* A list that does not fit is cut. */
