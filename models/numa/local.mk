@@ -22,5 +22,6 @@ libmodels_la_SOURCES += \
 	models/numa/relax_impl.h \
 	models/numa/relax_price.c \
 	models/numa/relax_rounding.c \
+	models/numa/roof.c models/numa/roof.h \
 	models/numa/simplex.c models/numa/simplex.h \
 	models/numa/usage.c models/numa/usage.h

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "models/numa/roof.h"
+
 #define WAYS_UNKNOWN 16 /* of a cache, where nobody knows */
 #define WAITS_MOST 20   /* exposed lines under way at a time */
 #define ROOM_LEAST 0.05 /* of a core's time, however many instructions it retires */
@@ -20,7 +22,7 @@ const struct contend_constants contend_constants = {
     .exposed = 0.4,
     .prefetched = 0.56,
     .queue = 0.44,
-    .channel_gbps = 19.2,
+    .channel_gbps = ROOF_CHANNEL_GBPS,
     .reachable = 0.96,
     .lost = 0.47,
     .alone = 0.6,

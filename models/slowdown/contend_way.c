@@ -4,29 +4,12 @@
  * shorter it takes. */
 #include <math.h>
 
+#include "models/numa/roof.h"
 #include "models/slowdown/contend_stands.h"
 
-#define CHANNELS_MAX 64    /* of a memory node */
 #define LOAD_ALONE 0.95    /* of what memory gives, by a program alone */
 #define STRETCH_MAX 100.0  /* of memory's time */
 #define STRETCH_LEAST 1e-9 /* more than 1: less is none */
-
-/* Returns by how much longer than idle memory takes when it is asked for that part of what it can
- * give: what makes n copies of a program that only waits for memory follow (1 + u^p)^(1/p), u what
- * they would ask if memory were idle. */
-static double stretch_of(double load, double roof)
-{
-    return pow(1 - pow(load, roof), -1 / roof);
-}
-
-/* Returns the part of what memory can give at which it takes that much longer, and its rise. */
-static double load_of(double stretch, double roof, double *rise)
-{
-    double power = pow(stretch, -roof), load = pow(1 - power, 1 / roof);
-
-    *rise = load * power / (stretch * (1 - power));
-    return load;
-}
 
 /* How long a memory node takes at that load. */
 struct pace {
@@ -38,7 +21,7 @@ static struct pace pace_of(double stretch, double roof)
 {
     struct pace pace = {.stretch = stretch};
 
-    pace.load = load_of(stretch, roof, &pace.rise);
+    pace.load = roof_load(stretch, roof, &pace.rise);
     return pace;
 }
 
@@ -89,7 +72,7 @@ static struct pace pace_alone(const struct study *study, double gbps, double roo
 {
     double load = gbps > 0 ? fmin(study->gbps / gbps, LOAD_ALONE) : 0;
 
-    return (struct pace){.stretch = stretch_of(load, roof), .load = load};
+    return (struct pace){.stretch = roof_stretch_at(load, roof), .load = load};
 }
 
 /* Finds the pace at which a way carries what it is asked for: what is asked falls with the stretch,
@@ -101,7 +84,7 @@ static struct pace pace_find(const struct way *way, double roof)
     struct pace pace = {.stretch = 1};
 
     if (stretch == 0)
-        stretch = pow(1 + pow(asked(way, &pace, &fall), roof), 1 / roof);
+        stretch = roof_stretch(asked(way, &pace, &fall), roof);
     stretch = fmin(stretch, STRETCH_MAX);
     for (int i = 0; i < STANDS_ROOT_MAX && stretch > 1 + STRETCH_LEAST; i++) {
         double more, step;
@@ -147,7 +130,7 @@ static void memory_of(const struct contend *contend, double *reachable_gbps, dou
     double gbps =
         isnan(machine->dram_gbps) ? fmax(constants->channel_gbps, seen) : machine->dram_gbps;
 
-    *channels = fmin(fmax(1, gbps / constants->channel_gbps), CHANNELS_MAX);
+    *channels = roof_channels(gbps, constants->channel_gbps);
     *reachable_gbps = gbps;
     if (machine->dram_calibrated && machine->dram_gbps > 0)
         return;
@@ -155,14 +138,13 @@ static void memory_of(const struct contend *contend, double *reachable_gbps, dou
     *reachable_gbps = fmax(*reachable_gbps, seen);
 }
 
-/* The more channels there are, the fuller they are before lines meet on one of them. */
 struct study_ways ways_of(const struct contend *contend)
 {
     double channels, caches = (double)contend->machine.caches;
     struct study_ways ways = {0};
 
     memory_of(contend, &ways.memory_gbps, &channels);
-    ways.roof = sqrt(channels);
+    ways.roof = roof_sharp(channels);
     if (caches > contend->constants.port)
         ways.port_gbps = ways.memory_gbps * contend->constants.port / caches;
     return ways;

@@ -119,6 +119,7 @@ unit_programs = \
 	tests/unit/models/numa/test_no_memory \
 	tests/unit/models/numa/test_nucore \
 	tests/unit/models/numa/test_numem \
+	tests/unit/models/numa/test_roof \
 	tests/unit/models/numa/test_usage \
 	tests/unit/models/online/test_dio \
 	tests/unit/models/online/test_page_move \
