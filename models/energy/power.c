@@ -17,6 +17,11 @@ double power_edp(double watts, double cores, double work)
     return watts * (cores / work) * (cores / work);
 }
 
+double power_break_even(double spread_w, double cluster_w)
+{
+    return sqrt(spread_w / cluster_w) - 1;
+}
+
 /* ---- the fit ---- */
 
 static void fade(struct power_fit *fit, double keep)

@@ -27,6 +27,14 @@ double power_watts(const struct power_package *package, double cores, bool awake
  * work). */
 double power_edp(double watts, double cores, double work);
 
+/* Returns by what fraction clustering may slow down what runs, so that its energy-delay product is
+ * still no greater: sqrt(spread_w / cluster_w) - 1 (from eq. 9). spread_w and cluster_w (> 0), W,
+ * are what the node draws either way. Blagodurov's Table V and remark below eq. 9 have power
+ * relative to the idle machine: 94 W and 76 W there break even at 11.2 %. With the idle power
+ * counted, which is what a site pays, less slowdown is allowed: 154 W and 104 W break even at 21.7
+ * %, and on top of 200 W at 7.9 %. */
+double power_break_even(double spread_w, double cluster_w);
+
 /* ---- the fit ---- */
 
 #define POWER_IDLE 0.05   /* cores at work, below which a package counts as asleep */

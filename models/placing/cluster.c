@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cluster - see cluster.h
  *
- * Caches that stay idle are taken out of the tree (di_tree.h), so that the rule by which an order
- * is reversed looks at the open ones alone; devils close the caches that they are in. */
+ * Caches that stay idle are taken out of the tree (di_tree.h); whether the rule by which an order
+ * is reversed looks at them is the caller's choice (struct cluster_rule). Devils close the caches
+ * that they are in. */
 #include "models/placing/cluster.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ struct cache {
 struct clustering {
     const struct di_machine *machine;
     const struct cluster_unit *unit;
-    double devil_miss_pmi;
+    const struct cluster_rule *rule;
     size_t n, caches, cores;
     size_t largest;           /* cores of the largest cache */
     struct di_ranked *ranked; /* [n] by descending miss rate */
@@ -39,7 +40,7 @@ struct clustering {
 
 static bool is_devil(const struct clustering *c, size_t unit)
 {
-    return c->unit[unit].unit.miss_pmi >= c->devil_miss_pmi;
+    return c->unit[unit].unit.miss_pmi >= c->rule->devil_miss_pmi;
 }
 
 /* ---- the caches ---- */
@@ -175,7 +176,7 @@ static int pack(struct clustering *c, size_t open)
     memset(c->open, 0, c->caches * sizeof(*c->open));
     for (size_t i = 0; i < open; i++)
         c->open[c->cache[i].number] = true;
-    di_tree_idle(tree, c->open);
+    di_tree_idle(tree, c->open, c->rule->idle_count);
     take_others(c, tree);
     for (size_t i = 0; i < c->n; i++) {
         const struct di_ranked *ranked = &c->ranked[i];
@@ -231,11 +232,10 @@ static int pack_tight(struct clustering *c)
     return pack(c, c->caches);
 }
 
-int cluster_place(const struct di_machine *machine, double devil_miss_pmi, const bool *awake,
-                  size_t n, const struct cluster_unit *unit, size_t *core)
+int cluster_place(const struct di_machine *machine, const struct cluster_rule *rule,
+                  const bool *awake, size_t n, const struct cluster_unit *unit, size_t *core)
 {
-    struct clustering c = {
-        .machine = machine, .unit = unit, .devil_miss_pmi = devil_miss_pmi, .n = n, .core = core};
+    struct clustering c = {.machine = machine, .unit = unit, .rule = rule, .n = n, .core = core};
     int rc = -1;
 
     if (!di_machine_is_sound(machine, 2)) {

@@ -351,7 +351,7 @@ static void sum_up_path(struct di_tree *tree, size_t i, size_t core)
         sum_up(tree, j, above(tree, j, core));
 }
 
-void di_tree_idle(struct di_tree *tree, const bool *open)
+void di_tree_idle(struct di_tree *tree, const bool *open, bool counted)
 {
     struct level *cores = &tree->level[tree->depth - 1];
 
@@ -359,7 +359,7 @@ void di_tree_idle(struct di_tree *tree, const bool *open)
         if (open[cores->entity[core].parent])
             continue;
         for (size_t i = 0; i < tree->depth; i++)
-            tree->level[i].used -= --above(tree, i, core)->cores == 0;
+            tree->level[i].used -= --above(tree, i, core)->cores == 0 && !counted;
         set_core(&cores->entity[core], 0);
     }
     sum_up_all(tree);

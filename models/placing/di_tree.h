@@ -52,9 +52,10 @@ size_t di_tree_room(const struct di_tree *tree, enum di_tree_kind kind);
  * goes anywhere. */
 void di_tree_place(struct di_tree *tree, size_t cores, enum di_tree_kind kind, size_t *core);
 
-/* Takes out of an empty tree the caches (the last level above the cores) that are not open; what
- * has no core then is no entity. */
-void di_tree_idle(struct di_tree *tree, const bool *open);
+/* Takes out of an empty tree the caches (the last level above the cores) that are not open. What
+ * has no core then is no entity, unless `counted`: then the order of a level is reversed only when
+ * what is idle holds as many threads as the others, which is never. */
+void di_tree_idle(struct di_tree *tree, const bool *open, bool counted);
 
 /* Counts a thread on that free core, whoever put it there. */
 void di_tree_take(struct di_tree *tree, size_t core);

@@ -8,9 +8,7 @@
 
 #include <stdlib.h>
 
-#include "models/placing/cluster.h"
-
-int dio_power_place(const struct di_machine *machine, double devil_miss_pmi, size_t n,
+int dio_power_place(const struct di_machine *machine, const struct cluster_rule *rule, size_t n,
                     const double *miss_pmi, size_t *core)
 {
     struct cluster_unit *unit = calloc(n + 1, sizeof(*unit)); /* + 1: calloc(0) may be NULL */
@@ -19,7 +17,7 @@ int dio_power_place(const struct di_machine *machine, double devil_miss_pmi, siz
     for (size_t i = 0; unit && i < n; i++)
         unit[i] = (struct cluster_unit){{miss_pmi[i], 1}, true};
     if (unit)
-        rc = cluster_place(machine, devil_miss_pmi, NULL, n, unit, core);
+        rc = cluster_place(machine, rule, NULL, n, unit, core);
     free(unit);
     return rc;
 }

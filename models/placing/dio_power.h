@@ -7,19 +7,20 @@
 
 #include <stddef.h>
 
+#include "models/placing/cluster.h"
 #include "models/placing/di.h"
 
 #define DIO_POWER_DEVIL_MISS_PMI 2000.0 /* "loosely", as the paper says */
 
 /* Places n threads of these miss rates (LLC misses per million instructions); those of
- * `devil_miss_pmi` and more are devils. Caches are the machine's last level but one. Only the first
- * k caches in depth-first order (of larger packages first, if they differ) are used: as many as
- * there are devils, at least one, at least so many that each thread has a core, at most all. Among
- * them threads are placed as DI places them, but a devil skips a cache that holds one while one
- * without has a free core. core[i] receives the core of thread i. Returns 0; -1 with errno EINVAL
- * (a machine of less than two levels or as di_place refuses it, a miss rate that is negative or not
- * finite) or ENOMEM, core[] then untouched. */
-int dio_power_place(const struct di_machine *machine, double devil_miss_pmi, size_t n,
+ * `rule->devil_miss_pmi` and more are devils. Caches are the machine's last level but one. Only the
+ * first k caches in depth-first order (of larger packages first, if they differ) are used: as many
+ * as there are devils, at least one, at least so many that each thread has a core, at most all.
+ * Among them threads are placed as DI places them, but a devil skips a cache that holds one while
+ * one without has a free core. core[i] receives the core of thread i. Returns 0; -1 with errno
+ * EINVAL (a machine of less than two levels or as di_place refuses it, a miss rate that is negative
+ * or not finite) or ENOMEM, core[] then untouched. */
+int dio_power_place(const struct di_machine *machine, const struct cluster_rule *rule, size_t n,
                     const double *miss_pmi, size_t *core);
 
 #endif

@@ -27,6 +27,8 @@ extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL
 
 enum conf_switch { CONF_OFF, CONF_ON };
 enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF };
+enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED };
+enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
 
 struct conf {
@@ -44,7 +46,9 @@ struct conf {
     char cgroup_root[PATH_MAX]; /* where cgroupfs is mounted, e.g. /sys/fs/cgroup */
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
-    enum wire_policy policy; /* of steps that ask for none */
+    enum wire_policy policy;                   /* of steps that ask for none */
+    enum conf_dio_power_order dio_power_order; /* who shares an open cache (struct cluster_rule) */
+    enum conf_edp_power edp_power;             /* the power that the energy-delay product counts */
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;

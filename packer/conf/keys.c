@@ -36,6 +36,8 @@ static const char *const counters_words[] = {"perf", "resctrl", "software", NULL
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const private_words[] = {"slurm", "on", "off", NULL};
+static const char *const dio_power_order_words[] = {"balanced", "printed", NULL};
+static const char *const edp_power_words[] = {"total", "above-idle", NULL};
 static const char *const sharing_words[] = {"off", "median", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
@@ -94,6 +96,15 @@ const struct conf_key conf_key[] = {
      "spreads them over packages and caches by miss rate, dio-power clusters them on few, so that "
      "the other packages sleep, where that does not cost more than it saves (edp in berth(7)). "
      "Where nothing is known of any step, di. See berth-models(7)."},
+    {"dio_power_order", LIVE, "balanced", CHOICE(dio_power_order_words), FIELD(dio_power_order),
+     "Which steps dio-power puts beside each other in the caches that it opens: the weakest beside "
+     "the strongest (balanced), or the strongest of each round in the same cache, as the paper's "
+     "algorithm is printed (printed). See berth-models(7), DIO-POWER."},
+    {"edp_power", LIVE, "total", CHOICE(edp_power_words), FIELD(edp_power),
+     "Which power dio-power multiplies by time squared: all that the packages draw, which is what "
+     "a site pays for (total), or what they draw above an idle machine, as the paper's figures "
+     "do (above-idle), which clusters sooner: what sleeps is then not paid for. See "
+     "berth-models(7), DIO-POWER."},
     {"enforcement", START, "auto", CHOICE(conf_enforcement_name), FIELD(enforcement),
      "How a placement is made to hold; auto takes the first that this node can do, dryrun moves "
      "nothing."},

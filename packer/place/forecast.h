@@ -95,7 +95,8 @@ struct forecast_core *forecast_cores(const struct scene *scene, size_t *n);
 double forecast_work(const struct scene *scene, size_t *cores);
 
 /* Returns what they draw while they do it, W (node_power.h): all packages of the node, busy, kept
- * awake by others, or asleep. NAN where the power of one is not known. */
+ * awake by others, or asleep; with edp_power = above-idle of berth.conf less what all of them draw
+ * asleep. NAN where the power of one is not known. */
 double forecast_watts(const struct scene *scene);
 
 /* Returns their energy-delay product, J s, for what their cores do alone in a second (power_edp).

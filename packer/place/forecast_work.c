@@ -155,6 +155,7 @@ double *forecast_steps(const struct scene *scene)
 double forecast_watts(const struct scene *scene)
 {
     const struct topo *topo = scene->packer->topo;
+    bool above_idle = scene->packer->conf.edp_power == CONF_EDP_ABOVE_IDLE;
     bool *awake = calloc(topo->packages, sizeof(*awake));
     size_t *cores = calloc(topo->packages, sizeof(*cores));
     struct standing standing = {0};
@@ -171,7 +172,8 @@ double forecast_watts(const struct scene *scene)
         struct power_package figures;
 
         watts += node_power_of(scene->packer, i, &figures)
-                     ? power_watts(&figures, (double)cores[i], awake[i])
+                     ? power_watts(&figures, (double)cores[i], awake[i]) -
+                           (above_idle ? figures.asleep_w : 0)
                      : NAN;
     }
     standing_clear(&standing);

@@ -89,6 +89,9 @@ static bool *awake_in(const struct scene *scene, const struct topo_tree *tree)
 int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct cluster_unit *unit = calloc(units->n + 1, sizeof(*unit));
+    const struct conf *conf = &scene->packer->conf;
+    const struct cluster_rule rule = {conf->devil_miss_pmi,
+                                      conf->dio_power_order == CONF_AS_PRINTED};
     struct topo_tree tree;
     bool *awake;
     int rc = -1;
@@ -101,8 +104,7 @@ int policy_cluster(const struct scene *scene, struct units *units, struct berth_
     for (size_t u = 0; unit && u < units->n; u++)
         unit[u] = (struct cluster_unit){units->unit[u], units->packed[u]};
     if (unit && awake)
-        rc = cluster_place(&tree.machine, scene->packer->conf.devil_miss_pmi, awake, units->n, unit,
-                           units->to);
+        rc = cluster_place(&tree.machine, &rule, awake, units->n, unit, units->to);
     free(awake);
     free(unit);
     return take_targets(&tree, units, "DIO-POWER", rc, err);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/energy/power.h"
 #include "models/placing/di.h"
 #include "models/placing/dio_power.h"
 #include "models/placing/isolate.h"
@@ -149,7 +150,7 @@ static struct json_object *workload_answer(struct workload *load)
     return output;
 }
 
-/* ---- di, dio-power ---- */
+/* ---- di ---- */
 
 static int place_by_di(struct workload *load)
 {
@@ -164,36 +165,81 @@ static int place_by_di(struct workload *load)
     return rc;
 }
 
-static int place_by_dio_power(struct workload *load)
+/* Answers where each thread is, once it was placed with success (rc 0); else NULL and err. */
+static struct json_object *answer(struct workload *load, int rc, struct berth_error *err)
 {
-    return dio_power_place(&load->regular.machine, load->devil_miss_pmi, load->n, load->miss_pmi,
-                           load->core);
-}
-
-static struct json_object *run(struct json_object *input, int (*place)(struct workload *load),
-                               struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct workload load;
-
-    if (workload_read(&load, input, err) == 0) {
-        if (place(&load) == 0)
-            output = workload_answer(&load);
-        else
-            berth_error_set(err, "threads: %s", strerror(errno));
-    }
-    workload_free(&load);
-    return output;
+    if (rc == 0)
+        return workload_answer(load);
+    berth_error_set(err, "threads: %s", strerror(errno));
+    return NULL;
 }
 
 struct json_object *ctl_model_di(struct json_object *input, struct berth_error *err)
 {
-    return run(input, place_by_di, err);
+    struct json_object *output = NULL;
+    struct workload load;
+
+    if (workload_read(&load, input, err) == 0)
+        output = answer(&load, place_by_di(&load), err);
+    workload_free(&load);
+    return output;
+}
+
+/* ---- dio-power ---- */
+
+/* What the machine draws above idle, spread and clustered, and idle: W. */
+struct watts {
+    double spread_w, cluster_w, idle_w;
+};
+
+#define WATTS_MAX 1e9
+static const struct json_field watts_fields[] = {
+    JSON_RANGE(struct watts, "spread_w", spread_w, REQUIRED, 1e-3, WATTS_MAX),
+    JSON_RANGE(struct watts, "cluster_w", cluster_w, REQUIRED, 1e-3, WATTS_MAX),
+    JSON_RANGE(struct watts, "idle_w", idle_w, OPTIONAL, 0, WATTS_MAX),
+    JSON_END,
+};
+
+/* Words of "order", by struct cluster_rule's idle_count. */
+static const char *const orders[] = {"balanced", "printed"};
+
+/* Reads the order and the watts; *asked: there are some. */
+static int read_power(struct json_object *input, int *order, struct watts *watts, bool *asked,
+                      struct berth_error *err)
+{
+    struct json_object *object = NULL;
+
+    if (json_get_word(input, "order", JSON_OPTIONAL, orders, 2, order, err) < 0 ||
+        json_get_object(input, "power", JSON_OPTIONAL, &object, err) < 0)
+        return -1;
+    *asked = object;
+    return object && json_read(object, watts_fields, watts, err) < 0
+               ? berth_error_before(err, "power.")
+               : 0;
 }
 
 struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_error *err)
 {
-    return run(input, place_by_dio_power, err);
+    struct json_object *output = NULL;
+    struct watts watts = {0};
+    struct workload load;
+    bool asked = false;
+    int order = 0;
+
+    if (workload_read(&load, input, err) == 0 &&
+        read_power(input, &order, &watts, &asked, err) == 0) {
+        const struct cluster_rule rule = {load.devil_miss_pmi, order};
+
+        output = answer(
+            &load, dio_power_place(&load.regular.machine, &rule, load.n, load.miss_pmi, load.core),
+            err);
+    }
+    if (output && asked)
+        json_add_double(
+            output, "break_even",
+            power_break_even(watts.spread_w + watts.idle_w, watts.cluster_w + watts.idle_w));
+    workload_free(&load);
+    return output;
 }
 
 /* ---- isolate ---- */

@@ -29,9 +29,13 @@ static const struct model models[] = {
      " \"threads\":[{\"name\":\"mcf\",\"miss_pmi\":21000}]}",
      "{\"cores\":{\"mcf\":0}}"},
     {"dio-power", ctl_model_dio_power,
-     "The same on as few caches as keep devils apart; the others stay idle (Algorithms 3 and 4).",
-     "as di, and \"thresholds\":{\"devil_miss_pmi\":2000}: who misses so often is a devil",
-     "as di"},
+     "The same on as few caches as keep devils apart; the others stay idle (Algorithms 3 and 4).\n"
+     "break_even: the slowdown by clustering at which energy times time is as great as spread.",
+     "as di, and \"thresholds\":{\"devil_miss_pmi\":2000}: who misses so often is a devil;\n"
+     "\"order\":\"balanced\" (the weakest beside the strongest) or \"printed\" (Algorithm 4 to "
+     "the\n"
+     "letter); \"power\":{\"spread_w\",\"cluster_w\": above idle, \"idle_w\":0 to count that, too}",
+     "as di, and with \"power\" \"break_even\""},
     {"isolate", ctl_model_isolate,
      "DI for threads of which some are prioritised: those of them that are sensitive get a domain\n"
      "without other devils (section 5.3). Devils are sensitive unless the input says otherwise.",
@@ -95,7 +99,11 @@ static const struct model models[] = {
      "cost little to synchronise (eq. 6.4 to 6.8). imbalance, overhead: the fractions allowed\n"
      "(0.05); sync_hz: synchronisations of a thread per second, memory_ns and syscall_ns: what "
      "each\n"
-     "takes; threads: judge this count instead.",
+     "takes; threads: judge this count instead. Where no count keeps both bounds, the one of "
+     "least\n"
+     "imbalance and overhead together; sums within noise (0.03) of it are equal, and of their "
+     "counts\n"
+     "the one that can be halved most often is taken (the paper's 256).",
      "{\"cores\":32,\"cores_min\":8,\"imbalance\":0.05,\"overhead\":0.05,\"sync_hz\":667,\n"
      " \"memory_ns\":200,\"syscall_ns\":2000}",
      "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
@@ -128,9 +136,11 @@ static const struct model models[] = {
      "as numem, and \"objective\",\"gap\"; of several "
      "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
     {"edp", ctl_model_edp,
-     "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9).",
-     "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}",
-     "{\"edp\":1500,\"edp_paper\":5e-8}"},
+     "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9). idle_w: what\n"
+     "the machine draws idle; the paper's own figures are above that.",
+     "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}, and \"idle_w\"",
+     "{\"edp\":1500,\"edp_paper\":5e-8}, and with idle_w \"edp_above_idle\" and\n"
+     "\"edp_paper_above_idle\""},
 };
 #define MODELS (sizeof(models) / sizeof(models[0]))
 

@@ -24,6 +24,10 @@ static const struct ctl_option option_rows[] = {
      "--matrix. di: Distributed Intensity. dio-power: as few caches as keep devils apart. "
      "missrate, pain, sdc, animal: least score of all pairs (Blagodurov 2010)",
      CTL_TEXT(struct ctl_plan, policy)},
+    {"printed", 0, NULL,
+     "dio-power fills caches in the order of the paper's Algorithm 4 to the letter, as berthd does "
+     "with dio_power_order = printed of berth.conf",
+     CTL_FLAG(struct ctl_plan, printed)},
     {"matrix", 0, "FILE",
      "measured degradation, {\"apps\":[names],\"degradation\":[[fractions]]}, row i what i suffers "
      "beside each: slowdown is then the sum over an application's neighbours in its cache",
@@ -51,8 +55,9 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "plan",
-    .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--matrix FILE] [--json]\n"
-                "                     [--samples FILE] [--pairs FILE] [--time-limit S] [FILE]",
+    .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--printed] [--matrix FILE]\n"
+                "                     [--samples FILE] [--pairs FILE] [--time-limit S] [--json]\n"
+                "                     [FILE]",
     .about =
         "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
         "  "

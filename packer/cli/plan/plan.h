@@ -30,7 +30,7 @@ struct ctl_plan {
     const char *topology, *policy, *matrix, *samples, *pairs,
         *input; /* as asked; NULL: not given */
     double limit_s;
-    bool json;
+    bool json, printed; /* printed: dio-power's order, Algorithm 4 to the letter */
     struct ctl_apps apps;
     struct ctl_matrix measured; /* .file NULL: none */
     struct topo *topo;

@@ -75,14 +75,14 @@ static int place_di(const struct ctl_plan *plan, size_t *core)
 
 static int place_dio_power(const struct ctl_plan *plan, size_t *core)
 {
+    const struct cluster_rule rule = {DIO_POWER_DEVIL_MISS_PMI, plan->printed};
     struct cluster_unit *unit = calloc(plan->apps.n, sizeof(*unit));
     int rc = -1;
 
     for (size_t i = 0; unit && i < plan->apps.n; i++)
         unit[i] = (struct cluster_unit){{ctl_plan_rank(plan, i), plan->apps.app[i].cores}, true};
     if (unit)
-        rc = cluster_place(&plan->tree.machine, DIO_POWER_DEVIL_MISS_PMI, NULL, plan->apps.n, unit,
-                           core);
+        rc = cluster_place(&plan->tree.machine, &rule, NULL, plan->apps.n, unit, core);
     free(unit);
     return rc;
 }

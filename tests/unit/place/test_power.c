@@ -252,6 +252,61 @@ static void test_slowdown_decides(void **state)
     }
 }
 
+/* The same two steps where sleep saves a seventh of all power, but half of what is above idle. */
+static void test_above_idle(void **state)
+{
+    static const struct {
+        enum conf_edp_power counts;
+        double cluster_w, spread_w;
+        enum step_choice choice;
+    } cases[] = {
+        {CONF_EDP_TOTAL, 7010, 8010, PLACE_SPREAD},
+        {CONF_EDP_ABOVE_IDLE, 1010, 2010, PLACE_CLUSTERED},
+    };
+    struct fixture *f = *state;
+
+    watts(f, "idle=4000W,core=5W,sleep=3000W");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct step *two;
+        double time;
+
+        f->packer.conf.edp_power = cases[i].counts;
+        run_edp(f, 1, "0-3", "0", 1, "sensitive");
+        two = run_edp(f, 2, "4-7", "4", 1, "sensitive");
+        time = 2 / work_together(f);
+        assert_near(two->place.edp.spread, cases[i].spread_w, 1);
+        assert_near(two->place.edp.cluster, cases[i].cluster_w * time * time, 1e-6);
+        assert_int_equal(two->place.edp.choice, cases[i].choice);
+        fixture_end(f, 1, 0);
+        fixture_end(f, 2, 0);
+    }
+}
+
+/* Two devils and two turtles on one package of the two: who shares a cache with whom. */
+static void test_order(void **state)
+{
+    static const char *const tags[] = {"high", "higher", "low", "lower"};
+    struct fixture *f = *state;
+    struct step *step[4];
+
+    fixture_profile(f, "higher", 9500);
+    fixture_profile(f, "lower", 5);
+    for (int printed = 0; printed < 2; printed++) {
+        f->packer.conf.dio_power_order = printed ? CONF_AS_PRINTED : CONF_BALANCED;
+        for (uint32_t i = 0; i < 4; i++) {
+            char cpus[16], first[16];
+
+            snprintf(cpus, sizeof(cpus), "%u-%u", 2 * i, 2 * i + 1);
+            snprintf(first, sizeof(first), "%u", 2 * i);
+            step[i] = run_edp(f, i + 1, cpus, first, 1, tags[i]);
+        }
+        assert_int_equal(package_of(f, step[1]), package_of(f, step[printed ? 2 : 3]));
+        assert_int_equal(package_of(f, step[0]), package_of(f, step[printed ? 3 : 2]));
+        for (uint32_t i = 0; i < 4; i++)
+            fixture_end(f, i + 1, 0);
+    }
+}
+
 /* A site that says nothing of sleep says nothing that could decide. */
 static void test_no_sleep_figure(void **state)
 {
@@ -382,7 +437,7 @@ int main(void)
         two(test_beside_others),   two(test_awake_anyway),     two(test_isolation_first),
         two(test_sleep_pays),      two(test_slowdown_decides), two(test_no_sleep_figure),
         two(test_measured),        two(test_observed),         two(test_who_asks),
-        two(test_adopted),
+        two(test_adopted),         two(test_above_idle),       four(test_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

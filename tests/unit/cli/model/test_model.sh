@@ -116,8 +116,28 @@ refused isolate "$(lamp ',"prioritised":1')}" 'threads[0].prioritised: boolean e
 refused isolate "$(lamp ',"sensitive":"yes"')}" 'threads[0].sensitive: boolean expected'
 refused isolate "$four,\"domain\":\"core\"}" "domain: 'core' is none of: package, cache"
 
+# Table V: LAMP workload 2 as printed, and what slowdown clustering may cost with its watts
+lamp2='{"arity":[2,2,2],"threads":[{"name":"Apache0","miss_pmi":9000},{"name":"Apache1","miss_pmi":8000},{"name":"Mysql0","miss_pmi":20},{"name":"Mysql1","miss_pmi":10}]'
+answers "$lamp2}" '{"cores":{"Apache0":0,"Apache1":2,"Mysql0":3,"Mysql1":1}}' model dio-power
+answers "$lamp2,\"order\":\"printed\"}" '{"cores":{"Apache0":0,"Apache1":2,"Mysql0":1,"Mysql1":3}}' model dio-power
+even() { # WATTS PERCENT
+    "$berthctl" model dio-power >"$dir/out" 2>"$dir/err" <<END
+$lamp2,"power":$1}
+END
+    got=$(sed -n 's/.*"break_even": *\([0-9.e-]*\).*/\1/p' "$dir/out" | awk '{ printf "%.1f", 100 * $1 }')
+    [ "$got" = "$2" ] || bad "dio-power with $1" "break_even $2 %" "$got $(cat "$dir/err")"
+}
+even '{"spread_w":94,"cluster_w":76}' 11.2
+even '{"spread_w":171,"cluster_w":90}' 37.8
+even '{"spread_w":154,"cluster_w":104}' 21.7
+even '{"spread_w":154,"cluster_w":104,"idle_w":200}' 7.9
+refused dio-power "$lamp2,\"order\":\"random\"}" "order: 'random' is none of: balanced, printed"
+refused dio-power "$lamp2,\"power\":{\"spread_w\":1}}" 'power.cluster_w: missing'
+
 # ---- edp
 answers '{"energy_j":16,"seconds":2,"instructions":64}' '{"edp":32.0,"edp_paper":0.5}' model edp
+answers '{"energy_j":16,"seconds":2,"instructions":64,"idle_w":4}' '{"edp":32.0,"edp_paper":0.5,"edp_above_idle":16.0,"edp_paper_above_idle":0.25}' model edp
+refused edp '{"energy_j":16,"seconds":2,"instructions":64,"idle_w":9}' 'idle_w: 9: a run of 2 s with 16 J drew less'
 answers '{"energy_j":0,"seconds":10,"instructions":1}' '{"edp":0.0,"edp_paper":0.0}' model edp
 refused edp '{"energy_j":150,"seconds":10}' 'instructions: missing'
 refused edp '{"energy_j":150,"seconds":-1,"instructions":1}' 'seconds: -1: between 0 and 1e+24 expected'

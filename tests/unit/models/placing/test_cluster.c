@@ -15,6 +15,8 @@
 #include "tests/unit/common/machine.h"
 
 #define DEVIL 2000
+
+static const struct cluster_rule rule = {DEVIL, false};
 #define UNITS_MAX (2 * MACHINE_CORES)
 #define MANY 9 /* cores of a hand-worked case */
 
@@ -87,7 +89,7 @@ static void test_hand_worked(void **state)
         struct machine machine;
 
         machine_make(&machine, hand->arity);
-        assert_int_equal(cluster_place(&machine.di, DEVIL, hand->awake, hand->n, hand->unit, core),
+        assert_int_equal(cluster_place(&machine.di, &rule, hand->awake, hand->n, hand->unit, core),
                          0);
         for (size_t j = 0; j < hand->n; j++)
             total += hand->unit[j].unit.cores;
@@ -132,7 +134,7 @@ static void test_is_di(void **state)
             unit[i] = (struct cluster_unit){plain[i], false};
         }
         assert_int_equal(di_place(&machine.di, n, plain, want), 0);
-        assert_int_equal(cluster_place(&machine.di, DEVIL, NULL, n, unit, got), 0);
+        assert_int_equal(cluster_place(&machine.di, &rule, NULL, n, unit, got), 0);
         for (size_t i = 0, at = 0; i < n; i++)
             for (size_t j = 0; j < unit[i].unit.cores; j++, at++)
                 assert_int_equal(got[at], want[at]);
@@ -150,9 +152,9 @@ static void test_fewest_packages(void **state)
     size_t core[3];
 
     (void)state;
-    assert_int_equal(cluster_place(&machine, DEVIL, NULL, 2, unit, core), 0);
+    assert_int_equal(cluster_place(&machine, &rule, NULL, 2, unit, core), 0);
     assert_true(core[0] == 1 && core[1] == 2 && core[2] == 3);
-    assert_int_equal(cluster_place(&machine, DEVIL, awake, 2, unit, core), 0);
+    assert_int_equal(cluster_place(&machine, &rule, awake, 2, unit, core), 0);
     assert_true(core[0] == 0 && core[1] == 1 && core[2] == 2);
 }
 
@@ -209,7 +211,7 @@ static void test_any_units(void **state)
         for (size_t i = 0; i < machine.di.level[0].count; i++)
             awake[i] = between(&seed, 0, 1);
         n = random_units(&machine, &seed, unit);
-        assert_int_equal(cluster_place(&machine.di, DEVIL, awake, n, unit, core), 0);
+        assert_int_equal(cluster_place(&machine.di, &rule, awake, n, unit, core), 0);
         check(&machine, n, unit, core);
     }
 }
@@ -226,13 +228,13 @@ static void test_refusals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         errno = 0;
-        assert_int_equal(cluster_place(&machine, DEVIL, NULL, 1, &bad[i], core), -1);
+        assert_int_equal(cluster_place(&machine, &rule, NULL, 1, &bad[i], core), -1);
         assert_int_equal(errno, EINVAL);
     }
-    assert_int_equal(cluster_place(&flat, DEVIL, NULL, 0, NULL, core), -1);
+    assert_int_equal(cluster_place(&flat, &rule, NULL, 0, NULL, core), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(core[0], 77);
-    assert_int_equal(cluster_place(&machine, DEVIL, NULL, 0, NULL, core), 0);
+    assert_int_equal(cluster_place(&machine, &rule, NULL, 0, NULL, core), 0);
 }
 
 int main(void)

@@ -18,6 +18,8 @@
 #define THREADS_MAX (3 * MACHINE_CORES)
 #define DEVIL 2000
 
+static const struct cluster_rule ours = {DEVIL, false}, printed = {DEVIL, true};
+
 /* ---- hand-worked ---- */
 
 struct hand {
@@ -57,17 +59,37 @@ static void test_hand_worked(void **state)
         size_t core[8];
 
         machine_make(&machine, hands[i].arity);
-        assert_int_equal(dio_power_place(&machine.di, DEVIL, hands[i].n, hands[i].miss_pmi, core),
+        assert_int_equal(dio_power_place(&machine.di, &ours, hands[i].n, hands[i].miss_pmi, core),
                          0);
         for (size_t j = 0; j < hands[i].n; j++)
             assert_int_equal(core[j], hands[i].core[j]);
     }
 }
 
+/* Table V, LAMP workload 2: Apache #0 beside Mysql #0, Apache #1 beside Mysql #1, as Algorithm 4
+ * has it where idle caches count; where they do not, the stronger Mysql beside the weaker Apache.
+ */
+static void test_partners(void **state)
+{
+    static const size_t arity[] = {2, 2, 2};
+    static const double miss_pmi[] = {9000, 8000, 20, 10};
+    static const size_t as_printed[] = {0, 2, 1, 3}, balanced[] = {0, 2, 3, 1};
+    struct machine machine;
+    size_t core[4];
+
+    (void)state;
+    machine_make(&machine, arity);
+    assert_int_equal(dio_power_place(&machine.di, &printed, 4, miss_pmi, core), 0);
+    assert_memory_equal(core, as_printed, sizeof(core));
+    assert_int_equal(dio_power_place(&machine.di, &ours, 4, miss_pmi, core), 0);
+    assert_memory_equal(core, balanced, sizeof(core));
+}
+
 /* ---- the algorithms ---- */
 
 struct naive {
     const struct machine *machine;
+    bool idle_count;               /* line 1's E_all */
     size_t open;                   /* caches marked for scheduling */
     size_t threads[MACHINE_CORES]; /* of each core */
     bool devil[MACHINE_CORES];     /* is there one in this cache? */
@@ -117,10 +139,12 @@ static size_t count_threads(const struct naive *naive, size_t level, size_t enti
     return sum;
 }
 
-/* Algorithm 4, line 15, for the entities that have an open core. */
+/* Algorithm 4, line 15, for the entities that have an open core, or for all. */
 static bool all_same(const struct naive *naive, size_t level)
 {
-    for (size_t i = 1; i * cores_below(naive, level) < open_cores(naive); i++)
+    size_t cores = naive->idle_count ? naive->machine->level[2].count : open_cores(naive);
+
+    for (size_t i = 1; i * cores_below(naive, level) < cores; i++)
         if (count_threads(naive, level, i) != count_threads(naive, level, 0))
             return false;
     return true;
@@ -154,10 +178,10 @@ static size_t naive_place_one(struct naive *naive, bool devil)
 }
 
 /* Algorithm 3. */
-static void naive_place(const struct machine *machine, size_t n, const double *miss_pmi,
-                        size_t *core)
+static void naive_place(const struct machine *machine, bool idle_count, size_t n,
+                        const double *miss_pmi, size_t *core)
 {
-    struct naive naive = {.machine = machine};
+    struct naive naive = {.machine = machine, .idle_count = idle_count};
     bool done[THREADS_MAX] = {false};
     size_t devils = 0, all = machine->level[1].count, each = machine->arity[2];
 
@@ -213,17 +237,21 @@ static void test_algorithms(void **state)
         machine_make(&machine, arity);
         for (size_t i = 0; i < n; i++)
             miss_pmi[i] = 500.0 * (double)between(&seed, 0, round % 2 ? 5 : 40);
-        naive_place(&machine, n, miss_pmi, want);
-        assert_int_equal(dio_power_place(&machine.di, DEVIL, n, miss_pmi, got), 0);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(got[i], want[i]);
-        check(&machine, n, miss_pmi, got);
+        for (int letter = 0; letter < 2; letter++) {
+            naive_place(&machine, letter, n, miss_pmi, want);
+            assert_int_equal(
+                dio_power_place(&machine.di, letter ? &printed : &ours, n, miss_pmi, got), 0);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(got[i], want[i]);
+            check(&machine, n, miss_pmi, got);
+        }
     }
 }
 
 /* Without devils and with every cache needed it is DI. */
 static void test_is_di(void **state)
 {
+    static const struct cluster_rule none = {INFINITY, false};
     unsigned seed = 13;
 
     (void)state;
@@ -241,7 +269,7 @@ static void test_is_di(void **state)
             unit[i] = (struct di_unit){miss_pmi[i], 1};
         }
         assert_int_equal(di_place(&machine.di, n, unit, want), 0);
-        assert_int_equal(dio_power_place(&machine.di, INFINITY, n, miss_pmi, got), 0);
+        assert_int_equal(dio_power_place(&machine.di, &none, n, miss_pmi, got), 0);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(got[i], want[i]);
     }
@@ -254,17 +282,18 @@ static void test_uneven(void **state)
     static const struct di_level level[] = {{1, packages}, {3, caches}, {5, cores}};
     static const struct di_machine machine = {3, level};
     static const double miss_pmi[] = {9000, 10, 5, 1};
+    static const struct cluster_rule all = {0, false};
     size_t core[4];
 
     (void)state;
-    assert_int_equal(dio_power_place(&machine, DEVIL, 4, miss_pmi, core), 0);
+    assert_int_equal(dio_power_place(&machine, &ours, 4, miss_pmi, core), 0);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(core[i], i);
-    assert_int_equal(dio_power_place(&machine, 0, 3, miss_pmi, core), 0); /* all are devils */
+    assert_int_equal(dio_power_place(&machine, &all, 3, miss_pmi, core), 0); /* all are devils */
     assert_int_equal(core[0], 0);
     assert_int_equal(core[1], 1);
     assert_int_equal(core[2], 4);
-    assert_int_equal(dio_power_place(&machine, DEVIL, 1, miss_pmi, core), 0);
+    assert_int_equal(dio_power_place(&machine, &ours, 1, miss_pmi, core), 0);
     assert_int_equal(core[0], 0);
 }
 
@@ -281,26 +310,26 @@ static void test_refusals(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         errno = 0;
-        assert_int_equal(dio_power_place(&bad[i], DEVIL, 2, fine, core), -1);
+        assert_int_equal(dio_power_place(&bad[i], &ours, 2, fine, core), -1);
         assert_int_equal(errno, EINVAL);
     }
     for (size_t i = 0; i < 3; i++) {
         errno = 0;
-        assert_int_equal(dio_power_place(&machine, DEVIL, 2, wrong[i], core), -1);
+        assert_int_equal(dio_power_place(&machine, &ours, 2, wrong[i], core), -1);
         assert_int_equal(errno, EINVAL);
     }
     assert_true(core[0] == 77 && core[1] == 77);
-    assert_int_equal(dio_power_place(&machine, DEVIL, 0, NULL, NULL), 0);
-    assert_int_equal(dio_power_place(&machine, DEVIL, 2, fine, core), 0);
+    assert_int_equal(dio_power_place(&machine, &ours, 0, NULL, NULL), 0);
+    assert_int_equal(dio_power_place(&machine, &ours, 2, fine, core), 0);
     assert_true(core[0] == 0 && core[1] == 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hand_worked), cmocka_unit_test(test_algorithms),
-        cmocka_unit_test(test_is_di),       cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hand_worked), cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_algorithms),  cmocka_unit_test(test_is_di),
+        cmocka_unit_test(test_uneven),      cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
