@@ -42,4 +42,18 @@ size_t flexthread_min(const struct flexthread *wanted);
  * (eq. 6.8), at most FLEXTHREAD_THREADS_MAX. 0: not even one thread. */
 size_t flexthread_max(const struct flexthread *wanted);
 
+/* What cannot be told from chance: "external interference can cause at least 3% fluctuation"
+ * (section 6.6.1). */
+#define FLEXTHREAD_NOISE 0.03
+
+/* Returns the count to create: flexthread_min where that is no more than flexthread_max. Where no
+ * count keeps both bounds, as in the paper's example of 32 cores (section 6.6.3: at least 8 cores,
+ * 5 % each, t_max 272, where eq. 6.5 asks for 400), the paper takes 256, for what it has measured:
+ * there the sum of both losses decides, slowdown_max + overhead on cores_min cores, over all counts
+ * up to flexthread_max. Counts whose sum is within `noise` (a fraction >= 0) of the least cannot be
+ * told apart, and the one that can be halved most often is taken, as many programs divide their
+ * work by powers of two only (section 6.8); of several, the least. 0: not even one thread costs so
+ * little. */
+size_t flexthread_count(const struct flexthread *wanted, double noise);
+
 #endif

@@ -7,7 +7,7 @@
 #include "packer/cli/model/models.h"
 
 struct input {
-    double cores, cores_min, imbalance, overhead, sync_hz, memory_ns, syscall_ns;
+    double cores, cores_min, imbalance, overhead, sync_hz, memory_ns, syscall_ns, noise;
     double threads; /* 0: not given */
 };
 
@@ -22,6 +22,7 @@ static const struct json_field input_fields[] = {
     NUMBER(sync_hz, 0, 1e12),
     NUMBER(memory_ns, 0, 1e12),
     NUMBER(syscall_ns, 0, 1e12),
+    NUMBER(noise, 0, 1e12),
     COUNT(threads, OPTIONAL, FLEXTHREAD_THREADS_MAX),
     JSON_END,
 };
@@ -49,10 +50,10 @@ static void add_threads(struct json_object *output, const struct flexthread *wan
 
 struct json_object *ctl_model_flexthread(struct json_object *input, struct berth_error *err)
 {
-    struct input in = {.cores_min = 1, .imbalance = 0.05, .overhead = 0.05};
+    struct input in = {
+        .cores_min = 1, .imbalance = 0.05, .overhead = 0.05, .noise = FLEXTHREAD_NOISE};
     struct json_object *output;
     struct flexthread wanted;
-    size_t least, most;
 
     if (json_read(input, input_fields, &in, err) < 0)
         return NULL;
@@ -69,11 +70,10 @@ struct json_object *ctl_model_flexthread(struct json_object *input, struct berth
         .memory_ns = in.memory_ns,
         .syscall_ns = in.syscall_ns,
     };
-    least = flexthread_min(&wanted);
-    most = flexthread_max(&wanted);
     output = json_object_new_object();
-    add_count(output, "t_min", least);
-    add_count(output, "t_max", most);
-    add_threads(output, &wanted, in.threads > 0 ? (size_t)in.threads : (least <= most ? least : 0));
+    add_count(output, "t_min", flexthread_min(&wanted));
+    add_count(output, "t_max", flexthread_max(&wanted));
+    add_threads(output, &wanted,
+                in.threads > 0 ? (size_t)in.threads : flexthread_count(&wanted, in.noise));
     return output;
 }

@@ -101,13 +101,56 @@ static void test_min(void **state)
     assert_int_equal(flexthread_min(&wanted), 1);
 }
 
+/* Section 6.6.3 takes 256. */
+static void test_count(void **state)
+{
+    struct flexthread wanted = intel;
+
+    (void)state;
+    assert_int_equal(flexthread_count(&wanted, FLEXTHREAD_NOISE), 256);
+    assert_int_equal(flexthread_count(&wanted, 0), 270);
+    wanted.imbalance = 0.08; /* both can be kept */
+    assert_int_equal(flexthread_count(&wanted, FLEXTHREAD_NOISE), flexthread_min(&wanted));
+    wanted.sync_hz = 5e5;
+    assert_int_equal(flexthread_count(&wanted, FLEXTHREAD_NOISE), 0);
+}
+
+static double both(const struct flexthread *wanted, size_t threads)
+{
+    return flexthread_slowdown_max(threads, wanted->cores_min, wanted->cores_max, NULL) +
+           flexthread_overhead(wanted, threads, wanted->cores_min);
+}
+
+/* The least sum of all counts, and the slowdown of the worst number of cores, one by one. */
+static void test_least(void **state)
+{
+    (void)state;
+    for (size_t cores = 2; cores <= 40; cores++)
+        for (double hz = 100; hz < 1e5; hz *= 3) {
+            struct flexthread wanted = intel;
+            double least = INFINITY, worst = 0;
+            size_t count, max;
+
+            wanted.cores_min = 1, wanted.cores_max = cores, wanted.sync_hz = hz;
+            max = flexthread_max(&wanted);
+            if (max == 0 || flexthread_min(&wanted) <= max || max > 5000)
+                continue;
+            count = flexthread_count(&wanted, 0);
+            for (size_t t = 1; t <= max; t++)
+                least = fmin(least, both(&wanted, t));
+            assert_near(both(&wanted, count), least);
+            for (size_t c = 1; c <= cores; c++)
+                worst = fmax(worst, flexthread_slowdown(count, c));
+            assert_near(flexthread_slowdown_max(count, 1, cores, NULL), worst);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slowdown),
-        cmocka_unit_test(test_slowdown_max),
-        cmocka_unit_test(test_max),
-        cmocka_unit_test(test_min),
+        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_slowdown_max),
+        cmocka_unit_test(test_max),      cmocka_unit_test(test_min),
+        cmocka_unit_test(test_count),    cmocka_unit_test(test_least),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
