@@ -122,6 +122,7 @@ unit_programs = \
 	tests/unit/models/numa/test_roof \
 	tests/unit/models/numa/test_usage \
 	tests/unit/models/online/test_dio \
+	tests/unit/models/online/test_opticore \
 	tests/unit/models/online/test_page_move \
 	tests/unit/models/online/test_phase \
 	tests/unit/models/online/test_rate \

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_opticore - when a program is profiled and when its phase is looked up: a machine of phases
+ * and vectors on paper, whose clock the test sets. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "models/online/opticore.h"
+#include "tests/unit/common/noise.h"
+
+static const struct opticore_rules usual = {
+    .profile_s = 0.5, .rest_s = 30, .cost = 0.02, .stay_s = 10};
+
+/* Whoever runs the loop: a table of signatures, and what was done. */
+struct runner {
+    struct opticore core;
+    struct opticore_rules rules;
+    double now_s;
+    unsigned phases, resized;
+    struct opticore_signature known[8];
+};
+
+static void begin(struct runner *runner)
+{
+    *runner = (struct runner){.rules = usual};
+    opticore_init(&runner->core);
+}
+
+static unsigned find(const struct runner *runner, struct opticore_signature seen)
+{
+    for (unsigned i = 0; i < runner->phases; i++)
+        if (opticore_same(&runner->known[i], &seen))
+            return i + 1;
+    return 0;
+}
+
+/* A second of a program with so many misses and bytes per million instructions, and what the loop
+ * makes of it. */
+static void second(struct runner *runner, double misses, double bytes)
+{
+    struct opticore *core = &runner->core;
+    struct opticore_window window = {runner->now_s, runner->now_s + 1, 2e9, 2e3 * misses,
+                                     2e3 * bytes};
+    unsigned before = core->phase, found;
+
+    runner->now_s++;
+    if (core->state == OPTICORE_PROFILING) {
+        opticore_profiled(core, core->profile_began_s + 0.5);
+        runner->known[runner->phases++] = (struct opticore_signature){{misses, bytes}};
+        opticore_is(core, runner->phases, runner->now_s);
+        opticore_resized(core, runner->now_s);
+        return;
+    }
+    if (opticore_window(core, &window)) {
+        found = find(runner, opticore_signature(core));
+        opticore_is(core, found, runner->now_s);
+        if (found != before) {
+            runner->resized++;
+            opticore_resized(core, runner->now_s);
+        }
+    }
+    if (opticore_may_profile(core, &runner->rules, runner->now_s))
+        opticore_profile(core, runner->now_s);
+}
+
+static void seconds(struct runner *runner, unsigned n, double misses, double bytes)
+{
+    for (unsigned i = 0; i < n; i++)
+        second(runner, misses, bytes);
+}
+
+/* The first run is profiled when half a second is a fiftieth of its time, and not again. */
+static void test_one_phase(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    seconds(&runner, 24, 20000, 2e6);
+    assert_int_equal(runner.core.profiles, 0);
+    assert_int_equal(runner.core.state, OPTICORE_STORED);
+    second(&runner, 20000, 2e6);
+    assert_int_equal(runner.core.state, OPTICORE_PROFILING);
+    second(&runner, 20000, 2e6);
+    assert_int_equal(runner.core.state, OPTICORE_SIZED);
+    seconds(&runner, 2, 20000, 2e6);
+    assert_int_equal(runner.core.state, OPTICORE_WATCHING);
+    assert_int_equal(runner.core.phase, 1);
+    seconds(&runner, 1000, 20000, 2e6);
+    assert_int_equal(runner.core.profiles, 1);
+    assert_true(runner.core.profiled_s == 0.5);
+    assert_int_equal(runner.resized, 0);
+}
+
+/* Two phases of a minute each, for two hours: two profiles, and one change of the cores a phase. */
+static void test_two_phases(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    for (int i = 0; i < 60; i++) {
+        seconds(&runner, 60, 20000, 2e6);
+        assert_int_equal(runner.core.phase, 1);
+        seconds(&runner, 60, 200, 2e4);
+        assert_int_equal(runner.core.phase, 2);
+        assert_int_equal(runner.core.state, OPTICORE_WATCHING);
+    }
+    assert_int_equal(runner.core.profiles, 2);
+    assert_in_range(runner.resized, 117, 120);
+}
+
+/* Single windows, phases of a window each, and noise are no phases. */
+static void test_no_oscillation(void **state)
+{
+    struct noise noise = {1};
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    seconds(&runner, 60, 20000, 2e6);
+    for (int i = 0; i < 100; i++) {
+        second(&runner, 200, 2e4);
+        seconds(&runner, 1 + i % 7, 20000, 2e6);
+    }
+    assert_int_equal(runner.resized, 0);
+    assert_int_equal(runner.core.profiles, 1);
+    begin(&runner);
+    for (int i = 0; i < 2000; i++)
+        second(&runner, 20000 * (1 + 0.03 * noise_normal(&noise)),
+               2e6 * (1 + 0.03 * noise_normal(&noise)));
+    assert_int_equal(runner.core.profiles, 1);
+    assert_int_equal(runner.resized, 0);
+}
+
+/* However many phases there are: one profile in 30 s, and no more of them than the bound allows. */
+static void test_bounds(void **state)
+{
+    struct runner runner;
+    double last_s = -INFINITY;
+    unsigned profiles = 0;
+
+    (void)state;
+    begin(&runner);
+    runner.rules.cost = 0.1;
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k < 15; k++) {
+            second(&runner, 1000 << i, 64000 << i);
+            if (runner.core.profiles > profiles) {
+                assert_true(runner.now_s - last_s >= 30);
+                last_s = runner.now_s;
+                profiles = runner.core.profiles;
+            }
+            assert_true(runner.core.profiled_s <= 0.1 * runner.now_s);
+        }
+    assert_in_range(profiles, 3, 4);
+    begin(&runner);
+    runner.rules.cost = 0.001;
+    seconds(&runner, 499, 20000, 2e6);
+    assert_int_equal(runner.core.profiles, 0);
+    second(&runner, 20000, 2e6);
+    assert_int_equal(runner.core.profiles, 1);
+}
+
+/* A phase that does not stay is not profiled. */
+static void test_short_phases(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    for (int i = 0; i < 200; i++)
+        seconds(&runner, 8, i % 2 ? 20000 : 200, i % 2 ? 2e6 : 2e4);
+    assert_int_equal(runner.core.profiles, 0);
+}
+
+/* What began before the cores changed says nothing. */
+static void test_windows_of_two_vectors(void **state)
+{
+    struct opticore core;
+    struct opticore_window window = {0, 1, 1e9, 1e6, 1e8};
+
+    (void)state;
+    opticore_init(&core);
+    opticore_resized(&core, 0.5);
+    assert_false(opticore_window(&core, &window));
+    assert_true(isnan(opticore_signature(&core).rate[OPTICORE_MISSES]));
+    window.began_s = 1, window.ended_s = 2;
+    assert_false(opticore_window(&core, &window));
+    window.began_s = 2, window.ended_s = 3;
+    assert_true(opticore_window(&core, &window));
+    assert_true(opticore_signature(&core).rate[OPTICORE_MISSES] == 1000);
+    assert_true(opticore_signature(&core).rate[OPTICORE_BYTES] == 1e5);
+}
+
+static void test_signatures(void **state)
+{
+    const struct opticore_signature a = {{10000, NAN}}, b = {{10900, 1e6}}, c = {{10900, 1.3e6}},
+                                    d = {{21000, 1e6}}, none = {{NAN, NAN}}, e = {{20, NAN}},
+                                    f = {{110, NAN}};
+
+    (void)state;
+    assert_true(opticore_same(&a, &b));
+    assert_false(opticore_same(&b, &c));
+    assert_true(opticore_alike(&b, &c));
+    assert_true(opticore_alike(&b, &d));
+    assert_false(opticore_alike(&a, &d));
+    assert_false(opticore_same(&a, &none));
+    assert_true(opticore_same(&e, &f)); /* next to nothing, both */
+}
+
+/* Where neither misses nor bytes are counted, no phase is ever looked up. */
+static void test_without_counters(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    seconds(&runner, 100, NAN, NAN);
+    assert_false(runner.core.looked);
+    assert_int_equal(runner.core.profiles, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_phase),      cmocka_unit_test(test_two_phases),
+        cmocka_unit_test(test_no_oscillation), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_short_phases),   cmocka_unit_test(test_windows_of_two_vectors),
+        cmocka_unit_test(test_signatures),     cmocka_unit_test(test_without_counters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
