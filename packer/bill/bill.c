@@ -109,6 +109,22 @@ void bill_close(struct bill *bill)
 
 /* ---- turns ---- */
 
+/* Says once that a meter stands still, and once that it does no more. */
+static void tell_dead(struct bill *bill)
+{
+    for (size_t i = 0; i < bill->zones; i++) {
+        struct bill_zone *zone = &bill->zone[i];
+        bool dead = bill->reading.still[i] && bill->reading.still_s[i] >= ENERGY_STILL_S;
+
+        if (dead == zone->dead || (!dead && !bill->reading.known[i]))
+            continue;
+        zone->dead = dead;
+        log_line(dead ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "energy: %s %u by %s %s",
+                 energy_domain_name[zone->zone.domain], zone->zone.package, zone->zone.source,
+                 dead ? "stands still: it is not counted" : "counts again");
+    }
+}
+
 void bill_turn_at(struct packer *packer, double now_s)
 {
     struct bill *bill = packer->bill;
@@ -118,6 +134,7 @@ void bill_turn_at(struct packer *packer, double now_s)
     energy_read(bill->energy, now_s, &bill->reading);
     if (bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0)
         return; /* out of memory: the interval goes on */
+    tell_dead(bill);
     if (bill->at_s - bill->saved_s >=
         fmin(fmax(SAVE_S, SAVE_REST * bill->save_took_s), SAVE_MOST_S))
         bill_save(packer, bill);

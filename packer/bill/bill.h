@@ -27,6 +27,7 @@ struct step;
 /* Of one zone; metered = steps + idle + unmanaged, always. */
 struct bill_account {
     uint64_t metered_uj, steps_uj, idle_uj, unmanaged_uj, gaps;
+    bool counts; /* its meter has moved since this berthd opened it, and does not stand still now */
 };
 
 struct bill;

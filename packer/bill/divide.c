@@ -180,7 +180,7 @@ static bool is_main(const struct bill *bill, const struct bill_zone *zone)
     if (zone->zone.domain == ENERGY_DRAM)
         return false;
     for (size_t i = 0; i < bill->zones; i++)
-        if (bill->zone[i].zone.domain == ENERGY_PACKAGE)
+        if (bill->zone[i].zone.domain == ENERGY_PACKAGE && bill->zone[i].known_once)
             return false;
     return true;
 }

@@ -308,14 +308,18 @@ static void tell_power(struct packer *packer, const struct bill_zone *zone, uint
                            (double)(uj - zone->uj) * 1e-6 / zone->seconds, zone->sum.busy_s);
 }
 
-/* What a zone's reading makes of it: its base, nothing yet, or shares. */
+/* What a zone's reading makes of it: its base, nothing yet, or shares. A meter that has not moved
+ * yet is a base to go on from. */
 static void end_zone(struct packer *packer, size_t z, const struct energy_reading *reading,
                      size_t n)
 {
     struct bill *bill = packer->bill;
     struct bill_zone *zone = &bill->zone[z];
 
-    if (!reading->known[z])
+    zone->account.counts = reading->known[z];
+    zone->known_once |= reading->known[z];
+    zone->waits = reading->still[z] && !zone->known_once;
+    if (!reading->known[z] && (zone->based || !zone->waits))
         return;
     if (zone->based) {
         tell_power(packer, zone, reading->uj[z], reading->gaps[z]);
@@ -371,7 +375,7 @@ void bill_leave(struct bill *bill, struct step *step)
     for (size_t z = 0; z < bill->zones; z++) {
         const struct bill_claim *claim = &step->bill.running->claim[z];
 
-        lost |= claim->there;
+        lost |= claim->there && !bill->zone[z].waits;
         claim_add(&bill->zone[z].unmanaged, claim);
     }
     step->bill.gaps += lost;

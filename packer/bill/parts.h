@@ -36,7 +36,10 @@ enum { BILL_BY_COUNTERS = 1, BILL_BY_BUSY = 2, BILL_BY_CORES = 4 };
 struct bill_zone {
     struct energy_zone zone;
     struct bill_account account; /* of all berthds of this node since it was booted */
-    bool based;                  /* it has been known once */
+    bool based;                  /* it has been readable once */
+    bool known_once;             /* and has moved */
+    bool waits;                  /* it was readable now, and has never moved */
+    bool dead;                   /* that it stands still has been logged */
     uint64_t uj, gaps;           /* of the reading that its interval began with */
     double seconds;              /* since then */
     struct bill_claim sum, unmanaged;

@@ -70,8 +70,8 @@ static void put_step(FILE *out, const struct step *step)
     fprintf(out,
             "{\"job\":%u,\"step\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
             ",\"source\":\"%s\",\"by\":%u",
-            step->request.id.job, step->request.id.step, step->started_at,
-            bill->gaps, bill->source, bill->running->by);
+            step->request.id.job, step->request.id.step, step->started_at, bill->gaps, bill->source,
+            bill->running->by);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)
         if (bill->known[d])
             fprintf(out, ",\"%s_uj\":%" PRIu64, energy_domain_name[d], bill->uj[d]);

@@ -128,20 +128,40 @@ static void check_counters(struct doctor *doctor)
 
 /* ---- meters, cache control, memory, shape ---- */
 
-/* Says how many of the zones can be read now. */
+#define METER_LOOK_NS 20000000 /* between two readings of the meters */
+#define METER_PATIENCE_S 1.5   /* until all of them should have moved */
+
+/* Reads the meters until all have moved, or time is up. Returns how many have; *still: how many can
+ * be read and have not. */
+static size_t count_zones(struct energy *energy, size_t *still)
+{
+    const struct timespec pause = {.tv_nsec = METER_LOOK_NS};
+    double until_s = clock_s() + METER_PATIENCE_S;
+    struct energy_reading reading;
+    size_t known;
+
+    do {
+        energy_read(energy, clock_s(), &reading);
+        known = *still = 0;
+        for (size_t i = 0; i < reading.zones; i++) {
+            known += reading.known[i];
+            *still += reading.still[i];
+        }
+    } while (*still && clock_s() < until_s && nanosleep(&pause, NULL) == 0);
+    return known;
+}
+
+/* Says how many of the zones count now. */
 static void add_zones(struct doctor *doctor, struct energy *energy)
 {
-    struct energy_reading reading;
-    size_t known = 0;
+    size_t still, known = count_zones(energy, &still);
 
-    energy_read(energy, clock_s(), &reading);
-    for (size_t i = 0; i < reading.zones; i++)
-        known += reading.known[i];
     doctor_add(doctor, "meters",
-               known                  ? DOCTOR_OK
+               known && !still        ? DOCTOR_OK
                : energy_zones(energy) ? DOCTOR_WARN
                                       : DOCTOR_ABSENT,
-               "no energy is billed", "%zu zones, %zu readable now", energy_zones(energy), known);
+               known ? "a meter that stands still is not billed" : "no energy is billed",
+               "%zu zones, %zu count, %zu stand still", energy_zones(energy), known, still);
 }
 
 /* Opens each way to read meters, as berthd would. */

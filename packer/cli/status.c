@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/verbs.h"
@@ -62,28 +63,78 @@ static const char *energy(double joules, char text[32])
     return isnan(joules) ? "-" : text;
 }
 
-/* Puts the energy of the packages and their memory, or of the node where they have no meters. */
-static void put_energy(struct page *page, struct json_object *zones)
+/* An older berthd does not say it. */
+static bool zone_counts(struct json_object *zone)
+{
+    return !isnan(ctl_number(zone, "metered_j")) &&
+           (!ctl_object(zone, "counts") || ctl_true(zone, "counts"));
+}
+
+static bool zone_of_node(struct json_object *zone)
+{
+    return strcmp(ctl_text(zone, "domain"), "node") == 0;
+}
+
+/* Appends a word to a list, once. */
+static void list_once(char *list, size_t size, const char *word)
+{
+    size_t used = strlen(list);
+
+    if (!text_lists(list, word))
+        snprintf(list + used, size - used, "%s%s", used ? "," : "", word);
+}
+
+/* Sums up what the zones of the node, or those of packages and their memory, have counted. Returns
+ * how many they are; source lists who reads them. */
+static size_t sum_zones(struct json_object *zones, bool node, double sum[4], char source[64])
 {
     static const char *const key[] = {"metered_j", "steps_j", "idle_j", "unmanaged_j"};
-    double sum[2][4] = {{0}};
-    bool packages = false;
-    char text[4][32];
+    size_t n = 0;
 
     for (size_t i = 0; i < ctl_length(zones); i++) {
         struct json_object *zone = json_object_array_get_idx(zones, i);
-        bool node = strcmp(ctl_text(zone, "domain"), "node") == 0;
 
-        packages |= strcmp(ctl_text(zone, "domain"), "package") == 0;
+        if (zone_of_node(zone) != node || !zone_counts(zone))
+            continue;
+        n++;
+        list_once(source, 64, ctl_text(zone, "source"));
         for (size_t k = 0; k < 4; k++)
-            sum[node][k] += ctl_number(zone, key[k]);
+            sum[k] += ctl_number(zone, key[k]);
     }
-    if (ctl_length(zones) == 0)
-        return;
-    for (size_t k = 0; k < 4; k++)
-        energy(sum[!packages][k], text[k]);
-    put(page, "energy %s by %s: steps %s, idle %s, unmanaged %s", text[0],
-        ctl_text(json_object_array_get_idx(zones, 0), "source"), text[1], text[2], text[3]);
+    return n;
+}
+
+static void put_still(struct page *page, struct json_object *zones)
+{
+    char source[64] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < ctl_length(zones); i++) {
+        struct json_object *zone = json_object_array_get_idx(zones, i);
+
+        if (zone_counts(zone))
+            continue;
+        n++;
+        list_once(source, sizeof(source), ctl_text(zone, "source"));
+    }
+    if (n)
+        put(page, "energy: %zu meter%s of %s not counted: %s still or cannot be read", n,
+            n > 1 ? "s" : "", source, n > 1 ? "they stand" : "it stands");
+}
+
+/* Puts the energy of the packages and their memory, or of the node where they have no meters. */
+static void put_energy(struct page *page, struct json_object *zones)
+{
+    double sum[4] = {0};
+    char text[4][32], source[64] = "";
+
+    if (sum_zones(zones, false, sum, source) || sum_zones(zones, true, sum, source)) {
+        for (size_t k = 0; k < 4; k++)
+            energy(sum[k], text[k]);
+        put(page, "energy %s by %s: steps %s, idle %s, unmanaged %s", text[0], source, text[1],
+            text[2], text[3]);
+    }
+    put_still(page, zones);
 }
 
 /* Puts what is known of the steps: "known by stack distances 2, miss rate 1". */

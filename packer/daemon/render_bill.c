@@ -58,6 +58,12 @@ struct json_object *render_bill(const struct step *step)
     return object;
 }
 
+/* NAN where the meter has never told of anything. */
+static double account_j(const struct bill_account *account, uint64_t uj)
+{
+    return account->counts || account->metered_uj ? joules(uj) : NAN;
+}
+
 struct json_object *render_accounts(const struct packer *packer)
 {
     struct json_object *list = json_object_new_array(), *object;
@@ -71,10 +77,11 @@ struct json_object *render_accounts(const struct packer *packer)
                                zone.domain == ENERGY_NODE ? NULL
                                                           : json_object_new_uint64(zone.package));
         json_add_text(object, "source", zone.source);
-        json_add_double(object, "metered_j", joules(account.metered_uj));
-        json_add_double(object, "steps_j", joules(account.steps_uj));
-        json_add_double(object, "idle_j", joules(account.idle_uj));
-        json_add_double(object, "unmanaged_j", joules(account.unmanaged_uj));
+        json_object_object_add(object, "counts", json_object_new_boolean(account.counts));
+        json_add_measure(object, "metered_j", account_j(&account, account.metered_uj));
+        json_add_measure(object, "steps_j", account_j(&account, account.steps_uj));
+        json_add_measure(object, "idle_j", account_j(&account, account.idle_uj));
+        json_add_measure(object, "unmanaged_j", account_j(&account, account.unmanaged_uj));
         json_add_u64(object, "gaps", account.gaps);
         json_object_array_add(list, object);
     }

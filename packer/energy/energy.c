@@ -20,6 +20,8 @@ static const struct energy_way *const ways[] = {&energy_powercap, &energy_perf, 
 struct zone {
     size_t way, index;
     bool begun;
+    bool moved;
+    double moved_s;                /* when it was seen to have moved; when it was read first */
     uint64_t first_uj, first_gaps; /* as its way said at the first reading */
     uint64_t uj, gaps;             /* at the last one that went well */
 };
@@ -67,8 +69,10 @@ static void open_way(struct energy *energy, size_t i)
 
         energy_zone_index(energy->about, &energy->n, zone[z].domain, zone[z].package,
                           zone[z].source);
-        if (energy->n > before)
-            energy->zone[before] = (struct zone){.way = i, .index = z};
+        if (energy->n == before)
+            continue;
+        energy->zone[before] = (struct zone){.way = i, .index = z};
+        energy->about[before].modelled = ways[i] == &energy_model;
     }
 }
 
@@ -144,12 +148,23 @@ static bool read_zone(struct energy *energy, size_t i, double at_s, bool busy)
     if (!zone->begun) {
         zone->first_uj = uj;
         zone->first_gaps = gaps;
+        zone->moved_s = at_s;
     }
     zone->begun = true;
     uj -= zone->first_uj;
-    zone->uj = uj > zone->uj ? uj : zone->uj; /* of a model, rounding may differ */
+    if (uj > zone->uj) { /* of a model, rounding may differ */
+        zone->uj = uj;
+        zone->moved = true;
+        zone->moved_s = at_s;
+    }
     zone->gaps = gaps - zone->first_gaps;
     return true;
+}
+
+/* Tells whether the zone's meter works; a model needs none. */
+static bool counts(const struct energy *energy, size_t i, double still_s)
+{
+    return energy->about[i].modelled || (energy->zone[i].moved && still_s < ENERGY_STILL_S);
 }
 
 void energy_read(struct energy *energy, double at_s, struct energy_reading *reading)
@@ -160,7 +175,11 @@ void energy_read(struct energy *energy, double at_s, struct energy_reading *read
     reading->at_s = at_s;
     reading->zones = energy->n;
     for (size_t i = 0; i < energy->n; i++) {
-        reading->known[i] = read_zone(energy, i, at_s, busy);
+        bool readable = read_zone(energy, i, at_s, busy);
+
+        reading->still_s[i] = readable ? at_s - energy->zone[i].moved_s : 0;
+        reading->known[i] = readable && counts(energy, i, reading->still_s[i]);
+        reading->still[i] = readable && !reading->known[i];
         reading->uj[i] = energy->zone[i].uj;
         reading->gaps[i] = energy->zone[i].gaps;
     }

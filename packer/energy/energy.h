@@ -39,12 +39,19 @@ struct energy_zone {
     bool modelled;      /* nothing is measured: the site's watts say what is drawn */
 };
 
+/* A meter that moved this long ago at last is dead: what it meters draws power all the time. */
+#define ENERGY_STILL_S 10.0
+
 /* The meters at one time. A zone that is not known now is read again next time, and nothing of it
- * is lost, unless its counter may have wrapped around more than once: `gaps` counts those. */
+ * is lost, unless its counter may have wrapped around more than once: `gaps` counts those. A meter
+ * can be readable and dead: in a virtual machine it is there and always says the same. So a zone is
+ * known once it has moved since it was opened, and no more when it stands still. */
 struct energy_reading {
     double at_s; /* CLOCK_MONOTONIC */
     size_t zones;
     bool known[ENERGY_ZONES];
+    bool still[ENERGY_ZONES]; /* not known, but readable: for still_s it has not moved */
+    double still_s[ENERGY_ZONES];
     uint64_t uj[ENERGY_ZONES];   /* microjoules since the first energy_read; never falls */
     uint64_t gaps[ENERGY_ZONES]; /* times that energy was lost, since then */
 };

@@ -146,6 +146,8 @@ void metrics_energy(const struct packer *packer, struct metrics_text *text)
         for (size_t i = 0; bill_zone(packer, i, &zone, &account); i++) {
             const struct metrics_family *family = &metrics_family[ids[f]];
 
+            if (!account.counts && account.metered_uj == 0)
+                continue;
             label_zone(&zone, &labels);
             if (ids[f] == METRICS_METERED)
                 metrics_text_add_micro(text, family, labels.label, 3, account.metered_uj);

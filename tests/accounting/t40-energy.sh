@@ -4,7 +4,8 @@
 
 # What berthd's accounts of all zones have of steps, and of idle and unmanaged; and what was metered: microjoules.
 accounts() {
-    ctl status --json | jq -r 'def uj: . * 1e6 | round; .node.energy
+    ctl status --json | jq -r 'def uj: (. // 0) * 1e6 | round; # null: the meter has not moved yet
+         .node.energy
         | "\(map(.steps_j | uj) | add) \(map((.idle_j | uj) + (.unmanaged_j | uj)) | add) \(map(.metered_j | uj) | add)"'
 }
 

@@ -288,11 +288,55 @@ static void test_gap(void **state)
     struct step *a = run(box, 1, "0"), *b = run(box, 2, "4");
 
     bill_box_use(box, BOX_PACKAGE_0, BOX_RANGE * 5ull / 2);
+    bill_box_use(box, BOX_PACKAGE_1, J);
     bill_box_turn(box, 3600);
     assert_true(bill_box_account(box, BOX_PACKAGE_0).gaps > 0);
     assert_int_equal(a->bill.gaps, 1); /* however many zones it was */
     assert_int_equal(b->bill.gaps, 1);
     bill_box_adds_up(box);
+}
+
+/* A meter that never moves bills nobody, and its domain is not known; the node's meter is the main
+ * one then. It is no gap: there is nothing to be missed. */
+static void test_dead_meter(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a = run(box, 1, "0");
+    uint64_t uj = 0;
+
+    for (int i = 0; i < 30; i++) {
+        bill_box_work(box, 0, 1);
+        bill_box_use(box, BOX_NODE, 9 * J);
+        bill_box_turn(box, 1);
+    }
+    assert_false(a->bill.known[ENERGY_PACKAGE]);
+    assert_true(bill_total(a, &uj) && uj == 270 * J);
+    assert_false(bill_box_account(box, BOX_PACKAGE_0).counts);
+    assert_true(bill_box_account(box, BOX_NODE).counts);
+    fixture_end(box->f, 1, 0);
+    assert_int_equal(TAILQ_FIRST(&box->f->packer.steps.ended)->bill.gaps, 0);
+}
+
+/* One that stands still later is not believed either; when it moves again, nothing is lost. */
+static void test_meter_stands_still(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a = run(box, 1, "0");
+
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 5 * J);
+    bill_box_turn(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 5 * J);
+    for (int i = 0; i < 15; i++) {
+        bill_box_work(box, 0, 1);
+        bill_box_turn(box, 1);
+    }
+    assert_false(bill_box_account(box, BOX_PACKAGE_0).counts);
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 80 * J);
+    bill_box_turn(box, 1);
+    assert_true(bill_box_account(box, BOX_PACKAGE_0).counts);
+    assert_uj(a, ENERGY_PACKAGE, 85 * J);
 }
 
 /* ---- restarts ---- */
@@ -507,6 +551,8 @@ static void test_hooks(void **state)
     struct berth_error err;
     struct step *step;
 
+    bill_box_use(box, BOX_PACKAGE_0, J);
+    bill_box_turn(box, 1);
     was_read(packer);
     step = run(box, 1, "0");
     assert_true(was_read(packer));
@@ -635,6 +681,7 @@ static void test_fitted(void **state)
 
     count(box, a, 0, 0, 0);
     count(box, b, 0, 0, 0);
+    bill_box_use(box, BOX_PACKAGE_0, 10 * J);
     bill_box_turn(box, 1);
     for (unsigned i = 0; i < 60; i++) {
         double busy[2] = {0.2 * (i % 5), 0.25 * (i % 4 + 1)}, watts = 10;
@@ -680,6 +727,8 @@ int main(void)
         CASE(test_carries_over),
         CASE(test_busy_not_known),
         cmocka_unit_test_setup_teardown(test_gap, open_packages, close_box),
+        cmocka_unit_test_setup_teardown(test_dead_meter, open_box, close_box),
+        cmocka_unit_test_setup_teardown(test_meter_stands_still, open_packages, close_box),
         CASE(test_restart),
         CASE(test_killed),
         CASE(test_another_step),

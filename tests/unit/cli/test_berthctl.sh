@@ -133,6 +133,18 @@ out_has 'no step is registered here'
 ctl 0 status --json
 out_has '"steps":\[\]'
 
+# meters: the joules are by those that count; one that stands still is named, and is not 0 J
+zones() { echo "$node" | sed 's/"steps":2/"steps":2,"energy":['"$1"']/'; echo "$last"; }
+still='{"domain":"package","package":0,"source":"rapl-perf","counts":false,"metered_j":null,"steps_j":null,"idle_j":null,"unmanaged_j":null,"gaps":0}'
+psys='{"domain":"node","package":null,"source":"hwmon","counts":true,"metered_j":90.5,"steps_j":60,"idle_j":30,"unmanaged_j":0.5,"gaps":0}'
+zones "$still,$psys" >"$dir/answer"
+ctl 0 status ''
+out_has '^energy 90.5 J by hwmon: steps 60.0 J, idle 30.0 J, unmanaged 0.5 J$'
+out_has '^energy: 1 meter of rapl-perf not counted: it stands still or cannot be read$'
+zones "$still" >"$dir/answer"
+ctl 0 status ''
+out_lacks 'energy 0'
+
 { echo "$node"; for i in $(seq 500); do step "$i.0" "$i" x; done; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
 [ "$(grep -c ' placed ' "$dir/out")" -eq 500 ] || fail '500 steps'

@@ -145,15 +145,16 @@ static void test_reading(void **state)
     (void)state;
     energy_read(energy, 1, &reading);
     assert_int_equal(reading.zones, 2);
-    assert_true(reading.known[0] && reading.known[1]);
+    assert_true(reading.still[0] && reading.still[1]);
     assert_int_equal(reading.uj[0], 0);
     meters_put(&meters, CLASS "intel-rapl:0/energy_uj", "40719284312");
     energy_read(energy, 2, &reading);
+    assert_true(reading.known[0]);
     assert_int_equal(reading.uj[0], 10);
     meters_put(&meters, CLASS "intel-rapl:0/energy_uj", "%s", "");
     energy_read(energy, 3, &reading);
-    assert_false(reading.known[0]);
-    assert_true(reading.known[1]);
+    assert_false(reading.known[0] || reading.still[0]);
+    assert_true(reading.still[1]);
     assert_int_equal(reading.uj[0], 10);
     meters_put(&meters, CLASS "intel-rapl:0/energy_uj", "40719284402");
     energy_read(energy, 4, &reading);
@@ -169,6 +170,35 @@ static void test_reading(void **state)
     meters_close(&meters);
 }
 
+/* A meter that is there and always says the same is none: it counts once it has moved, and no more
+ * when it stands still. */
+static void test_stands_still(void **state)
+{
+    struct energy_reading reading;
+    struct meters meters;
+    struct energy *energy = start(&meters, "epyc");
+
+    (void)state;
+    for (int at_s = 1; at_s <= 100; at_s++) {
+        energy_read(energy, at_s, &reading);
+        assert_true(reading.still[0] && !reading.known[0]);
+    }
+    assert_true(reading.still_s[0] == 99);
+    meters_put(&meters, CLASS "intel-rapl:0/energy_uj", "40719284312");
+    energy_read(energy, 101, &reading);
+    assert_true(reading.known[0] && !reading.still[0]);
+    energy_read(energy, 101 + ENERGY_STILL_S / 2, &reading);
+    assert_true(reading.known[0]);
+    energy_read(energy, 101 + ENERGY_STILL_S, &reading);
+    assert_true(reading.still[0] && !reading.known[0]);
+    meters_put(&meters, CLASS "intel-rapl:0/energy_uj", "40719284322");
+    energy_read(energy, 130, &reading);
+    assert_true(reading.known[0]);
+    assert_int_equal(reading.uj[0], 20);
+    energy_close(energy);
+    meters_close(&meters);
+}
+
 /* A zone that cannot be read at first begins later, at 0. */
 static void test_begins_later(void **state)
 {
@@ -179,14 +209,15 @@ static void test_begins_later(void **state)
     (void)state;
     meters_put(&meters, CLASS "intel-rapl:1/energy_uj", "%s", "");
     energy_read(energy, 1, &reading);
-    assert_false(reading.known[1]);
+    assert_false(reading.known[1] || reading.still[1]);
     assert_int_equal(reading.uj[1], 0);
     meters_put(&meters, CLASS "intel-rapl:1/energy_uj", "61550329491");
     energy_read(energy, 2, &reading);
-    assert_true(reading.known[1]);
+    assert_true(reading.still[1]);
     assert_int_equal(reading.uj[1], 0);
     meters_put(&meters, CLASS "intel-rapl:1/energy_uj", "61550329501");
     energy_read(energy, 3, &reading);
+    assert_true(reading.known[1]);
     assert_int_equal(reading.uj[1], 10);
     energy_close(energy);
     meters_close(&meters);
@@ -216,6 +247,7 @@ static void test_model(void **state)
     put_stat(&meters, 1000);
     energy_read(energy, 2, &reading);
     assert_true(reading.known[0] && reading.known[1]);
+    assert_true(energy_zone(energy, 0)->modelled);
     assert_int_equal(reading.uj[1], 0);
     put_stat(&meters, 1000 + (unsigned)tick);
     energy_read(energy, 4, &reading);
@@ -268,8 +300,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_about),        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_order),        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_begins_later), cmocka_unit_test(test_model),
-        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_stands_still), cmocka_unit_test(test_begins_later),
+        cmocka_unit_test(test_model),        cmocka_unit_test(test_cost),
     };
 
     return cmocka_run_group_tests_name("energy", tests, NULL, NULL);
