@@ -11,100 +11,9 @@
 #include <string.h>
 
 #include "tests/bench/eval.h"
+#include "tests/bench/runs.h"
 
-#define RUNS_MAX 4096
-#define COLUMNS_MAX 32
 #define PROGRAMS_MAX 64
-
-enum column { APP, RANKS, TIME, INSTR, CYCLES, READ, WRITE, L3, COLUMNS };
-
-struct run {
-    const char *app;
-    size_t ranks;
-    double time_s, instructions, cycles, read_gbps, write_gbps, l3_gbps;
-};
-
-struct runs {
-    size_t n;
-    struct run run[RUNS_MAX];
-};
-
-/* ---- reading ---- */
-
-static double figure(char *const *field, size_t count, size_t column, double scale)
-{
-    char *end;
-    double value;
-
-    if (column >= count || !*field[column])
-        return NAN;
-    value = strtod(field[column], &end);
-    return *end ? NAN : value * scale;
-}
-
-static size_t split(char *line, char *field[COLUMNS_MAX])
-{
-    size_t n = 0;
-
-    for (char *next; line && n < COLUMNS_MAX; line = next) {
-        next = strpbrk(line, ",\r");
-        if (next)
-            *next++ = 0;
-        field[n++] = line;
-    }
-    return n;
-}
-
-static void read_run(struct runs *runs, char *line, const size_t *column)
-{
-    char *field[COLUMNS_MAX];
-    size_t n = split(line, field);
-    struct run *run = &runs->run[runs->n];
-    double ranks = figure(field, n, column[RANKS], 1);
-
-    if (!(ranks >= 1) || column[APP] >= n)
-        return;
-    *run = (struct run){field[column[APP]],
-                        (size_t)ranks,
-                        figure(field, n, column[TIME], 1),
-                        figure(field, n, column[INSTR], 1),
-                        figure(field, n, column[CYCLES], 1),
-                        figure(field, n, column[READ], 1e-3),
-                        figure(field, n, column[WRITE], 1e-3),
-                        figure(field, n, column[L3], 1e-3)};
-    runs->n++;
-}
-
-static int read_runs(char *text, struct runs *runs, struct berth_error *err)
-{
-    static const char *const name[COLUMNS] = {"app",    "ranks",        "runtime_s",     "instr",
-                                              "cycles", "mem_read_mbs", "mem_write_mbs", "l3_mbs"};
-    char *field[COLUMNS_MAX], *line = strsep(&text, "\n");
-    size_t column[COLUMNS], n = split(line, field);
-
-    for (size_t i = 0; i < COLUMNS; i++) {
-        for (column[i] = 0; column[i] < n && strcmp(field[column[i]], name[i]) != 0;)
-            column[i]++;
-        if (column[i] == n)
-            return berth_error_set(err, "no column %s", name[i]);
-    }
-    while ((line = strsep(&text, "\n")) && runs->n < RUNS_MAX)
-        if (*line)
-            read_run(runs, line, column);
-    return 0;
-}
-
-/* ---- one program ---- */
-
-/* Finds a run of that many ranks: one with the memory's traffic, or the L3's. */
-static const struct run *find(const struct runs *runs, const char *app, size_t ranks, bool l3)
-{
-    for (size_t i = 0; i < runs->n; i++)
-        if (runs->run[i].ranks == ranks && strcmp(runs->run[i].app, app) == 0 &&
-            !isnan(l3 ? runs->run[i].l3_gbps : runs->run[i].read_gbps))
-            return &runs->run[i];
-    return NULL;
-}
 
 /* What one rank alone tells. The L3's traffic is what the cores take from it and what they put
  * there, alike where programs stream. */
@@ -136,12 +45,12 @@ struct errors {
 static void evaluate_app(const struct runs *runs, const char *name, const struct contend *contend,
                          size_t slot, const struct eval_domain *domain, struct errors *errors)
 {
-    const struct run *one = find(runs, name, 1, false);
+    const struct run *one = runs_find(runs, name, 1, RUNS_MEMORY);
     size_t member[CONTEND_GROUP_MAX];
     double slowdown[CONTEND_GROUP_MAX];
 
     for (size_t n = 2; n <= domain->cores && n <= CONTEND_GROUP_MAX; n++) {
-        const struct run *run = find(runs, name, n, false);
+        const struct run *run = runs_find(runs, name, n, RUNS_MEMORY);
         double truth[3];
 
         if (!run)
@@ -185,7 +94,7 @@ static size_t study(const struct runs *runs, struct contend **contend, const cha
 
     for (size_t i = 0; i < runs->n && n < PROGRAMS_MAX; i++) {
         const struct run *run = &runs->run[i];
-        struct app app = app_of(run, find(runs, run->app, 1, true));
+        struct app app = app_of(run, runs_find(runs, run->app, 1, RUNS_CACHE));
 
         if (run->ranks != 1 || isnan(run->read_gbps))
             continue;
@@ -211,7 +120,7 @@ int eval_copies(char *text, const struct eval_domain *domain,
     struct contend *contend = contend_new(0, NULL, &machine, constants);
     size_t n;
 
-    if (!contend || read_runs(text, &runs, err) < 0) {
+    if (!contend || runs_read(text, &runs, err) < 0) {
         contend_free(contend);
         return -1;
     }

@@ -18,8 +18,13 @@ dist_noinst_SCRIPTS += tests/bench/overhead
 noinst_PROGRAMS += tests/bench/contend_eval
 tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
 	tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
-	tests/bench/eval_set.c
+	tests/bench/eval_set.c tests/bench/runs.c tests/bench/runs.h
 tests_bench_contend_eval_LDADD = libctl.la $(PACKER_LIBS)
+
+# What sizing costs and saves, on measured runs.
+noinst_PROGRAMS += tests/bench/size
+tests_bench_size_SOURCES = tests/bench/size.c tests/bench/eval.h tests/bench/eval_measures.c tests/bench/runs.c tests/bench/runs.h
+tests_bench_size_LDADD = libctl.la $(PACKER_LIBS)
 
 # How far the schemes' schedules are from the optimal one.
 noinst_PROGRAMS += tests/bench/figure3
