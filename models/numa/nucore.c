@@ -84,7 +84,7 @@ static void solve_node(struct nucore_work *w, size_t i)
     const unsigned *least = w->nucore->program[0].least;
     double most = -INFINITY;
 
-    for (unsigned c = least ? least[i] : 0; c <= m->cores[i]; c++) {
+    for (unsigned c = least ? least[i] : 0; c <= nucore_most(w->nucore, 0, i); c++) {
         double demand = w->use[0]->local_demand[i][c];
         double objective = w->gain[0] * fmin(demand, m->alpha[i]) - c;
 
@@ -227,7 +227,8 @@ static void fill_result(const struct nucore_work *w, const struct flows *f, cons
 
     result->objective = 0;
     for (size_t p = 0; p < w->programs; p++) {
-        constraint_fill_usage(f, w->best.allocation, local, amount, p, &result->usage[p]);
+        constraint_fill_usage(f, w->best.allocation, local, amount, p, w->nucore->program[p].most,
+                              &result->usage[p]);
         result->objective += w->gain[p] * unit * result->usage[p].bandwidth;
         if (result->speed)
             result->speed[p] = w->wanted[p] > 0 ? result->usage[p].bandwidth / w->wanted[p] : 1;
@@ -283,17 +284,19 @@ static void work_free(struct nucore_work *w)
     free(w->best.allocation);
 }
 
-/* Returns what all cores of the machine would ask for. */
-static double bandwidth_wanted(const struct numem_machine *m, const struct numem_program *program)
+/* Returns what all cores that the program may have would ask for. */
+static double bandwidth_wanted(const struct nucore *nucore, size_t p)
 {
+    const struct numem_program *program = &nucore->program[p].use;
+    size_t n = nucore->machine->nodes;
     double sum = 0;
 
-    for (size_t i = 0; i < m->nodes; i++) {
-        sum += program->local_demand[i][m->cores[i]];
-        for (size_t j = 0; j < m->nodes; j++)
+    for (size_t i = 0; i < n; i++) {
+        sum += program->local_demand[i][nucore_most(nucore, p, i)];
+        for (size_t j = 0; j < n; j++)
             if (i != j)
-                sum += program->read_solo[j * m->nodes + i] * m->cores[i] +
-                       program->write_solo[j * m->nodes + i] * m->cores[j];
+                sum += program->read_solo[j * n + i] * nucore_most(nucore, p, i) +
+                       program->write_solo[j * n + i] * nucore_most(nucore, p, j);
     }
     return sum;
 }
@@ -321,13 +324,13 @@ static int work_init(struct nucore_work *w, const struct nucore *nucore)
     w->cores_max = w->cores_min + programs;
     for (size_t p = 0; p < programs; p++) {
         w->use[p] = &nucore->program[p].use;
-        w->wanted[p] = bandwidth_wanted(w->machine, w->use[p]);
+        w->wanted[p] = bandwidth_wanted(nucore, p);
         w->gain[p] = NUCORE_CORES_PER_GBPS;
         w->solo[p] = NAN;
         w->cores_min[p] = nucore->program[p].cores_min;
         w->cores_max[p] = nucore->program[p].cores_max;
         for (size_t i = 0; nucore->program[p].cores_max == 0 && i < w->nodes; i++)
-            w->cores_max[p] += nucore->machine->cores[i];
+            w->cores_max[p] += nucore_most(nucore, p, i);
     }
     return 0;
 }
@@ -341,12 +344,14 @@ static bool is_hopeless(struct nucore_work *w)
         all += w->machine->cores[i];
     for (size_t p = 0; p < w->programs; p++) {
         const unsigned *least = w->nucore->program[p].least;
-        double sum = 0;
+        double sum = 0, most = 0;
 
-        for (size_t i = 0; least && i < w->nodes; i++)
-            sum += least[i];
+        for (size_t i = 0; i < w->nodes; i++) {
+            sum += least ? least[i] : 0;
+            most += nucore_most(w->nucore, p, i);
+        }
         w->culprit = p;
-        if (fmax(sum, w->cores_min[p]) > fmin(all, w->cores_max[p]))
+        if (fmax(sum, w->cores_min[p]) > fmin(most, w->cores_max[p]))
             return true;
         needed += fmax(sum, w->cores_min[p]);
     }

@@ -22,6 +22,7 @@
 struct nucore_program {
     struct numem_program use;
     const unsigned *least; /* cores of each node that it has in any case; NULL: none */
+    const unsigned *most;  /* cores of each node that it may have; NULL: all */
     unsigned cores_min;    /* of all nodes together */
     unsigned cores_max;    /* 0: as many as there are */
     double weight;         /* of its speed; looked at where there are several programs */
@@ -62,8 +63,12 @@ struct nucore_result {
                      was not computed (one program; fairness 0) */
 };
 
+/* Returns how many cores of a node the program may have. */
+unsigned nucore_most(const struct nucore *nucore, size_t program, size_t node);
+
 /* Returns 0 where all makes sense; else -1 with errno EINVAL, *fault (field "programs", "weight",
- * "cores_min", "cores_max", "least", "fairness" or one of numem's), and in *program whose it is. */
+ * "cores_min", "cores_max", "least", "most", "fairness" or one of numem's), and in *program whose
+ * it is. */
 int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
 
 /* Finds the optimal allocation. The caller fills in the result's pointers, and gets the rest.

@@ -4,6 +4,13 @@
 
 #include <math.h>
 
+unsigned nucore_most(const struct nucore *nucore, size_t program, size_t node)
+{
+    const unsigned *most = nucore->program[program].most;
+
+    return most ? most[node] : nucore->machine->cores[node];
+}
+
 /* Says what is wrong with a field that is one value. */
 static int fault_value(struct numem_fault *fault, const char *field, double value, const char *why)
 {
@@ -17,12 +24,19 @@ static int fault_node(struct numem_fault *fault, const char *field, size_t i, do
     return numem_fault_set(fault, (struct numem_fault){field, {i}, 1, value, why});
 }
 
-static int check_least(const struct numem_machine *m, const struct nucore_program *program,
-                       struct numem_fault *fault)
+static int check_limits(const struct numem_machine *m, const struct nucore_program *program,
+                        struct numem_fault *fault)
 {
-    for (size_t i = 0; program->least && i < m->nodes; i++)
-        if (program->least[i] > m->cores[i])
+    for (size_t i = 0; i < m->nodes; i++) {
+        unsigned most = program->most ? program->most[i] : m->cores[i];
+
+        if (most > m->cores[i])
+            return fault_node(fault, "most", i, most, "the node has fewer cores");
+        if (program->least && program->least[i] > m->cores[i])
             return fault_node(fault, "least", i, program->least[i], "the node has fewer cores");
+        if (program->least && program->least[i] > most)
+            return fault_node(fault, "least", i, program->least[i], "it is more than most");
+    }
     return 0;
 }
 
@@ -32,10 +46,11 @@ static int check_counts(const struct numem_machine *m, const struct nucore_progr
 {
     for (size_t i = 0; i < m->nodes; i++) {
         unsigned c = program->least ? program->least[i] : 0;
+        unsigned most = program->most ? program->most[i] : m->cores[i];
 
-        while (c <= m->cores[i] && m->beta[i] * program->use.local_demand[i][c] > m->alpha[i])
+        while (c <= most && m->beta[i] * program->use.local_demand[i][c] > m->alpha[i])
             c++;
-        if (c > m->cores[i])
+        if (c > most)
             return fault_node(
                 fault, "local_demand", i, NAN,
                 "infeasible: beta x local_demand is more than alpha for any number of cores");
@@ -48,7 +63,7 @@ static int check_program(const struct numem_machine *m, const struct nucore_prog
 {
     unsigned most = program->cores_max;
 
-    if (numem_check_program(m, &program->use, fault) < 0 || check_least(m, program, fault) < 0 ||
+    if (numem_check_program(m, &program->use, fault) < 0 || check_limits(m, program, fault) < 0 ||
         check_counts(m, program, fault) < 0)
         return -1;
     if (most > 0 && program->cores_min > most)

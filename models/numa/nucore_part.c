@@ -22,7 +22,7 @@ static unsigned least_of(const struct part *part, size_t program, size_t node)
 static int points_fill(const struct part *part, size_t program, size_t node, struct points *points)
 {
     const struct numem_machine *m = part->nucore->machine;
-    unsigned most = is_in(part, node) ? m->cores[node] : 0;
+    unsigned most = is_in(part, node) ? nucore_most(part->nucore, program, node) : 0;
 
     points->count = calloc(most + 1, sizeof(*points->count));
     points->demand = calloc(most + 1, sizeof(*points->demand));

@@ -53,7 +53,7 @@ int numem_solve(const struct numem_machine *machine, const struct numem_program 
     if (local && amount)
         rc = flows_solve(flows, allocation, NULL, local, amount);
     if (rc == 0)
-        constraint_fill_usage(flows, allocation, local, amount, 0, usage);
+        constraint_fill_usage(flows, allocation, local, amount, 0, NULL, usage);
     flows_free(flows);
     free(local);
     free(amount);

@@ -11,6 +11,7 @@ struct scene {
     const unsigned *allocation; /* of each cell */
     const double *local, *amount;
     size_t program;
+    const unsigned *most;           /* cores of each node that it may have; NULL: all */
     double out[NUMEM_NODES_MAX];    /* of each memory, to other nodes */
     double demand[NUMEM_NODES_MAX]; /* of each node's cores, of their own memory */
     double asked[NUMEM_NODES_MAX];  /* of each memory, by other nodes */
@@ -25,6 +26,11 @@ static bool is_full(double load, double max)
 static unsigned cores_of(const struct scene *l, size_t program, size_t node)
 {
     return l->allocation[program * l->f->machine->nodes + node];
+}
+
+static unsigned most_of(const struct scene *l, size_t node)
+{
+    return l->most ? l->most[node] : l->f->machine->cores[node];
 }
 
 static void sum_up(struct scene *l)
@@ -73,10 +79,10 @@ static bool is_local_limit(const struct scene *l, size_t node)
     const double *demand = l->f->program[l->program]->local_demand[node];
     unsigned cores = cores_of(l, l->program, node);
 
-    for (unsigned c = cores + 1; c <= l->f->machine->cores[node]; c++)
+    for (unsigned c = cores + 1; c <= most_of(l, node); c++)
         if (demand[c] - demand[cores] > GROWS * (c - cores))
             return false;
-    return cores < l->f->machine->cores[node] && demand[cores] > 0;
+    return cores < most_of(l, node) && demand[cores] > 0;
 }
 
 /* Returns whether the flow is at what its links allow, and its cores would ask for more. */
@@ -94,7 +100,7 @@ static bool is_link_limit(const struct scene *l, size_t k)
 /* Returns what limits the node's reading from others, and others' reading from it. */
 static enum numem_constraint flow_limit(const struct scene *l, size_t node)
 {
-    bool spare = cores_of(l, l->program, node) < l->f->machine->cores[node];
+    bool spare = cores_of(l, l->program, node) < most_of(l, node);
     enum numem_constraint found = NUMEM_NONE;
 
     for (size_t k = 0; k < l->f->flows; k++) {
@@ -112,10 +118,14 @@ static enum numem_constraint flow_limit(const struct scene *l, size_t node)
 
 static void find_constraints(const struct flows *flows, const unsigned *allocation,
                              const double *local, const double *amount, size_t program,
-                             enum numem_constraint *constraint)
+                             const unsigned *most, enum numem_constraint *constraint)
 {
-    struct scene l = {
-        .f = flows, .allocation = allocation, .local = local, .amount = amount, .program = program};
+    struct scene l = {.f = flows,
+                      .allocation = allocation,
+                      .local = local,
+                      .amount = amount,
+                      .program = program,
+                      .most = most};
 
     sum_up(&l);
     for (size_t i = 0; i < flows->machine->nodes; i++) {
@@ -129,7 +139,7 @@ static void find_constraints(const struct flows *flows, const unsigned *allocati
 
 void constraint_fill_usage(const struct flows *flows, const unsigned *allocation,
                            const double *local, const double *amount, size_t program,
-                           struct numem_usage *usage)
+                           const unsigned *most, struct numem_usage *usage)
 {
     size_t n = flows->machine->nodes;
 
@@ -151,5 +161,5 @@ void constraint_fill_usage(const struct flows *flows, const unsigned *allocation
             usage->inter[flow->from * n + flow->to] = amount[k];
     }
     if (usage->constraint)
-        find_constraints(flows, allocation, local, amount, program, usage->constraint);
+        find_constraints(flows, allocation, local, amount, program, most, usage->constraint);
 }

@@ -8,11 +8,11 @@
 
 /* Fills in the program's bandwidth, GB/s, when the traffic is that (flows_solve); and where the
  * caller gave arrays for them, its local traffic and its traffic between nodes, and the constraint
- * of each node. A memory that delivers all it can is the limit of its node, and of the nodes that
- * read from it and could have more cores; then come links; then a local demand that more cores do
- * not raise. */
+ * of each node, on which it may have most[node] cores (NULL: all). A memory that delivers all it
+ * can is the limit of its node, and of the nodes that read from it and could have more cores; then
+ * come links; then a local demand that more cores do not raise. */
 void constraint_fill_usage(const struct flows *flows, const unsigned *allocation,
                            const double *local, const double *amount, size_t program,
-                           struct numem_usage *usage);
+                           const unsigned *most, struct numem_usage *usage);
 
 #endif

@@ -198,17 +198,25 @@ static const struct json_field limit_fields[] = {
     JSON_END,
 };
 
-/* Reads "cores_min", "cores_max", "least" and "weight". */
+/* Reads a list of counts that may be missing: NULL. Returns 0, or -1 and err. */
+static int read_counts(struct ctl_numa *numa, struct json_object *object, const char *key,
+                       const unsigned **counts, struct berth_error *err)
+{
+    if (!json_object_object_get(object, key))
+        return 0;
+    *counts = ctl_numa_counts(numa, object, key, numa->machine.nodes, err);
+    return *counts ? 0 : -1;
+}
+
+/* Reads "cores_min", "cores_max", "least", "most" and "weight". */
 static int read_limits(struct ctl_numa *numa, struct json_object *object,
                        struct nucore_program *program, struct berth_error *err)
 {
     program->weight = 1;
-    if (json_read(object, limit_fields, program, err) < 0)
+    if (json_read(object, limit_fields, program, err) < 0 ||
+        read_counts(numa, object, "least", &program->least, err) < 0)
         return -1;
-    if (!json_object_object_get(object, "least"))
-        return 0;
-    program->least = ctl_numa_counts(numa, object, "least", numa->machine.nodes, err);
-    return program->least ? 0 : -1;
+    return read_counts(numa, object, "most", &program->most, err);
 }
 
 static int read_program(struct ctl_numa *numa, struct json_object *object,

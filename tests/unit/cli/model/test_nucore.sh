@@ -40,6 +40,10 @@ gives "{$pair,\"cores_max\":3}]}" \
 gives "{$pair}],\"fairness\":0.5}" \
     '{"programs":[{"name":"a","allocation":[2,0],"bandwidth":2.0,"local":[2.0,0.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.5,"solo_speed":1.0},{"name":"b","allocation":[0,2],"bandwidth":2.0,"local":[0.0,2.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.5,"solo_speed":1.0}],"objective":1.5,"bound":1.5,"gap":0.0,"status":"optimal"}' nucore
 
+# no more of a node than "most": a has nothing of node 0
+gives "{$machine,\"programs\":[{\"name\":\"a\",$quiet,\"most\":[0,2]},{\"name\":\"b\",$quiet,\"cores_max\":1}]}" \
+    '{"programs":[{"name":"a","allocation":[0,2],"bandwidth":2.0,"local":[0.0,2.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":1.0,"solo_speed":null},{"name":"b","allocation":[1,0],"bandwidth":1.0,"local":[1.0,0.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.25,"solo_speed":null}],"objective":1.249997,"bound":1.249997,"gap":0.0,"status":"optimal"}' nucore
+
 wrong() { # NAME INPUT TEXT
     refuses "$2" 1 "berthctl: model $1: $3" model "$1"
 }
@@ -78,6 +82,7 @@ wrong nucore "{$unlinked,\"route\":[[[],[[0,1]]],[[],[]]]}" 'route[0][1][0]: the
 wrong nucore "{$both,\"cores_max\":0}" 'cores_max: 0: between 1 and 4294967295 expected'
 wrong nucore "{$both,\"cores_min\":3,\"cores_max\":2}" 'cores_max: 2: it is less than cores_min'
 wrong nucore "{$both,\"cores_min\":5}" 'infeasible: cores_min, cores_max, least and cores contradict each other'
+wrong nucore "{$both,\"most\":[3,2]}" 'most[0]: 3: the node has fewer cores'
 wrong nucore "{$both,\"least\":[0,3]}" 'least[1]: 3: the node has fewer cores'
 wrong nucore "{$both,\"time_limit_s\":0}" 'time_limit_s: more than 0'
 wrong nucore "{$pair}],\"fairness\":2}" 'fairness: 2: a fraction is 0 to 1'

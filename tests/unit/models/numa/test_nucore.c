@@ -89,8 +89,8 @@ static void enumerate(struct brute *b, size_t cell)
         return;
     }
     program = &b->nucore->program[cell / b->nodes];
-    for (unsigned c = program->least ? program->least[i] : 0; c <= b->nucore->machine->cores[i];
-         c++) {
+    for (unsigned c = program->least ? program->least[i] : 0;
+         c <= nucore_most(b->nucore, cell / b->nodes, i); c++) {
         b->now[cell] = c;
         enumerate(b, cell + 1);
     }
@@ -145,7 +145,7 @@ static void solve(const struct nucore *nucore, struct answer *a)
 }
 
 static void check_one(const struct numa_wish *wish, unsigned cores_min, unsigned cores_max,
-                      const unsigned *least)
+                      const unsigned *least, const unsigned *most)
 {
     struct brute brute = {.gain = {NUCORE_CORES_PER_GBPS}, .unit = 1};
     struct nucore nucore = {.programs = 1};
@@ -156,6 +156,7 @@ static void check_one(const struct numa_wish *wish, unsigned cores_min, unsigned
     numa.program.cores_min = cores_min;
     numa.program.cores_max = cores_max;
     numa.program.least = least;
+    numa.program.most = most;
     nucore.machine = &numa.machine;
     nucore.program = &numa.program;
     brute_force(&brute, &nucore);
@@ -188,23 +189,25 @@ static void test_random(void **state)
     for (uint64_t seed = 0; seed < 128; seed++) {
         struct numa_wish three = wish_of(seed, 3, 4), four = wish_of(seed + 1000, 4, 2);
 
-        check_one(&three, 0, 0, NULL);
-        check_one(&four, 0, 0, NULL);
+        check_one(&three, 0, 0, NULL, NULL);
+        check_one(&four, 0, 0, NULL, NULL);
     }
 }
 
 static void test_bounds_of_cores(void **state)
 {
-    static const unsigned least[] = {0, 2, 1};
+    static const unsigned least[] = {0, 2, 1}, most[] = {2, 3, 1};
 
     (void)state;
     for (uint64_t seed = 0; seed < 64; seed++) {
         struct numa_wish wish = wish_of(seed, 3, 3);
 
-        check_one(&wish, 0, 1 + (unsigned)(seed % 8), NULL);
-        check_one(&wish, (unsigned)(seed % 10), 0, NULL);
-        check_one(&wish, 0, (unsigned)(seed % 7), least);
-        check_one(&wish, (unsigned)(seed % 7), 7, least);
+        check_one(&wish, 0, 1 + (unsigned)(seed % 8), NULL, NULL);
+        check_one(&wish, (unsigned)(seed % 10), 0, NULL, NULL);
+        check_one(&wish, 0, (unsigned)(seed % 7), least, NULL);
+        check_one(&wish, (unsigned)(seed % 7), 7, least, NULL);
+        check_one(&wish, 0, 0, NULL, most);
+        check_one(&wish, (unsigned)(seed % 8), 0, least, most);
     }
 }
 
@@ -296,6 +299,7 @@ static void check_many(uint64_t seed, size_t programs, double fairness)
     struct brute brute = {.unit = NUCORE_SPEED_PER_CORE}, alone;
     struct nucore_program program[3];
     struct nucore nucore = {.program = program, .programs = programs, .fairness = fairness}, one;
+    const unsigned most[] = {2, 1};
     double sum = 0;
     struct numa numa[3];
     struct answer a;
@@ -307,6 +311,7 @@ static void check_many(uint64_t seed, size_t programs, double fairness)
         program[p].weight = 1 + (double)p;
         program[p].cores_min = seed % 3 == 0;
         program[p].cores_max = p == 1 ? 1 + (unsigned)seed % 4 : 0;
+        program[p].most = p == 0 && seed % 5 == 0 ? most : NULL;
     }
     nucore.machine = &numa[0].machine;
     for (size_t p = 0; p < programs; p++) {
@@ -314,8 +319,9 @@ static void check_many(uint64_t seed, size_t programs, double fairness)
         double wanted = 0;
 
         for (size_t i = 0; i < 2; i++)
-            wanted += use->local_demand[i][wish.cores] +
-                      wish.cores * (use->read_solo[2 * i + 1 - i] + use->write_solo[2 * i + 1 - i]);
+            wanted += use->local_demand[i][nucore_most(&nucore, p, i)] +
+                      nucore_most(&nucore, p, 1 - i) * use->read_solo[2 * i + 1 - i] +
+                      nucore_most(&nucore, p, i) * use->write_solo[2 * i + 1 - i];
         brute.gain[p] = program[p].weight / wanted;
         alone = (struct brute){.gain = {1}, .unit = 1 / NUCORE_CORES_PER_GBPS};
         one = nucore;
@@ -458,7 +464,7 @@ static void scene_small(struct scene *s)
 
 static void test_refused(void **state)
 {
-    static const unsigned least[] = {0, 3};
+    static const unsigned least[] = {0, 3}, most[] = {2, 1};
     struct scene s;
 
     (void)state;
@@ -477,6 +483,12 @@ static void test_refused(void **state)
     refused(&s, "cores_max");
     scene_small(&s);
     s.program.least = least;
+    refused(&s, "least");
+    s.program.least = NULL;
+    s.program.most = least;
+    refused(&s, "most");
+    s.program.least = (const unsigned[]){0, 2};
+    s.program.most = most;
     refused(&s, "least");
     scene_small(&s);
     s.program.weight = 0;
