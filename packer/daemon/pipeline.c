@@ -163,7 +163,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     classify_knowledge(packer);
     place_begin(packer, step);
     care_begin(packer, step);
-    size_step(packer, step);
+    size_node(packer, step);
     bill_begin(packer, step, false);
     folders_watch(packer, step);
     strangers_read_job(packer, id.job);
@@ -194,6 +194,8 @@ double pipeline_observe(struct packer *packer)
 
     if (rearrange_turn(packer))
         in_s = 0;
+    if (size_turn(packer))
+        make_room(packer);
     packer->steps_changed = false;
     slowdown_windows(packer);
     rates_changed = classify_windows(packer);
@@ -292,6 +294,7 @@ void pipeline_end(struct packer *packer, const struct wire_end *end)
     if (!step)
         return;
     step_over(packer, step, end);
+    size_node(packer, NULL);
     make_room(packer);
 }
 
@@ -306,6 +309,7 @@ void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_ide
     }
     identify_job_end(packer, job, said);
     settler_job_end(packer->settler, job);
+    size_node(packer, NULL);
     make_room(packer);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* size - see size.h. What NuCore is asked stands in size/model.c. */
+/* size - see size.h. What NuCore is asked stands in size/model.c, which cores in size/cores.c. */
 #include "packer/size/size.h"
 
 #include <math.h>
@@ -8,180 +8,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/array.h"
+#include "packer/size/cores.h"
 #include "packer/size/model.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/stand.h"
 
-/* ---- cores of a step ---- */
+#define NOT_ASKED ((size_t)-1)
 
-/* The NUMA node of a core; topo->nodes where it has none. */
-static size_t node_of(const struct topo *topo, size_t core)
-{
-    size_t i = 0;
+/* A step that is sized. */
+struct sizing {
+    struct step *step;
+    size_t number; /* in the model; NOT_ASKED: it is not in it */
+    /* Of each NUMA node: cores that it has, that it uses now, shall use, must use. */
+    unsigned *held, *now, *chosen, *needed;
+    struct size_bounds bounds;
+    struct cpus *before; /* [tasks] their `sized` until now */
+};
 
-    while (i < topo->nodes && !cpus_intersect(&topo->core[core].cpus, &topo->node[i].cpus))
-        i++;
-    return i;
-}
-
-/* How many cores of `within` (NULL: anywhere) the CPUs touch. */
-static size_t count_cores(const struct topo *topo, const struct cpus *cpus,
-                          const struct cpus *within)
-{
-    size_t count = 0;
-
-    for (size_t core = 0; core < topo->cores; core++)
-        count += cpus_intersect(&topo->core[core].cpus, cpus) &&
-                 (!within || cpus_intersect(&topo->core[core].cpus, within));
-    return count;
-}
-
-static void union_of(const struct step *step, bool used, struct cpus *cpus)
-{
-    cpus_zero(cpus);
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(cpus, used ? &step->body.task[i].use : &step->body.task[i].home);
-}
+/* All of them. */
+struct node {
+    struct packer *packer;
+    struct step *newcomer; /* NULL: nobody has come */
+    size_t n, room;
+    struct sizing *sizing; /* [n] */
+};
 
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
                   size_t *used)
 {
-    const struct cpus *node = &packer->topo->node[i].cpus;
+    unsigned count[CPUS_MAX];
+
+    size_cores_on_nodes(packer, step, false, count);
+    *cores = count[i];
+    size_cores_on_nodes(packer, step, true, count);
+    *used = count[i];
+}
+
+/* ---- what is said of it ---- */
+
+static void count_given(const struct packer *packer, struct step *step)
+{
     struct cpus cpus;
 
-    union_of(step, false, &cpus);
-    *cores = count_cores(packer->topo, &cpus, node);
-    union_of(step, true, &cpus);
-    *used = count_cores(packer->topo, &cpus, node);
+    size_cores_union(step, false, &cpus);
+    step->size.cores = size_cores_touched(packer->topo, &cpus);
+    size_cores_union(step, true, &cpus);
+    step->size.given = size_cores_touched(packer->topo, &cpus);
+}
+
+/* Forgets what was found out, but for what its threads were counted by. */
+static void forget(const struct packer *packer, struct step *step, const char *reason)
+{
+    step->size.modelled = false;
+    step->size.constraint = NUMEM_NONE;
+    step->size.gbps = step->size.gbps_all = NAN;
+    snprintf(step->size.reason, sizeof(step->size.reason), "%s", reason);
+    count_given(packer, step);
 }
 
 void size_all(const struct packer *packer, struct step *step, const char *reason)
 {
-    struct cpus home;
-
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized = step->body.task[i].home;
-    union_of(step, false, &home);
-    step->size = (struct step_size){.gbps = NAN, .gbps_all = NAN};
-    step->size.cores = step->size.given = count_cores(packer->topo, &home, NULL);
-    snprintf(step->size.reason, sizeof(step->size.reason), "%s", reason);
+    step->size.threads = 0;
+    forget(packer, step, reason);
 }
-
-/* ---- which cores ---- */
-
-struct sizing {
-    const struct packer *packer;
-    struct step *step;
-    unsigned *held, *chosen, *needed; /* [NUMA nodes] cores that it has, shall use, must use */
-    struct size_bounds bounds;
-    struct cpus picked;
-};
-
-/* How many cores the step has on each NUMA node, or how many of them it uses. */
-static void count_on_nodes(const struct sizing *s, bool used, unsigned *count)
-{
-    const struct topo *topo = s->packer->topo;
-    struct cpus cpus;
-
-    union_of(s->step, used, &cpus);
-    for (size_t i = 0; i < topo->nodes; i++)
-        count[i] = (unsigned)count_cores(topo, &cpus, &topo->node[i].cpus);
-}
-
-/* How many other steps use the core: those that Slurm let onto the same ones (srun --overlap). */
-static size_t others_on(const struct sizing *s, size_t core)
-{
-    const struct step *other;
-    size_t count = 0;
-
-    TAILQ_FOREACH(other, &s->packer->steps.live, link)
-    for (size_t i = 0; other != s->step && i < other->body.ntasks; i++)
-        count += cpus_intersect(&other->body.task[i].use, &s->packer->topo->core[core].cpus);
-    return count;
-}
-
-/* The core of these CPUs to use next: on the node of which most are still to be used, the one that
- * fewest others use. topo->cores when all are used. */
-static size_t next_core(const struct sizing *s, const struct cpus *home)
-{
-    const struct topo *topo = s->packer->topo;
-    size_t best = topo->cores, best_others = 0;
-    unsigned best_left = 0;
-
-    for (size_t core = 0; core < topo->cores; core++) {
-        const struct cpus *cpus = &topo->core[core].cpus;
-        size_t node = node_of(topo, core), others;
-        unsigned left = node < topo->nodes ? s->chosen[node] : 0;
-
-        if (!cpus_intersect(cpus, home) || cpus_intersect(cpus, &s->picked))
-            continue;
-        others = others_on(s, core);
-        if (best < topo->cores &&
-            (left < best_left || (left == best_left && others >= best_others)))
-            continue;
-        best = core;
-        best_left = left;
-        best_others = others;
-    }
-    return best;
-}
-
-/* Let a task use one more of its cores; false: it uses all. */
-static bool pick(struct sizing *s, const struct cpus *home)
-{
-    const struct topo *topo = s->packer->topo;
-    size_t core = next_core(s, home), node;
-
-    if (core == topo->cores)
-        return false;
-    node = node_of(topo, core);
-    if (node < topo->nodes && s->chosen[node] > 0)
-        s->chosen[node]--;
-    cpus_or(&s->picked, &topo->core[core].cpus);
-    return true;
-}
-
-/* Deal the cores to the tasks in turn, to each as many as to the others if the bounds allow it:
- * they wait for each other. Empties chosen. */
-static void deal(struct sizing *s, unsigned total)
-{
-    struct enforce_step *body = &s->step->body;
-    unsigned n = (unsigned)body->ntasks, odd = total % n;
-    bool more = true;
-
-    if (odd > 0 && total - odd + n <= s->bounds.most)
-        total += n - odd;
-    while (more && total > 0) {
-        more = false;
-        for (size_t i = 0; i < n && total > 0; i++)
-            if (pick(s, &body->task[i].home)) {
-                more = true;
-                total--;
-            }
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct enforce_task *task = &body->task[i];
-
-        cpus_and(&task->use, &s->picked);
-        task->sized = task->use;
-    }
-}
-
-/* So many threads fit on the CPUs of each task; tasks may share theirs. */
-static size_t count_threads(const struct step *step)
-{
-    size_t n = step->body.ntasks, least;
-    struct cpus use;
-
-    union_of(step, true, &use);
-    least = cpus_count(&use) / n;
-    for (size_t i = 0; i < n; i++) {
-        size_t cpus = cpus_count(&step->body.task[i].use);
-
-        least = cpus < least ? cpus : least;
-    }
-    return least > 0 ? least : 1;
-}
-
-/* ---- how many ---- */
 
 /* Append to the reason, printf-style. */
 static void say(struct step *step, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -194,85 +86,6 @@ static void say(struct step *step, const char *format, ...)
     va_start(args, format);
     vsnprintf(step->size.reason + used, sizeof(step->size.reason) - used, format, args);
     va_end(args);
-}
-
-static unsigned lesser(size_t a, size_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
-/* A core of its node for each task that has cores of one node only. */
-static void find_needed(struct sizing *s)
-{
-    const struct topo *topo = s->packer->topo;
-
-    for (size_t i = 0; i < topo->nodes; i++) {
-        for (size_t t = 0; t < s->step->body.ntasks; t++)
-            s->needed[i] += cpus_subset(&s->step->body.task[t].home, &topo->node[i].cpus);
-        s->needed[i] = lesser(s->needed[i], s->held[i]);
-    }
-}
-
-/* One core for each task, and what cores=MIN-MAX says, as far as there are so many. */
-static void find_bounds(struct sizing *s)
-{
-    const struct wire_options *o = &s->step->request.options;
-    size_t cores = s->step->size.cores;
-    unsigned tasks = lesser(s->step->body.ntasks, cores);
-
-    s->bounds.most = lesser(o->cores_max > 0 ? o->cores_max : cores, cores);
-    s->bounds.most = s->bounds.most < tasks ? tasks : s->bounds.most;
-    s->bounds.least = lesser(o->cores_min > tasks ? o->cores_min : tasks, s->bounds.most);
-    find_needed(s);
-    s->bounds.needed = s->needed;
-    s->bounds.patience_s = s->packer->size_patience_s;
-}
-
-/* Without a model: the upper limit alone, from all nodes alike. */
-static void take_most(struct sizing *s)
-{
-    size_t nodes = s->packer->topo->nodes;
-    unsigned total = 0, before;
-
-    memset(s->chosen, 0, nodes * sizeof(*s->chosen));
-    do {
-        before = total;
-        for (size_t i = 0; i < nodes && total < s->bounds.most; i++) {
-            bool more = s->chosen[i] < s->held[i];
-
-            s->chosen[i] += more;
-            total += more;
-        }
-    } while (total > before);
-}
-
-/* What the model says of the cores that were dealt, and of all. */
-static void predict(struct sizing *s, const struct size_model *model)
-{
-    struct step_size *size = &s->step->size;
-
-    count_on_nodes(s, true, s->chosen);
-    size->gbps = size_model_predict(model, s->chosen, &size->constraint);
-    size->gbps_all = size_model_predict(model, s->held, NULL);
-    size->modelled = !isnan(size->gbps);
-}
-
-/* Fill chosen by the model, if there is one, else by the bounds; says which. How many in all. */
-static unsigned choose(struct sizing *s, const struct size_model *model, struct berth_error *err)
-{
-    unsigned total = 0;
-    bool proven;
-
-    if (!model || size_model_choose(model, &s->bounds, s->chosen, &proven, err) < 0) {
-        take_most(s);
-        say(s->step, "not by bandwidth: %.160s", err->text);
-        return s->bounds.most;
-    }
-    for (size_t i = 0; i < s->packer->topo->nodes; i++)
-        total += s->chosen[i];
-    say(s->step, "NuCore: the fewest cores with the greatest bandwidth%s",
-        proven ? "" : ", of those looked at in 10 ms");
-    return total;
 }
 
 static void say_bounds(const struct sizing *s)
@@ -288,36 +101,57 @@ static void say_bounds(const struct sizing *s)
         say(s->step, ", but Slurm gave %zu", s->step->size.cores);
 }
 
-/* Fewer cores: which, and how many threads. */
-static void shrink(struct sizing *s, unsigned total)
-{
-    struct step *step = s->step;
-    struct cpus use;
+/* ---- bounds ---- */
 
-    deal(s, total);
-    union_of(step, true, &use);
-    step->size.given = count_cores(s->packer->topo, &use, NULL);
-    if (step->request.user_omp_threads)
-        say(step, "; OMP_NUM_THREADS is its user's own");
-    else if (step->size.given < step->size.cores)
-        step->size.threads = count_threads(step);
+static unsigned lesser(size_t a, size_t b)
+{
+    return (unsigned)(a < b ? a : b);
 }
 
-static void solve(struct sizing *s)
+static bool stands_on_node(const struct packer *packer, const struct cpus *home, size_t node)
 {
-    struct berth_error err = {""};
-    struct size_model *model = size_model_new(s->packer, s->step, s->held, &err);
-    unsigned total;
+    struct cpus image;
 
-    find_bounds(s);
-    total = choose(s, model, &err);
-    say_bounds(s);
-    if (total < s->step->size.cores)
-        shrink(s, total);
-    if (model)
-        predict(s, model);
-    size_model_free(model);
+    stand_image(packer, &packer->pool, home, &image);
+    return cpus_subset(&image, &packer->topo->node[node].cpus);
 }
+
+/* A core of its node for each task that has cores of one node only. */
+static void find_needed(const struct packer *packer, struct sizing *s)
+{
+    for (size_t i = 0; i < packer->topo->nodes; i++) {
+        for (size_t t = 0; t < s->step->body.ntasks; t++)
+            s->needed[i] += stands_on_node(packer, &s->step->body.task[t].home, i);
+        s->needed[i] = lesser(s->needed[i], s->held[i]);
+    }
+}
+
+/* The cores that the step has a use for: a running one has no more threads than it was told. */
+static size_t useful_cores(const struct packer *packer, const struct step *step)
+{
+    size_t threads = step->size.threads * step->body.ntasks;
+    size_t of_core = packer->topo->core[0].threads;
+
+    if (threads == 0 || of_core == 0)
+        return step->size.cores;
+    return lesser(step->size.cores, (threads + of_core - 1) / of_core);
+}
+
+/* One core for each task, and what cores=MIN-MAX says, as far as there are so many. */
+static void find_bounds(const struct packer *packer, struct sizing *s)
+{
+    const struct wire_options *o = &s->step->request.options;
+    size_t cores = useful_cores(packer, s->step);
+    unsigned tasks = lesser(s->step->body.ntasks, cores);
+
+    s->bounds.most = lesser(o->cores_max > 0 ? o->cores_max : cores, cores);
+    s->bounds.most = s->bounds.most < tasks ? tasks : s->bounds.most;
+    s->bounds.least = lesser(o->cores_min > tasks ? o->cores_min : tasks, s->bounds.most);
+    find_needed(packer, s);
+    s->bounds.needed = s->needed;
+}
+
+/* ---- whose question it is ---- */
 
 /* Why the step is not to be sized, or NULL. */
 static const char *reason_for_all(const struct step *step)
@@ -331,23 +165,294 @@ static const char *reason_for_all(const struct step *step)
     return NULL;
 }
 
-void size_step(const struct packer *packer, struct step *step)
+static void node_free(struct node *node)
 {
-    size_t nodes = packer->topo->nodes + 1;
-    struct sizing s = {.packer = packer, .step = step};
-    const char *reason = reason_for_all(step);
-
-    size_all(packer, step, reason ? reason : "");
-    if (reason)
-        return;
-    s.held = calloc(3 * nodes, sizeof(*s.held));
-    if (!s.held) {
-        size_all(packer, step, "out of memory");
-        return;
+    for (size_t s = 0; s < node->n; s++) {
+        free(node->sizing[s].held);
+        free(node->sizing[s].before);
     }
-    s.chosen = s.held + nodes;
-    s.needed = s.held + 2 * nodes;
-    count_on_nodes(&s, false, s.held);
-    solve(&s);
-    free(s.held);
+    free(node->sizing);
+}
+
+static int take_part(struct node *node, struct step *step)
+{
+    size_t nodes = node->packer->topo->nodes + 1; /* calloc(0) may be NULL */
+    struct sizing s = {.step = step, .number = NOT_ASKED};
+
+    s.held = calloc(4 * nodes, sizeof(*s.held));
+    s.before = calloc(step->body.ntasks + 1, sizeof(*s.before));
+    if (!s.held || !s.before ||
+        array_grow(&node->sizing, &node->room, node->n + 1, sizeof(s)) < 0) {
+        free(s.held);
+        free(s.before);
+        return -1;
+    }
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        s.before[i] = step->body.task[i].sized;
+    s.now = s.held + nodes;
+    s.chosen = s.held + 2 * nodes;
+    s.needed = s.held + 3 * nodes;
+    size_cores_on_nodes(node->packer, step, false, s.held);
+    size_cores_on_nodes(node->packer, step, true, s.now);
+    count_given(node->packer, step);
+    find_bounds(node->packer, &s);
+    node->sizing[node->n++] = s;
+    return 0;
+}
+
+/* The newcomer and the steps that run, as far as they are sized; or the newcomer alone. */
+static int collect(struct node *node, bool alone)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &node->packer->steps.live, link)
+    {
+        bool runs = step != node->newcomer;
+
+        if (reason_for_all(step) || (runs && (alone || !step_movable(step))))
+            continue;
+        if (take_part(node, step) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- how many ---- */
+
+/* Without a model: the upper limit alone, from all nodes alike. */
+static void take_most(const struct packer *packer, struct sizing *s)
+{
+    size_t nodes = packer->topo->nodes;
+    unsigned total = 0, before;
+
+    memset(s->chosen, 0, nodes * sizeof(*s->chosen));
+    do {
+        before = total;
+        for (size_t i = 0; i < nodes && total < s->bounds.most; i++) {
+            bool more = s->chosen[i] < s->held[i];
+
+            s->chosen[i] += more;
+            total += more;
+        }
+    } while (total > before);
+}
+
+/* So many threads fit on the CPUs of each task; tasks may share theirs. */
+static size_t count_threads(const struct step *step)
+{
+    size_t n = step->body.ntasks, least;
+    struct cpus cpus;
+
+    size_cores_union(step, true, &cpus);
+    least = cpus_count(&cpus) / n;
+    for (size_t i = 0; i < n; i++) {
+        size_t own = cpus_count(&step->body.task[i].sized);
+
+        least = own < least ? own : least;
+    }
+    return least > 0 ? least : 1;
+}
+
+/* A step that starts counts its threads by what it gets. */
+static void tell_newcomer(struct step *step)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        step->body.task[i].use = step->body.task[i].sized;
+    if (step->size.given == step->size.cores)
+        return;
+    if (step->request.user_omp_threads)
+        say(step, "; OMP_NUM_THREADS is its user's own");
+    else
+        step->size.threads = count_threads(step);
+}
+
+/* A running step that has other cores now than before is written down; where that fails it keeps
+ * what it had. Returns whether it has others. */
+static bool commit(struct node *node, struct sizing *s)
+{
+    struct enforce_step *body = &s->step->body;
+    struct berth_error err;
+    bool changed = false;
+
+    for (size_t i = 0; s->step != node->newcomer && i < body->ntasks; i++)
+        changed |= !cpus_equal(&s->before[i], &body->task[i].sized);
+    if (!changed || journal_start(node->packer, s->step, &err) == 0)
+        return changed;
+    log_error("step %u.%u: %s", s->step->request.id.job, s->step->request.id.step, err.text);
+    for (size_t i = 0; i < body->ntasks; i++)
+        body->task[i].sized = s->before[i];
+    count_given(node->packer, s->step);
+    return false;
+}
+
+/* Asks for all that the model knows; false and err: there is no answer. */
+static bool ask(struct node *node, const struct size_model *model, bool *proven,
+                struct berth_error *err)
+{
+    size_t nodes = node->packer->topo->nodes, steps = size_model_steps(model);
+    struct size_bounds *bounds = calloc(steps + 1, sizeof(*bounds));
+    unsigned *chosen = calloc(steps * nodes + 1, sizeof(*chosen));
+    int rc = -1;
+
+    for (size_t s = 0; bounds && s < node->n; s++)
+        if (node->sizing[s].number != NOT_ASKED)
+            bounds[node->sizing[s].number] = node->sizing[s].bounds;
+    if (bounds && chosen)
+        rc = size_model_choose(model, bounds, node->packer->size_patience_s, chosen, proven, err);
+    else
+        berth_no_memory(err);
+    for (size_t s = 0; rc == 0 && s < node->n; s++)
+        if (node->sizing[s].number != NOT_ASKED)
+            memcpy(node->sizing[s].chosen, &chosen[node->sizing[s].number * nodes],
+                   nodes * sizeof(*chosen));
+    free(bounds);
+    free(chosen);
+    return rc == 0;
+}
+
+/* What the model says of the cores that were dealt, and of all of them. */
+static void predict(const struct node *node, const struct size_model *model)
+{
+    size_t nodes = node->packer->topo->nodes, steps = size_model_steps(model);
+    struct size_prediction *got = calloc(steps + 1, sizeof(*got));
+    unsigned *cores = calloc(steps * nodes + 1, sizeof(*cores));
+
+    for (int all = 0; got && cores && all < 2; all++) {
+        for (size_t s = 0; s < node->n; s++)
+            if (node->sizing[s].number != NOT_ASKED)
+                size_cores_on_nodes(node->packer, node->sizing[s].step, !all,
+                                    &cores[node->sizing[s].number * nodes]);
+        size_model_predict(model, cores, got);
+        for (size_t s = 0; s < node->n; s++) {
+            struct step_size *size = &node->sizing[s].step->size;
+
+            if (node->sizing[s].number == NOT_ASKED)
+                continue;
+            *(all ? &size->gbps_all : &size->gbps) = got[node->sizing[s].number].gbps;
+            if (!all)
+                size->constraint = got[node->sizing[s].number].constraint;
+            size->modelled = !isnan(size->gbps);
+        }
+    }
+    free(got);
+    free(cores);
+}
+
+/* Adds who can be asked about. Of the newcomer err says why he is not. */
+static void add_all(struct node *node, struct size_model *model, struct berth_error *err)
+{
+    struct berth_error why;
+
+    for (size_t s = 0; s < node->n; s++) {
+        struct sizing *sizing = &node->sizing[s];
+
+        if (size_model_add(model, sizing->step, sizing->held, &why) == 0)
+            sizing->number = size_model_steps(model) - 1;
+        else if (sizing->step == node->newcomer)
+            *err = why;
+    }
+}
+
+/* By the model: all whom it knows. */
+static bool by_model(struct node *node, const struct size_model *model, bool proven)
+{
+    size_t steps = size_model_steps(model);
+    bool changed = false;
+
+    for (size_t s = 0; s < node->n; s++) {
+        struct step *step = node->sizing[s].step;
+
+        if (node->sizing[s].number == NOT_ASKED)
+            continue;
+        forget(node->packer, step, "");
+        say(step, "NuCore: the fewest cores with the greatest bandwidth%s",
+            proven ? "" : ", of those looked at in 10 ms");
+        if (steps > 1)
+            say(step, ", together with %zu other step%s", steps - 1, steps > 2 ? "s" : "");
+        say_bounds(&node->sizing[s]);
+        size_cores_deal(node->packer, step, node->sizing[s].chosen, node->sizing[s].bounds.most);
+        count_given(node->packer, step);
+    }
+    predict(node, model);
+    for (size_t s = 0; s < node->n; s++)
+        changed |= commit(node, &node->sizing[s]);
+    return changed;
+}
+
+/* By its bounds alone: the newcomer of whom the model knows nothing. */
+static void by_bounds(struct node *node, const struct berth_error *err)
+{
+    for (size_t s = 0; s < node->n; s++) {
+        struct sizing *sizing = &node->sizing[s];
+
+        if (sizing->step != node->newcomer || sizing->number != NOT_ASKED)
+            continue;
+        say(sizing->step, "not by bandwidth: %.160s", err->text);
+        say_bounds(sizing);
+        if (sizing->bounds.most == sizing->step->size.cores)
+            continue;
+        take_most(node->packer, sizing);
+        size_cores_deal(node->packer, sizing->step, sizing->chosen, sizing->bounds.most);
+        count_given(node->packer, sizing->step);
+    }
+}
+
+static void nobody_is_asked(struct node *node)
+{
+    for (size_t s = 0; s < node->n; s++)
+        node->sizing[s].number = NOT_ASKED;
+}
+
+/* Returns whether a running step has changed; *later: nobody could be asked together so soon. */
+static bool solve(struct node *node, bool alone, bool *later)
+{
+    struct berth_error err = {""};
+    struct size_model *model = NULL;
+    bool changed = false, proven = false, found = false;
+
+    if (collect(node, alone) < 0)
+        berth_no_memory(&err);
+    else if (node->n > 0)
+        model = size_model_new(node->packer, &err);
+    if (model)
+        add_all(node, model, &err);
+    if (model && size_model_steps(model) > 0)
+        found = ask(node, model, &proven, &err);
+    *later = model && size_model_steps(model) > 1 && !proven;
+    if (*later && node->newcomer && !alone)
+        goto out;
+    if (!found)
+        nobody_is_asked(node);
+    else
+        changed = by_model(node, model, proven);
+    by_bounds(node, &err);
+out:
+    size_model_free(model);
+    node_free(node);
+    return changed;
+}
+
+bool size_node(struct packer *packer, struct step *newcomer)
+{
+    const char *reason = newcomer ? reason_for_all(newcomer) : NULL;
+    struct node node = {.packer = packer, .newcomer = newcomer};
+    bool later, changed;
+
+    if (newcomer)
+        size_all(packer, newcomer, reason ? reason : "");
+    packer->size_later = false;
+    changed = solve(&node, newcomer && newcomer->state == STEP_OBSERVED, &later);
+    if (later && newcomer) {
+        packer->size_later = true;
+        node = (struct node){.packer = packer, .newcomer = newcomer};
+        solve(&node, true, &later);
+    }
+    if (newcomer)
+        tell_newcomer(newcomer);
+    return changed;
+}
+
+bool size_turn(struct packer *packer)
+{
+    return packer->size_later && size_node(packer, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* size - how many of its cores a step uses, and which: NuCore over what its program asks of memory
- * and what the machine's memory can do.
+/* size - how many of its cores a step uses, and which: NuCore over what the programs of all steps
+ * that are sized ask of memory, and what the machine's memory can do.
  *
  * A sized step still holds all cores that Slurm gave it: nobody else gets them but by the pool's
  * permutation, which puts what others use beside what it uses. */
@@ -9,11 +9,18 @@
 
 #include "packer/steps/packer.h"
 
-/* Decide how many cores the step uses: fills step->size and its tasks' `use`. Only a step that
- * asked for it (size), and that is placed or observed, gets fewer than it has: never fewer than one
- * for each task, within cores=MIN-MAX where it has so many; every task as many as the others where
- * the bounds allow. */
-void size_step(const struct packer *packer, struct step *step);
+/* Decides how many cores each step of the node uses that asked for it (size) and is placed: fills
+ * step->size and its tasks' `sized`. Never fewer cores than one for each task, within cores=MIN-MAX
+ * where it has so many; every task as many as the others where the bounds allow.
+ *
+ * The newcomer (NULL: nobody has come), which may be an observed step, gets its `use` as well. A
+ * running step's change is written into the journal, or not made; rearrange() then makes it true.
+ * Where the answer for all together takes longer than a launch may wait, the newcomer is answered
+ * alone, and size_turn() asks again. Returns whether a running step's `sized` has changed. */
+bool size_node(struct packer *packer, struct step *newcomer);
+
+/* Asks the question that a launch could not wait for. Returns as size_node. */
+bool size_turn(struct packer *packer);
 
 /* It uses all it has: berth is done with it, or it was not to be sized. `reason` is for people. */
 void size_all(const struct packer *packer, struct step *step, const char *reason);

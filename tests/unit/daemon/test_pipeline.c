@@ -381,6 +381,38 @@ static void test_sized_and_undone(void **state)
     fixture_close(f);
 }
 
+/* One core of each of two steps asks for all that the node's memory gives: the first, which used
+ * two while it was alone, gives one up when the second comes. Its thread is told of nothing, so it
+ * takes the core again when the second has ended. The journal knows both. */
+static void test_sized_together(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *a = run_sized(f, 1, "0-1"), *b;
+
+    (void)state;
+    assert_at(a, "0-1");
+    fixture_forget(f);
+    b = run_sized(f, 2, "2-3");
+    assert_at(a, "0");
+    assert_at(b, "2");
+    assert_int_equal(a->size.given, 1);
+    assert_int_equal(a->size.threads, 0); /* it has two */
+    assert_int_equal(b->size.threads, 1);
+    assert_non_null(strstr(a->size.reason, "together with 1 other step"));
+    assert_true(a->size.gbps + b->size.gbps > 9.99 && a->size.gbps + b->size.gbps < 10.01);
+    assert_string_equal(f->calls, "apply 1.0 0; apply 2.0 2; ");
+    fixture_restart(f);
+    resume(f);
+    a = fixture_step(f, 1, 0);
+    assert_at(a, "0");
+    assert_int_equal(a->size.given, 1);
+    fixture_forget(f);
+    fixture_end(f, 2, 0);
+    assert_string_equal(f->calls, "restore 2.0 2-3; apply 1.0 0-1; ");
+    assert_int_equal(a->size.given, 2);
+    fixture_close(f);
+}
+
 /* Whom DI wants elsewhere goes there by what it uses; nobody has more cores than he had, and nobody
  * stands on another's. */
 static void test_sized_among_others(void **state)
@@ -964,6 +996,7 @@ int main(void)
         test(test_failed_step_is_put_back),
         test(test_registered_twice),
         cmocka_unit_test(test_sized_and_undone),
+        cmocka_unit_test(test_sized_together),
         cmocka_unit_test(test_sized_among_others),
         cmocka_unit_test(test_sized_steps_come_and_go),
         cmocka_unit_test(test_sized_step_is_adopted),

@@ -50,33 +50,47 @@ static struct size_model *model_of(struct fixture *f, struct step *step, unsigne
 {
     unsigned held[2] = {a, b};
     struct berth_error err = {""};
-    struct size_model *model = size_model_new(&f->packer, step, held, &err);
+    struct size_model *model = size_model_new(&f->packer, &err);
 
-    if (!model)
+    if (!model || size_model_add(model, step, held, &err) < 0)
         fail_msg("%s", err.text);
+    assert_int_equal(size_model_steps(model), 1);
     return model;
 }
 
 static void assert_choice(const struct size_model *model, unsigned least, unsigned most, unsigned a,
                           unsigned b)
 {
-    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}, 60};
+    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}};
     unsigned chosen[2] = {99, 99};
     struct berth_error err = {""};
     bool proven = false;
 
-    if (size_model_choose(model, &bounds, chosen, &proven, &err) < 0)
+    if (size_model_choose(model, &bounds, 60, chosen, &proven, &err) < 0)
         fail_msg("%s", err.text);
     assert_true(proven);
     assert_int_equal(chosen[0], a);
     assert_int_equal(chosen[1], b);
 }
 
+static void assert_predicts(const struct size_model *model, unsigned a, unsigned b, double gbps,
+                            enum numem_constraint constraint)
+{
+    struct size_prediction got;
+
+    size_model_predict(model, (const unsigned[]){a, b}, &got);
+    assert_true(fabs(got.gbps - gbps) < 1e-6);
+    assert_int_equal(got.constraint, constraint);
+}
+
 static void refused(struct fixture *f, struct step *step, const char *why)
 {
     struct berth_error err = {""};
+    struct size_model *model = size_model_new(&f->packer, &err);
 
-    assert_null(size_model_new(&f->packer, step, (const unsigned[]){4, 4}, &err));
+    if (model)
+        assert_int_equal(size_model_add(model, step, (const unsigned[]){4, 4}, &err), -1);
+    size_model_free(model);
     if (!strstr(err.text, why))
         fail_msg("'%s', not '%s'", err.text, why);
 }
@@ -85,14 +99,12 @@ static void test_rates_of_the_profile(void **state)
 {
     struct fixture *f = *state;
     struct size_model *model = model_of(f, step_of(f, "x"), 4, 2);
-    enum numem_constraint constraint;
 
     assert_choice(model, 1, 6, 2, 2);
     assert_choice(model, 1, 3, 2, 1);
     assert_choice(model, 5, 6, 3, 2); /* ties go to the lower node */
-    assert_true(fabs(size_model_predict(model, (const unsigned[]){4, 2}, &constraint) - 20) < 1e-6);
-    assert_int_equal(constraint, NUMEM_LOCAL_BANDWIDTH);
-    assert_true(fabs(size_model_predict(model, (const unsigned[]){1, 0}, NULL) - 6) < 1e-6);
+    assert_predicts(model, 4, 2, 20, NUMEM_LOCAL_BANDWIDTH);
+    assert_predicts(model, 1, 0, 6, NUMEM_NONE);
     size_model_free(model);
     size_model_free(NULL);
 }
@@ -121,16 +133,13 @@ static void test_traffic_between_nodes(void **state)
     struct fixture *f = *state;
     struct step *step = step_of(f, "shared");
     struct size_model *model;
-    enum numem_constraint constraint;
 
     store(f, "shared",
           "{\"curve_gbps\":[0,0.5,1,1.5,2],\"read_solo_gbps\":[[0,2],[0,0]],"
           "\"write_solo_gbps\":[[0,0],[0,0]]}");
     model = model_of(f, step, 4, 4);
     assert_choice(model, 1, 8, 4, 4);
-    assert_true(fabs(size_model_predict(model, (const unsigned[]){0, 3}, &constraint) - 5.5) <
-                1e-6);
-    assert_int_equal(constraint, NUMEM_LINK);
+    assert_predicts(model, 0, 3, 5.5, NUMEM_LINK);
     size_model_free(model);
     store(f, "shared",
           "{\"read_solo_gbps\":[[0,2,2],[0,0,0],[0,0,0]],"
@@ -168,7 +177,8 @@ static void test_infeasible(void **state)
 {
     struct fixture *f = *state;
     struct step *step = step_of(f, "x");
-    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}, 60};
+    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}};
+    struct size_prediction got;
     struct size_model *model;
     struct berth_error err = {""};
     unsigned chosen[2];
@@ -179,9 +189,10 @@ static void test_infeasible(void **state)
         f->packer.machine->node[i].beta.value = 1;
     }
     model = model_of(f, step, 4, 4);
-    assert_int_equal(size_model_choose(model, &bounds, chosen, &proven, &err), -1);
+    assert_int_equal(size_model_choose(model, &bounds, 60, chosen, &proven, &err), -1);
     assert_string_not_equal(err.text, "");
-    assert_true(isnan(size_model_predict(model, (const unsigned[]){4, 4}, NULL)));
+    size_model_predict(model, (const unsigned[]){4, 4}, &got);
+    assert_true(isnan(got.gbps));
     size_model_free(model);
 }
 

@@ -156,7 +156,7 @@ static void test_tasks_of_one_node(void **state)
     step->request.options.size = true;
     step->profile.core_gbps = 6.4;
     strcpy(step->request.options.tag, "stream");
-    size_step(&f->packer, step);
+    size_node(&f->packer, step);
     assert_use(step, 0, "0");
     assert_use(step, 1, "2");
     assert_use(step, 2, "4");
@@ -174,7 +174,7 @@ static void test_tasks_that_share(void **state)
     step->request.options.size = true;
     step->profile.core_gbps = 6.4;
     strcpy(step->request.options.tag, "stream");
-    size_step(&f->packer, step);
+    size_node(&f->packer, step);
     for (size_t t = 0; t < 3; t++)
         assert_use(step, t, "0-2");
     assert_int_equal(step->size.given, 3);
@@ -202,7 +202,8 @@ static void test_spare_cores_go_to_who_has_them_too(void **state)
     struct wire_register again = fixture_request(1, 1, "0-3", "0-3", 1, "stream");
 
     again.options.size = true;
-    assert_use(ask(f, (struct ask){OF("stream", "0-3")}), 0, "0-1");
+    again.options.cores_min = again.options.cores_max = 2;
+    assert_use(ask(f, (struct ask){OF("stream", "0-3"), .min = 2, .max = 2}), 0, "0-1");
     assert_use(fixture_start(f, again), 0, "2-3");
 }
 

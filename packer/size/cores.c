@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cores - see cores.h */
+#include "packer/size/cores.h"
+
+/* ---- where cores stand ---- */
+
+/* The NUMA node where what Slurm put on the core stands; topo->nodes where it has none. */
+static size_t node_of(const struct packer *packer, size_t core)
+{
+    const struct topo *topo = packer->topo;
+    size_t at = pool_has(&packer->pool, core) ? packer->pool.stand[core] : core, i = 0;
+
+    while (i < topo->nodes && !cpus_intersect(&topo->core[at].cpus, &topo->node[i].cpus))
+        i++;
+    return i;
+}
+
+size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus)
+{
+    size_t count = 0;
+
+    for (size_t core = 0; core < topo->cores; core++)
+        count += cpus_intersect(&topo->core[core].cpus, cpus);
+    return count;
+}
+
+void size_cores_union(const struct step *step, bool sized, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        cpus_or(cpus, sized ? &step->body.task[i].sized : &step->body.task[i].home);
+}
+
+void size_cores_on_nodes(const struct packer *packer, const struct step *step, bool sized,
+                         unsigned *count)
+{
+    const struct topo *topo = packer->topo;
+    struct cpus cpus;
+
+    size_cores_union(step, sized, &cpus);
+    for (size_t i = 0; i < topo->nodes; i++)
+        count[i] = 0;
+    for (size_t core = 0; core < topo->cores; core++) {
+        size_t node =
+            cpus_intersect(&topo->core[core].cpus, &cpus) ? node_of(packer, core) : topo->nodes;
+
+        if (node < topo->nodes)
+            count[node]++;
+    }
+}
+
+/* ---- dealing them ---- */
+
+struct dealing {
+    const struct packer *packer;
+    const struct step *step;
+    unsigned *chosen; /* [NUMA nodes] still to be dealt */
+    struct cpus before, picked;
+};
+
+/* What speaks for a core: its node has more of them to deal, the step uses it already, and fewer
+ * others do. */
+struct claim {
+    unsigned left;
+    bool used;
+    size_t others;
+};
+
+static bool is_better(const struct claim *a, const struct claim *b)
+{
+    if (a->left != b->left)
+        return a->left > b->left;
+    return a->used != b->used ? a->used : a->others < b->others;
+}
+
+/* How many other steps use the core: those that Slurm let onto the same ones (srun --overlap). */
+static size_t others_on(const struct dealing *d, size_t core)
+{
+    const struct step *other;
+    size_t count = 0;
+
+    TAILQ_FOREACH(other, &d->packer->steps.live, link)
+    for (size_t i = 0; other != d->step && i < other->body.ntasks; i++)
+        count += cpus_intersect(&other->body.task[i].sized, &d->packer->topo->core[core].cpus);
+    return count;
+}
+
+/* The core of these CPUs to use next; topo->cores when all are used. */
+static size_t next_core(const struct dealing *d, const struct cpus *home)
+{
+    const struct topo *topo = d->packer->topo;
+    size_t best = topo->cores;
+    struct claim most = {0};
+
+    for (size_t core = 0; core < topo->cores; core++) {
+        const struct cpus *cpus = &topo->core[core].cpus;
+        struct claim claim;
+        size_t node;
+
+        if (!cpus_intersect(cpus, home) || cpus_intersect(cpus, &d->picked))
+            continue;
+        node = node_of(d->packer, core);
+        claim = (struct claim){node < topo->nodes ? d->chosen[node] : 0,
+                               cpus_intersect(cpus, &d->before), others_on(d, core)};
+        if (best < topo->cores && !is_better(&claim, &most))
+            continue;
+        best = core;
+        most = claim;
+    }
+    return best;
+}
+
+/* Let a task use one more of its cores; false: it uses all. */
+static bool pick(struct dealing *d, const struct cpus *home)
+{
+    const struct topo *topo = d->packer->topo;
+    size_t core = next_core(d, home), node;
+
+    if (core == topo->cores)
+        return false;
+    node = node_of(d->packer, core);
+    if (node < topo->nodes && d->chosen[node] > 0)
+        d->chosen[node]--;
+    cpus_or(&d->picked, &topo->core[core].cpus);
+    return true;
+}
+
+/* Deal so many cores to the tasks in turn: they wait for each other. */
+static void deal(struct dealing *d, unsigned total)
+{
+    bool more = true;
+
+    while (more && total > 0) {
+        more = false;
+        for (size_t i = 0; i < d->step->body.ntasks && total > 0; i++)
+            if (pick(d, &d->step->body.task[i].home)) {
+                more = true;
+                total--;
+            }
+    }
+}
+
+void size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen,
+                     unsigned most)
+{
+    struct dealing d = {.packer = packer, .step = step, .chosen = chosen};
+    unsigned n = (unsigned)step->body.ntasks, total = 0, odd;
+
+    for (size_t i = 0; i < packer->topo->nodes; i++)
+        total += chosen[i];
+    odd = total % n;
+    if (odd > 0 && total - odd + n <= most)
+        total += n - odd;
+    size_cores_union(step, true, &d.before);
+    deal(&d, total);
+    for (size_t i = 0; i < n; i++) {
+        step->body.task[i].sized = step->body.task[i].home;
+        cpus_and(&step->body.task[i].sized, &d.picked);
+    }
+}
