@@ -18,7 +18,8 @@ struct word {
     size_t nnames;
     bool bare; /* it may stand alone, though it takes a value */
     int (*set)(struct wire_options *options, const struct word *word, const char *value);
-    size_t detail; /* for set: a mode, or the offset of a flag */
+    size_t detail;       /* for set: a mode, or the offset of a flag */
+    const char *against; /* the word that it contradicts; NULL: none */
     const char *help;
 };
 
@@ -149,6 +150,10 @@ static const struct word words[] = {
     {"size", .value = "PCT", .bare = true, .set = set_size,
      .help = "run on the fewest of the given cores that cost at most PCT (0 to 50, else 2) percent "
              "of its speed"},
+    {"spread", FLAG(spread), .against = "pack",
+     .help = "divide the cores of each task over last-level caches, whatever is predicted"},
+    {"pack", FLAG(pack), .against = "spread",
+     .help = "keep the cores of each task on as few last-level caches as they can have"},
     {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,
      .help = "how places are compared"},
     {"cores", .value = "MIN-MAX", .set = set_cores,
@@ -277,6 +282,12 @@ static const struct word *word_find(const char *text, size_t length)
     return NULL;
 }
 
+/* Returns the bit of a word that there is. */
+static unsigned word_bit(const char *name)
+{
+    return 1u << (word_find(name, strlen(name)) - words);
+}
+
 /* Does the word agree with those before it? */
 static int check_word(struct parse *parse, const struct word *word, const char *text,
                       struct berth_error *err)
@@ -288,6 +299,10 @@ static int check_word(struct parse *parse, const struct word *word, const char *
         return wrong(err, text, "is given twice");
     if (word->set == set_mode && parse->mode) {
         snprintf(why, sizeof(why), "contradicts '%s'", parse->mode->name);
+        return wrong(err, text, why);
+    }
+    if (word->against && (parse->given & word_bit(word->against))) {
+        snprintf(why, sizeof(why), "contradicts '%s'", word->against);
         return wrong(err, text, why);
     }
     parse->given |= bit;

@@ -107,6 +107,10 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->edp = false;
     if (refuse(allow, o->size, "size", refused, size))
         o->size = false, o->size_loss_pct = none.size_loss_pct;
+    if (refuse(allow, o->spread, "spread", refused, size))
+        o->spread = false;
+    if (refuse(allow, o->pack, "pack", refused, size))
+        o->pack = false;
     if (refuse(allow, o->policy_given, "policy", refused, size))
         o->policy_given = false;
     if (refuse(allow, o->cores_max > 0, "cores", refused, size))

@@ -15,6 +15,7 @@
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
+#include "packer/place/threads.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 
@@ -375,6 +376,23 @@ static void add_edp(struct json_object *object, const struct step_edp *edp)
     json_add_text(object, "edp_source", edp->source);
 }
 
+/* Says over how many caches its tasks stand, and why. */
+static struct json_object *render_threads(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object;
+    struct threads_state state;
+
+    threads_state(packer, step, &state);
+    if (!state.reason[0] && state.asked == THREADS_MODEL)
+        return NULL;
+    object = json_object_new_object();
+    json_add_text(object, "asked", threads_word_name[state.asked]);
+    json_add_u64(object, "caches", state.caches);
+    json_add_measure(object, "shared", state.shared);
+    json_add_text(object, "reason", state.vain ? state.vain : state.reason);
+    return object;
+}
+
 static struct json_object *render_place(const struct packer *packer, const struct step *step,
                                         uid_t viewer)
 {
@@ -397,6 +415,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add_text(object, "reason", reason);
     add_knowledge(object, step);
     add_edp(object, &step->place.edp);
+    json_object_object_add(object, "spread", render_threads(packer, step));
     json_object_object_add(object, "isolate", render_isolation(packer, step));
     json_object_object_add(object, "max_slowdown", render_bound(packer, step));
     json_object_object_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));

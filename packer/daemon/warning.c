@@ -9,6 +9,7 @@
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
+#include "packer/place/threads.h"
 
 /* The text so far. */
 struct warning {
@@ -52,6 +53,16 @@ static void add_size(struct warning *warning, const struct step *step)
         add(warning, "cores", "it bounds size, which was not asked for");
 }
 
+static void add_threads(struct warning *warning, const struct packer *packer,
+                        const struct step *step)
+{
+    struct threads_state state;
+
+    threads_state(packer, step, &state);
+    if (state.vain)
+        add(warning, threads_word_name[state.asked], state.vain);
+}
+
 static void add_memory(struct warning *warning, const struct packer *packer,
                        const struct step *step)
 {
@@ -87,6 +98,7 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
         return;
     add_policy(&warning, packer, step);
     add_size(&warning, step);
+    add_threads(&warning, packer, step);
     add_memory(&warning, packer, step);
     add_priority(&warning, packer, step);
 }

@@ -45,7 +45,7 @@ void keep_equals(const struct packer *packer, const struct pool *pool, struct un
             size_t *other = units->to + units->at[v];
 
             if (!units->isolated[v] && units->packed[v] == units->packed[u] &&
-                units->unit[v].cores == count &&
+                units->apart[v] == units->apart[u] && units->unit[v].cores == count &&
                 units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
                 stands_there(packer, pool, from, other, count) &&
                 !stands_there(packer, pool, units->from + units->at[v], other, count)) {

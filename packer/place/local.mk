@@ -17,4 +17,5 @@ libpacker_la_SOURCES += \
 	packer/place/search_impl.h \
 	packer/place/search_lost.c \
 	packer/place/search_parts.c \
+	packer/place/threads.c packer/place/threads.h \
 	packer/place/units.c packer/place/units.h

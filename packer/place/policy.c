@@ -34,22 +34,68 @@ static int take_targets(struct topo_tree *tree, struct units *units, const char 
     return rc;
 }
 
+/* What the policies place, in the order of the units' cores: the units, and of those that are apart
+ * their threads. */
+struct pieces {
+    size_t n;
+    struct {
+        size_t of; /* unit */
+        struct di_unit unit;
+    } * piece; /* [n] */
+};
+
+/* Lists the pieces; free(pieces->piece). -1 with errno ENOMEM. */
+static int cut(const struct units *units, struct pieces *pieces)
+{
+    *pieces = (struct pieces){.piece = calloc(units->total + 1, sizeof(*pieces->piece))};
+    for (size_t u = 0; pieces->piece && u < units->n; u++) {
+        size_t cores = units->unit[u].cores, n = units->apart[u] ? cores : 1;
+
+        for (size_t i = 0; i < n; i++) {
+            pieces->piece[pieces->n].of = u;
+            pieces->piece[pieces->n++].unit = (struct di_unit){units->unit[u].miss_pmi, cores / n};
+        }
+    }
+    return pieces->piece ? 0 : -1;
+}
+
+static int spread(const struct di_machine *machine, const struct pieces *pieces,
+                  struct units *units)
+{
+    struct di_unit *unit = calloc(pieces->n + 1, sizeof(*unit));
+    int rc = -1;
+
+    for (size_t i = 0; unit && i < pieces->n; i++)
+        unit[i] = pieces->piece[i].unit;
+    if (unit)
+        rc = di_place(machine, pieces->n, unit, units->to);
+    free(unit);
+    return rc;
+}
+
 /* DI's prioritised mode: all units of a step that is to be isolated are one group. */
 static int isolate(const struct packer *packer, const struct di_machine *machine,
-                   struct units *units)
+                   const struct pieces *pieces, struct units *units)
 {
-    struct isolate_unit *unit = calloc(units->n, sizeof(*unit));
+    struct isolate_unit *unit = calloc(pieces->n + 1, sizeof(*unit));
+    bool *isolated = calloc(pieces->n + 1, sizeof(*isolated));
     size_t level;
     long count = -1;
 
-    for (size_t u = 0; unit && u < units->n; u++)
-        unit[u] = (struct isolate_unit){.unit = units->unit[u],
-                                        .group = (size_t)(uintptr_t)units->isolate_for[u],
-                                        .prioritised = units->isolate_for[u],
-                                        .sensitive = units->isolate_for[u]};
-    if (unit)
-        count = isolate_place_best(machine, packer->conf.devil_miss_pmi, units->n, unit, units->to,
-                                   units->isolated, &level);
+    for (size_t i = 0; unit && i < pieces->n; i++) {
+        const struct step *step = units->isolate_for[pieces->piece[i].of];
+
+        unit[i] = (struct isolate_unit){.unit = pieces->piece[i].unit,
+                                        .group = (size_t)(uintptr_t)step,
+                                        .prioritised = step,
+                                        .sensitive = step};
+    }
+    if (unit && isolated)
+        count = isolate_place_best(machine, packer->conf.devil_miss_pmi, pieces->n, unit, units->to,
+                                   isolated, &level);
+    for (size_t i = 0; count >= 0 && i < pieces->n; i++)
+        units->isolated[pieces->piece[i].of] = isolated[i];
+    free(isolated);
     free(unit);
     return count < 0 ? -1 : 0;
 }
@@ -57,12 +103,16 @@ static int isolate(const struct packer *packer, const struct di_machine *machine
 int policy_spread(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct topo_tree tree;
+    struct pieces pieces;
     int rc;
 
     if (build_tree(scene, &tree, err) < 0)
         return -1;
-    rc = units_isolate(units) ? isolate(scene->packer, &tree.machine, units)
-                              : di_place(&tree.machine, units->n, units->unit, units->to);
+    rc = cut(units, &pieces);
+    if (rc == 0)
+        rc = units_isolate(units) ? isolate(scene->packer, &tree.machine, &pieces, units)
+                                  : spread(&tree.machine, &pieces, units);
+    free(pieces.piece);
     return take_targets(&tree, units, "DI", rc, err);
 }
 
@@ -86,26 +136,37 @@ static bool *awake_in(const struct scene *scene, const struct topo_tree *tree)
     return awake;
 }
 
-int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
+static int cluster(const struct packer *packer, const struct di_machine *machine, const bool *awake,
+                   const struct pieces *pieces, struct units *units)
 {
-    struct cluster_unit *unit = calloc(units->n + 1, sizeof(*unit));
-    const struct conf *conf = &scene->packer->conf;
+    const struct conf *conf = &packer->conf;
     const struct cluster_rule rule = {conf->devil_miss_pmi,
                                       conf->dio_power_order == CONF_AS_PRINTED};
-    struct topo_tree tree;
-    bool *awake;
+    struct cluster_unit *unit = calloc(pieces->n + 1, sizeof(*unit));
     int rc = -1;
 
-    if (build_tree(scene, &tree, err) < 0) {
-        free(unit);
-        return -1;
-    }
-    awake = awake_in(scene, &tree);
-    for (size_t u = 0; unit && u < units->n; u++)
-        unit[u] = (struct cluster_unit){units->unit[u], units->packed[u]};
-    if (unit && awake)
-        rc = cluster_place(&tree.machine, &rule, awake, units->n, unit, units->to);
-    free(awake);
+    for (size_t i = 0; unit && i < pieces->n; i++)
+        unit[i] = (struct cluster_unit){pieces->piece[i].unit, units->packed[pieces->piece[i].of]};
+    if (unit)
+        rc = cluster_place(machine, &rule, awake, pieces->n, unit, units->to);
     free(unit);
+    return rc;
+}
+
+int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
+{
+    struct pieces pieces;
+    struct topo_tree tree;
+    bool *awake;
+    int rc;
+
+    if (build_tree(scene, &tree, err) < 0)
+        return -1;
+    awake = awake_in(scene, &tree);
+    rc = cut(units, &pieces);
+    if (rc == 0)
+        rc = awake ? cluster(scene->packer, &tree.machine, awake, &pieces, units) : -1;
+    free(pieces.piece);
+    free(awake);
     return take_targets(&tree, units, "DIO-POWER", rc, err);
 }

@@ -7,6 +7,7 @@
 
 #include "packer/observe/classify.h"
 #include "packer/place/isolation.h"
+#include "packer/place/threads.h"
 #include "packer/steps/stand.h"
 
 void units_free(struct units *units)
@@ -17,6 +18,7 @@ void units_free(struct units *units)
     free(units->isolate_for);
     free(units->isolated);
     free(units->packed);
+    free(units->apart);
     free(units->at);
     free(units->from);
     free(units->to);
@@ -36,6 +38,7 @@ static int units_init(struct units *units, size_t cores)
     units->isolate_for = calloc(n, sizeof(*units->isolate_for));
     units->isolated = calloc(n, sizeof(*units->isolated));
     units->packed = calloc(n, sizeof(*units->packed));
+    units->apart = calloc(n, sizeof(*units->apart));
     units->at = malloc(n * sizeof(*units->at));
     units->from = malloc(n * sizeof(*units->from));
     units->to = malloc(n * sizeof(*units->to));
@@ -43,8 +46,8 @@ static int units_init(struct units *units, size_t cores)
     units->rank = malloc(n * sizeof(*units->rank));
     units->of_target = malloc(n * sizeof(*units->of_target));
     if (!units->of_core || !units->unit || !units->first || !units->isolate_for ||
-        !units->isolated || !units->packed || !units->at || !units->from || !units->to ||
-        !units->order || !units->rank || !units->of_target) {
+        !units->isolated || !units->packed || !units->apart || !units->at || !units->from ||
+        !units->to || !units->order || !units->rank || !units->of_target) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -167,8 +170,8 @@ static int close_gaps(const struct packer *packer, struct units *units)
     return 0;
 }
 
-/* Lists the cores unit by unit. */
-static void list_cores(struct units *units)
+/* Lists the cores unit by unit, and says whether they are threads of their own. */
+static void list_cores(const struct packer *packer, struct units *units)
 {
     for (size_t core = 0; core < units->cores; core++)
         if (units->of_core[core] != UNITS_NONE)
@@ -184,6 +187,8 @@ static void list_cores(struct units *units)
         if (unit != UNITS_NONE)
             units->from[units->at[unit] + units->unit[unit].cores++] = core;
     }
+    for (size_t unit = 0; unit < units->n; unit++)
+        units->apart[unit] = threads_apart(packer, units->first[unit], units->unit[unit].cores);
 }
 
 int units_collect(const struct scene *scene, struct units *units)
@@ -205,7 +210,7 @@ int units_collect(const struct scene *scene, struct units *units)
         units_free(units);
         return -1;
     }
-    list_cores(units);
+    list_cores(packer, units);
     return 0;
 }
 

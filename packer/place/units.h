@@ -19,6 +19,7 @@ struct units {
     struct step **isolate_for; /* [n] the one of its steps that is to be isolated; NULL: none */
     bool *isolated;            /* [n] it is, where it goes */
     bool *packed;              /* [n] all its steps are for DIO-POWER to place */
+    bool *apart;               /* [n] each of its cores is a thread of its own (threads.h) */
     size_t n, cores;
     size_t total;      /* cores of all units */
     size_t *at;        /* [n] where its cores begin in from and to */

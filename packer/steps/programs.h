@@ -16,6 +16,14 @@
 #define PROGRAMS_MAX 1024
 #define PROGRAM_NONE SIZE_MAX /* the number of a program that has no key */
 
+/* How its threads get on when a task's cores are divided over caches (place/threads.h). */
+struct program_threads {
+    double shared;        /* part of its hits that are on lines of other threads */
+    double seen;          /* standings that this is the mean of; 0: it is not known */
+    unsigned regrets;     /* times that it was slower for it */
+    double whole_until_s; /* CLOCK_MONOTONIC: until then it stays whole, if regrets > 0 */
+};
+
 struct program {
     char *key;       /* "tag:NAME" or "exe:PATH#HASH" */
     uint32_t uid;    /* of the user who runs it; PROFILE_EVERYBODY: it stands for all users' */
@@ -25,6 +33,7 @@ struct program {
     double windows;  /* in which it was measured beside others, in all */
     bool asked;      /* the profile store, for its pairs */
     bool asked_root; /* and for root's pairs of its key */
+    struct program_threads threads;
 };
 
 struct programs { /* all zero: none */

@@ -54,6 +54,8 @@ static const struct json_field options_fields[] = {
     FIELD(options, isolate, OPTIONAL),
     FIELD(options, edp, OPTIONAL),
     FIELD(options, size, OPTIONAL),
+    FIELD(options, spread, OPTIONAL),
+    FIELD(options, pack, OPTIONAL),
     FIELD(options, require, OPTIONAL),
     FIELD(options, verbose, OPTIONAL),
     JSON_CHOICE_GIVEN(struct wire_options, "policy", policy, policy_given, wire_policy_name),

@@ -55,6 +55,7 @@ enum wire_mode { WIRE_MODE_OFF, WIRE_MODE_AUTO, WIRE_MODE_OBSERVE, WIRE_MODES };
 struct wire_options {
     enum wire_mode mode;
     bool isolate, edp, size; /* on top of the mode */
+    bool spread, pack;       /* a task's cores over caches, on few; not both */
     bool require, verbose;
     bool policy_given;
     enum wire_policy policy;

@@ -124,6 +124,8 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->isolate, "isolate", ""},
                 {o->edp, "edp", ""},
                 {o->size, sized, ""},
+                {o->spread, "spread", ""},
+                {o->pack, "pack", ""},
                 {o->policy_given, "policy=", wire_policy_name[o->policy]},
                 {o->mem != WIRE_MEM_AUTO, "mem=", wire_mem_name[o->mem]},
                 {o->tag[0] != '\0', "tag=", o->tag},

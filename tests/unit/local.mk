@@ -154,6 +154,7 @@ unit_programs = \
 	tests/unit/place/test_power \
 	tests/unit/place/test_search \
 	tests/unit/place/test_reason \
+	tests/unit/place/test_threads \
 	tests/unit/plugin/test_options \
 	tests/unit/plugin/test_program \
 	tests/unit/probe/test_child \

@@ -30,6 +30,7 @@ static struct wire_options all(void)
     wire_options_init(&options);
     options.mode = WIRE_MODE_AUTO;
     options.isolate = options.edp = options.size = options.require = options.verbose = true;
+    options.spread = options.pack = true; /* a plugin lets nobody ask for both */
     options.policy_given = true;
     options.cores_min = options.cores_max = 2;
     options.max_slowdown_pct = 5;
@@ -43,14 +44,17 @@ static void test_admit(void **state)
     static const struct {
         const char *allow, *refused, *left;
     } cases[] = {
-        {"off,auto,observe,isolate,edp,size,policy,cores,max-slowdown,mem,tag", "",
-         "auto,isolate,edp,size,policy=di,mem=bind,tag=t,require,verbose,cores=2-2,max-slowdown=5"},
-        {"auto, isolate, tag", "edp,size,policy,cores,max-slowdown,mem",
+        {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag", "",
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,tag=t,require,verbose,cores=2-2,"
+         "max-slowdown=5"},
+        {"auto, isolate, tag", "edp,size,spread,pack,policy,cores,max-slowdown,mem",
          "auto,isolate,tag=t,require,verbose"},
-        {"", "auto,isolate,edp,size,policy,cores,max-slowdown,mem,tag", "off,require,verbose"},
-        {"autobahn,xauto,isolated", "auto,isolate,edp,size,policy,cores,max-slowdown,mem,tag",
+        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
+         "off,require,verbose"},
+        {"autobahn,xauto,isolated",
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
          "off,require,verbose"}, /* whole words only */
-        {"xauto,auto", "isolate,edp,size,policy,cores,max-slowdown,mem,tag",
+        {"xauto,auto", "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
          "auto,require,verbose"},
     };
 

@@ -50,6 +50,25 @@ static void test_size(void **state)
     assert_told(*state, request, "cores has no effect: it bounds size, which was not asked for");
 }
 
+/* Words about a task's cores say nothing to one that has one core, or where there is one cache. */
+static void test_threads(void **state)
+{
+    struct wire_register request = request_of();
+    struct fixture *f;
+
+    request.options.spread = true;
+    assert_told(*state, request, "spread has no effect: its tasks have one core each");
+    request = fixture_request(1, 0, "0-1", "0-1", 1, "high");
+    request.options.spread = true;
+    assert_told(*state, request, "");
+    fixture_teardown(state);
+    *state = f = fixture_open(ONE_CACHE);
+    fixture_profile(f, "high", 9000);
+    request = fixture_request(1, 0, "0-1", "0-1", 1, "high");
+    request.options.pack = true;
+    assert_told(f, request, "pack has no effect: the node has one cache of the last level");
+}
+
 static void test_memory(void **state)
 {
     struct wire_register request = request_of();
@@ -102,7 +121,7 @@ static void test_observed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_nothing_asked), test(test_size),     test(test_memory),
+        test(test_nothing_asked), test(test_size),     test(test_threads),  test(test_memory),
         test(test_one_cache),     test(test_priority), test(test_observed),
     };
 

@@ -31,6 +31,8 @@ static void test_right(void **state)
         {"size=0,cores=2-4", "auto,size=0,cores=2-4"},
         {"size=50", "auto,size=50"},
         {"observe,size", "observe,size"},
+        {"spread", "auto,spread"},
+        {"pack,size", "auto,size,pack"},
         {"policy=di", "auto,policy=di"},
         {"policy=contend,observe", "observe,policy=contend"},
         {"cores=2-8", "auto,cores=2-8"},
@@ -80,6 +82,10 @@ static void test_wrong(void **state)
         {"size=-1", "'size=-1'", "0 to 50"},
         {"size=exact", "'size=exact'", "0 to 50"},
         {"size=2%%", "'size=2%%'", "0 to 50"},
+        {"spread,pack", "'pack'", "contradicts 'spread'"},
+        {"pack,size,spread", "'spread'", "contradicts 'pack'"},
+        {"off,pack", "'pack'", "contradicts 'off'"},
+        {"spread=2", "'spread=2'", "takes no value"},
         {"policy=di,policy=pain", "'policy=pain'", "twice"},
         {"off,verbose", "'verbose'", "contradicts 'off'"},
         {"verbose,off", "'off'", "stands alone"},
@@ -142,9 +148,9 @@ static void test_very_long(void **state)
 }
 
 static const char *const all_words[] = {
-    "off",        "auto",      "observe", "isolate",       "edp",
-    "size[=PCT]", "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
-    "tag=",       "require",   "verbose", "help"};
+    "off",    "auto",    "observe",   "isolate", "edp",           "size[=PCT]",
+    "spread", "pack",    "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
+    "tag=",   "require", "verbose",   "help"};
 
 static void test_help(void **state)
 {

@@ -59,6 +59,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .isolate = true,
                                         .edp = true,
                                         .size = true,
+                                        .spread = true,
                                         .require = true,
                                         .verbose = true,
                                         .policy_given = true,
@@ -78,6 +79,8 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->isolate, b->isolate);
     assert_int_equal(a->edp, b->edp);
     assert_int_equal(a->size, b->size);
+    assert_int_equal(a->spread, b->spread);
+    assert_int_equal(a->pack, b->pack);
     assert_int_equal(a->require, b->require);
     assert_int_equal(a->verbose, b->verbose);
     assert_int_equal(a->policy_given, b->policy_given);

@@ -92,6 +92,7 @@ static void test_options(void **state)
     assert_string_equal(text, "off");
     options.mode = WIRE_MODE_AUTO;
     options.isolate = options.edp = options.size = options.require = options.verbose = true;
+    options.pack = true;
     options.policy_given = true;
     options.policy = WIRE_POLICY_DIO_POWER;
     options.mem = WIRE_MEM_LOCAL;
@@ -100,7 +101,7 @@ static void test_options(void **state)
     options.cores_max = 4;
     options.max_slowdown_pct = 7.5;
     wire_options_format(&options, text, sizeof(text));
-    assert_string_equal(text, "auto,isolate,edp,size,policy=dio-power,mem=local,tag=x,require,"
+    assert_string_equal(text, "auto,isolate,edp,size,pack,policy=dio-power,mem=local,tag=x,require,"
                               "verbose,cores=2-4,max-slowdown=7.5");
     options = (struct wire_options){
         .mode = WIRE_MODE_AUTO, .size = true, .size_loss_pct = 0.5, .max_slowdown_pct = -1};

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* threads - see threads.h */
+#include "packer/place/threads.h"
+
+#include <math.h>
+
+#include "packer/base/clock.h"
+#include "packer/observe/classify.h"
+
+#define NEAR 0.05       /* of far: standings that are no more apart tell nothing of each other */
+#define SEEN_MOST 8     /* standings that count: older ones fade */
+#define DOUBLINGS_MAX 8 /* of the time for which a task stays whole */
+
+const char *const threads_word_name[] = {NULL, "spread", "pack"};
+
+enum threads_word threads_word(const struct step *step)
+{
+    const struct wire_options *options = &step->request.options;
+
+    return options->spread ? THREADS_SPREAD : options->pack ? THREADS_PACK : THREADS_MODEL;
+}
+
+static const struct program_threads *known_of(const struct packer *packer, const struct step *step)
+{
+    if (step->program == PROGRAM_NONE || step->ended_at)
+        return NULL;
+    return &packer->programs.program[step->program].threads;
+}
+
+/* Returns the part of the program's hits that are on lines of other threads; NAN not known. */
+static double shared_of(const struct packer *packer, const struct step *step)
+{
+    const struct program_threads *known = known_of(packer, step);
+
+    return known && known->seen > 0 ? known->shared : NAN;
+}
+
+double threads_far(size_t cores, size_t here)
+{
+    return cores > here ? (double)(cores - here) / (double)(cores - 1) : 0;
+}
+
+double threads_lost(const struct packer *packer, const struct step *step, double far,
+                    double far_now)
+{
+    double shared = shared_of(packer, step);
+
+    return isnan(shared) ? fmax(0, far - far_now) : shared * far;
+}
+
+/* ---- who is divided ---- */
+
+static bool is_stopped(const struct packer *packer, const struct step *step)
+{
+    const struct program_threads *known = known_of(packer, step);
+
+    return known && known->regrets > 0 && clock_s() < known->whole_until_s;
+}
+
+static bool is_sized(const struct step *step)
+{
+    return step->size.given < step->size.cores;
+}
+
+bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores)
+{
+    enum threads_word word = threads_word(step);
+
+    if (cores < 2 || word == THREADS_PACK || is_sized(step))
+        return false;
+    return word == THREADS_SPREAD ||
+           (step->profile.known && classify_rate(packer, step) >= packer->conf.devil_miss_pmi &&
+            !is_stopped(packer, step));
+}
+
+/* Would half of the cores on each of two caches miss less there than all on one? */
+static bool relieves(const struct packer *packer, const struct step *step, size_t cores)
+{
+    double shared = shared_of(packer, step), misses = classify_rate(packer, step);
+    double hits = fmax(0, step->profile.accesses - misses);
+
+    if (isnan(shared) || isnan(step->profile.accesses))
+        return true;
+    return shared * threads_far(cores, cores - cores / 2) * hits < misses;
+}
+
+bool threads_apart(const struct packer *packer, const struct step *step, size_t cores)
+{
+    if (!threads_divisible(packer, step, cores))
+        return false;
+    return threads_word(step) == THREADS_SPREAD ||
+           (!step->request.options.isolate && relieves(packer, step, cores));
+}
+
+/* ---- where tasks stand ---- */
+
+/* Counts a task's cores, and those on each cache (on[topo->llcs]). */
+static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size_t *on)
+{
+    size_t cores = 0;
+    long before = -1;
+
+    for (size_t i = 0; i < topo->llcs; i++)
+        on[i] = 0;
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0 || core == before)
+            continue;
+        before = core;
+        on[topo->core[core].llc]++;
+        cores++;
+    }
+    return cores;
+}
+
+static size_t caches_of(const struct topo *topo, const size_t *on)
+{
+    size_t caches = 0;
+
+    for (size_t i = 0; i < topo->llcs; i++)
+        caches += on[i] > 0;
+    return caches;
+}
+
+static void stand_of(const struct scene *scene, const struct step *step, size_t task,
+                     struct cpus *cpus)
+{
+    *cpus = step->body.task[task].use;
+    if (stand_movable(scene, step))
+        stand_image(scene->packer, scene->pool, &step->body.task[task].use, cpus);
+}
+
+double threads_apart_now(const struct scene *scene, const struct step *step)
+{
+    const struct topo *topo = scene->packer->topo;
+    size_t on[CPUS_MAX], all = 0;
+    double sum = 0;
+
+    for (size_t t = 0; t < step->body.ntasks; t++) {
+        struct cpus cpus;
+        size_t cores;
+
+        stand_of(scene, step, t, &cpus);
+        cores = count_cores(topo, &cpus, on);
+        for (size_t i = 0; i < topo->llcs; i++)
+            sum += on[i] ? (double)on[i] * threads_far(cores, on[i]) : 0;
+        all += cores;
+    }
+    return all ? sum / (double)all : 0;
+}
+
+/* Returns the pool's cores on each cache (room[topo->llcs]), and the greatest. */
+static size_t count_room(const struct scene *scene, size_t *room)
+{
+    const struct topo *topo = scene->packer->topo;
+    size_t most = 0;
+
+    for (size_t i = 0; i < topo->llcs; i++)
+        room[i] = 0;
+    for (size_t core = 0; core < scene->pool->cores; core++)
+        if (pool_has(scene->pool, core) && ++room[topo->core[core].llc] > most)
+            most = room[topo->core[core].llc];
+    return most;
+}
+
+/* Returns the caches on which so many cores can stand at most (spread) or at least (pack). */
+static size_t caches_wanted(const struct topo *topo, const size_t *room, size_t most, size_t cores,
+                            bool spread)
+{
+    size_t caches = caches_of(topo, room);
+
+    if (spread)
+        return cores < caches ? cores : caches;
+    return most ? (cores + most - 1) / most : 1;
+}
+
+size_t threads_missing(const struct scene *scene)
+{
+    const struct topo *topo = scene->packer->topo;
+    size_t room[CPUS_MAX], on[CPUS_MAX], most = SIZE_MAX, missing = 0;
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    {
+        enum threads_word word = threads_word(step);
+
+        if (word == THREADS_MODEL || !stand_decides(scene, step) || is_sized(step))
+            continue;
+        if (most == SIZE_MAX)
+            most = count_room(scene, room);
+        for (size_t t = 0; t < step->body.ntasks; t++) {
+            struct cpus cpus;
+            size_t cores, caches, wanted;
+
+            stand_of(scene, step, t, &cpus);
+            cores = count_cores(topo, &cpus, on);
+            caches = caches_of(topo, on);
+            wanted = caches_wanted(topo, room, most, cores, word == THREADS_SPREAD);
+            if (cores > 1)
+                missing += caches > wanted ? caches - wanted : wanted - caches;
+        }
+    }
+    return missing;
+}
+
+/* ---- for people ---- */
+
+static const char *why_of(const struct packer *packer, const struct step *step, size_t cores)
+{
+    const struct program_threads *known = known_of(packer, step);
+
+    if (threads_word(step) != THREADS_MODEL)
+        return "its user insists on it";
+    if (is_sized(step))
+        return "its size says on which memory nodes";
+    if (is_stopped(packer, step))
+        return "kept as it was: spread, it was slower";
+    if (!threads_divisible(packer, step, cores))
+        return "not bound by memory: kept whole";
+    if (step->place.policy == WIRE_POLICY_CONTEND)
+        return known && known->seen > 0
+                   ? "as contend predicts, with what its threads were seen to share"
+                   : "as contend predicts, if all it hits is shared by its threads";
+    return threads_apart(packer, step, cores)
+               ? "bound by memory: each of its threads counts as one"
+               : "kept whole: its threads were seen to share what they hit";
+}
+
+static const char *vain_of(const struct packer *packer, const struct step *step, size_t cores)
+{
+    if (packer->topo->llcs == 1)
+        return "the node has one cache of the last level";
+    if (cores < 2)
+        return "its tasks have one core each";
+    return is_sized(step) ? "its size says on which memory nodes it stands" : NULL;
+}
+
+void threads_state(const struct packer *packer, const struct step *step,
+                   struct threads_state *state)
+{
+    size_t on[CPUS_MAX], most = 0;
+
+    *state = (struct threads_state){
+        .asked = threads_word(step), .shared = shared_of(packer, step), .reason = ""};
+    for (size_t t = 0; t < step->body.ntasks; t++) {
+        size_t cores = count_cores(packer->topo, &step->body.task[t].cpus, on);
+        size_t caches = caches_of(packer->topo, on);
+
+        most = cores > most ? cores : most;
+        state->caches = caches > state->caches ? caches : state->caches;
+    }
+    if (state->asked != THREADS_MODEL)
+        state->vain = vain_of(packer, step, most);
+    if (packer->topo->llcs > 1 && most > 1)
+        state->reason = why_of(packer, step, most);
+}
+
+/* ---- learnt ---- */
+
+void threads_learn(struct packer *packer, const struct step *step, double near, double far,
+                   double near_misses, double far_misses, double near_hits)
+{
+    struct program_threads *known;
+    double shared;
+
+    if (step->program == PROGRAM_NONE || !(far - near > NEAR) || !(near_hits > 0) ||
+        !isfinite(far_misses - near_misses))
+        return;
+    known = &packer->programs.program[step->program].threads;
+    shared = fmin(fmax((far_misses - near_misses) / ((far - near) * near_hits), 0), 1);
+    known->seen = fmin(known->seen + 1, SEEN_MOST);
+    known->shared += (shared - known->shared) / known->seen;
+}
+
+void threads_regret(struct packer *packer, const struct step *step)
+{
+    struct program_threads *known;
+
+    if (step->program == PROGRAM_NONE)
+        return;
+    known = &packer->programs.program[step->program].threads;
+    if (known->regrets < DOUBLINGS_MAX)
+        known->regrets++;
+    known->whole_until_s =
+        clock_s() + ldexp((double)packer->conf.regret_ms / 1000, (int)known->regrets - 1);
+}

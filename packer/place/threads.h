@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* threads - a task with several cores: does it stand on one cache, or are its threads spread?
+ *
+ * Spread, each thread has more of the caches' space and of the ways to memory. What the threads
+ * share is lost to those that stand elsewhere: a hit on a line that another thread has brought is
+ * none where that thread is on another cache. Of a task's hits `shared` are of that kind. A core
+ * whose task has the part `far` of its other cores on other caches loses shared * far of its hits;
+ * they wait for memory then, and ask it for their lines (contend.h).
+ *
+ * shared is known of a program that was counted both ways: its misses rise by shared * far * hits.
+ * Where it is not, all hits are taken for shared, and lost as far as the task stands more apart
+ * than now: nobody is spread on hope, nobody drawn together on it either. A stream has nearly no
+ * hits, and loses nothing in any case.
+ *
+ * The schemes of the papers know threads only. To DI, DIO-POWER and the scores each thread of a
+ * memory-bound task is one; a task that is not stays whole, and so does one whose threads are known
+ * to miss more when they are spread than caches are relieved by it. */
+#ifndef BERTH_PLACE_THREADS_H
+#define BERTH_PLACE_THREADS_H
+
+#include "packer/steps/stand.h"
+
+/* What a user insists on. */
+enum threads_word { THREADS_MODEL, THREADS_SPREAD, THREADS_PACK };
+enum threads_word threads_word(const struct step *step);
+
+/* Returns the part of a task's other cores that are not on the cache on which `here` of its cores
+ * are: 0 for a task of one core. */
+double threads_far(size_t cores, size_t here);
+
+/* Returns the part of its hits that a core of the step loses where its task is `far` apart, and
+ * far_now as the step stands. */
+double threads_lost(const struct packer *packer, const struct step *step, double far,
+                    double far_now);
+
+/* Tells whether a task of the step, of so many cores, may be divided over caches: it is not where
+ * the user or NuCore (size) has said so, or where this was slower of late. */
+bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores);
+
+/* Tells whether the task's cores are threads of their own for policies that place by rule or by
+ * score. */
+bool threads_apart(const struct packer *packer, const struct step *step, size_t cores);
+
+/* Returns by how many caches the tasks of steps whose users insist on spread or pack are off what
+ * the pool could give them, if it stood like that. */
+size_t threads_missing(const struct scene *scene);
+
+/* What came of it, for people. */
+struct threads_state {
+    enum threads_word asked;
+    size_t caches;      /* of the task that stands on most */
+    double shared;      /* part of the hits; NAN not known */
+    const char *reason; /* "" one core a task, or one cache */
+    const char *vain;   /* why the word has no effect; NULL: it has, or none was given */
+};
+void threads_state(const struct packer *packer, const struct step *step,
+                   struct threads_state *state);
+extern const char *const threads_word_name[]; /* NULL, "spread", "pack" */
+
+/* ---- learnt ---- */
+
+/* Takes in that the step's program misses so much per million instructions where its tasks are far
+ * apart, on average, and so much where they are near; hits there are accesses less misses. */
+void threads_learn(struct packer *packer, const struct step *step, double near, double far,
+                   double near_misses, double far_misses, double near_hits);
+
+/* Its threads were spread, and it was slower: they stay whole for a while, for longer each time. */
+void threads_regret(struct packer *packer, const struct step *step);
+
+/* Returns how far apart the step's tasks stand under the scene's permutation, on average over its
+ * cores. */
+double threads_apart_now(const struct scene *scene, const struct step *step);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_threads - a task with several cores: divided over caches, or on one. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/place/place.h"
+#include "packer/place/threads.h"
+#include "packer/steps/stand.h"
+
+#define TWO_FOURS "package:2 l3:1 core:4 pu:1"
+#define ONE(home) ((const char *const[]){home, NULL})
+
+static int open_it(void **state)
+{
+    *state = fixture_open(TWO_FOURS);
+    return 0;
+}
+
+static void decide(struct fixture *f)
+{
+    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct berth_error err = {""};
+
+    stand_sync(&scene);
+    if (place_decide(&scene, NULL, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* A task with all cores of a cache, and a job on each core of the other. */
+static struct step *put_one_and_four(struct fixture *f, double miss_pmi)
+{
+    struct step *step = fixture_put(f, 1, 0, "0-3", miss_pmi, ONE("0-3"));
+    static const char *const home[] = {"4", "5", "6", "7"};
+
+    for (uint32_t i = 0; i < 4; i++)
+        fixture_put(f, 2 + i, 0, home[i], 100, ONE(home[i]));
+    return step;
+}
+
+/* Cores of the step's task that stand on the first cache. */
+static size_t on_first(const struct fixture *f, const struct step *step)
+{
+    struct cpus image, first = cpus_of("0-3");
+
+    stand_image(&f->packer, &f->packer.pool, &step->body.task[0].use, &image);
+    cpus_and(&image, &first);
+    return cpus_count(&image);
+}
+
+/* The misses of the busiest cache. */
+static double busiest(const struct fixture *f)
+{
+    double on[2] = {0};
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        size_t cores = cpus_count(&step->body.task[0].use), here = on_first(f, step);
+
+        on[0] += step->profile.miss_pmi * (double)here;
+        on[1] += step->profile.miss_pmi * (double)(cores - here);
+    }
+    return fmax(on[0], on[1]);
+}
+
+/* ---- by rule: the paper's unit is a thread ---- */
+
+static void test_devil_is_spread(void **state)
+{
+    struct fixture *f = *state;
+
+    put_one_and_four(f, 30000);
+    decide(f);
+    assert_true(busiest(f) == 60200);
+}
+
+static void test_turtle_stays_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 1500);
+
+    decide(f);
+    assert_int_equal(on_first(f, step) % 4, 0);
+}
+
+static void test_words(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 30000);
+
+    step->request.options.pack = true;
+    decide(f);
+    assert_int_equal(on_first(f, step) % 4, 0);
+    step->request.options.pack = false;
+    step->request.options.spread = true;
+    step->profile.miss_pmi = 100;
+    decide(f);
+    assert_int_equal(on_first(f, step), 2);
+}
+
+/* NuCore has said how many of its cores stand on each memory node. */
+static void test_sized_is_not_divided(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 30000);
+
+    step->size.cores = 4;
+    step->size.given = 2;
+    assert_false(threads_divisible(&f->packer, step, 2));
+    step->size.given = 4;
+    assert_true(threads_divisible(&f->packer, step, 4));
+    assert_false(threads_divisible(&f->packer, step, 1));
+}
+
+/* ---- what is lost ---- */
+
+static void test_far(void **state)
+{
+    (void)state;
+    assert_true(threads_far(1, 1) == 0);
+    assert_true(threads_far(4, 4) == 0);
+    assert_true(threads_far(4, 1) == 1);
+    assert_true(fabs(threads_far(4, 2) - 2. / 3) < 1e-12);
+}
+
+static struct step *put_program(struct fixture *f)
+{
+    struct step *step = put_one_and_four(f, 30000);
+
+    step->program = programs_number(&f->packer.programs, 1000, "tag:omp");
+    return step;
+}
+
+/* As long as nothing is known, all hits are lost by which the task is more apart than now. */
+static void test_lost_unknown(void **state)
+{
+    struct step *step = put_program(*state);
+    const struct packer *packer = &((struct fixture *)*state)->packer;
+
+    assert_true(threads_lost(packer, step, 0.5, 0) == 0.5);
+    assert_true(threads_lost(packer, step, 0.5, 0.5) == 0);
+    assert_true(threads_lost(packer, step, 0, 0.5) == 0);
+}
+
+/* Of 10000 hits 2000 were lost where the task was two thirds apart: 0.3 of them are shared. */
+static void test_learnt(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_program(f);
+
+    threads_learn(&f->packer, step, 0, 2. / 3, 30000, 32000, 10000);
+    assert_true(fabs(threads_lost(&f->packer, step, 1, 1) - 0.3) < 1e-12);
+    threads_learn(&f->packer, step, 0, 1, 30000, 31000, 10000);
+    assert_true(fabs(threads_lost(&f->packer, step, 1, 0) - 0.2) < 1e-12);
+    threads_learn(&f->packer, step, 0, 0.01, 30000, 40000, 10000); /* no more apart */
+    threads_learn(&f->packer, step, 0, 1, 30000, NAN, 10000);
+    threads_learn(&f->packer, step, 0, 1, 30000, 40000, 0);
+    assert_true(fabs(threads_lost(&f->packer, step, 1, 0) - 0.2) < 1e-12);
+}
+
+/* Threads that share what they hit miss more on two caches than they do on one. */
+static void test_sharing_stays_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_program(f);
+
+    step->profile.accesses = 130000;
+    threads_learn(&f->packer, step, 0, 1, 30000, 120000, 100000);
+    decide(f);
+    assert_int_equal(on_first(f, step) % 4, 0);
+    threads_learn(&f->packer, step, 0, 1, 30000, 30000, 100000);
+    threads_learn(&f->packer, step, 0, 1, 30000, 30000, 100000);
+    decide(f);
+    assert_int_equal(on_first(f, step), 2);
+}
+
+/* It was slower: not again for a while, but where its user insists. */
+static void test_regret(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_program(f);
+
+    f->packer.conf.regret_ms = 600000;
+    threads_regret(&f->packer, step);
+    decide(f);
+    assert_int_equal(on_first(f, step) % 4, 0);
+    step->request.options.spread = true;
+    decide(f);
+    assert_int_equal(on_first(f, step), 2);
+}
+
+static void test_missing(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 30000);
+    struct scene scene = {&f->packer, &f->packer.pool, false};
+
+    stand_sync(&scene);
+    assert_int_equal(threads_missing(&scene), 0);
+    step->request.options.spread = true;
+    assert_int_equal(threads_missing(&scene), 1);
+    decide(f);
+    assert_int_equal(threads_missing(&scene), 0);
+    step->request.options.spread = false;
+    step->request.options.pack = true;
+    assert_int_equal(threads_missing(&scene), 1);
+}
+
+static void test_state(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 30000);
+    struct threads_state said;
+
+    step->body.task[0].cpus = cpus_of("0-1,4-5");
+    threads_state(&f->packer, step, &said);
+    assert_int_equal(said.asked, THREADS_MODEL);
+    assert_int_equal(said.caches, 2);
+    assert_true(isnan(said.shared));
+    assert_string_equal(said.reason, "bound by memory: each of its threads counts as one");
+    assert_null(said.vain);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_devil_is_spread), test(test_turtle_stays_whole),
+        test(test_words),           test(test_sized_is_not_divided),
+        cmocka_unit_test(test_far), test(test_lost_unknown),
+        test(test_learnt),          test(test_sharing_stays_whole),
+        test(test_regret),          test(test_missing),
+        test(test_state),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
