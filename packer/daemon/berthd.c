@@ -24,6 +24,7 @@
 #include "packer/daemon/privileges.h"
 #include "packer/daemon/requests.h"
 #include "packer/serve/server.h"
+#include "packer/system/urgency.h"
 #include "packer/identity/asker.h"
 #include "packer/metrics/http.h"
 #include "packer/metrics/textfile.h"
@@ -293,11 +294,15 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
 
 static void run(struct daemon *daemon)
 {
+    struct berth_error err;
+
     log_info("berthd " PACKAGE_VERSION ": %zu cores, %zu last-level caches, %zu packages (%s), %s",
              daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
              daemon->packer.topo->name, daemon->packer.enforce.way->name);
     daemon->notify = notify_open(daemon->base);
     daemon->packer.watchdog_s = notify_watchdog_s(daemon->notify);
+    if (urgency_raise(&err) < 0)
+        log_warn("%s", err.text);
     event_base_dispatch(daemon->base);
     notify_close(daemon->notify);
     pipeline_undo(&daemon->packer);

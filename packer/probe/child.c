@@ -23,6 +23,7 @@
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/base/cpus.h"
+#include "packer/system/urgency.h"
 
 #define STREAMS 8
 #define REST_NS                                                                                    \
@@ -64,6 +65,7 @@ static int settle(const struct probe_child_task *task)
     struct cpus cpus;
     sigset_t all;
 
+    urgency_yield();
     signal(SIGALRM, SIG_DFL);
     sigemptyset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);

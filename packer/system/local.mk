@@ -10,4 +10,5 @@ libpacker_la_SOURCES += \
 	packer/system/run_program.c packer/system/run_program.h \
 	packer/system/step_cgroup.c packer/system/step_cgroup.h \
 	packer/system/taskstats.c packer/system/taskstats.h \
-	packer/system/unix_socket.c packer/system/unix_socket.h
+	packer/system/unix_socket.c packer/system/unix_socket.h \
+	packer/system/urgency.c packer/system/urgency.h

@@ -207,6 +207,7 @@ unit_programs = \
 	tests/unit/system/test_step_cgroup \
 	tests/unit/system/test_taskstats \
 	tests/unit/system/test_unix_socket \
+	tests/unit/system/test_urgency \
 	tests/unit/trace/test_cachesim \
 	tests/unit/trace/test_reuse \
 	tests/unit/wire/test_wire \
