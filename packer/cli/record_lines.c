@@ -13,9 +13,10 @@
 
 struct recorded {
     char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
-    double at_s;           /* of its last sample */
-    double base[COUNTERS]; /* counted by berthds before this one */
-    double last[COUNTERS]; /* and by this one */
+    double at_s;                     /* of its last sample */
+    double base[COUNTERS];           /* counted by berthds before this one */
+    double last[COUNTERS];           /* and by this one */
+    struct by_node by_base, by_last; /* likewise by node */
 };
 
 struct record_lines {
@@ -44,13 +45,24 @@ void record_lines_free(struct record_lines *recording)
     free(recording);
 }
 
+static void restart(size_t n, double *base, double *last)
+{
+    for (size_t i = 0; i < n; i++) {
+        base[i] += last[i];
+        last[i] = 0;
+    }
+}
+
 void record_lines_restarted(struct record_lines *recording)
 {
-    for (size_t i = 0; i < recording->steps; i++)
-        for (int j = 0; j < COUNTERS; j++) {
-            recording->step[i]->base[j] += recording->step[i]->last[j];
-            recording->step[i]->last[j] = 0;
-        }
+    for (size_t i = 0; i < recording->steps; i++) {
+        struct recorded *step = recording->step[i];
+
+        restart(COUNTERS, step->base, step->last);
+        for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS; kind++)
+            restart(by_node_count(step->by_last.nodes, kind), by_node_room(&step->by_base, kind),
+                    by_node_room(&step->by_last, kind));
+    }
 }
 
 /* ---- names ---- */
@@ -110,6 +122,25 @@ static struct recorded *find_step(struct record_lines *recording, const char *id
 
 /* ---- samples ---- */
 
+/* What go_on() does, of what is counted by node. */
+static void go_on_by_node(struct recorded *step, struct by_node *by)
+{
+    if (step->by_last.nodes > 0 && by->nodes != step->by_last.nodes)
+        by->known = 0; /* of another machine, it seems */
+    for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS; kind++) {
+        const double *base = by_node_values(&step->by_base, kind);
+        double *last = by_node_room(&step->by_last, kind), *value = by_node_room(by, kind);
+
+        if (!by_node_knows(by, kind))
+            continue;
+        step->by_last.nodes = by->nodes;
+        for (size_t i = 0; i < by_node_count(by->nodes, kind); i++) {
+            last[i] = fmax(last[i], value[i]);
+            value[i] = base[i] + last[i];
+        }
+    }
+}
+
 /* Counts on top of those of earlier berthds; one that fell by itself stays. */
 static void go_on(struct recorded *step, struct counters_sample *sample)
 {
@@ -120,6 +151,7 @@ static void go_on(struct recorded *step, struct counters_sample *sample)
         step->last[i] = fmax(step->last[i], sample->value[i]);
         sample->value[i] = step->base[i] + step->last[i];
     }
+    go_on_by_node(step, &sample->by_node);
 }
 
 int record_lines_add(struct record_lines *recording, struct json_object *sample, char **line,

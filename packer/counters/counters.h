@@ -20,12 +20,13 @@
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/conf/conf.h"
+#include "packer/counters/by_node.h"
 #include "packer/counters/counter_info.h"
 #include "packer/enforce/enforce.h"
 #include "packer/machine/topo.h"
 #include "packer/system/rootfs.h"
 
-#define COUNTERS_NODES_MAX 64
+#define COUNTERS_NODES_MAX BY_NODE_MAX
 
 struct counters_sample {
     double at_s;            /* CLOCK_MONOTONIC when it was read (replay: the time asked for) */
@@ -35,6 +36,7 @@ struct counters_sample {
                                0 exact */
     size_t nodes;           /* NUMA nodes below; 0: not known */
     double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
+    struct by_node by_node; /* what was counted apart for each node whose cores did it */
 };
 
 static inline bool counters_know(const struct counters_sample *sample, enum counter counter)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/counters/by_node.c packer/counters/by_node.h \
 	packer/counters/counter_info.c packer/counters/counter_info.h \
 	packer/counters/counters.c packer/counters/counters.h \
 	packer/counters/lock_program.c packer/counters/lock_program.h \
@@ -15,6 +16,7 @@ libpacker_la_SOURCES += \
 	packer/counters/recorded.c packer/counters/recorded.h \
 	packer/counters/replay.c \
 	packer/counters/resctrl.c \
+	packer/counters/resctrl_caches.c packer/counters/resctrl_caches.h \
 	packer/counters/resctrl_group.c packer/counters/resctrl_group.h \
 	packer/counters/sample_line.c packer/counters/sample_line.h \
 	packer/counters/software.c \

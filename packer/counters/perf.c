@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include "packer/system/perf_open.h"
 
 #define STRAYS_MAX 64
+#define CPU_CLOCK 0 /* of the software events: the time on a CPU */
 
 struct state {
     struct counters_node node;
@@ -51,6 +53,21 @@ static void raise_files(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Which CPU is of which NUMA node, where there are several: their counts are told apart. */
+static void note_nodes(struct perf_plan *plan, const struct topo *topo)
+{
+    for (size_t i = 0; i < topo->nodes && topo->nodes > 1; i++) {
+        const struct topo_node *node = &topo->node[i];
+
+        if (node->os_index >= BY_NODE_MAX) {
+            plan->nodes = 0;
+            return;
+        }
+        plan->nodes = plan->nodes > node->os_index ? plan->nodes : node->os_index + 1;
+        cpus_foreach(cpu, &node->cpus) plan->node[cpu] = (unsigned char)node->os_index;
     }
 }
 
@@ -187,6 +204,7 @@ static int perf_backend_open(const struct counters_node *node, void **out, uint3
         free(state);
         return -1;
     }
+    note_nodes(&state->plan, node->topo);
     open_hardware(state, hardware, sizeof(hardware));
     snprintf(say, COUNTERS_SAY, "software events by cgroup; %s", hardware);
     *can = state->can = known_here(state);
@@ -271,23 +289,70 @@ static void perf_backend_follow(void *arg, void *of, const struct counters_targe
         perf_set_follow(&step->set, cpus_of(state, target), &step->broken);
 }
 
+/* The events of a sum on all CPUs, or on those of one node. Returns whether all were measured. */
+static bool sum_up(const struct step *step, const struct perf_sum *sum, const size_t *node,
+                   struct perf_estimate *all)
+{
+    struct perf_estimate one;
+
+    *all = (struct perf_estimate){0};
+    for (size_t i = 0; i < sum->n; i++) {
+        size_t event = perf_plan_index(sum->event[i]);
+
+        if (node)
+            perf_set_estimate_on(&step->set, event, *node, &one);
+        else
+            perf_set_estimate(&step->set, event, &one);
+        if (!perf_estimate_known(&one))
+            return false;
+        perf_estimate_join(all, &one);
+    }
+    return sum->n > 0;
+}
+
 static void set_hardware(const struct state *state, const struct step *step, enum counter counter,
                          struct counters_sample *sample)
 {
-    const struct perf_sum *sum = &state->events.sum[counter];
-    struct perf_estimate all = {0}, one;
+    struct perf_estimate all;
 
-    if (sum->n == 0 || counters_know(sample, counter))
+    if (counters_know(sample, counter) || !sum_up(step, &state->events.sum[counter], NULL, &all))
         return;
-    for (size_t i = 0; i < sum->n; i++) {
-        perf_set_estimate(&step->set, perf_plan_index(sum->event[i]), &one);
-        if (!perf_estimate_known(&one))
-            return;
-        all.value += one.value;
-        all.variance += one.variance;
-    }
     counters_set(sample, counter, all.value);
     sample->error[counter] = perf_estimate_error(&all);
+}
+
+/* The events of a sum, apart for each node, as that kind. */
+static void set_by_node(const struct step *step, const struct perf_sum *sum, enum by_node_kind kind,
+                        struct counters_sample *sample)
+{
+    double value[BY_NODE_MAX], error = 0;
+    size_t nodes = step->set.plan->nodes;
+    struct perf_estimate all;
+
+    for (size_t node = 0; node < nodes; node++) {
+        if (!sum_up(step, sum, &node, &all))
+            return;
+        value[node] = all.value;
+        error = fmax(error, perf_estimate_error(&all));
+    }
+    by_node_set(&sample->by_node, kind, nodes, value, error);
+}
+
+static void set_nodes(const struct state *state, const struct step *step,
+                      struct counters_sample *sample)
+{
+    struct perf_estimate one;
+    double cpu_ns[BY_NODE_MAX];
+
+    for (size_t node = 0; node < state->plan.nodes; node++) {
+        perf_set_estimate_on(&step->set, CPU_CLOCK, node, &one);
+        cpu_ns[node] = one.value;
+    }
+    by_node_set(&sample->by_node, BY_NODE_CPU_NS, state->plan.nodes, cpu_ns, 0);
+    if (state->events.n == 0)
+        return;
+    set_by_node(step, &state->events.sum[COUNTER_READS_LOCAL], BY_NODE_READS_LOCAL, sample);
+    set_by_node(step, &state->events.sum[COUNTER_READS_REMOTE], BY_NODE_READS_REMOTE, sample);
 }
 
 static int perf_backend_read(void *arg, void *of, const struct counters_target *target,
@@ -308,6 +373,8 @@ static int perf_backend_read(void *arg, void *of, const struct counters_target *
     }
     for (size_t c = 0; state->events.n && c < COUNTERS; c++)
         set_hardware(state, step, (enum counter)c, sample);
+    if (state->plan.nodes > 1)
+        set_nodes(state, step, sample);
     return 0;
 }
 

@@ -77,6 +77,17 @@ static int read_cpu(const struct perf_plan *plan, struct perf_cpu *cpu)
     return 0;
 }
 
+static size_t nodes_of(const struct perf_plan *plan)
+{
+    return plan->nodes > 1 ? plan->nodes : 1;
+}
+
+/* What was counted on CPUs of the node that the step has left. */
+static struct perf_estimate *kept_of(const struct perf_set *set, size_t node)
+{
+    return set->kept + node * PERF_PLAN_EVENTS;
+}
+
 /* Close what the step has left; what was counted there stays. */
 static void leave(struct perf_set *set, const struct cpus *cpus)
 {
@@ -93,7 +104,7 @@ static void leave(struct perf_set *set, const struct cpus *cpus)
         }
         read_cpu(set->plan, cpu); /* where it fails, what was read before counts */
         for (size_t event = 0; event < set->plan->n; event++)
-            perf_estimate_add(&set->kept[event], &cpu->scale[event]);
+            perf_estimate_add(&kept_of(set, set->plan->node[cpu->cpu])[event], &cpu->scale[event]);
         close_cpu(set->plan, cpu);
     }
     set->n = left;
@@ -134,6 +145,9 @@ int perf_set_open(struct perf_set *set, const struct perf_plan *plan, int cgroup
                   const struct cpus *cpus, struct berth_error *err)
 {
     *set = (struct perf_set){.plan = plan, .cgroup = cgroup};
+    set->kept = calloc(nodes_of(plan) * PERF_PLAN_EVENTS, sizeof(*set->kept));
+    if (!set->kept)
+        return berth_no_memory(err);
     if (perf_set_follow(set, cpus, err) == 0)
         return 0;
     perf_set_close(set);
@@ -145,6 +159,7 @@ void perf_set_close(struct perf_set *set)
     for (size_t i = 0; i < set->n; i++)
         close_cpu(set->plan, &set->cpu[i]);
     free(set->cpu);
+    free(set->kept);
     *set = (struct perf_set){.plan = set->plan};
 }
 
@@ -157,9 +172,20 @@ int perf_set_read(struct perf_set *set, struct berth_error *err)
     return 0;
 }
 
+void perf_set_estimate_on(const struct perf_set *set, size_t event, size_t node,
+                          struct perf_estimate *estimate)
+{
+    *estimate = kept_of(set, node)[event];
+    for (size_t i = 0; i < set->n; i++)
+        if (set->plan->node[set->cpu[i].cpu] == node)
+            perf_estimate_add(estimate, &set->cpu[i].scale[event]);
+}
+
 void perf_set_estimate(const struct perf_set *set, size_t event, struct perf_estimate *estimate)
 {
-    *estimate = set->kept[event];
+    *estimate = (struct perf_estimate){0};
+    for (size_t node = 0; node < nodes_of(set->plan); node++)
+        perf_estimate_join(estimate, &kept_of(set, node)[event]);
     for (size_t i = 0; i < set->n; i++)
         perf_estimate_add(estimate, &set->cpu[i].scale[event]);
 }

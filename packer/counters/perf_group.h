@@ -2,7 +2,8 @@
 /* perf_group - the events of a plan, opened for one cgroup on each of its CPUs.
  *
  * The kernel counts a cgroup's events by CPU. They stay open while the step lives, and each group
- * is read by one call. Of a CPU that the step leaves, what was counted is kept. */
+ * is read by one call. Of a CPU that the step leaves, what was counted is kept, apart for each NUMA
+ * node where the plan says which CPU is of which. */
 #ifndef BERTH_COUNTERS_PERF_GROUP_H
 #define BERTH_COUNTERS_PERF_GROUP_H
 
@@ -19,8 +20,8 @@ struct perf_set {
     const struct perf_plan *plan; /* borrowed */
     int cgroup;                   /* its directory, owned by the caller */
     size_t n;
-    struct perf_cpu *cpu;                        /* [n] */
-    struct perf_estimate kept[PERF_PLAN_EVENTS]; /* of CPUs that it has left */
+    struct perf_cpu *cpu;       /* [n] */
+    struct perf_estimate *kept; /* [nodes][PERF_PLAN_EVENTS] of CPUs that it has left */
 };
 
 /* Open a set. 0, or -1 and err: nothing is open then. */
@@ -37,5 +38,9 @@ int perf_set_read(struct perf_set *set, struct berth_error *err);
 
 /* What an event of the plan has counted until the last read. */
 void perf_set_estimate(const struct perf_set *set, size_t event, struct perf_estimate *estimate);
+
+/* Likewise on the CPUs of one NUMA node: less than the plan's nodes, or 0. */
+void perf_set_estimate_on(const struct perf_set *set, size_t event, size_t node,
+                          struct perf_estimate *estimate);
 
 #endif

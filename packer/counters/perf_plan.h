@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 
+#include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/counters/perf_events.h"
 #include "packer/system/rootfs.h"
@@ -25,6 +26,8 @@ struct perf_plan {
     struct perf_event_attr event[PERF_PLAN_EVENTS]; /* ready to be opened */
     size_t groups;
     size_t first[PERF_PLAN_GROUPS + 1]; /* group g is event first[g] to first[g + 1] - 1 */
+    size_t nodes;                       /* more than 1: counts are kept apart for each NUMA node */
+    unsigned char node[CPUS_MAX];       /* of each CPU: less than nodes */
 };
 
 /* A plan of the software events alone. 0, or -1 and err: why this process may count nothing. */

@@ -49,6 +49,14 @@ void perf_estimate_add(struct perf_estimate *sum, const struct perf_scale *scale
     sum->open_ns += scale->open_ns;
 }
 
+void perf_estimate_join(struct perf_estimate *sum, const struct perf_estimate *other)
+{
+    sum->value += other->value;
+    sum->variance += other->variance;
+    sum->covered_ns += other->covered_ns;
+    sum->open_ns += other->open_ns;
+}
+
 bool perf_estimate_known(const struct perf_estimate *sum)
 {
     return sum->open_ns <= sum->covered_ns;

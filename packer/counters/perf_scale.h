@@ -50,6 +50,9 @@ void perf_scale_add(struct perf_scale *scale, uint64_t count, uint64_t enabled_n
 /* Add what it counted in its windows to a sum. */
 void perf_estimate_add(struct perf_estimate *sum, const struct perf_scale *scale);
 
+/* Add one sum to another. */
+void perf_estimate_join(struct perf_estimate *sum, const struct perf_estimate *other);
+
 /* Is it a measurement? It is none while more time is open than covered. */
 bool perf_estimate_known(const struct perf_estimate *sum);
 

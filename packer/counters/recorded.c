@@ -17,18 +17,19 @@
 #include "packer/counters/sample_line.h"
 
 /* A sample: where in the pool are the values of what it knows, then the errors of what is marked as
- * inexact, each in the order of enum counter, then its nodes. */
+ * inexact, each in the order of enum counter, then its nodes, then what it knows by node. */
 struct record {
     double at_s;
-    uint32_t known, inexact, first, nodes;
+    uint32_t known, inexact, first, nodes, by_nodes, by_known;
 };
 
 struct track {
     char *name;
     size_t n, room;
     struct record *record;
-    uint32_t known;        /* by any sample */
-    double last[COUNTERS]; /* the last known value */
+    uint32_t known;          /* by any sample */
+    double last[COUNTERS];   /* the last known value */
+    struct by_node *by_node; /* likewise; NULL: nothing is known by node */
 };
 
 struct recorded {
@@ -50,16 +51,30 @@ static uint32_t inexact(const struct counters_sample *sample)
     return marks;
 }
 
-/* Room for one more sample, whatever it knows. */
-static int make_room(struct recorded *replay, struct track *track, struct berth_error *err)
+/* Room for one more sample. */
+static int make_room(struct recorded *replay, struct track *track,
+                     const struct counters_sample *sample, struct berth_error *err)
 {
-    size_t most = 2 * COUNTERS + COUNTERS_NODES_MAX;
+    size_t most = 2 * COUNTERS + COUNTERS_NODES_MAX + BY_NODE_NUMBERS_MAX;
 
     if (array_grow(&replay->value, &replay->room, replay->values + most, sizeof(*replay->value)) <
             0 ||
         array_grow(&track->record, &track->room, track->n + 1, sizeof(*track->record)) < 0)
         return berth_no_memory(err);
-    return 0;
+    if (sample->by_node.known && !track->by_node)
+        track->by_node = calloc(1, sizeof(*track->by_node));
+    return sample->by_node.known && !track->by_node ? berth_no_memory(err) : 0;
+}
+
+static void pack_by_node(struct recorded *replay, struct track *track, struct record *record,
+                         const struct by_node *by)
+{
+    record->by_nodes = (uint32_t)by->nodes;
+    record->by_known = by->known;
+    by_node_pack(by, replay->value + replay->values);
+    replay->values += by_node_numbers(by);
+    if (by->known)
+        by_node_update(track->by_node, by);
 }
 
 static void pack(struct recorded *replay, struct track *track, const struct counters_sample *sample)
@@ -78,6 +93,7 @@ static void pack(struct recorded *replay, struct track *track, const struct coun
             replay->value[replay->values++] = sample->error[i];
     for (size_t i = 0; i < sample->nodes; i++)
         replay->value[replay->values++] = sample->rss_node[i];
+    pack_by_node(replay, track, &record, &sample->by_node);
     track->known |= record.known;
     track->record[track->n++] = record;
     replay->samples++;
@@ -97,6 +113,7 @@ static void unpack(const struct recorded *replay, const struct record *record,
             sample->error[i] = *value++;
     for (size_t i = 0; i < record->nodes; i++)
         sample->rss_node[i] = *value++;
+    by_node_unpack(&sample->by_node, record->by_nodes, record->by_known, value);
 }
 
 /* ---- reading ---- */
@@ -115,6 +132,8 @@ static int check_order(const struct track *track, const struct counters_sample *
                        struct berth_error *err)
 {
     double before = track->n > 0 ? track->record[track->n - 1].at_s : -1;
+    enum by_node_kind fallen =
+        track->by_node ? by_node_fallen(track->by_node, &sample->by_node) : BY_NODE_KINDS;
 
     if (!(sample->at_s > before))
         return berth_error_set(err,
@@ -126,6 +145,11 @@ static int check_order(const struct track *track, const struct counters_sample *
             sample->value[i] < track->last[i])
             return berth_error_set(err, "%s: %.17g: %.17g or more expected: a count never falls",
                                    counter_info[i].name, sample->value[i], track->last[i]);
+    if (fallen < BY_NODE_KINDS)
+        return berth_error_set(err,
+                               "by_node.%s: as many nodes as before expected, and no less of "
+                               "any: a count never falls",
+                               by_node_name[fallen]);
     return 0;
 }
 
@@ -182,7 +206,8 @@ static int read_line(struct reader *reader, const char *line, size_t length,
         return -1;
     track = track_of(reader->replay, step, reader->guess, err);
     if (!track || check_order(track, &sample, err) < 0 ||
-        check_size(reader->replay, &sample, err) < 0 || make_room(reader->replay, track, err) < 0)
+        check_size(reader->replay, &sample, err) < 0 ||
+        make_room(reader->replay, track, &sample, err) < 0)
         return -1;
     pack(reader->replay, track, &sample);
     reader->guess = (size_t)(track - reader->replay->track);
@@ -281,6 +306,7 @@ void recorded_free(struct recorded *replay)
     for (size_t i = 0; replay && i < replay->n; i++) {
         free(replay->track[i].name);
         free(replay->track[i].record);
+        free(replay->track[i].by_node);
     }
     if (replay)
         free(replay->value);
@@ -389,6 +415,9 @@ static void add_counts(const struct track *track, const struct moment *moment,
                      fmin(past + value, (moment->times + 1) * track->last[i]));
         sample->error[i] = fmax(before->error[i], after->error[i]);
     }
+    if (track->by_node)
+        by_node_play(&sample->by_node, moment->next > 0 ? &before->by_node : NULL, &after->by_node,
+                     exact ? 1 : part, track->by_node, moment->times);
 }
 
 static void add_gauges(const struct counters_sample *last, struct counters_sample *sample)

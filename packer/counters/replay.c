@@ -131,6 +131,7 @@ static void take(const struct counters_sample *from, struct counters_sample *to)
         to->nodes = from->nodes;
         memcpy(to->rss_node, from->rss_node, sizeof(to->rss_node));
     }
+    by_node_add(&to->by_node, &from->by_node);
 }
 
 static int read_newest(const struct replay *replay, const struct played *step,

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "packer/base/file.h"
+#include "packer/counters/resctrl_caches.h"
 #include "packer/counters/resctrl_group.h"
 
 /* Above what the memory of any one cache can deliver: 10 TB/s. */
@@ -37,15 +38,17 @@ enum event { OCCUPANCY, TOTAL, LOCAL, EVENTS };
 static const struct {
     const char *file;
     enum counter counter;
+    enum by_node_kind kind; /* of what is counted, apart for each NUMA node */
 } events[EVENTS] = {
-    [OCCUPANCY] = {"llc_occupancy", COUNTER_OCCUPANCY_BYTES},
-    [TOTAL] = {"mbm_total_bytes", COUNTER_BYTES},
-    [LOCAL] = {"mbm_local_bytes", COUNTER_BYTES_LOCAL},
+    [OCCUPANCY] = {"llc_occupancy", COUNTER_OCCUPANCY_BYTES, BY_NODE_KINDS},
+    [TOTAL] = {"mbm_total_bytes", COUNTER_BYTES, BY_NODE_BYTES},
+    [LOCAL] = {"mbm_local_bytes", COUNTER_BYTES_LOCAL, BY_NODE_BYTES_LOCAL},
 };
 
 struct resctrl {
     struct counters_node node;
     bool has[EVENTS];
+    struct resctrl_caches caches;
 };
 
 /* A domain's file of an event, and what it said last. */
@@ -53,17 +56,19 @@ struct source {
     int fd; /* open as long as the step lives; -1: it could not be opened */
     bool known;
     uint64_t value;
-    double at_s; /* the step's elapsed time */
+    double bytes; /* counted since the step was attached */
+    double at_s;  /* the step's elapsed time */
 };
 
 struct domain {
     char name[RESCTRL_NAME_MAX]; /* mon_L3_00 */
+    size_t node;                 /* its NUMA node */
     struct source source[EVENTS];
 };
 
 struct resctrl_step {
     struct resctrl_group group;
-    double bytes[EVENTS]; /* counted since it was attached */
+    size_t nodes; /* of all its domains it is known which NUMA node's they are; 0: not so */
     size_t domains;
     struct domain *domain;
 };
@@ -123,6 +128,7 @@ static int resctrl_open(const struct counters_node *node, void **state, uint32_t
                                             : "out of memory");
     }
     resctrl->node = *node;
+    resctrl_caches_find(&resctrl->caches, node->root, node->topo);
     resctrl_rmids(node->root, rmids);
     snprintf(say, COUNTERS_SAY, "%s by a monitoring group per step; %s groups (RMIDs) in all",
              names, rmids);
@@ -132,6 +138,7 @@ static int resctrl_open(const struct counters_node *node, void **state, uint32_t
 
 static void resctrl_close(void *state)
 {
+    resctrl_caches_free(&((struct resctrl *)state)->caches);
     free(state);
 }
 
@@ -154,8 +161,7 @@ static int read_number(const struct source *source, uint64_t *value, struct bert
 }
 
 /* Add what a domain counted since the last time. 0, or -1 and err: that is not known. */
-static int add_count(struct source *source, uint64_t value, double at_s, double *bytes,
-                     struct berth_error *err)
+static int add_count(struct source *source, uint64_t value, double at_s, struct berth_error *err)
 {
     double grown = (double)(value - source->value), passed_s = at_s - source->at_s;
     bool sound = source->known && grown <= MOST_BYTES_PER_S * (passed_s > 1 ? passed_s : 1);
@@ -165,41 +171,69 @@ static int add_count(struct source *source, uint64_t value, double at_s, double 
     source->at_s = at_s;
     if (!sound)
         return berth_error_set(err, "began anew");
-    *bytes += grown;
+    source->bytes += grown;
     return 0;
 }
 
-/* Sum up an event over all domains. 0, or -1 and err: one does not say. */
-static int read_event(struct resctrl_step *step, enum event event, double at_s, double *sum,
+/* Read an event of a domain: what it counts now is its `bytes`, what it holds its `value`. 0, or -1
+ * and err. */
+static int read_source(struct source *source, enum event event, double at_s,
+                       struct berth_error *err)
+{
+    uint64_t value = 0;
+
+    if (read_number(source, &value, err) < 0)
+        return -1;
+    if (event != OCCUPANCY)
+        return add_count(source, value, at_s, err);
+    source->value = value;
+    return 0;
+}
+
+/* Read an event of all domains. 0, or -1 and err: one does not say. */
+static int read_event(struct resctrl_step *step, enum event event, double at_s,
                       struct berth_error *err)
 {
     struct berth_error why;
-    uint64_t value = 0;
     int rc = 0;
 
-    *sum = 0;
-    for (size_t d = 0; d < step->domains; d++) {
-        struct source *source = &step->domain[d].source[event];
-
-        if (read_number(source, &value, &why) == 0 &&
-            (event == OCCUPANCY || add_count(source, value, at_s, &step->bytes[event], &why) == 0))
-            *sum += (double)value;
-        else
+    for (size_t d = 0; d < step->domains; d++)
+        if (read_source(&step->domain[d].source[event], event, at_s, &why) < 0)
             rc = berth_error_set(err, "%.300s: %s of %.64s: %.100s", step->group.dir,
                                  events[event].file, step->domain[d].name, why.text);
-    }
-    if (event != OCCUPANCY)
-        *sum = step->bytes[event];
     return rc;
 }
 
+/* Enter what was read: of all domains together, and of those of each NUMA node. */
+static void set_event(const struct resctrl_step *step, enum event event,
+                      struct counters_sample *sample)
+{
+    double of_node[BY_NODE_MAX] = {0}, sum = 0;
+
+    for (size_t d = 0; d < step->domains; d++) {
+        const struct source *source = &step->domain[d].source[event];
+        double value = event == OCCUPANCY ? (double)source->value : source->bytes;
+
+        sum += value;
+        if (step->nodes > 0)
+            of_node[step->domain[d].node] += value;
+    }
+    counters_set(sample, events[event].counter, sum);
+    if (step->nodes > 0 && events[event].kind < BY_NODE_KINDS)
+        by_node_set(&sample->by_node, events[event].kind, step->nodes, of_node, 0);
+}
+
 /* Open the domain's files of the events that there are. */
-static void open_domain(const struct resctrl *resctrl, const struct resctrl_step *step,
+static void open_domain(const struct resctrl *resctrl, struct resctrl_step *step,
                         struct domain *domain, const char *name)
 {
     char path[CGROUP_DIR_MAX + 2 * RESCTRL_NAME_MAX];
+    long node = resctrl_caches_node(&resctrl->caches, name);
 
     snprintf(domain->name, sizeof(domain->name), "%s", name);
+    domain->node = node < 0 ? 0 : (size_t)node;
+    if (node < 0)
+        step->nodes = 0;
     for (enum event e = 0; e < EVENTS; e++) {
         snprintf(path, sizeof(path), "%s/mon_data/%s/%s", step->group.dir, name, events[e].file);
         domain->source[e].fd =
@@ -213,8 +247,8 @@ static int open_domains(const struct resctrl *resctrl, struct resctrl_step *step
 {
     char path[CGROUP_DIR_MAX + 16], **name;
     size_t n = 0;
-    double sum;
 
+    step->nodes = resctrl->caches.nodes;
     snprintf(path, sizeof(path), "%s/mon_data", step->group.dir);
     name = rootfs_list(resctrl->node.root, path);
     while (name && name[n])
@@ -228,7 +262,7 @@ static int open_domains(const struct resctrl *resctrl, struct resctrl_step *step
         return berth_error_set(err, "%.400s: no domain of a cache in it", path);
     for (enum event e = 0; e < EVENTS; e++)
         if (resctrl->has[e])
-            read_event(step, e, at_s, &sum, NULL);
+            read_event(step, e, at_s, NULL);
     return 0;
 }
 
@@ -272,13 +306,12 @@ static int resctrl_read(void *state, void *opaque, const struct counters_target 
     const struct resctrl *resctrl = state;
     struct resctrl_step *step = opaque;
     bool any = false;
-    double sum;
 
     if (resctrl_group_check(&step->group, resctrl->node.enforce, target->body, err) < 0)
         return -1;
     for (enum event e = 0; e < EVENTS; e++)
-        if (resctrl->has[e] && read_event(step, e, target->elapsed_s, &sum, err) == 0) {
-            counters_set(sample, events[e].counter, sum);
+        if (resctrl->has[e] && read_event(step, e, target->elapsed_s, err) == 0) {
+            set_event(step, e, sample);
             any = true;
         }
     return any ? 0 : -1;

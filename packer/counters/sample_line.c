@@ -26,7 +26,7 @@ static int check(const char *name, double value, double most, struct berth_error
 
 size_t sample_line_values(const struct counters_sample *sample)
 {
-    size_t values = sample->nodes;
+    size_t values = sample->nodes + by_node_numbers(&sample->by_node);
 
     for (int i = 0; i < COUNTERS; i++)
         if (counters_know(sample, (enum counter)i))
@@ -71,6 +71,8 @@ void sample_line_add(struct json_object *object, const struct counters_sample *s
         json_object_object_add(object, "rss_node",
                                json_new_list(sample->nodes, &count_item, sample->rss_node,
                                              sizeof(sample->rss_node[0])));
+    if (sample->by_node.known)
+        json_object_object_add(object, "by_node", by_node_json(&sample->by_node));
     add_errors(object, sample);
 }
 
@@ -89,6 +91,18 @@ static int take_nodes(struct json_object *object, struct counters_sample *sample
     return list ? json_get_list(list, "rss_node", n, &count_item, sample->rss_node,
                                 sizeof(sample->rss_node[0]), err)
                 : 0;
+}
+
+static int take_by_node(struct json_object *object, struct counters_sample *sample,
+                        struct berth_error *err)
+{
+    struct json_object *by = NULL;
+
+    if (json_get_object(object, "by_node", JSON_OPTIONAL, &by, err) < 0)
+        return -1;
+    if (by && by_node_take(by, &sample->by_node, err) < 0)
+        return berth_error_before(err, "by_node.");
+    return 0;
 }
 
 /* Errors of counters that are known; others are nobody's. */
@@ -130,7 +144,9 @@ int sample_line_take(struct json_object *object, struct counters_sample *sample,
         if (!isnan(value))
             counters_set(sample, (enum counter)i, value);
     }
-    return take_nodes(object, sample, err) < 0 ? -1 : take_errors(object, sample, err);
+    if (take_nodes(object, sample, err) < 0 || take_by_node(object, sample, err) < 0)
+        return -1;
+    return take_errors(object, sample, err);
 }
 
 char *sample_line_json(const char *step, const struct counters_sample *sample)

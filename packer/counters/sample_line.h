@@ -2,6 +2,7 @@
 /* sample_line - one sample of a step's counters as a line of text: a JSON object or a CSV row.
  *
  *     {"version":1,"step":"solver","at":12.5,"instructions":12e9,...,"rss_node":[4096,0],
+ *      "by_node":{"reads_local":[3e6,0],"reads_remote":[1e6,0]},
  *      "error":{"cycles":0.01}}                                              (in one line)
  *
  *     step,at,instructions,cycles,...
@@ -9,7 +10,8 @@
  *
  * `step` is the name that a replay looks up, `at` the seconds since the step was registered, the
  * other keys the names of counter_info. What is not known is absent, null, or an empty cell; keys
- * and columns that are not known here are ignored. CSV has no rss_node and no error. Numbers are
+ * and columns that are not known here are ignored. CSV has no rss_node, no by_node
+ * (counters/by_node.h) and no error. Numbers are
  * written so that they are read back exactly. A file of them: counters/recorded.h. */
 #ifndef BERTH_COUNTERS_SAMPLE_LINE_H
 #define BERTH_COUNTERS_SAMPLE_LINE_H
@@ -25,7 +27,8 @@
 #define SAMPLES_LINE_MAX 65536 /* with its newline */
 #define SAMPLES_COLUMNS_MAX 256
 
-/* How many numbers it has: counters that are known, errors of them, and nodes. */
+/* How many numbers it has: counters that are known, errors of them, nodes, and what is
+ * counted by node. */
 size_t sample_line_values(const struct counters_sample *sample);
 
 /* ---- JSON ---- */

@@ -16,7 +16,12 @@ static const char *const seeds[] = {
     "{\"version\":1,\"step\":\"a\",\"at\":2.5,\"instructions\":2400000000,\"threads\":1}\n",
     "step,at,instructions,note,cpu_ns,threads\na,1,5,\"x, \"\"y\"\"\",1e9,3\n\"b,\",0.25,,,7,\n"
     "a,2,6,,1.5e9,1\n",
-    "{\"step\":\"a\",\"at\":0}", "step,at\n", NULL};
+    "{\"step\":\"a\",\"at\":1,\"by_node\":{\"reads_local\":[1e9,5],\"bytes\":[3,4],"
+    "\"reads_from\":[[1,2],[3,4]],\"error\":{\"bytes\":0.5}}}\n"
+    "{\"step\":\"a\",\"at\":2,\"by_node\":{\"reads_local\":[2e9,5],\"writes_to\":[[1,2],[3,4]]}}\n",
+    "{\"step\":\"a\",\"at\":0}",
+    "step,at\n",
+    NULL};
 
 static void assert_same(const struct counters_sample *a, const struct counters_sample *b)
 {
@@ -25,6 +30,13 @@ static void assert_same(const struct counters_sample *a, const struct counters_s
         fuzz_assert(a->value[i] == b->value[i] && a->error[i] == b->error[i]);
     for (size_t i = 0; i < a->nodes; i++)
         fuzz_assert(a->rss_node[i] == b->rss_node[i]);
+    fuzz_assert(a->by_node.known == b->by_node.known && a->by_node.nodes == b->by_node.nodes);
+    for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS; kind++) {
+        fuzz_assert(a->by_node.error[kind] == b->by_node.error[kind]);
+        for (size_t i = 0; i < by_node_count(a->by_node.nodes, kind); i++)
+            fuzz_assert(by_node_values(&a->by_node, kind)[i] ==
+                        by_node_values(&b->by_node, kind)[i]);
+    }
 }
 
 static void json_again(const char *name, const struct counters_sample *sample)
@@ -49,6 +61,7 @@ static void csv_again(const char *name, struct counters_sample sample)
     fuzz_assert(line && sample_line_read_csv(line, strlen(line), &columns, step, &back, NULL) == 0);
     fuzz_assert(strlen(step) == strlen(name));
     sample.nodes = 0;
+    sample.by_node = (struct by_node){.nodes = 0};
     memset(sample.error, 0, sizeof(sample.error));
     assert_same(&sample, &back);
     free(header);
@@ -72,6 +85,8 @@ static void play(const struct recorded *replay, size_t step)
             fuzz_assert(counter_info[j].gauge || now.value[j] >= before.value[j]);
             before.value[j] = now.value[j];
         }
+        fuzz_assert(by_node_fallen(&before.by_node, &now.by_node) == BY_NODE_KINDS);
+        by_node_update(&before.by_node, &now.by_node);
     }
 }
 

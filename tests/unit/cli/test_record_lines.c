@@ -100,6 +100,28 @@ static void test_restarted(void **state)
     record_lines_free(recording);
 }
 
+/* What is counted by node goes on as well. */
+static void test_restarted_by_node(void **state)
+{
+    struct record_lines *recording = record_lines_new(false, NULL);
+
+    (void)state;
+    assert_line(recording, SAMPLE("1.0", "a", "1", ",\"by_node\":{\"bytes\":[5,0]}"),
+                "{\"version\":1,\"step\":\"a\",\"at\":1,\"threads\":2,"
+                "\"by_node\":{\"bytes\":[5,0]}}\n");
+    record_lines_restarted(recording);
+    assert_line(recording, SAMPLE("1.0", "a", "2", ",\"by_node\":{\"bytes\":[1,3]}"),
+                "{\"version\":1,\"step\":\"a\",\"at\":2,\"threads\":2,"
+                "\"by_node\":{\"bytes\":[6,3]}}\n");
+    /* what falls by itself stays; another number of nodes is not taken */
+    assert_line(recording, SAMPLE("1.0", "a", "3", ",\"by_node\":{\"bytes\":[0,4]}"),
+                "{\"version\":1,\"step\":\"a\",\"at\":3,\"threads\":2,"
+                "\"by_node\":{\"bytes\":[6,4]}}\n");
+    assert_line(recording, SAMPLE("1.0", "a", "4", ",\"by_node\":{\"bytes\":[9]}"),
+                LINE("a", "4", ""));
+    record_lines_free(recording);
+}
+
 static void test_wrong(void **state)
 {
     static const char *const wrong[][2] = {
@@ -156,8 +178,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),     cmocka_unit_test(test_nothing_to_write),
-        cmocka_unit_test(test_restarted), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_restarted), cmocka_unit_test(test_restarted_by_node),
+        cmocka_unit_test(test_wrong),     cmocka_unit_test(test_full),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

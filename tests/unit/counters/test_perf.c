@@ -36,8 +36,8 @@ struct box {
     struct counters_target target;
 };
 
-/* False: it cannot be done here. */
-static bool box_open(struct box *box, const char *table)
+/* On a topology, "" this machine's. False: it cannot be done here. */
+static bool box_open_on(struct box *box, const char *topology, const char *table)
 {
     const char *srcdir = getenv("srcdir");
     struct berth_error err = {""};
@@ -51,7 +51,7 @@ static bool box_open(struct box *box, const char *table)
     conf_init(&box->conf);
     snprintf(box->conf.event_table, sizeof(box->conf.event_table), "%s/%s", srcdir ? srcdir : ".",
              table);
-    assert_int_equal(topo_read(&box->topo, "", &err), 0);
+    assert_int_equal(topo_read(&box->topo, topology, &err), 0);
     assert_int_equal(enforce_open(&box->enforce, &box->root, "/sys/fs/cgroup", "dryrun", &err), 0);
     snprintf(box->enforce.tree, sizeof(box->enforce.tree), "berth-test-%d", (int)getpid());
     snprintf(box->tree, sizeof(box->tree), "%s/%s", box->hierarchy.mount, box->enforce.tree);
@@ -59,6 +59,11 @@ static bool box_open(struct box *box, const char *table)
     if (counters_perf.open(&box->node, &box->state, &box->can, box->say, &err) < 0)
         fail_msg("%s", err.text);
     return true;
+}
+
+static bool box_open(struct box *box, const char *table)
+{
+    return box_open_on(box, "", table);
 }
 
 static void box_close(struct box *box)
@@ -139,6 +144,30 @@ static void test_step(void **state)
     read_once(&box, step, &sample);
     assert_int_equal(sample.known & ~box.can, 0);
     assert_true(sample.error[COUNTER_CPU_NS] == 0);
+    perf_box_stop(box.pid);
+    counters_perf.detach(box.state, step);
+    box_close(&box);
+}
+
+/* Of a machine with several NUMA nodes it is known whose cores worked. */
+static void test_by_node(void **state)
+{
+    struct counters_sample sample;
+    struct box box;
+    void *step;
+
+    (void)state;
+    if (!box_open_on(&box, "package:2 numa:1 core:2 pu:1", "etc/events.conf"))
+        skip();
+    start(&box, true, false);
+    step = attach(&box);
+    read_until(&box, step, COUNTER_CPU_NS, 10e6);
+    read_once(&box, step, &sample);
+    assert_int_equal(sample.by_node.nodes, 2);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_CPU_NS)[0] == sample.value[COUNTER_CPU_NS]);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_CPU_NS)[1] == 0);
+    assert_int_equal(by_node_knows(&sample.by_node, BY_NODE_READS_LOCAL),
+                     counters_know(&sample, COUNTER_READS_LOCAL));
     perf_box_stop(box.pid);
     counters_perf.detach(box.state, step);
     box_close(&box);
@@ -328,10 +357,11 @@ static void test_not_permitted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),           cmocka_unit_test(test_first_wins),
-        cmocka_unit_test(test_follow),         cmocka_unit_test(test_busy),
-        cmocka_unit_test(test_left_behind),    cmocka_unit_test(test_wrong_table),
-        cmocka_unit_test(test_too_many_files), cmocka_unit_test(test_not_permitted),
+        cmocka_unit_test(test_step),          cmocka_unit_test(test_by_node),
+        cmocka_unit_test(test_first_wins),    cmocka_unit_test(test_follow),
+        cmocka_unit_test(test_busy),          cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_wrong_table),   cmocka_unit_test(test_too_many_files),
+        cmocka_unit_test(test_not_permitted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,34 @@ static void test_follow(void **state)
     box_close(&box);
 }
 
+/* By NUMA node, were CPU 1 of another one than CPU 0; also when the set has left both. */
+static void test_by_node(void **state)
+{
+    struct cpus cpu0 = cpus_of("0"), none = cpus_of("");
+    struct perf_estimate on[2], all;
+    struct perf_set set;
+    struct box box;
+
+    (void)state;
+    if (!box_open(&box, true))
+        skip();
+    for (size_t node = 0; node < 2; node++) {
+        box.plan.nodes = 2;
+        box.plan.node[0] = (unsigned char)node;
+        assert_int_equal(perf_set_open(&set, &box.plan, box.fd, &cpu0, NULL), 0);
+        read_above(&set, 0, 1e6);
+        for (size_t left = 0; left < 2; left++) {
+            perf_set_estimate_on(&set, 0, 0, &on[0]);
+            perf_set_estimate_on(&set, 0, 1, &on[1]);
+            perf_set_estimate(&set, 0, &all);
+            assert_true(on[node].value == all.value && on[1 - node].value == 0);
+            assert_int_equal(perf_set_follow(&set, &none, NULL), 0);
+        }
+        perf_set_close(&set);
+    }
+    box_close(&box);
+}
+
 /* A CPU that cannot be: an error, and the others are closed again. */
 static void test_no_cpu(void **state)
 {
@@ -216,7 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_count),    cmocka_unit_test(test_follow),
         cmocka_unit_test(test_no_cpu),   cmocka_unit_test(test_too_many_files),
-        cmocka_unit_test(test_vanished),
+        cmocka_unit_test(test_vanished), cmocka_unit_test(test_by_node),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,39 @@ static void test_errors_and_nodes(void **state)
     recorded_free(replay);
 }
 
+#define BY_NODE                                                                                    \
+    "{\"step\":\"a\",\"at\":1,\"by_node\":{\"reads_local\":[10,0],\"error\":{\"reads_local\":0.5}" \
+    "}}\n"                                                                                         \
+    "{\"step\":\"b\",\"at\":1,\"cycles\":3}\n"                                                     \
+    "{\"step\":\"a\",\"at\":2,\"by_node\":{\"reads_local\":[30,8],\"reads_from\":[[1,2],[3,4]]}}"  \
+    "\n"
+
+/* Counts by node grow from sample to sample, and go on when the recording begins again. */
+static void test_by_node(void **state)
+{
+    static const struct {
+        double at_s, local[2];
+        bool pairs;
+    } wanted[] = {{0, {0, 0}, false},    {0.5, {5, 0}, false}, {1, {10, 0}, false},
+                  {1.5, {20, 4}, false}, {2, {30, 8}, true},   {2.5, {35, 8}, false},
+                  {4, {60, 16}, true}};
+    struct recorded *replay = read_text(BY_NODE);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        struct counters_sample sample = at(replay, "a", wanted[i].at_s);
+        const double *local = by_node_values(&sample.by_node, BY_NODE_READS_LOCAL);
+
+        assert_true(by_node_knows(&sample.by_node, BY_NODE_READS_LOCAL));
+        if (local[0] != wanted[i].local[0] || local[1] != wanted[i].local[1])
+            fail_msg("at %g: %g %g", wanted[i].at_s, local[0], local[1]);
+        assert_int_equal(by_node_knows(&sample.by_node, BY_NODE_READS_FROM), wanted[i].pairs);
+    }
+    assert_true(at(replay, "a", 1).by_node.error[BY_NODE_READS_LOCAL] == 0.5);
+    assert_int_equal(at(replay, "b", 1).by_node.known, 0);
+    recorded_free(replay);
+}
+
 /* All of it at once, at its registration: there is nothing to play on. */
 static void test_one_sample_at_zero(void **state)
 {
@@ -264,7 +297,8 @@ static void test_recorded(void **state)
 
 static void test_refused(void **state)
 {
-    static const char line[] = "{\"step\":\"a\",\"at\":1,\"cycles\":5,\"threads\":9}\n";
+    static const char line[] = "{\"step\":\"a\",\"at\":1,\"cycles\":5,\"threads\":9,"
+                               "\"by_node\":{\"bytes\":[5,6]}}\n";
     static const struct {
         const char *more, *error; /* behind the line; where and why */
     } wrong[] = {
@@ -275,6 +309,9 @@ static void test_refused(void **state)
         {"{\"step\":\"a\",\"at\":2,\"cycles\":5", ":2: not JSON"},
         {"step,at\n", ":2: not JSON"},
         {"{\"step\":\"b\"}", ":2: at: missing"},
+        {"{\"step\":\"a\",\"at\":2,\"by_node\":{\"bytes\":[5,5]}}", ":2: by_node.bytes: as many"},
+        {"{\"step\":\"a\",\"at\":2,\"by_node\":{\"bytes\":[9]}}", ":2: by_node.bytes: as many"},
+        {"{\"step\":\"a\",\"at\":2,\"by_node\":{\"bytes\":[9,-1]}}", ":2: by_node.bytes[1]: -1"},
     };
 
     (void)state;
@@ -380,13 +417,21 @@ static void test_no_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),           cmocka_unit_test(test_gauges),
-        cmocka_unit_test(test_errors_and_nodes), cmocka_unit_test(test_one_sample_at_zero),
-        cmocka_unit_test(test_unknown_between),  cmocka_unit_test(test_adds_only),
-        cmocka_unit_test(test_never_falls),      cmocka_unit_test(test_fixtures),
-        cmocka_unit_test(test_recorded),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_samples),       cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_many_steps),       cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_gauges),
+        cmocka_unit_test(test_errors_and_nodes),
+        cmocka_unit_test(test_by_node),
+        cmocka_unit_test(test_one_sample_at_zero),
+        cmocka_unit_test(test_unknown_between),
+        cmocka_unit_test(test_adds_only),
+        cmocka_unit_test(test_never_falls),
+        cmocka_unit_test(test_fixtures),
+        cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_samples),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_many_steps),
+        cmocka_unit_test(test_no_file),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -241,6 +241,66 @@ static void test_sums_over_the_caches(void **state)
     counters_resctrl.close(backend);
 }
 
+/* Two packages of one node and one cache each, whose ids are 3 and 1. */
+static void test_by_node(void **state)
+{
+    struct tree *tree = *state;
+    struct counters_sample sample;
+    struct topo *topo;
+    void *backend, *step;
+
+    assert_int_equal(topo_read(&topo, "package:2 numa:1 l3:1 core:2 pu:1", NULL), 0);
+    tree->node.topo = topo;
+    folder_put(tree->path, "sys/devices/system/cpu/cpu0/cache/index0/level", "1\n");
+    folder_put(tree->path, "sys/devices/system/cpu/cpu0/cache/index3/level", "3\n");
+    folder_put(tree->path, "sys/devices/system/cpu/cpu0/cache/index3/id", "3\n");
+    folder_put(tree->path, "sys/devices/system/cpu/cpu2/cache/index3/level", "3\n");
+    folder_put(tree->path, "sys/devices/system/cpu/cpu2/cache/index3/id", "1\n");
+    backend = open_backend(tree);
+    folder_put(tree->path, G "tasks", "");
+    set_domain(tree, G, "mon_L3_01", "500\n", "1000\n", "100\n");
+    set_domain(tree, G, "mon_L3_03", "1\n", "10\n", "0\n");
+    step = attach(tree, backend);
+    set_domain(tree, G, "mon_L3_01", "1024\n", "1050\n", "107\n");
+    set_domain(tree, G, "mon_L3_03", "4096\n", "310\n", "200\n");
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, NULL), 0);
+    assert_true(sample.value[COUNTER_BYTES] == 350);
+    assert_int_equal(sample.by_node.nodes, 2);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES)[0] == 300);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES)[1] == 50);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES_LOCAL)[0] == 200);
+    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES_LOCAL)[1] == 7);
+    set_domain(tree, G, "mon_L3_01", "1024\n", "Unavailable\n", "107\n");
+    assert_int_equal(read_at(tree, backend, step, 2, &sample, NULL), 0);
+    assert_int_equal(sample.by_node.known, 1u << BY_NODE_BYTES_LOCAL);
+    detach(tree, backend, step, G);
+    counters_resctrl.close(backend);
+    topo_free(topo);
+}
+
+/* A cache that nobody knows the node of (its CPUs are of two: sub-NUMA clusters). */
+static void test_by_no_node(void **state)
+{
+    struct tree *tree = *state;
+    struct counters_sample sample;
+    struct topo *topo;
+    void *backend, *step;
+
+    assert_int_equal(topo_read(&topo, "package:1 l3:1 numa:2 core:2 pu:1", NULL), 0);
+    tree->node.topo = topo;
+    folder_put(tree->path, "sys/devices/system/cpu/cpu0/cache/index3/level", "3\n");
+    folder_put(tree->path, "sys/devices/system/cpu/cpu0/cache/index3/id", "0\n");
+    backend = open_backend(tree);
+    new_group(tree, G);
+    step = attach(tree, backend);
+    assert_int_equal(read_at(tree, backend, step, 1, &sample, NULL), 0);
+    assert_true(counters_know(&sample, COUNTER_BYTES));
+    assert_int_equal(sample.by_node.known, 0);
+    detach(tree, backend, step, G);
+    counters_resctrl.close(backend);
+    topo_free(topo);
+}
+
 /* A named pipe in the place of the list keeps everything that is written. */
 static void test_moves_each_thread(void **state)
 {
@@ -491,6 +551,8 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(test_says_what_it_counts),
                                        TEST(test_says_why_not),
                                        TEST(test_sums_over_the_caches),
+                                       TEST(test_by_node),
+                                       TEST(test_by_no_node),
                                        TEST(test_moves_each_thread),
                                        TEST(test_silent_domain_makes_sum_absent),
                                        TEST(test_counter_that_begins_anew),

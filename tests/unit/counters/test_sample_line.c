@@ -24,6 +24,9 @@ static struct counters_sample full(void)
     sample.value[COUNTER_INSTRUCTIONS] = 9007199254740991; /* 2^53 - 1 */
     sample.rss_node[0] = 4096;
     sample.rss_node[2] = 1e15 / 7;
+    for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS; kind++)
+        by_node_set(&sample.by_node, kind, 2, (double[]){1e15 / 7, 2, 3e9 / 7, kind},
+                    kind == 1 ? 1. / 3 : 0);
     return sample;
 }
 
@@ -48,6 +51,13 @@ static void assert_same(const struct counters_sample *a, const struct counters_s
     assert_int_equal(errors ? a->nodes : 0, b->nodes);
     for (size_t i = 0; i < b->nodes; i++)
         assert_true(a->rss_node[i] == b->rss_node[i]);
+    assert_int_equal(errors ? a->by_node.known : 0, b->by_node.known);
+    for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS && errors; kind++) {
+        assert_true(a->by_node.error[kind] == b->by_node.error[kind]);
+        for (size_t i = 0; i < by_node_count(a->by_node.nodes, kind); i++)
+            assert_true(by_node_values(&a->by_node, kind)[i] ==
+                        by_node_values(&b->by_node, kind)[i]);
+    }
 }
 
 static void test_json_round_trip(void **state)
