@@ -27,6 +27,7 @@ struct nucore_work {
     struct allot_best best;
     enum allot_end end;
     size_t culprit; /* programs + 1: nobody */
+    bool floored;   /* several programs, and somebody gets so much at least */
 };
 
 static struct part whole_part(const struct nucore_work *w)
@@ -161,7 +162,7 @@ static int solve_solos(struct nucore_work *w)
         else if (rc == 0 && result.status != NUCORE_OPTIMAL)
             rc = 1;
         w->solo[p] = usage.bandwidth;
-        w->floor[p] = w->nucore->fairness * usage.bandwidth * (1 - 1e-9);
+        w->floor[p] = fmax(w->floor[p], w->nucore->fairness * usage.bandwidth * (1 - 1e-9));
     }
     free(result.allocation);
     return rc;
@@ -194,7 +195,6 @@ static void find_culprit(struct nucore_work *w)
 
 static int solve_many(struct nucore_work *w)
 {
-    const double *floor = NULL;
     int rc;
 
     for (size_t p = 0; p < w->programs; p++) {
@@ -210,10 +210,9 @@ static int solve_many(struct nucore_work *w)
         }
         if (w->culprit < w->programs)
             return 0;
-        floor = w->floor;
     }
-    solve_together(w, floor, false);
-    if (w->end == ALLOT_DONE && !w->best.found && floor)
+    solve_together(w, w->floored ? w->floor : NULL, false);
+    if (w->end == ALLOT_DONE && !w->best.found && w->floored)
         find_culprit(w);
     return w->end == ALLOT_FAILED ? -1 : 0;
 }
@@ -248,8 +247,7 @@ static int describe(const struct nucore_work *w, struct nucore_result *result)
     struct flows *f = flows_new(w->machine, w->use, w->programs, NULL);
     double *local = calloc(w->programs * w->nodes, sizeof(*local));
     double *amount = f ? calloc(f->flows + 1, sizeof(*amount)) : NULL;
-    struct flows_aim aim = {.gain = w->gain,
-                            .floor = w->programs > 1 && w->nucore->fairness > 0 ? w->floor : NULL};
+    struct flows_aim aim = {.gain = w->gain, .floor = w->floored ? w->floor : NULL};
     int rc = -1;
 
     if (local && amount)
@@ -327,6 +325,8 @@ static int work_init(struct nucore_work *w, const struct nucore *nucore)
         w->wanted[p] = bandwidth_wanted(nucore, p);
         w->gain[p] = NUCORE_CORES_PER_GBPS;
         w->solo[p] = NAN;
+        w->floor[p] = nucore->program[p].floor * (1 - 1e-9);
+        w->floored |= programs > 1 && (w->floor[p] > 0 || nucore->fairness > 0);
         w->cores_min[p] = nucore->program[p].cores_min;
         w->cores_max[p] = nucore->program[p].cores_max;
         for (size_t i = 0; nucore->program[p].cores_max == 0 && i < w->nodes; i++)

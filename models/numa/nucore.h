@@ -25,7 +25,9 @@ struct nucore_program {
     const unsigned *most;  /* cores of each node that it may have; NULL: all */
     unsigned cores_min;    /* of all nodes together */
     unsigned cores_max;    /* 0: as many as there are */
-    double weight;         /* of its speed; looked at where there are several programs */
+    /* Looked at where there are several programs: */
+    double weight; /* of its speed */
+    double floor;  /* GB/s that it gets at least; 0: no bound */
 };
 
 struct nucore {
@@ -67,8 +69,8 @@ struct nucore_result {
 unsigned nucore_most(const struct nucore *nucore, size_t program, size_t node);
 
 /* Returns 0 where all makes sense; else -1 with errno EINVAL, *fault (field "programs", "weight",
- * "cores_min", "cores_max", "least", "most", "fairness" or one of numem's), and in *program whose
- * it is. */
+ * "cores_min", "cores_max", "least", "most", "floor", "fairness" or one of numem's), and in
+ * *program whose it is. */
 int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
 
 /* Finds the optimal allocation. The caller fills in the result's pointers, and gets the rest.

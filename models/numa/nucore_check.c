@@ -71,6 +71,9 @@ static int check_program(const struct numem_machine *m, const struct nucore_prog
     if (!(program->weight > 0) || program->weight > NUCORE_WEIGHT_MAX)
         return fault_value(fault, "weight", program->weight,
                            "a weight is more than 0 and at most 1000");
+    if (!(program->floor >= 0) || program->floor > NUMEM_GBPS_MAX)
+        return fault_value(fault, "floor", program->floor,
+                           "a bandwidth is not negative, and at most 1e12 GB/s");
     return 0;
 }
 

@@ -164,6 +164,9 @@ static void explain(const struct ctl_numa *numa, const struct nucore *nucore,
     else if (nucore->fairness > 0 && !isnan(result->solo[p]))
         berth_error_set(err, "programs[%zu]: %s: infeasible: it cannot have %g of its speed alone",
                         p, json_object_get_string(numa->name[p]), nucore->fairness);
+    else if (nucore->program[p].floor > 0)
+        berth_error_set(err, "programs[%zu]: %s: infeasible: it cannot have %g GB/s", p,
+                        json_object_get_string(numa->name[p]), nucore->program[p].floor);
     else
         berth_error_set(err, "programs[%zu]: %s: infeasible: it cannot have the cores it must have",
                         p, json_object_get_string(numa->name[p]));

@@ -195,6 +195,7 @@ static const struct json_field limit_fields[] = {
     JSON_FIELD(struct nucore_program, "cores_min", cores_min, OPTIONAL),
     JSON_RANGE(struct nucore_program, "cores_max", cores_max, OPTIONAL, 1, UINT32_MAX),
     JSON_FIELD(struct nucore_program, "weight", weight, OPTIONAL),
+    JSON_FIELD(struct nucore_program, "floor", floor, OPTIONAL),
     JSON_END,
 };
 
@@ -208,7 +209,7 @@ static int read_counts(struct ctl_numa *numa, struct json_object *object, const 
     return *counts ? 0 : -1;
 }
 
-/* Reads "cores_min", "cores_max", "least", "most" and "weight". */
+/* Reads "cores_min", "cores_max", "least", "most", "weight" and "floor". */
 static int read_limits(struct ctl_numa *numa, struct json_object *object,
                        struct nucore_program *program, struct berth_error *err)
 {

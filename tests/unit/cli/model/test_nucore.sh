@@ -87,6 +87,10 @@ wrong nucore "{$both,\"least\":[0,3]}" 'least[1]: 3: the node has fewer cores'
 wrong nucore "{$both,\"time_limit_s\":0}" 'time_limit_s: more than 0'
 wrong nucore "{$pair}],\"fairness\":2}" 'fairness: 2: a fraction is 0 to 1'
 wrong nucore "{$pair}],\"fairness\":0.8}" 'programs[1]: b: infeasible: it cannot have 0.8 of its speed alone'
+# c has 2 GB/s in any case, b weighs more than a
+gives "{$pair,\"cores_max\":3},{\"name\":\"c\",$quiet,\"floor\":2}]}" \
+    '{"programs":[{"name":"a","allocation":[0,0],"bandwidth":0.0,"local":[0.0,0.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.0,"solo_speed":null},{"name":"b","allocation":[2,0],"bandwidth":2.0,"local":[2.0,0.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.5,"solo_speed":null},{"name":"c","allocation":[0,2],"bandwidth":2.0,"local":[0.0,2.0],"inter":[[0.0,0.0],[0.0,0.0]],"constraint":["none","none"],"speed":0.5,"solo_speed":null}],"objective":1.5,"bound":1.5,"gap":0.0,"status":"optimal"}' nucore
+wrong nucore "{$pair,\"floor\":5}]}" 'programs[1]: b: infeasible: it cannot have 5 GB/s'
 wrong nucore "{$pair,\"cores_min\":9}]}" 'programs[1]: b: infeasible: it cannot have the cores it must have'
 wrong nucore "{$pair,\"weight\":-2}]}" 'programs[1].weight: -2: a weight is more than 0'
 wrong nucore "{$machine,\"programs\":[]}" 'programs: empty'

@@ -323,6 +323,8 @@ static void check_many(uint64_t seed, size_t programs, double fairness)
                       nucore_most(&nucore, p, 1 - i) * use->read_solo[2 * i + 1 - i] +
                       nucore_most(&nucore, p, i) * use->write_solo[2 * i + 1 - i];
         brute.gain[p] = program[p].weight / wanted;
+        program[p].floor = seed % 4 == p + 1 ? wanted * 0.02 * (double)(seed % 20) : 0;
+        brute.floor[p] = program[p].floor * (1 - 1e-9);
         alone = (struct brute){.gain = {1}, .unit = 1 / NUCORE_CORES_PER_GBPS};
         one = nucore;
         one.program = &program[p];
@@ -330,9 +332,10 @@ static void check_many(uint64_t seed, size_t programs, double fairness)
         if (fairness > 0) {
             brute_force(&alone, &one);
             brute.floor[p] =
-                fairness *
-                paper_numem(one.machine, &program[p].use, 1, alone.gain, NULL, alone.allocation) *
-                (1 - 1e-9);
+                fmax(brute.floor[p], fairness *
+                                         paper_numem(one.machine, &program[p].use, 1, alone.gain,
+                                                     NULL, alone.allocation) *
+                                         (1 - 1e-9));
         }
     }
     brute_force(&brute, &nucore);
@@ -493,6 +496,9 @@ static void test_refused(void **state)
     scene_small(&s);
     s.program.weight = 0;
     refused(&s, "weight");
+    scene_small(&s);
+    s.program.floor = -1;
+    refused(&s, "floor");
     scene_small(&s);
     s.nucore.fairness = 1.5;
     refused(&s, "fairness");
