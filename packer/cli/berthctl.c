@@ -3,10 +3,13 @@
  *
  * Of the whole tool only this file and the verbs print; the library below them fills a berth_error.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/base/nearest.h"
 #include "packer/cli/calibrate/calibrate.h"
+#include "packer/cli/common/ctl.h"
 #include "packer/cli/model/models.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/cli/profile/profile.h"
@@ -39,36 +42,68 @@ static int help(void)
     printf("usage: berthctl VERB [OPTION...] (each verb takes --help)\n\n");
     for (size_t i = 0; i < VERBS; i++)
         printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
-    printf(
-        "\n  --help     this text\n  --version  berth's version\n\nSee berthctl(1), berth(7).\n");
+    printf("\n  --help     this text; help VERB: what a verb takes\n"
+           "  --version  berth's version\n\nSee berthctl(1), berth(7).\n");
     return 0;
 }
 
-/* Prints one line that names what was typed (NULL: nothing) and lists what would be right. Returns
- * 2. */
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(name, verbs[i].name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+/* Prints one line that names what was typed (NULL: nothing), the verb that may be meant, and all.
+ * Returns 2. */
 static int no_verb(const char *typed)
 {
-    fprintf(stderr, "berthctl: %s: %s; one of:", typed ? typed : "a verb",
-            typed ? "no such verb" : "missing");
+    struct nearest nearest = nearest_begin(typed ? typed : "");
+
+    for (size_t i = 0; i < VERBS; i++)
+        nearest_try(&nearest, verbs[i].name);
+    fprintf(stderr, "berthctl: %s", typed ? typed : "a verb: missing");
+    fputs(typed ? ": no such verb" : "", stderr);
+    if (nearest.best)
+        fprintf(stderr, " (%s?)", nearest.best);
+    fputs("; one of:", stderr);
     for (size_t i = 0; i < VERBS; i++)
         fprintf(stderr, " %s", verbs[i].name);
-    fprintf(stderr, " (try 'berthctl --help')\n");
+    fputs(" (try 'berthctl --help')\n", stderr);
     return 2;
+}
+
+static int help_of(char *name)
+{
+    const struct verb *verb = find_verb(name);
+    char option[] = "--help";
+
+    return verb ? verb->run(2, (char *[]){name, option, NULL}) : no_verb(name);
+}
+
+static int run(int argc, char **argv)
+{
+    const struct verb *verb = find_verb(argv[1]);
+    const bool helps = strcmp(argv[1], "help") == 0;
+
+    if (helps && argc > 2)
+        return help_of(argv[2]);
+    if (helps || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help();
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return puts("berthctl " PACKAGE_VERSION) < 0;
+    return verb ? verb->run(argc - 1, argv + 1) : no_verb(argv[1]);
 }
 
 int main(int argc, char **argv)
 {
+    int status;
+
     if (argc < 2)
         return no_verb(NULL);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0)
-        return help();
-    if (strcmp(argv[1], "--version") == 0) {
-        puts("berthctl " PACKAGE_VERSION);
-        return 0;
-    }
-    for (size_t i = 0; i < VERBS; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    return no_verb(argv[1]);
+    status = run(argc, argv);
+    if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        return ctl_fail("stdout", "%m"); /* a disk that is full, above all */
+    return status;
 }

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "packer/base/text.h"
 #include "packer/base/clock.h"
 #include "packer/cli/doctor.h"
 #include "packer/counters/counters.h"
@@ -49,8 +50,8 @@ static void read_mounts(const struct doctor *doctor, struct mounts *mounts)
             strcpy(mounts->unified, where);
         } else if (strcmp(type, "cgroup") == 0) {
             mounts->v1 = true;
-            if (strstr(options, "cpuset"))
-                strcpy(mounts->cpuset1, where);
+            if (!mounts->cpuset1[0] && text_lists(options, "cpuset"))
+                strcpy(mounts->cpuset1, where); /* later ones are those of somebody's chroot */
         }
     }
     free(text);

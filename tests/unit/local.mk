@@ -29,6 +29,7 @@ unit_programs = \
 	tests/unit/base/test_json_fields \
 	tests/unit/base/test_library \
 	tests/unit/base/test_log \
+	tests/unit/base/test_nearest \
 	tests/unit/base/test_path_owner \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 
 #define COLUMNS 92 /* of --help where stdout is no terminal */
@@ -218,16 +219,35 @@ static const struct ctl_option *find_row(const struct getopt_table *table, int r
     return NULL;
 }
 
+/* Says that there is no such option, and which one may be meant: "--jsn: no such option (--json?)".
+ */
+static int no_option(const char *verb, const struct getopt_table *table, const char *typed)
+{
+    size_t dashes = strspn(typed, "-");
+    char word[64];
+    struct nearest nearest;
+
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed + dashes, "="), typed + dashes);
+    nearest = nearest_begin(word);
+    for (size_t i = 0; dashes == 2 && table->row[i]; i++)
+        nearest_try(&nearest, table->row[i]->name);
+    if (nearest.best)
+        return ctl_usage(verb, "%s: no such option (--%s?)", typed, nearest.best);
+    return ctl_usage(verb, "%s: no such option", typed);
+}
+
 /* Says what is wrong with an option that getopt_long refused. */
-static int wrong_option(const char *verb, int returned, const char *typed)
+static int wrong_option(const char *verb, const struct getopt_table *table, int returned,
+                        const char *typed)
 {
     char letter[] = {'-', (char)optopt, '\0'};
     bool is_letter = optopt > 0 && optopt <= UINT8_MAX;
 
-    return ctl_usage(verb, "%s: %s", is_letter ? letter : typed,
-                     returned == ':'      ? "a value is missing"
-                     : optopt > UINT8_MAX ? "takes no value"
-                                          : "no such option");
+    if (returned == ':')
+        return ctl_usage(verb, "%s: a value is missing", is_letter ? letter : typed);
+    if (optopt > UINT8_MAX)
+        return ctl_usage(verb, "%s: takes no value", typed);
+    return no_option(verb, table, is_letter ? letter : typed);
 }
 
 static int check_arguments(const struct ctl_options *options, int argc, char **argv)
@@ -253,7 +273,7 @@ int ctl_options_read(const struct ctl_options *options, int argc, char **argv, v
         const struct ctl_option *row = find_row(&table, returned);
 
         if (!row)
-            status = wrong_option(options->verb, returned, argv[optind - 1]);
+            status = wrong_option(options->verb, &table, returned, argv[optind - 1]);
         else if (row == &help_row)
             status = ctl_options_help(options);
         else

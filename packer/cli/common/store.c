@@ -157,6 +157,8 @@ int ctl_store_open(struct ctl_store *store, const struct conf *conf, const char 
 
     *store = (struct ctl_store){.rows = NULL};
     snprintf(store->socket, sizeof(store->socket), "%s", socket ? socket : conf->socket);
+    if (db && missing) /* only of the site's store nothing may have been written yet */
+        return berth_error_set(err, "%.300s: %s", db, strerror(ENOENT));
     if (db || have_file(path, writes))
         return profiles_open(&store->rows, path, writes, err);
     if (make_copy(store, err) == 0 && fetch(store, NULL, &why) == 0)

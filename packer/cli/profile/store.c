@@ -80,6 +80,8 @@ static int list(struct profile_verb *verb)
         profile_verb_json(verb, all);
     else
         json_object_put(all);
+    if (rc == 0 && !all && rows.n == 0)
+        fputs("nothing is stored ('berthctl profile -- COMMAND' profiles a program)\n", verb->out);
     return rc;
 }
 

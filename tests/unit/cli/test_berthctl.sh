@@ -62,7 +62,18 @@ out_has '^berthctl [0-9]'
 expect 2 'no verb' "$berthctl"
 err_is "berthctl: a verb: missing; one of: status top explain record release report plan model profile pairs calibrate doctor (try 'berthctl --help')"
 expect 2 'unknown verb' "$berthctl" statsu
-err_is "berthctl: statsu: no such verb; one of: status top explain record release report plan model profile pairs calibrate doctor (try 'berthctl --help')"
+err_is "berthctl: statsu: no such verb (status?); one of: status top explain record release report plan model profile pairs calibrate doctor (try 'berthctl --help')"
+expect 2 'help of an unknown verb' "$berthctl" help statsu
+err_has 'statsu: no such verb (status?)'
+expect 0 'help of a verb' "$berthctl" help status
+out_has '^usage: berthctl status'
+expect 2 'nearly an option' "$berthctl" status --jsn
+err_has "^berthctl: status: --jsn: no such option (--json?) (try 'berthctl status --help')"
+for words in --help --version 'status --help'; do
+    # shellcheck disable=SC2086 # words
+    "$berthctl" $words >/dev/full 2>"$dir/err" && fail "$words on a full disk"
+    err_has '^berthctl: stdout: No space left on device'
+done
 for verb in status top explain record release report plan model profile pairs doctor; do
     expect 0 "$verb --help" "$berthctl" $verb --help
     out_has "^usage: berthctl $verb"

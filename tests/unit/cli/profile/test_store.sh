@@ -29,10 +29,16 @@ has() { # TEXT: in $dir/out
 }
 
 # An empty store, and one that is not there
+for verb in list export 'show solver'; do
+    # shellcheck disable=SC2086 # words
+    refuses '' 1 "$db: No such file" profile $verb --db "$db"
+done
+[ ! -e "$db" ] || bad "profile list" "no store made" "$db"
+says '0 rows taken' profile import --db "$db"
 says 'misses/Minst' profile list --db "$db"
+says 'nothing is stored' profile list --db "$db"
 answers '' '[]' profile list --db "$db" --json
 answers '' '' profile export --db "$db"
-[ ! -e "$db" ] || bad "profile list" "no store made" "$db"
 refuses '' 1 'solver: no such key' profile show --db "$db" solver
 
 # Import, from stdin and from a file
