@@ -7,6 +7,9 @@
 #define ALIKE 2    /* one rate is at most so many times the other */
 #define SLACK 0.05 /* of a window: between the change of the cores and its own beginning */
 
+const char *const opticore_state_name[OPTICORE_STATES] = {"sized-by-store", "profiling", "sized",
+                                                          "watching"};
+
 /* A twentieth of what makes a devil (Blagodurov 2010), and the bytes of so many lines: less is
  * nothing. */
 static const double least[OPTICORE_RATES] = {[OPTICORE_MISSES] = 100, [OPTICORE_BYTES] = 6400};
@@ -112,8 +115,6 @@ bool opticore_window(struct opticore *core, const struct opticore_window *window
     }
     if (!is_steady(core))
         return false;
-    if (core->state == OPTICORE_SIZED)
-        core->state = OPTICORE_WATCHING;
     return !core->looked || core->phase == 0 || has_drifted(core);
 }
 
@@ -124,6 +125,7 @@ void opticore_is(struct opticore *core, unsigned phase, double now_s)
     core->at = opticore_signature(core);
     core->looked = true;
     core->phase = phase;
+    core->state = phase ? OPTICORE_WATCHING : OPTICORE_STORED;
 }
 
 double opticore_lasted(const struct opticore *core, double now_s)

@@ -36,6 +36,7 @@ enum opticore_state {
     OPTICORE_WATCHING,
     OPTICORE_STATES
 };
+extern const char *const opticore_state_name[OPTICORE_STATES]; /* "sized-by-store", .. */
 
 enum opticore_rate { OPTICORE_MISSES, OPTICORE_BYTES, OPTICORE_RATES };
 

@@ -284,6 +284,20 @@ static struct json_object *render_vector(const struct packer *packer, const stru
     return list;
 }
 
+/* The cores that it uses on each NUMA node of the machine: NuCore's vector. */
+static struct json_object *render_used(const struct packer *packer, const struct step *step)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < packer->topo->nodes; i++) {
+        size_t cores, used;
+
+        size_on_node(packer, step, i, &cores, &used);
+        json_object_array_add(list, json_object_new_uint64(used));
+    }
+    return list;
+}
+
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -291,6 +305,8 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_write(object, step_size_fields, &step->size);
     json_add_text(object, "source", step->size.modelled ? "model" : NULL);
     json_object_object_add(object, "nodes", render_vector(packer, step));
+    json_object_object_add(object, "vector", render_used(packer, step));
+    json_write(object, step_loop_fields, &step->size.loop);
     return object;
 }
 

@@ -57,6 +57,7 @@ static void keep_window(struct step_counts *counts, const struct phase_window *w
         last->x[i] = window->x[from[i]];
         last->y[i] = window->y[from[i]];
     }
+    last->bytes = window->y[RATE_BYTES];
     last->seconds = seconds;
     last->cpu = window->y[RATE_CPU] / window->x[RATE_CPU];
     last->foreign_s = foreign_s;
@@ -164,6 +165,24 @@ void window_moved(struct step *step)
         phase_restart(&step->counts->phase);
 }
 
+void window_hold(struct step *step)
+{
+    if (step->counts)
+        step->counts->held = true;
+}
+
+void window_resume(struct packer *packer, struct step *step, const struct counters_sample *now)
+{
+    struct step_counts *counts = step->counts;
+
+    if (!counts || !counts->held)
+        return;
+    counts->held = false;
+    counts->last = *now;
+    counts->foreign_known = false; /* where others were at work is not known since then */
+    counts->due_s = next_due(clock_s(), (double)packer->conf.window_ms / 1000, false);
+}
+
 void window_drop(struct packer *packer, struct step *step)
 {
     struct step_counts *counts = step->counts;
@@ -208,7 +227,7 @@ double window_due(struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!step->counts)
+        if (!step->counts || step->counts->held)
             continue;
         if (step->counts->due_s <= now_s + 0.001 && clock_s() - now_s <= packer->turn_s) {
             if (!read && (busy = malloc(sizeof(*busy))) &&

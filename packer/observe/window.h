@@ -25,6 +25,11 @@ void window_follow(struct packer *packer, struct step *step);
  * window. */
 void window_moved(struct step *step);
 
+/* The step has other cores than its own for a moment (size/loop.h): its windows say nothing until
+ * window_resume(), which begins the next one with this reading. The one under way is lost. */
+void window_hold(struct step *step);
+void window_resume(struct packer *packer, struct step *step, const struct counters_sample *now);
+
 /* The step is over: what was learned goes to the store, nothing is counted any more. The averages
  * stay in step->counts for explain; where nothing was counted, that is NULL from now on. */
 void window_end(struct packer *packer, struct step *step);

@@ -2,6 +2,8 @@
 /* cores - see cores.h */
 #include "packer/size/cores.h"
 
+#include <string.h>
+
 /* ---- where cores stand ---- */
 
 /* The NUMA node where what Slurm put on the core stands; topo->nodes where it has none. */
@@ -157,4 +159,59 @@ void size_cores_deal(const struct packer *packer, struct step *step, unsigned *c
         step->body.task[i].sized = step->body.task[i].home;
         cpus_and(&step->body.task[i].sized, &d.picked);
     }
+}
+
+/* ---- one of each node ---- */
+
+/* Picks a core of these CPUs that stands on the node (topo->nodes: on any) and was not picked yet.
+ * Returns false where there is none. */
+static bool pick_lone(const struct packer *packer, const struct cpus *home, size_t node,
+                      struct cpus *only, unsigned *count)
+{
+    const struct topo *topo = packer->topo;
+
+    for (size_t core = 0; core < topo->cores; core++) {
+        size_t at = node_of(packer, core);
+
+        if (!cpus_intersect(&topo->core[core].cpus, home) ||
+            cpus_intersect(&topo->core[core].cpus, only) || at == topo->nodes ||
+            (node < topo->nodes && at != node))
+            continue;
+        cpus_or(only, &topo->core[core].cpus);
+        count[at]++;
+        return true;
+    }
+    return false;
+}
+
+/* Picks for one task: of a node that has none yet, else of any one. */
+static void pick_for_task(const struct packer *packer, const struct cpus *home, struct cpus *only,
+                          unsigned *count)
+{
+    size_t nodes = packer->topo->nodes;
+
+    for (size_t node = 0; node < nodes; node++)
+        if (count[node] == 0 && pick_lone(packer, home, node, only, count))
+            return;
+    pick_lone(packer, home, nodes, only, count);
+}
+
+size_t size_cores_lone(const struct packer *packer, const struct step *step, struct cpus *only,
+                       unsigned *count)
+{
+    size_t nodes = packer->topo->nodes, n = 0;
+    struct cpus home;
+
+    cpus_zero(only);
+    memset(count, 0, nodes * sizeof(*count));
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        pick_for_task(packer, &step->body.task[i].home, only, count);
+    size_cores_union(step, false, &home);
+    for (size_t node = 0; node < nodes; node++)
+        if (count[node] == 0)
+            pick_lone(packer, &home, node, only, count);
+    for (size_t node = 0; node < nodes; node++)
+        n += count[node];
+    cpus_and(only, &home);
+    return n;
 }

@@ -23,4 +23,9 @@ void size_cores_on_nodes(const struct packer *packer, const struct step *step, b
 void size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen,
                      unsigned most);
 
+/* The cores of a profiling run: one of each NUMA node that the step has cores of, and one for each
+ * task, of its home; count[nodes] as they stand. Returns how many. */
+size_t size_cores_lone(const struct packer *packer, const struct step *step, struct cpus *only,
+                       unsigned *count);
+
 #endif

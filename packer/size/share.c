@@ -362,6 +362,10 @@ static void take_part(struct sharing *s, struct step *step, const struct claim *
         struct enforce_task *task = &step->body.task[i];
         struct cpus use = task->sized;
 
+        if (!cpus_empty(&step->size.loop.only)) { /* of its home, not of what sizing left it */
+            use = task->home;
+            cpus_and(&use, &step->size.loop.only);
+        }
         if (!cpus_empty(&part))
             cpus_and(&use, &part);
         changed = changed || !cpus_equal(&use, &task->use);

@@ -20,6 +20,7 @@
 struct sizing {
     struct step *step;
     size_t number; /* in the model; NOT_ASKED: it is not in it */
+    bool unknown;  /* the model knows nothing of it */
     /* Of each NUMA node: cores that it has, that it uses now, shall use, must use. */
     unsigned *held, *now, *chosen, *needed;
     struct size_bounds bounds;
@@ -348,7 +349,9 @@ static void add_all(struct node *node, struct size_model *model, struct berth_er
 
         if (size_model_add(model, sizing->step, sizing->held, &why) == 0)
             sizing->number = size_model_steps(model) - 1;
-        else if (sizing->step == node->newcomer)
+        else
+            sizing->unknown = true;
+        if (sizing->unknown && sizing->step == node->newcomer)
             *err = why;
     }
 }
@@ -397,6 +400,33 @@ static void by_bounds(struct node *node, const struct berth_error *err)
     }
 }
 
+/* A running step whose phase nobody knows (size/loop.h), nor the store anything of it, gets all
+ * back.
+ */
+static bool give_back(struct node *node)
+{
+    bool changed = false;
+
+    for (size_t s = 0; s < node->n; s++) {
+        struct sizing *sizing = &node->sizing[s];
+        struct enforce_step *body = &sizing->step->body;
+
+        if (sizing->step == node->newcomer || !sizing->unknown || !sizing->step->size.loop.on)
+            continue;
+        for (size_t i = 0; i < body->ntasks; i++)
+            body->task[i].sized = body->task[i].home;
+        forget(node->packer, sizing->step, "what it does now is not known");
+        say_bounds(sizing);
+        if (sizing->bounds.most < sizing->step->size.cores) {
+            take_most(node->packer, sizing);
+            size_cores_deal(node->packer, sizing->step, sizing->chosen, sizing->bounds.most);
+            count_given(node->packer, sizing->step);
+        }
+        changed |= commit(node, sizing);
+    }
+    return changed;
+}
+
 static void nobody_is_asked(struct node *node)
 {
     for (size_t s = 0; s < node->n; s++)
@@ -426,6 +456,7 @@ static bool solve(struct node *node, bool alone, bool *later)
     else
         changed = by_model(node, model, proven);
     by_bounds(node, &err);
+    changed |= give_back(node);
 out:
     size_model_free(model);
     node_free(node);

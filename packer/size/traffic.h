@@ -33,4 +33,14 @@ int traffic_of(const struct packer *packer, const struct step *step, struct size
                struct berth_error *err);
 void traffic_free(struct size_traffic *traffic);
 
+/* Makes a copy, without what the store has. Returns 0, or -1 and err. */
+int traffic_copy(const struct size_traffic *from, struct size_traffic *to, struct berth_error *err);
+
+/* Measures it: what the step did between two readings of its counters, on cores[i] cores of the
+ * topology's i-th NUMA node, is divided by these. *traffic is the caller's to free, also after an
+ * error. Returns 0, or -1 and err: the counters do not say it. */
+int traffic_measure(const struct packer *packer, const struct step *step,
+                    const struct counters_sample *before, const struct counters_sample *after,
+                    const unsigned *cores, struct size_traffic *traffic, struct berth_error *err);
+
 #endif

@@ -29,6 +29,17 @@ const struct json_field step_size_fields[] = {
     SIZE(reason),
     JSON_END,
 };
+
+const struct json_field step_loop_fields[] = {
+    JSON_CHOICE_GIVEN(struct step_loop, "state", state, on, opticore_state_name),
+    JSON_FIELD(struct step_loop, "phase", phase, OPTIONAL),
+    JSON_FIELD(struct step_loop, "known", known, OPTIONAL),
+    JSON_FIELD(struct step_loop, "profiles", profiles, OPTIONAL),
+    JSON_RANGE(struct step_loop, "profiled_s", profiled_s, OPTIONAL, 0, HUGE_VAL),
+    JSON_RANGE(struct step_loop, "profile_began_s", profile_s, OPTIONAL, 0, HUGE_VAL),
+    JSON_FIELD(struct step_loop, "why", why, OPTIONAL),
+    JSON_END,
+};
 const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
 const char *const step_rung_name[STEP_RUNGS] = {
     [RUNG_NOTHING] = "nothing",      [RUNG_AVERAGE] = "average",
@@ -117,7 +128,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->profile.miss_pmi = step->profile.accesses = step->profile.ipc = NAN;
     step->profile.solo_pmi = step->profile.misses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
-    step->size.gbps = step->size.gbps_all = NAN;
+    step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
     step->slowdown.now = step->slowdown.home = NAN;
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 
 #include "models/numa/numem.h"
+#include "models/online/opticore.h"
 #include "packer/base/json_fields.h"
 #include "packer/energy/energy.h"
 #include "packer/enforce/enforce.h"
@@ -98,6 +99,21 @@ struct step_knowledge {
     double windows;       /* of measuring that the pairs are from; 0: none were measured */
 };
 
+/* OptiCore's loop about a step that runs (size/loop.h). */
+struct step_loop {
+    bool on; /* it is followed: what stands here says something */
+    enum opticore_state state;
+    uint32_t phase; /* the number of its phase among those of its program; 0: nobody knows it */
+    bool known;     /* the phase was measured, now or before */
+    uint32_t profiles;
+    double profiled_s; /* all profiling runs together */
+    double profile_s;  /* when the last one began, on the step's clock; NAN: there was none */
+    char why[128];     /* why there is none, or what it waits for; "": there is nothing to say */
+    struct cpus only;  /* of its home while it is profiled; else empty */
+    const struct size_traffic *traffic; /* of the phase; NULL: what the store says counts */
+    struct size_loop *run;              /* size/loop.c; NULL: it is not followed */
+};
+
 /* Which cores: the tasks' `use` (enforce.h). */
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
@@ -106,10 +122,12 @@ struct step_size {
     enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
     char reason[256];
+    struct step_loop loop;
 };
 
 /* What sizing found out as JSON: berthctl is shown it, the journal has it to be read back. */
 extern const struct json_field step_size_fields[];
+extern const struct json_field step_loop_fields[]; /* of its loop, likewise */
 
 /* Cores that Slurm gave to several jobs (share.h). */
 struct step_share {

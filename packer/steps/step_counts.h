@@ -13,6 +13,7 @@ enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_ACCESSES, SOLO_IPC, SOLO_RATES };
 /* The last window, as observe/slowdown.h looks at it. */
 struct last_window {
     double x[SOLO_RATES], y[SOLO_RATES]; /* of those rates */
+    double bytes;                        /* memory traffic in it; NAN not known */
     double seconds;
     double cpu;       /* cores that the step used; NAN not known */
     double foreign_s; /* what the other CPUs of its caches worked meanwhile */
@@ -28,6 +29,7 @@ struct step_counts {
     struct counters_step *counters; /* NULL until the start-up is over */
     struct reuse_step *reuse;       /* reuse.h; NULL: not sampled */
     bool unread;                    /* attached, and not read yet */
+    bool held;                      /* its windows wait (window_hold) */
     double due_s;                   /* when it is read next */
     struct counters_sample last;    /* the reading that the present window began with */
     double foreign_s;   /* busy time of the CPUs beside its own on its caches, at that time */
