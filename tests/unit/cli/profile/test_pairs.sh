@@ -19,7 +19,9 @@ pairs() { "$berthctl" pairs --db "$db" "$@"; }
 has() { grep -qE -e "$1" "$dir/out" || bad "pairs" "$1" "$(cat "$dir/out")"; }
 lacks() { ! grep -qE -e "$1" "$dir/out" || bad "pairs" "nothing of $1" "$(cat "$dir/out")"; }
 
-# No store yet
+# No store yet, and an empty one
+refuses '' 1 "$db: No such file" pairs --db "$db" --json
+says '0 rows taken' pairs --db "$db" --import /dev/null
 answers '' '[]' pairs --db "$db" --json
 answers '' '' pairs --db "$db" --export
 refuses '' 1 'solver: the profile store knows no such program' pairs --db "$db" solver
