@@ -161,8 +161,11 @@ enum allot_end allot_solve(struct allot *a, bool any, struct allot_best *best)
     end = search(a, any);
     best->bound = end == VISIT_STOPPED ? open_bound(a) : best->objective;
     if (end == VISIT_DONE && best->found && !any) {
-        if (allot_settle(a) < 0)
+        int rc = allot_settle(a);
+
+        if (rc < 0)
             end = VISIT_FAILED;
+        best->settled = rc == 0;
         best->bound = best->objective;
     }
     if (end == VISIT_FAILED)
@@ -202,8 +205,15 @@ struct allot *allot_new(const struct relax_problem *problem, struct flows *flows
     a->trial = calloc(a->cells, sizeof(*a->trial));
     a->local = calloc(a->cells, sizeof(*a->local));
     a->amount = calloc(flows->flows + 1, sizeof(*a->amount));
+    a->share = calloc(a->nodes, sizeof(*a->share));
+    a->fewest = calloc(2 * a->programs, sizeof(*a->fewest));
     if (a->relax && (a->scan || a->programs > 1) && a->driven && a->trial && a->local &&
-        a->amount) {
+        a->amount && a->share && a->fewest) {
+        a->most = a->fewest + a->programs;
+        for (size_t p = 0; p < a->programs; p++) {
+            a->fewest[p] = cores_min[p];
+            a->most[p] = cores_max[p];
+        }
         find_driven(a);
         return a;
     }
@@ -224,5 +234,7 @@ void allot_free(struct allot *a)
     free(a->trial);
     free(a->local);
     free(a->amount);
+    free(a->share);
+    free(a->fewest);
     free(a);
 }

@@ -25,12 +25,13 @@ struct allot_best {
     bool found;
     double objective;
     double bound;         /* nothing has more */
+    bool settled;         /* it is the first of those that are as good */
     unsigned *allocation; /* of each cell; the caller's */
 };
 
-/* Finds the best allocation of all; of those that are as good, the one that has the most cores in
- * the first cell; of those, in the second; and so on. Where the caller stops it while it looks for
- * that one, it is ALLOT_DONE with one of the best. Or (any) the first allocation that is found. */
+/* Finds the best allocation of all; of those that are as good, the first by nucore.h's rule. Where
+ * the caller stops it while it looks for that one, or that takes too long, it is ALLOT_DONE with
+ * one of the best that is not settled. Or (any) the first allocation that is found. */
 enum allot_end allot_solve(struct allot *allot, bool any, struct allot_best *best);
 
 /* Returns how near to this one an objective is that counts as equal. */

@@ -156,7 +156,7 @@ int allot_split_first(struct allot *a, const struct box *box)
         cell++;
     lo = box->lo[cell];
     hi = box->hi[cell];
-    return allot_split(a, box, cell, cell == a->risen ? lo + (hi - lo - 1) / 2 : lo);
+    return allot_split(a, box, cell, allot_count(a, cell, lo) > 0 ? lo + (hi - lo - 1) / 2 : lo);
 }
 
 /* Returns 1: there were two children, 0: the sums are whole numbers, -1: errno ENOMEM. */

@@ -13,6 +13,12 @@ struct boxes {
     struct box **box;
 };
 
+/* What decides between allocations that are as good; then, which has more cores on lower nodes. */
+struct rank {
+    size_t nodes;  /* cells in use */
+    double spread; /* of the bandwidth of a core, summed over programs */
+};
+
 struct allot {
     const struct relax_problem *problem;
     struct flows *flows;
@@ -22,14 +28,17 @@ struct allot {
     struct boxes open; /* still to be looked at */
     struct boxes ties; /* these have nothing better than the best, but perhaps its equals */
     struct allot_best *best;
-    double above;      /* what is not above it is not looked for: the best's equals are above it */
-    bool settling;     /* among the best's equals */
-    size_t risen;      /* settling: the cell in which the best got more cores last */
-    struct scan *scan; /* NULL: several programs */
-    unsigned rounds;   /* of cuts, for the next box */
-    double *driven;    /* of each cell: the flows that one of its cores drives */
-    unsigned *trial;   /* scratch: an allocation */
+    double above;     /* what is not above it is not looked for: the best's equals are above it */
+    bool settling;    /* among the best's equals */
+    struct rank rank; /* settling: of the best */
+    size_t work;      /* settling: flows that may still be worked out */
+    double *fewest, *most;  /* of each program: cores, in all that is looked for */
+    struct scan *scan;      /* NULL: several programs */
+    unsigned rounds;        /* of cuts, for the next box */
+    double *driven;         /* of each cell: the flows that one of its cores drives */
+    unsigned *trial;        /* scratch: an allocation */
     double *local, *amount; /* scratch: its traffic */
+    double *share;          /* scratch: of each node */
 };
 
 static inline unsigned allot_count(const struct allot *a, size_t cell, size_t point)
@@ -57,8 +66,8 @@ void boxes_free(struct boxes *boxes);
 /* Puts the box's two halves on the stack of open ones: cell's points up to split, and the rest. */
 int allot_split(struct allot *a, const struct box *box, size_t cell, size_t split);
 
-/* Splits the first cell that is no point: its first point from the rest, or, when it is the one
- * that has risen, in halves. Returns 0, or -1 with errno ENOMEM. */
+/* Splits the first cell that is no point: no cores from some, or in halves. Returns 0, or -1 with
+ * errno ENOMEM. */
 int allot_split_first(struct allot *a, const struct box *box);
 
 /* Splits the box where the relaxation's optimum is no allocation. Returns 1; 0: it is one; -1 with
@@ -76,7 +85,7 @@ void allot_try_point(struct allot *a, const struct box *box);
 double allot_goal(const struct allot *a);
 
 /* Returns whether the allocation's objective is above that; where it is above the goal, too, the
- * allocation is the best one now. */
+ * allocation is the best one now. Settling: it must come before the best. */
 bool allot_try(struct allot *a, const unsigned *allocation, double above);
 
 /* ---- allot_scan.c ---- */
@@ -92,10 +101,26 @@ enum scan_end allot_scan(struct allot *a, const struct box *box);
 struct scan *scan_new(const struct allot *a); /* NULL: errno ENOMEM */
 void scan_free(struct scan *scan);
 
+/* ---- allot_rank.c ---- */
+
+size_t allot_nodes(const struct allot *a, const unsigned *allocation);
+double allot_spread(struct allot *a, const unsigned *allocation);
+
+/* Returns whether the allocation comes before the best, if it is as good; *rank is its own then. */
+bool allot_precedes(struct allot *a, const unsigned *allocation, struct rank *rank);
+
+/* Returns whether an allocation may come before the best that has these cores up to that cell, and
+ * at least that many cells in use. */
+bool allot_may_precede(const struct allot *a, const unsigned *cores, size_t cell, size_t nodes);
+
+/* Returns whether no allocation in the box comes before the best. Takes from the box what does not
+ * where that is simple. */
+bool allot_is_outranked(const struct allot *a, struct box *box);
+
 /* ---- allot_settle.c ---- */
 
-/* Makes the best the one of its equals, in the boxes of ties, that has the most cores in the first
- * cell, and so on. Returns 0; 1: stopped; -1 with errno ENOMEM. */
+/* Makes the best the first of its equals, in the boxes of ties: as far as it is found with a
+ * certain amount of work. Returns 0; 1: it may not be the first; -1 with errno ENOMEM. */
 int allot_settle(struct allot *a);
 
 #endif

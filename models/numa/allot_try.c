@@ -59,34 +59,23 @@ static bool is_allowed(const struct allot *a, const unsigned *allocation)
     return true;
 }
 
-/* Returns the first cell that differs from the best, when the allocation has more cores there; or
- * the number of cells. */
-static size_t rise_of(const struct allot *a, const unsigned *allocation)
-{
-    const unsigned *best = a->best->allocation;
-    size_t cell = 0;
-
-    while (cell < a->cells && allocation[cell] == best[cell])
-        cell++;
-    return cell < a->cells && allocation[cell] > best[cell] ? cell : a->cells;
-}
-
 bool allot_try(struct allot *a, const unsigned *allocation, double above)
 {
-    size_t rise = a->settling ? rise_of(a, allocation) : 0;
+    struct rank rank;
     double objective;
 
-    if (rise == a->cells || !is_allowed(a, allocation))
+    if (!is_allowed(a, allocation) || (a->settling && !allot_precedes(a, allocation, &rank)))
         return false;
     objective = objective_of(a, allocation, above);
     if (!(objective > above))
         return false;
     if (!(objective > allot_goal(a)))
         return true;
-    a->risen = rise;
     a->best->found = true;
     a->best->objective = objective;
-    if (!a->settling)
+    if (a->settling)
+        a->rank = rank;
+    else
         a->above = objective - allot_tie(objective);
     memcpy(a->best->allocation, allocation, a->cells * sizeof(*allocation));
     return true;

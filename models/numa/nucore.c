@@ -103,7 +103,7 @@ static void solve_parts(struct nucore_work *w, size_t *up, bool *in)
     struct part part = whole_part(w);
 
     part.in = in;
-    w->best.found = true;
+    w->best.found = w->best.settled = true;
     w->end = ALLOT_DONE;
     for (size_t root = 0; root < w->nodes && w->end != ALLOT_FAILED; root++) {
         struct allot_best best = {.allocation = w->best.allocation};
@@ -120,6 +120,7 @@ static void solve_parts(struct nucore_work *w, size_t *up, bool *in)
         end = part_solve(&part, &best);
         w->end = end == ALLOT_DONE ? w->end : end;
         w->best.found &= best.found;
+        w->best.settled &= best.settled;
         w->best.objective += best.objective;
         w->best.bound += best.bound;
     }
@@ -263,6 +264,7 @@ static int describe(const struct nucore_work *w, struct nucore_result *result)
 static int finish(struct nucore_work *w, struct nucore_result *result)
 {
     result->culprit = w->culprit;
+    result->settled = w->best.found && w->best.settled;
     result->objective = -INFINITY;
     result->bound = w->best.bound;
     for (size_t p = 0; result->solo && p < w->programs; p++)

@@ -56,6 +56,7 @@ struct nucore_result {
     enum nucore_status status;
     double objective;     /* of the allocation */
     double bound;         /* no allocation has more; objective where it is optimal */
+    bool settled;         /* it is the first of those that are as good, by nucore_solve's rule */
     size_t culprit;       /* infeasible: the program that cannot have what it must; programs: the
                              machine has too few cores for all of them */
     unsigned *allocation; /* programs * nodes: cores of program p on node i */
@@ -75,9 +76,20 @@ int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t 
 
 /* Finds the optimal allocation. The caller fills in the result's pointers, and gets the rest.
  *
- * Of allocations whose objectives do not differ by more than NUCORE_TIE, the one that has more
- * cores on node 0 is taken; of those that agree there, on node 1; and so on, the first program's
- * nodes before the second's.
+ * Of allocations whose objectives do not differ by more than NUCORE_TIE, the first one is taken:
+ * 1. the one with the fewest nodes in use; several programs: nodes in use by each, added up;
+ * 2. of those, the one with the least spread of bandwidth per core over the nodes in use: how much
+ *    slower the program's slowest core is than its fastest, as a fraction; several programs: added
+ *    up. What a core gets is what it gets where each memory that is asked for more than it has
+ *    serves everyone by the same fraction (NuMem's optimum leaves open who goes short) and no link
+ *    limits it.
+ *    Spreads that differ by no more than 1e-9 are the same;
+ * 3. of those, the one that has more cores on node 0; of those that agree there, on node 1; and so
+ *    on, the first program's nodes before the second's.
+ * One program's nodes that no traffic and no link couples are settled apart, where neither
+ * cores_min nor cores_max couples them. There may be very many optima; the search for the first of
+ * them ends after a certain amount of work, which is always the same, or where stop says so: the
+ * result is optimal then, and not settled.
  *
  * Returns 0, also where status says that nothing was found; -1 with errno EINVAL (nucore_check says
  * why) or ENOMEM, and nothing changed. */

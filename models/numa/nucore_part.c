@@ -98,6 +98,7 @@ enum allot_end part_solve(const struct part *part, struct allot_best *best)
     best->found = found.found;
     best->objective = found.objective;
     best->bound = found.bound;
+    best->settled = found.settled;
     flows_free(flows);
     points_free(points, cells);
     free(found.allocation);

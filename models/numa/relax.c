@@ -17,6 +17,7 @@
 static void add_memory_rows(struct relax *r)
 {
     const struct numem_machine *m = r->flows->machine;
+    int number;
 
     for (int beta = 0; beta <= (r->demand > 0); beta++)
         for (size_t i = 0; i < m->nodes; i++) {
@@ -27,7 +28,8 @@ static void add_memory_rows(struct relax *r)
                                 beta ? m->beta[i] : 1);
             for (size_t cell = i; cell < r->cells; cell += r->nodes)
                 relax_put_sent(r, cell);
-            simplex_row_add(r->lp, &r->row, -INFINITY, m->alpha[i]);
+            number = simplex_row_add(r->lp, &r->row, -INFINITY, m->alpha[i]);
+            r->memory[i] = beta ? r->memory[i] : number;
         }
 }
 
@@ -212,6 +214,8 @@ static int allocate(struct relax *r)
     r->curve = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->curve));
     r->amount = calloc(r->flows->flows + 1, sizeof(*r->amount));
     r->merged = calloc(r->cells, sizeof(*r->merged));
+    r->memory = calloc(r->nodes, sizeof(*r->memory));
+    r->line = calloc(r->flows->flows + 1, sizeof(*r->line));
     r->sent = calloc(r->cells + 1, sizeof(*r->sent));
     r->first = calloc(r->cells + 2, sizeof(*r->first));
     r->of = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->of));
@@ -220,8 +224,8 @@ static int allocate(struct relax *r)
     r->chain = calloc(points, sizeof(*r->chain));
     r->value = calloc(points, sizeof(*r->value));
     r->price = calloc(columns + 1, sizeof(*r->price));
-    if (!r->amount || !r->merged || !r->sent || !r->curve || !r->first || !r->of || !r->now.lo ||
-        !r->now.sum_lo || !r->chain || !r->value || !r->price)
+    if (!r->amount || !r->merged || !r->memory || !r->line || !r->sent || !r->curve || !r->first ||
+        !r->of || !r->now.lo || !r->now.sum_lo || !r->chain || !r->value || !r->price)
         return -1;
     r->now.hi = r->now.lo + r->cells;
     r->now.sum_hi = r->now.sum_lo + r->programs;
@@ -280,6 +284,8 @@ void relax_free(struct relax *r)
     simplex_row_free(&r->row);
     free(r->amount);
     free(r->merged);
+    free(r->memory);
+    free(r->line);
     free(r->sent);
     free(r->curve);
     free(r->first);

@@ -72,4 +72,8 @@ bool relax_tighten(struct relax *relax, struct box *box, double cutoff);
  * of the box; for several cells, together. */
 void relax_losses(struct relax *relax, const struct box *box, size_t cell, double *loss);
 
+/* Fills in, after relax_tighten, how far the bound falls, besides that, for each GB/s that the
+ * memory of a node (one program) is asked for less (idle) or more (over) than it has. */
+void relax_misses(struct relax *relax, double *idle, double *over);
+
 #endif

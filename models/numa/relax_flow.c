@@ -78,7 +78,7 @@ static int add_row(struct relax *r, size_t k)
         simplex_row_put(&r->row, r->amount[k], 1);
         simplex_row_put(&r->row, r->cores + (int)(cell + flow->to), -flow->read);
         simplex_row_put(&r->row, r->cores + (int)(cell + flow->from), -flow->write);
-        simplex_row_add(r->lp, &r->row, -INFINITY, 0);
+        r->line[k] = simplex_row_add(r->lp, &r->row, -INFINITY, 0);
         return 0;
     }
     cell += flow->read > 0 ? flow->to : flow->from;
@@ -95,6 +95,7 @@ static int add_row(struct relax *r, size_t k)
 static void add_merged_row(struct relax *r, size_t cell)
 {
     double write = 0;
+    int row;
 
     if (r->merged[cell] == 0)
         return;
@@ -109,7 +110,9 @@ static void add_merged_row(struct relax *r, size_t cell)
         write += flow->write;
     }
     simplex_row_put(&r->row, r->cores + (int)cell, -write);
-    simplex_row_add(r->lp, &r->row, -INFINITY, 0);
+    row = simplex_row_add(r->lp, &r->row, -INFINITY, 0);
+    for (size_t k = r->sent[cell]; k < r->sent[cell + 1]; k++)
+        r->line[k] = relax_is_merged(r, k) ? row : 0;
 }
 
 int relax_add_flow_rows(struct relax *r)

@@ -31,6 +31,8 @@ struct relax {
     int cores, local, demand; /* first columns; demand: 0 where there is none */
     int *amount;              /* of each flow: its column */
     int *merged;              /* of each cell: the column that flows from it share; 0: none */
+    int *memory;              /* of each node: the row of eq. 5.8; 0: it is not looked at */
+    int *line;                /* of each flow: the row of eq. 5.1 and 5.2; 0: it is a curve */
     size_t *sent; /* of each cell: flows sent[cell] .. before sent[cell + 1] are its own */
     int limits;   /* rows 1 .. limits: memories and links */
     int sum;      /* first row of the programs' sums of cores */

@@ -72,3 +72,24 @@ bool relax_tighten(struct relax *r, struct box *box, double cutoff)
     }
     return bound > cutoff;
 }
+
+/* Returns what a GB/s more that flow k could have is worth. */
+static double flow_price(const struct relax *r, size_t k)
+{
+    double price = fmax(0, r->price[r->amount[k]]);
+
+    return r->line[k] ? price + fmax(0, simplex_row_price(r->lp, r->line[k])) : price;
+}
+
+void relax_misses(struct relax *r, double *idle, double *over)
+{
+    for (size_t i = 0; i < r->nodes; i++) {
+        idle[i] = over[i] = 0;
+        if (!r->memory[i])
+            continue;
+        idle[i] = fmax(0, simplex_row_price(r->lp, r->memory[i]));
+        over[i] = fmax(0, r->price[r->local + (int)i]);
+        for (size_t k = r->sent[i]; k < r->sent[i + 1]; k++)
+            over[i] = fmin(over[i], flow_price(r, k));
+    }
+}
