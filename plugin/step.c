@@ -100,12 +100,12 @@ static bool job_in_pool(const struct options_site *site, uint32_t job)
 
 /* ---- the start ---- */
 
-static int64_t now_ms(void)
+static double now_s(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Finds the program within half of the deadline; what that took is taken from the registration's:
@@ -113,12 +113,12 @@ static int64_t now_ms(void)
 static void step_read_program(struct step *step, spank_t spank)
 {
     unsigned limit_ms = step->site.deadline_ms / 2;
-    int64_t began_ms = now_ms(), spent_ms;
+    double began_s = now_s(), spent_ms;
 
     job_items_read_program(spank, &step->reg, &step->texts, limit_ms);
-    spent_ms = now_ms() - began_ms;
+    spent_ms = (now_s() - began_s) * 1e3;
     step->ask_deadline_ms =
-        step->site.deadline_ms - (unsigned)(spent_ms < limit_ms ? spent_ms : limit_ms);
+        step->site.deadline_ms - (spent_ms < limit_ms ? (unsigned)spent_ms : limit_ms);
 }
 
 void step_prepare(struct step *step, spank_t spank)
@@ -145,21 +145,31 @@ void step_prepare(struct step *step, spank_t spank)
         step_say_unplaced(step, "out of memory");
 }
 
-/* Send the registration, with the tasks' pids. */
+/* Writes the registration with the tasks' pids, for the caller to free reg->task. 0, or -1. */
+static int step_write(const struct step *step, struct wire_register *reg)
+{
+    *reg = step->reg;
+    reg->task = calloc(step->ntasks, sizeof(*reg->task));
+    reg->ntasks = step->ntasks;
+    if (!reg->task)
+        return -1;
+    for (size_t i = 0; i < step->ntasks; i++)
+        reg->task[i] = (struct wire_task){.id = (uint32_t)i, .pid = step->task[i].pid};
+    return 0;
+}
+
+/* Send the registration. */
 static enum client_result step_register(struct step *step, struct wire_answer *answer,
                                         struct berth_error *err)
 {
-    struct wire_request request = {.op = WIRE_OP_REGISTER, .reg = step->reg};
-    enum client_result result = CLIENT_UNREACHED;
+    struct wire_request request = {.op = WIRE_OP_REGISTER};
+    enum client_result result;
 
-    request.reg.task = calloc(step->ntasks, sizeof(*request.reg.task));
-    request.reg.ntasks = step->ntasks;
-    if (!request.reg.task) {
+    step->reg.began_s = now_s();
+    if (step_write(step, &request.reg) < 0) {
         berth_no_memory(err);
-        return result;
+        return CLIENT_UNREACHED;
     }
-    for (size_t i = 0; i < step->ntasks; i++)
-        request.reg.task[i] = (struct wire_task){.id = (uint32_t)i, .pid = step->task[i].pid};
     result = client_ask(step->site.socket, step->ask_deadline_ms, &request, answer, err);
     free(request.reg.task);
     return result;
@@ -176,9 +186,8 @@ static void step_ask(struct step *step)
         return;
     step->asked_packer = true;
     result = step_register(step, &answer, &err);
-    if (result != CLIENT_UNREACHED)
-        step->end_deadline_ms =
-            result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
+    step->known = result == CLIENT_ANSWERED && answer.ok;
+    step->end_deadline_ms = result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
     if (result != CLIENT_ANSWERED)
         step_say_unplaced(step, err.text);
     else if (!answer.ok)
@@ -277,19 +286,25 @@ static double seconds(struct timeval time)
 }
 
 /* Tell berthd that the step is over, once, and wait: it clears the cores of a job that has no other
- * step. */
+ * step. A step that it may not know is registered in the same breath, lest its record is missing.
+ */
 static void step_end(struct step *step)
 {
-    struct wire_request request = {
-        .op = WIRE_OP_END,
-        .end = {
-            .id = step->reg.id, .exit_status = step->exit_status, .user_s = -1, .system_s = -1}};
+    struct wire_request request = {.op = WIRE_OP_END,
+                                   .end = {.id = step->reg.id,
+                                           .exit_status = step->exit_status,
+                                           .user_s = -1,
+                                           .system_s = -1,
+                                           .ended_s = now_s()}};
+    struct wire_register late = {0};
     struct wire_answer answer;
     struct berth_error err;
     struct rusage usage;
 
     if (!step->end_deadline_ms)
         return;
+    if (!step->known && step_write(step, &late) == 0)
+        request.end.late = &late;
     if (getrusage(RUSAGE_CHILDREN, &usage) == 0) {
         request.end.user_s = seconds(usage.ru_utime);
         request.end.system_s = seconds(usage.ru_stime);
@@ -300,6 +315,7 @@ static void step_end(struct step *step)
         wire_answer_clear(&answer);
     else
         slurm_verbose("berth: end not told: %s", err.text);
+    free(late.task);
     step->end_deadline_ms = 0;
 }
 

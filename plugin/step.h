@@ -39,9 +39,10 @@ struct step {
     struct apply_page *page;
     unsigned ask_deadline_ms; /* for the registration: what finding the program has left of it */
     bool asked_packer;        /* whatever came of it */
-    unsigned end_deadline_ms; /* how long to wait for berthd to hear of the end; 0: it does not know
-                               * the step, or has heard. One that did not answer in time is not
-                               * waited for as long again: the epilog is */
+    bool known;               /* it has said that it knows the step */
+    unsigned end_deadline_ms; /* how long to wait for berthd to hear of the end; 0: it was not
+                               * asked, or has heard. One that did not answer in time is not waited
+                               * for as long again: the epilog is */
     int exit_status;          /* the worst so far; -1 none yet */
 };
 

@@ -202,6 +202,7 @@ static const struct paragraph {
      "[; task {request.array_task} of array {request.array_job>0}]"
      "[; the site does not allow {request.refused}]"
      "[{request.bound_by_hand?}; bound to its cores by hand]"
+     "[{request.late?}; its tasks had begun before berthd's answer was heard]"
      "[; the program is {request.exe}|; the program is not known]"},
     {"profile", true, NULL,
      "[{profile.known?}{profile.miss_pmi} cache misses per million instructions, "

@@ -126,7 +126,7 @@ static void admit_waiting(struct packer *packer, struct step *step)
 static bool is_of(const struct known_job *job, const struct step *step)
 {
     return step->request.id.job == job->run.job && step->request.uid == job->run.uid &&
-           step->started_at >= job->run.at && (!job->over || step->started_at <= job->until);
+           step->started_at >= job->from && (!job->over || step->started_at <= job->until);
 }
 
 /* Tells the run's steps who they are, or why nobody knows. */

@@ -78,7 +78,8 @@ static void fill_place(const struct step *step, struct ledger_record *record)
     bool decided =
         step->state == STEP_PLACED || step->state == STEP_OBSERVED || step->state == STEP_FAILED;
 
-    snprintf(record->state, sizeof(record->state), "%s", step_state_name[step->state]);
+    snprintf(record->state, sizeof(record->state), "%s",
+             step->late && !decided ? "late" : step_state_name[step->state]);
     record->tasks = (uint32_t)step->body.ntasks;
     record->cores_given = (uint32_t)step->size.cores;
     record->cores_used = (uint32_t)step->size.given;
@@ -233,7 +234,7 @@ static int64_t time_in(const struct known_job *job)
 {
     const int64_t before = job->until - LEDGER_CLOCKS_DIFFER_S;
 
-    return before > job->run.at ? before : job->run.at;
+    return before > job->from ? before : job->from;
 }
 
 void ledger_record_settle(struct packer *packer, const struct known_job *job)
@@ -250,7 +251,7 @@ void ledger_record_settle(struct packer *packer, const struct known_job *job)
 
 void ledger_record_identify(struct packer *packer, const struct known_job *job)
 {
-    struct ledger_identity identity = {.from = job->run.at, .to = job->until, .is = job->is};
+    struct ledger_identity identity = {.from = job->from, .to = job->until, .is = job->is};
 
     if (!packer->ledger || !job->until) /* no step has ended: there is no record of it */
         return;

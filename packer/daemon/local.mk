@@ -3,6 +3,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
 	packer/daemon/features.c packer/daemon/features.h \
 	packer/daemon/identify.c packer/daemon/identify.h \
+	packer/daemon/late.c packer/daemon/late.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \

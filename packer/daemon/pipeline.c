@@ -11,6 +11,7 @@
 #include "packer/conf/private_data.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/identify.h"
+#include "packer/daemon/late.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
@@ -143,6 +144,10 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     struct berth_error err = {""};
     struct step *step;
 
+    if (registry_find_ended(&packer->steps, request)) { /* its end was heard first */
+        answer_refuse(answer, "the step has ended");
+        return;
+    }
     packer->registrations++;
     packer->steps_changed = true;
     bill_turn(packer);
@@ -177,6 +182,19 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     window_attach(packer, step);
     memory_told(step);
     answer_fill(packer, step, answer);
+}
+
+void pipeline_late(struct packer *packer, const struct wire_register *request)
+{
+    struct step *step = registry_find(&packer->steps, request->id);
+    struct berth_error err;
+
+    if (!step || step->late || !step_is_of(step, request))
+        return;
+    late_begin(packer, step);
+    if (rearrange(packer, step_movable(step) ? step : NULL, 0, &err) < 0 ||
+        journal_start(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
 }
 
 /* ---- a step runs ---- */
@@ -287,12 +305,27 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     pool_marker_update(packer, id.job);
 }
 
-void pipeline_end(struct packer *packer, const struct wire_end *end)
+/* Returns the live step that has ended. One that nobody knew of is known now; NULL: its end was
+ * heard of before. */
+static struct step *find_ended(struct packer *packer, const struct wire_end *end)
 {
     struct step *step = registry_find(&packer->steps, end->id);
 
+    if (!end->late || (step && step_is_of(step, end->late)) ||
+        registry_find_ended(&packer->steps, end->late))
+        return step;
+    if (step)
+        step_over(packer, step, NULL); /* of that name, before it */
+    return late_known(packer, end->late);
+}
+
+void pipeline_end(struct packer *packer, const struct wire_end *end)
+{
+    struct step *step = find_ended(packer, end);
+
     if (!step)
         return;
+    step->late |= end->late != NULL;
     step_over(packer, step, end);
     size_node(packer, NULL);
     make_room(packer);

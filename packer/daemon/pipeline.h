@@ -13,6 +13,10 @@
 void pipeline_start(struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer);
 
+/* Nobody has heard the answer to a registration in time: the step's tasks have begun where Slurm
+ * put them. */
+void pipeline_late(struct packer *packer, const struct wire_register *request);
+
 /* A step is over, or a whole job (its cores are about to be given away): others leave its cores
  * before this returns. `said` is what slurmd says of the job. */
 void pipeline_end(struct packer *packer, const struct wire_end *end);

@@ -206,6 +206,7 @@ static struct json_object *render_request(const struct step *step)
     json_add_text(object, "job_cores", request->job_cores);
     json_add_text(object, "step_cores", request->step_cores);
     json_add_bool(object, "bound_by_hand", request->bound_by_hand);
+    json_add_bool(object, "late", step->late);
     return object;
 }
 

@@ -94,6 +94,11 @@ static char *tell_start(struct reply *reply)
     return wire_answer_encode(&reply->answer);
 }
 
+static void leave_late(struct reply *reply)
+{
+    pipeline_late(reply->packer, &reply->request.reg);
+}
+
 static int end_step(struct reply *reply, struct berth_error *err)
 {
     (void)err;
@@ -104,8 +109,7 @@ static int end_step(struct reply *reply, struct berth_error *err)
 static int end_job(struct reply *reply, struct berth_error *err)
 {
     (void)err;
-    pipeline_job_end(reply->packer, reply->request.job_end.id.job,
-                     &reply->request.job_end.said);
+    pipeline_job_end(reply->packer, reply->request.job_end.id.job, &reply->request.job_end.said);
     return 0;
 }
 
@@ -137,7 +141,10 @@ static struct json_object *tell_released(struct reply *reply, const char **name)
 }
 
 const struct request_op request_ops[WIRE_OPS] = {
-    [WIRE_OP_REGISTER] = {.root = true, .act = start_step, .line = tell_start},
+    [WIRE_OP_REGISTER] = {.root = true,
+                          .act = start_step,
+                          .line = tell_start,
+                          .unheard = leave_late},
     [WIRE_OP_END] = {.root = true, .act = end_step},
     [WIRE_OP_JOB_END] = {.root = true, .act = end_job},
     [WIRE_OP_RELEASE] = {.root = true, .act = release, .part = tell_released},

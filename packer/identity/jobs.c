@@ -4,14 +4,25 @@
 
 #include <stdlib.h>
 
+static struct known_job_list *bucket_of(const struct known_jobs *jobs, uint32_t number)
+{
+    return (struct known_job_list *)&jobs->bucket[number & (JOBS_BUCKETS - 1)];
+}
+
 void known_jobs_init(struct known_jobs *jobs)
 {
     TAILQ_INIT(&jobs->list);
+    for (uint32_t i = 0; i < JOBS_BUCKETS; i++)
+        TAILQ_INIT(&jobs->bucket[i]);
+    jobs->n = 0;
+    jobs->tidy_at = 2 * JOBS_KEPT_MAX;
 }
 
 static void drop(struct known_jobs *jobs, struct known_job *job)
 {
     TAILQ_REMOVE(&jobs->list, job, link);
+    TAILQ_REMOVE(bucket_of(jobs, job->run.job), job, same);
+    jobs->n--;
     free(job);
 }
 
@@ -36,8 +47,20 @@ static struct known_job *add(struct known_jobs *jobs, uint32_t number, uint32_t 
     if (!job)
         return NULL;
     job->run = (struct asker_run){number, uid, at};
+    job->from = at;
     TAILQ_INSERT_HEAD(&jobs->list, job, link);
+    TAILQ_INSERT_HEAD(bucket_of(jobs, number), job, same);
+    jobs->n++;
     return job;
+}
+
+/* Those that were not looked for lately are forgotten when there are many: once in so many. */
+static void tidy(struct known_jobs *jobs, int64_t now)
+{
+    if (jobs->n < jobs->tidy_at)
+        return;
+    known_jobs_forget(jobs, now);
+    jobs->tidy_at = 2 * (jobs->n + JOBS_KEPT_MAX);
 }
 
 struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t number, uint32_t uid,
@@ -45,7 +68,7 @@ struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t number, uin
 {
     struct known_job *job;
 
-    known_jobs_forget(jobs, at);
+    tidy(jobs, at);
     job = known_jobs_find(jobs, number);
     if (job && is_past(job, uid, at))
         job->over = true;
@@ -53,8 +76,8 @@ struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t number, uin
         job = add(jobs, number, uid, at);
     if (!job)
         return NULL;
-    if (at < job->run.at && !job->asked)
-        job->run.at = at;
+    if (at < job->from)
+        job->from = at;
     job->live++;
     return job;
 }
@@ -63,7 +86,7 @@ struct known_job *known_jobs_find(const struct known_jobs *jobs, uint32_t number
 {
     struct known_job *job;
 
-    TAILQ_FOREACH(job, &jobs->list, link)
+    TAILQ_FOREACH(job, bucket_of(jobs, number), same)
     if (job->run.job == number && !job->over)
         return job;
     return NULL;
@@ -73,8 +96,8 @@ struct known_job *known_jobs_of(const struct known_jobs *jobs, uint32_t number, 
 {
     struct known_job *job;
 
-    TAILQ_FOREACH(job, &jobs->list, link)
-    if (job->run.job == number && job->run.at <= at)
+    TAILQ_FOREACH(job, bucket_of(jobs, number), same)
+    if (job->run.job == number && job->from <= at)
         return job;
     return NULL;
 }
@@ -83,7 +106,7 @@ struct known_job *known_jobs_find_run(const struct known_jobs *jobs, const struc
 {
     struct known_job *job;
 
-    TAILQ_FOREACH(job, &jobs->list, link)
+    TAILQ_FOREACH(job, bucket_of(jobs, run->job), same)
     if (job->run.job == run->job && job->run.at == run->at)
         return job;
     return NULL;

@@ -15,24 +15,30 @@
 #include "packer/identity/asker.h"
 
 #define JOBS_KEPT_S 60
-#define JOBS_KEPT_MAX 1024 /* runs without steps here; the oldest go first */
+#define JOBS_KEPT_MAX 1024 /* runs without steps here after a look; the oldest go first */
 #define JOBS_UNSEEN 2      /* looks in a row that find no folder of a job: it is over */
 
 struct known_job {
     TAILQ_ENTRY(known_job) link;
-    struct asker_run run; /* since its first step here began */
-    size_t live;          /* steps of it here */
-    int64_t until;        /* when the last of the others ended; 0: none has */
-    bool asked;           /* an answer is on its way */
-    bool over;            /* the job's end was heard of, or Slurm has no folder of it any more */
-    unsigned unseen;      /* looks in a row that found no folder of it */
+    TAILQ_ENTRY(known_job) same;
+    struct asker_run run; /* as it was asked for: since the first step here that was heard of */
+    int64_t from;    /* when its first step here began, which may be one that was heard of late */
+    size_t live;     /* steps of it here */
+    int64_t until;   /* when the last of the others ended; 0: none has */
+    bool asked;      /* an answer is on its way */
+    bool over;       /* the job's end was heard of, or Slurm has no folder of it any more */
+    unsigned unseen; /* looks in a row that found no folder of it */
     struct wire_identity is;
 };
 
 TAILQ_HEAD(known_job_list, known_job);
 
+#define JOBS_BUCKETS 512 /* a power of two */
+
 struct known_jobs {
-    struct known_job_list list; /* newest first */
+    struct known_job_list list;                 /* newest first */
+    struct known_job_list bucket[JOBS_BUCKETS]; /* the same by number: TAILQ same */
+    size_t n, tidy_at; /* how many; with so many the old ones are forgotten */
 };
 
 void known_jobs_init(struct known_jobs *jobs);

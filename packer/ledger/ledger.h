@@ -35,7 +35,8 @@ struct ledger_record {
     int64_t start, end;         /* unix seconds */
     double elapsed_s;
     int exit_status; /* wait(2) status; -1 unknown */
-    char state[16];  /* the last but "ended": "placed", "observed", "left", "failed" */
+    char state[16];  /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
+                        alone, since berthd heard of it when it ran already, or had ended */
     uint32_t tasks, cores_given, cores_used;
     char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
     char policy[16];

@@ -29,6 +29,7 @@ struct client {
     uid_t uid;
     struct budget_account *account; /* NULL: root's */
     struct reply *reply;            /* under way; NULL: none is */
+    struct reply *said;             /* it is not known yet whether anybody has read it; or NULL */
     size_t unsent;                  /* bytes, as the account has them */
     double waits_s; /* CLOCK_MONOTONIC: since then it has asked for nothing; 0: it has */
     bool partial;   /* a request has begun to come, by `overdue` it is to be whole */
@@ -47,6 +48,7 @@ static void client_close(struct client *client)
     }
     LIST_REMOVE(client, link);
     reply_end(client->reply);
+    reply_end(client->said);
     if (client->turn)
         event_free(client->turn);
     if (client->overdue)
@@ -110,15 +112,26 @@ static bool begin(struct client *client)
     return client->reply;
 }
 
+/* The reply is said. Who asks again, or hangs up, has read it; an error tells that he has not: the
+ * kernel resets a connection that was closed before its answer came, or was read. */
+static void finish(struct client *client)
+{
+    bool matters = reply_matters(client->reply);
+
+    reply_end(client->said);
+    client->said = matters ? client->reply : NULL;
+    if (!matters)
+        reply_end(client->reply);
+    client->reply = NULL;
+}
+
 static void take_turn(struct client *client)
 {
     double began_s = clock_s();
 
     if ((client->reply || begin(client)) &&
-        !reply_next(client->reply, bufferevent_get_output(client->bev))) {
-        reply_end(client->reply);
-        client->reply = NULL;
-    }
+        !reply_next(client->reply, bufferevent_get_output(client->bev)))
+        finish(client);
     note_unsent(client);
     spend(client, 0, clock_s() - began_s);
 }
@@ -212,6 +225,8 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
     (void)bev;
     if (!(what & BEV_EVENT_EOF)) {
+        if (client->said)
+            reply_unheard(client->said);
         client_close(client);
         return;
     }

@@ -13,7 +13,9 @@
 #include "packer/base/log.h"
 #include "packer/system/unix_socket.h"
 
-#define BACKLOG 128
+#define BACKLOG                                                                                    \
+    4096 /* the most that Linux has room for by default: what slurmstepds say of the steps that    \
+            start while berthd is stopped is heard when it goes on */
 #define TURN 16 /* connections; further ones have to wait for REST: */
 static const struct timeval rest = {.tv_usec = 1000};
 static const struct timeval pause_full = {.tv_usec = 200000}; /* where no descriptor is left */

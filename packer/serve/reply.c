@@ -104,6 +104,16 @@ static bool say_part(struct reply *reply, struct evbuffer *out)
     return name != NULL;
 }
 
+bool reply_matters(const struct reply *reply)
+{
+    return !reply->failed && op_of(reply)->unheard;
+}
+
+void reply_unheard(struct reply *reply)
+{
+    op_of(reply)->unheard(reply);
+}
+
 bool reply_next(struct reply *reply, struct evbuffer *out)
 {
     if (reply->failed)

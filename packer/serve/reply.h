@@ -31,6 +31,9 @@ struct request_op {
     /* Gives the only line of an answer, for the caller to free; NULL: it does not fit a message. An
      * operation with neither says that it is done. */
     char *(*line)(struct reply *reply);
+
+    /* Nobody has read that only line: the client had hung up. NULL: it does not matter. */
+    void (*unheard)(struct reply *reply);
 };
 
 struct reply {
@@ -54,6 +57,10 @@ struct reply *reply_begin(struct packer *packer, const struct request_op *ops, u
 
 /* Adds the answer's next line to the buffer. Returns false when that was the last one. */
 bool reply_next(struct reply *reply, struct evbuffer *out);
+
+/* Does it matter whether that is read? Then the reply is kept until the client has, or has not. */
+bool reply_matters(const struct reply *reply);
+void reply_unheard(struct reply *reply);
 void reply_end(struct reply *reply); /* NULL is fine */
 
 #endif

@@ -163,6 +163,8 @@ static const char *reason_for_all(const struct step *step)
         return "left alone";
     if (step_is_shell(step))
         return "a shell is not sized, the steps it starts are";
+    if (step->late)
+        return SIZE_LATE;
     return NULL;
 }
 

@@ -22,6 +22,9 @@ bool size_node(struct packer *packer, struct step *newcomer);
 /* Asks the question that a launch could not wait for. Returns as size_node. */
 bool size_turn(struct packer *packer);
 
+/* Why a step that is late (registry.h) is not sized. */
+#define SIZE_LATE "its threads were counted before berth knew of it"
+
 /* It uses all it has: berth is done with it, or it was not to be sized. `reason` is for people. */
 void size_all(const struct packer *packer, struct step *step, const char *reason);
 

@@ -48,6 +48,7 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "started_at", started_at, OPTIONAL),
     JSON_FIELD(struct step, "started_mono_s", started_mono_s, OPTIONAL),
     JSON_FIELD(struct step, "moves", enacted.moves, OPTIONAL),
+    JSON_FIELD(struct step, "late", late, OPTIONAL),
     JSON_CHOICE(struct step, "state", state, REQUIRED, step_state_name),
     JSON_FIELD(struct step, "refused", refused, OPTIONAL),
     JSON_FIELD(struct step, "isolate_refused", isolate_refused, OPTIONAL),

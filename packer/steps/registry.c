@@ -107,6 +107,24 @@ static int body_init(struct enforce_step *body, const struct wire_register *requ
     return 0;
 }
 
+/* When something was that has to be after `least_s`: at_s of CLOCK_MONOTONIC, where that can be;
+ * else now. */
+static double when(double at_s, double least_s)
+{
+    double now_s = clock_s();
+
+    return at_s > least_s && at_s <= now_s ? at_s : now_s;
+}
+
+/* The same moment in Unix seconds. */
+static int64_t unix_time(double mono_s)
+{
+    double ago_s = clock_s() - mono_s;
+
+    return ago_s < 1e-3 ? time(NULL)
+                        : (int64_t)floor((double)clock_ns(CLOCK_REALTIME) * 1e-9 - ago_s);
+}
+
 struct step *registry_add(struct registry *registry, struct wire_register *request)
 {
     struct step *step = calloc(1, sizeof(*step));
@@ -122,8 +140,8 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     }
     request->task = NULL;
     request->ntasks = 0;
-    step->started_at = time(NULL);
-    step->started_mono_s = clock_s();
+    step->started_mono_s = when(request->began_s, 0);
+    step->started_at = unix_time(step->started_mono_s);
     step->exit_status = -1;
     step->profile.miss_pmi = step->profile.accesses = step->profile.ipc = NAN;
     step->profile.solo_pmi = step->profile.misses = NAN;
@@ -149,6 +167,22 @@ struct step *registry_find(const struct registry *registry, struct wire_step_id 
     if (step->request.id.job == id.job && step->request.id.step == id.step)
         return step;
     return NULL;
+}
+
+struct step *registry_find_ended(const struct registry *registry, const struct wire_register *reg)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &registry->ended, link)
+    if (step_is_of(step, reg))
+        return step;
+    return NULL;
+}
+
+bool step_is_of(const struct step *step, const struct wire_register *reg)
+{
+    return step->request.id.job == reg->id.job && step->request.id.step == reg->id.step &&
+           step->request.began_s > 0 && step->request.began_s == reg->began_s;
 }
 
 bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner)
@@ -268,8 +302,8 @@ static void forget_oldest(struct registry *registry)
 
 void step_ends(struct step *step, const struct wire_end *end)
 {
-    step->ended_at = time(NULL);
-    step->ended_mono_s = clock_s();
+    step->ended_mono_s = when(end ? end->ended_s : 0, step->started_mono_s);
+    step->ended_at = unix_time(step->ended_mono_s);
     step->exit_status = end ? end->exit_status : -1;
 }
 

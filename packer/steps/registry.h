@@ -232,6 +232,7 @@ struct step {
     double started_mono_s, ended_mono_s;
     double empty_mono_s; /* when no process of it was found; 0: there was one */
     int exit_status;     /* wait(2) status; -1 unknown */
+    bool late;           /* its tasks ran before anybody had heard what berthd says of it */
     struct wire_register request;
     char
         refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
@@ -289,6 +290,11 @@ void registry_free(struct registry *registry);
 struct step *registry_add(struct registry *registry, struct wire_register *request);
 struct step *registry_find(const struct registry *registry,
                            struct wire_step_id id); /* live only; NULL */
+
+/* Says whether the step is of this very registration, and not only of its name. Returns the ended
+ * one that is remembered of it, or NULL. */
+bool step_is_of(const struct step *step, const struct wire_register *reg);
+struct step *registry_find_ended(const struct registry *registry, const struct wire_register *reg);
 
 /* The live steps in the order of their numbers, for who asks about many: a scan of the list for
  * each of 500 jobs takes milliseconds. Good until a step comes or goes. */

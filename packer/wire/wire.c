@@ -88,6 +88,7 @@ static const struct json_field register_fields[] = {
     FIELD(register, nodes, OPTIONAL),
     FIELD(register, bound_by_hand, OPTIONAL),
     FIELD(register, user_omp_threads, OPTIONAL),
+    AMOUNT(register, began_s),
     JSON_NESTED(struct wire_register, "options", options, REQUIRED, options_fields),
     JSON_END,
 };
@@ -109,6 +110,7 @@ static const struct json_field end_fields[] = {
     AMOUNT(end, user_s),
     AMOUNT(end, system_s),
     FIELD(end, maxrss_kib, OPTIONAL),
+    AMOUNT(end, ended_s),
     JSON_END,
 };
 
@@ -179,6 +181,18 @@ static void encode_register(struct json_object *object, const struct wire_regist
                            json_new_list(reg->ntasks, &task_item, reg->task, sizeof(reg->task[0])));
 }
 
+static void encode_end(struct json_object *object, const struct wire_end *end)
+{
+    struct json_object *late;
+
+    json_write(object, end_fields, end);
+    if (!end->late)
+        return;
+    late = json_object_new_object();
+    encode_register(late, end->late);
+    json_object_object_add(object, "late", late);
+}
+
 /* A whole job has no step, a whole node no job. */
 static void encode_id(struct json_object *object, struct wire_step_id id)
 {
@@ -225,7 +239,7 @@ char *wire_request_encode(const struct wire_request *request)
     if (request->op == WIRE_OP_REGISTER)
         encode_register(object, &request->reg);
     else if (request->op == WIRE_OP_END)
-        json_write(object, end_fields, &request->end);
+        encode_end(object, &request->end);
     else if (request->op == WIRE_OP_RELEASE)
         encode_release(object, &request->release);
     else if (is_profile(request->op))
@@ -352,10 +366,39 @@ static int decode_register(struct json_object *object, struct wire_register *reg
     return berth_no_memory(err);
 }
 
+static void clear_register(struct wire_register *reg)
+{
+    free(reg->task);
+    free(reg->kept);
+    reg->task = NULL;
+    reg->kept = NULL;
+}
+
+/* Reads the registration that comes with the end of a step, which is the same step's. */
+static int decode_late(struct json_object *late, struct wire_end *end, struct berth_error *err)
+{
+    end->late = malloc(sizeof(*end->late));
+    if (!end->late)
+        return berth_no_memory(err);
+    if (decode_register(late, end->late, err) == 0) {
+        if (end->late->id.job == end->id.job && end->late->id.step == end->id.step)
+            return 0;
+        clear_register(end->late);
+        berth_error_set(err, "another step's");
+    }
+    free(end->late);
+    return berth_error_before(err, "late: ");
+}
+
 static int decode_end(struct json_object *object, struct wire_end *end, struct berth_error *err)
 {
+    struct json_object *late = NULL;
+
     *end = (struct wire_end){.exit_status = -1, .user_s = -1, .system_s = -1};
-    return json_read(object, end_fields, end, err);
+    if (json_read(object, end_fields, end, err) < 0 ||
+        json_get_object(object, "late", JSON_OPTIONAL, &late, err) < 0)
+        return -1;
+    return late ? decode_late(late, end, err) : 0;
 }
 
 static int decode_id(struct json_object *object, struct wire_step_id *id, struct berth_error *err)
@@ -495,11 +538,12 @@ void wire_request_clear(struct wire_request *request)
         free(request->profile.row);
         request->profile = (struct wire_profile){0};
     }
-    if (request->op == WIRE_OP_REGISTER) {
-        free(request->reg.task);
-        free(request->reg.kept);
-        request->reg.task = NULL;
-        request->reg.kept = NULL;
+    if (request->op == WIRE_OP_REGISTER)
+        clear_register(&request->reg);
+    if (request->op == WIRE_OP_END && request->end.late) {
+        clear_register(request->end.late);
+        free(request->end.late);
+        request->end.late = NULL;
     }
 }
 

@@ -133,6 +133,7 @@ struct wire_register {
     bool user_omp_threads; /* OMP_NUM_THREADS is the user's own */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
+    double began_s; /* CLOCK_MONOTONIC, when its tasks were there; 0: not said, it is now */
     size_t ntasks;
     struct wire_task *task; /* [ntasks] */
     void *kept; /* where the long texts and the groups lie (wire_register_keep), or NULL:
@@ -148,6 +149,10 @@ struct wire_end {
     int exit_status;         /* wait(2) status of the worst task; -1 unknown */
     double user_s, system_s; /* CPU time of all its processes that were waited for; < 0 unknown */
     uint64_t maxrss_kib;     /* greatest resident set of one process; 0 unknown */
+    double ended_s;          /* CLOCK_MONOTONIC, when its last task was over; 0: not said, now */
+    struct wire_register *late; /* its registration once more, where nobody has placed it for that
+                                   one: berthd may not know the step. NULL: it was placed, or
+                                   watched */
 };
 
 struct wire_job_end {

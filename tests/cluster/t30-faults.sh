@@ -123,3 +123,56 @@ t30_berthd_is_killed_at_any_point_of_a_launch() {
         rm -f "$CLUSTER"/out/a* "$CLUSTER"/out/b*
     done
 }
+
+# many_at_once N TAG: so many short steps in one job, all begun before one is waited for; each says that it ran.
+many_at_once() {
+    local i
+    timeout 20 salloc -Q -n2 --no-shell 2>"$CLUSTER/out/salloc"
+    SLURM_JOB_ID=$(timeout 10 squeue -h -o %i)
+    export SLURM_JOB_ID SLURM_JOBID=$SLURM_JOB_ID
+    for ((i = 0; i < $1; i++)); do
+        timeout 60 srun -Q -n1 --overlap --contention-aware=tag="$2" sh -c "echo >>$CLUSTER/out/$2" &
+    done
+}
+
+# records TAG [WHAT]: how many the ledger has of these steps, or another figure of them.
+records() {
+    sqlite3 -readonly -cmd '.timeout 10000' "$CLUSTER/berth/ledger.db" "select ${2:-count(*)} from ledger_record where tag = '$1'"
+}
+
+# berthd hears nothing from before the first step begins until all are over: nobody waits for it longer than he may, and when it goes
+# on each step has its record, with its own times and what it used.
+t30_each_step_has_its_record() {
+    local before after
+    berthd_conf sweep=60s # which does not help here
+    daemon_stop berthd
+    berthd_start
+    kill -STOP "$(daemon_pid berthd)"
+    before=$EPOCHSECONDS
+    many_at_once 20 stopped
+    wait
+    after=$EPOCHSECONDS
+    sleep 2 # so that the time at which berthd hears of them is none of theirs
+    kill -CONT "$(daemon_pid berthd)"
+    same "steps that ran" "$(wc -l <"$CLUSTER/out/stopped")" 20
+    soon "records" 20 records stopped
+    same "steps that berthd heard of late" "$(records stopped 'sum(state = "late")')" 20
+    same "records with the time of their steps" "$(records stopped "sum(\"start\" >= $before and \"end\" <= $after and elapsed_s >= 0)")" 20
+    same "records with CPU time" "$(records stopped 'sum(user_s >= 0 and exit_status = 0)')" 20
+    timeout 10 scancel "$SLURM_JOB_ID"
+}
+
+# A step whose registration was heard late is moved as one that runs: it has all its cores, is in the pool, and told as late.
+t30_late_step_is_taken_in() {
+    kill -STOP "$(daemon_pid berthd)"
+    start slow --contention-aware=tag=slow
+    kill -CONT "$(daemon_pid berthd)"
+    soon "state" placed explained slow .state
+    soon "late" true explained slow .request.late
+    same "CPUs" "$(cpus_of slow)" "$(slurm_cpus_of slow)"
+    start devil --contention-aware
+    soon "who came after it" placed explained devil .state
+    stop devil
+    stop slow
+    soon "record" placed records slow state
+}

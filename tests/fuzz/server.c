@@ -193,10 +193,17 @@ static size_t request_of(unsigned number, char *text, size_t size)
             text, size,
             "{\"version\":1,\"op\":\"register\",\"job\":%u,\"step\":%u,\"uid\":%u,\"node\":\"n\","
             "\"job_cores\":\"%u-%u\",\"step_cores\":\"%u\",\"options\":{\"mode\":\"%s\"},"
-            "\"tasks\":[[0,%u]]}\n",
+            "\"began_s\":%u,\"tasks\":[[0,%u]]}\n",
             job, step, job, core, core + 1, core + step, number & 128 ? "observe" : "auto",
-            2000000000 + number);
+            number / JOBS % 2, 2000000000 + number);
     case 2:
+        if (number & 128)
+            return (size_t)snprintf(
+                text, size,
+                "{\"version\":1,\"op\":\"end\",\"job\":%u,\"step\":%u,\"late\":{\"job\":%u,"
+                "\"step\":%u,\"uid\":%u,\"began_s\":1,\"options\":{\"mode\":\"auto\"},"
+                "\"tasks\":[[0,1]]}}\n",
+                job, step, job, step, job);
         return (size_t)snprintf(
             text, size, "{\"version\":1,\"op\":\"end\",\"job\":%u,\"step\":%u}\n", job, step);
     case 3:

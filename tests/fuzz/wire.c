@@ -24,6 +24,10 @@ static const char *const request_seeds[] = {
     "{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"exit_status\":256,\"user_s\":1.5,"
     "\"system_s\":0.25,\"maxrss_kib\":4096}\n",
     "{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"exit_status\":null,\"user_s\":null}\n",
+    "{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"ended_s\":12.5,\"late\":{\"job\":1,"
+    "\"step\":0,"
+    "\"uid\":0,\"began_s\":11.25,\"options\":{\"mode\":\"off\"},\"groups\":[1],\"tasks\":[[0,1]]}}"
+    "\n",
     "{\"version\":1,\"op\":\"job_end\",\"job\":1}\n",
     "{\"version\":1,\"op\":\"status\"}\n",
     "{\"version\":1,\"op\":\"release\",\"job\":1,\"step\":0,\"end\":false}\n",

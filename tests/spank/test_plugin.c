@@ -164,9 +164,30 @@ static void test_warned(void **state)
     bench_stop(&bench);
 }
 
-/* A step that is not heard at its start is still told over, lest a slow berthd keeps it. */
+/* The end that comes second says all that the registration said. */
+static void assert_late(struct wire_request request[2])
+{
+    const struct wire_register *first = &request[0].reg, *again = request[1].end.late;
+
+    assert_int_equal(request[0].op, WIRE_OP_REGISTER);
+    assert_int_equal(request[1].op, WIRE_OP_END);
+    assert_non_null(again);
+    assert_true(first->began_s > 0);
+    assert_true(again->began_s == first->began_s);
+    assert_true(request[1].end.ended_s >= first->began_s);
+    assert_string_equal(again->exe, first->exe);
+    assert_int_equal(again->uid, getuid());
+    assert_int_equal(again->ntasks, 2);
+    assert_int_equal(again->task[1].pid, first->task[1].pid);
+    wire_request_clear(&request[0]);
+    wire_request_clear(&request[1]);
+}
+
+/* A step that is not heard at its start, or is refused, is still told over, lest a slow berthd
+ * keeps it; and what it was, lest its record is missing. */
 static void test_end_after_unheard(void **state)
 {
+    static const char no[] = "{\"version\":1,\"ok\":false,\"error\":\"full\"}\n";
     struct wire_request request[3];
     struct bench bench;
 
@@ -174,9 +195,12 @@ static void test_end_after_unheard(void **state)
     bench_start(&bench, FAKE_HUNG, WELL, SHORT);
     host_run_step(&bench.host);
     assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
-    assert_int_equal(request[0].op, WIRE_OP_REGISTER);
-    assert_int_equal(request[1].op, WIRE_OP_END);
-    wire_request_clear(&request[0]);
+    assert_late(request);
+    bench_stop(&bench);
+    bench_start(&bench, FAKE_ANSWERS, no, PATIENT);
+    host_run_step(&bench.host);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 3), 2);
+    assert_late(request);
     bench_stop(&bench);
 }
 
@@ -426,6 +450,8 @@ static void test_requests(void **state)
     assert_int_equal(request[1].end.exit_status, 0);
     assert_true(request[1].end.user_s >= 0);
     assert_true(request[1].end.maxrss_kib > 0);
+    assert_true(request[1].end.ended_s >= reg->began_s && reg->began_s > 0);
+    assert_null(request[1].end.late); /* berthd knows it */
     assert_says_nothing_of_the_job(&request[1]);
     wire_request_clear(&request[0]);
     free(exe);

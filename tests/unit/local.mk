@@ -68,6 +68,7 @@ unit_programs = \
 	tests/unit/counters/test_step_usage \
 	tests/unit/daemon/test_answer \
 	tests/unit/daemon/test_features \
+	tests/unit/daemon/test_late \
 	tests/unit/daemon/test_ledger_record \
 	tests/unit/daemon/test_notify \
 	tests/unit/daemon/test_open \

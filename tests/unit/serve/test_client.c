@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,6 +329,78 @@ static void test_waiting_is_no_silence(void **state)
 
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
+/* ---- who reads what was said ---- */
+
+#define REGISTER(job)                                                                              \
+    "{\"version\":1,\"op\":\"register\",\"job\":" job ",\"step\":0,\"uid\":1001,\"began_s\":1.5,"  \
+    "\"job_cores\":\"2\",\"step_cores\":\"2\",\"options\":{\"mode\":\"auto\"},"                    \
+    "\"tasks\":[[0,2147483647]]}\n"
+
+/* Reads what is there. Returns how many bytes that were. */
+static ssize_t listen_to(int fd)
+{
+    char text[4096];
+
+    return recv(fd, text, sizeof(text), 0);
+}
+
+/* Hangs up, as slurmstepd does when its time is over. */
+static void hang_up(struct stand *stand, int fd)
+{
+    close(fd);
+    stand->n--;
+}
+
+static void turn_often(struct stand *stand)
+{
+    for (int i = 0; i < 8; i++)
+        turn(stand);
+}
+
+static bool is_late(struct stand *stand, uint32_t job)
+{
+    return fixture_step(stand->f, job, 0)->late;
+}
+
+/* The kernel tells whether the other end has read the answer: a step that nobody told where to
+ * stand is one that runs already. */
+static void test_unheard(void **state)
+{
+    struct stand *stand = *state;
+    int fd = connect_as(stand, 0);
+
+    signal(SIGPIPE, SIG_IGN); /* as berthd has it */
+    say(fd, REGISTER("20"));
+    turn_often(stand);
+    assert_true(listen_to(fd) > 0);
+    hang_up(stand, fd);
+    turn_often(stand);
+    assert_false(is_late(stand, 20));
+
+    fd = connect_as(stand, 0);
+    say(fd, REGISTER("21"));
+    turn_often(stand);
+    hang_up(stand, fd); /* it is said, and not read */
+    turn_often(stand);
+    assert_true(is_late(stand, 21));
+
+    fd = connect_as(stand, 0);
+    say(fd, REGISTER("22"));
+    hang_up(stand, fd); /* nothing is said yet */
+    turn_often(stand);
+    assert_true(is_late(stand, 22));
+
+    fd = connect_as(stand, 0);
+    say(fd, REGISTER("23") REGISTER("24"));
+    shutdown(fd, SHUT_WR); /* it still listens */
+    turn_often(stand);
+    assert_true(listen_to(fd) > 0);
+    hang_up(stand, fd);
+    turn_often(stand);
+    assert_false(is_late(stand, 23));
+    assert_false(is_late(stand, 24));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +415,7 @@ int main(void)
         test(test_silent),
         test(test_stopped_reader),
         test(test_waiting_is_no_silence),
+        cmocka_unit_test_setup_teardown(test_unheard, start, stop),
     };
 
     if (geteuid() != 0)

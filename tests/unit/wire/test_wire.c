@@ -147,8 +147,9 @@ static void test_register_default_options(void **state)
 
 static void test_end(void **state)
 {
-    static const struct wire_end cases[] = {
-        {{1, 2}, 256, 1.5, 0.25, 4096}, {{UINT32_MAX, 0}, -1, -1, -1, 0}, {{1, 0}, 0, 0, 0, 1}};
+    static const struct wire_end cases[] = {{{1, 2}, 256, 1.5, 0.25, 4096, 35277762.411, NULL},
+                                            {{UINT32_MAX, 0}, -1, -1, -1, 0, 0, NULL},
+                                            {{1, 0}, 0, 0, 0, 1, 0.1, NULL}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -160,8 +161,27 @@ static void test_end(void **state)
         assert_true(back.end.user_s == cases[i].user_s);
         assert_true(back.end.system_s == cases[i].system_s);
         assert_int_equal(back.end.maxrss_kib, cases[i].maxrss_kib);
+        assert_true(back.end.ended_s == cases[i].ended_s);
+        assert_null(back.end.late);
         wire_request_clear(&back);
     }
+}
+
+/* The end of a step that berthd may not know says all that its registration said. */
+static void test_late(void **state)
+{
+    struct wire_task task[] = {{0, 1234}, {1, 1235}};
+    struct wire_register reg = full_register(task, 2);
+    struct wire_request request = {.op = WIRE_OP_END, .end = {.id = reg.id, .late = &reg}}, back;
+
+    (void)state;
+    reg.began_s = 35277762.411123;
+    back = round_trip(&request);
+    assert_non_null(back.end.late);
+    assert_same_register(&reg, back.end.late);
+    assert_true(back.end.late->began_s == reg.began_s); /* to the last bit: it tells runs apart */
+    wire_request_clear(&back);
+    assert_null(back.end.late);
 }
 
 static void test_others(void **state)
@@ -464,6 +484,13 @@ static void test_refused(void **state)
         {"{\"version\":1,\"op\":\"explain\",\"job\":1,\"step\":-1}", "step: -1: 0 or more"},
         {"{\"version\":1,\"op\":\"job_end\"}", "job: missing"},
         {"{\"version\":1,\"op\":\"end\",\"job\":1}", "step: missing"},
+        {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"late\":7}", "late: object"},
+        {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"late\":{\"job\":1}}",
+         "late: step: missing"},
+        {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"late\":{\"job\":1,\"step\":1,"
+         "\"uid\":0,\"options\":{\"mode\":\"auto\"},\"tasks\":[[0,5]]}}",
+         "late: another step's"},
+        {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"ended_s\":-1}", "ended_s:"},
         {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"exit_status\":65536}",
          "exit_status:"},
         {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"exit_status\":-2}", "exit_status:"},
@@ -662,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_register),
         cmocka_unit_test(test_register_default_options),
         cmocka_unit_test(test_end),
+        cmocka_unit_test(test_late),
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_register_too_long),
         cmocka_unit_test(test_release_fields),

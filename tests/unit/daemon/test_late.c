@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_late - steps that run before anybody has heard what berthd says of them: each has its
+ * record, with its own times, once; and is never on fewer cores than its threads were counted for.
+ */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "packer/base/clock.h"
+#include "packer/daemon/ledger_record.h"
+
+static int start(void **state)
+{
+    *state = fixture_open(TWO_BY_TWO);
+    return 0;
+}
+
+/* What the plugin says of a step that began so many seconds ago. */
+static struct wire_register request_of(uint32_t job, double ago_s)
+{
+    struct wire_register reg = fixture_request(job, 0, "2-3", "2-3", 1, "prog");
+
+    reg.began_s = clock_s() - ago_s;
+    return reg;
+}
+
+static void end_late(struct fixture *f, double began_s, uint32_t job, double ago_s, int status)
+{
+    struct wire_register reg = request_of(job, 0);
+    struct wire_end end = {.id = {job, 0},
+                           .exit_status = status,
+                           .user_s = 2,
+                           .system_s = 1,
+                           .ended_s = clock_s() - ago_s,
+                           .late = &reg};
+
+    reg.began_s = began_s;
+    pipeline_end(&f->packer, &end);
+    free(reg.task);
+}
+
+static void assert_close(double x, double y, double within)
+{
+    if (fabs(x - y) > within)
+        fail_msg("%.3f is not %.3f", x, y);
+}
+
+/* Nobody knew of it until its end: a record with all that is known, and nobody moves for it. */
+static void test_known_by_its_end(void **state)
+{
+    struct fixture *f = *state;
+    struct step *other = fixture_run(f, 1, "0", "low");
+    const struct step *step;
+    struct ledger_record record;
+
+    end_late(f, clock_s() - 8, 2, 3, 256);
+    assert_int_equal(f->packer.steps.nlive, 1);
+    step = TAILQ_FIRST(&f->packer.steps.ended);
+    ledger_record_fill(&f->packer, step, &record);
+    assert_int_equal(record.id.job, 2);
+    assert_string_equal(record.state, "late");
+    assert_string_equal(record.program, "prog");
+    assert_int_equal(record.tasks, 1);
+    assert_int_equal(record.exit_status, 256);
+    assert_true(record.user_s == 2);
+    assert_close(record.elapsed_s, 5, 0.1);
+    assert_close((double)record.start, (double)time(NULL) - 8, 2);
+    assert_close((double)record.end, (double)time(NULL) - 3, 2);
+    assert_cpus(&other->place.cpus, "0");
+    assert_int_equal(pool_count(&f->packer.pool), 1);
+}
+
+/* A registration that is served after the end is of nobody. */
+static void test_other_way_round(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, 1);
+    double began_s = reg.began_s;
+    struct wire_answer answer;
+
+    end_late(f, began_s, 2, 0, 0);
+    end_late(f, began_s, 2, 0, 0); /* heard of twice */
+    assert_int_equal(f->packer.steps.nended, 1);
+    pipeline_start(&f->packer, &reg, &answer);
+    assert_false(answer.ok);
+    assert_non_null(strstr(answer.error, "has ended"));
+    wire_answer_clear(&answer);
+    free(reg.task);
+    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_int_equal(f->packer.steps.nended, 1);
+}
+
+/* The registration was taken in after all: it is that step that ends. */
+static void test_taken_in(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, 1);
+    double began_s = reg.began_s;
+    struct ledger_record record;
+
+    fixture_start(f, reg);
+    end_late(f, began_s, 2, 0, 0);
+    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_int_equal(f->packer.steps.nended, 1);
+    assert_true(TAILQ_FIRST(&f->packer.steps.ended)->late);
+    ledger_record_fill(&f->packer, TAILQ_FIRST(&f->packer.steps.ended), &record);
+    assert_string_equal(record.home, "2-3");
+    assert_close(record.elapsed_s, 1, 0.1);
+}
+
+/* A job that was requeued: the step that is known has the same name, and is another one. */
+static void test_same_name(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, request_of(2, 60));
+    end_late(f, clock_s() - 1, 2, 0, 0);
+    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_int_equal(f->packer.steps.nended, 2);
+}
+
+/* Its threads were counted without berth: it has all its cores, for good, and stays in the pool. */
+static void test_not_sized(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, 0), same;
+    struct step *step;
+
+    reg.options.size = true;
+    reg.options.cores_min = reg.options.cores_max = 1;
+    same = reg;
+    step = fixture_start(f, reg);
+    assert_int_equal(step->size.given, 1);
+    pipeline_late(&f->packer, &same);
+    assert_true(step->late);
+    assert_int_equal(step->state, STEP_PLACED);
+    assert_int_equal(step->size.given, 2);
+    assert_int_equal(cpus_count(&step->place.cpus), 2);
+    assert_int_equal(cpus_count(&step->body.task[0].use), 2);
+    fixture_run(f, 3, "0", "low"); /* all are sized anew */
+    assert_int_equal(step->size.given, 2);
+    same.began_s++; /* another registration's answer was not heard */
+    step->late = false;
+    pipeline_late(&f->packer, &same);
+    assert_false(step->late);
+}
+
+/* Times that cannot be are those of now. */
+static void test_times(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, -3600);
+    struct step *step = fixture_start(f, reg);
+
+    assert_close(step->started_mono_s, clock_s(), 1);
+    assert_close((double)step->started_at, (double)time(NULL), 2);
+    pipeline_end(&f->packer, &(struct wire_end){.id = {2, 0}, .ended_s = 1});
+    step = TAILQ_FIRST(&f->packer.steps.ended);
+    assert_close(step->ended_mono_s, clock_s(), 1);
+    assert_true(step->ended_at >= step->started_at);
+}
+
+/* What is late is so for the next berthd, too. */
+static void test_journal(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, 1), same = reg;
+    struct berth_error err = {""};
+
+    fixture_start(f, reg);
+    pipeline_late(&f->packer, &same);
+    fixture_restart(f);
+    fixture_paper(f);
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_true(fixture_step(f, 2, 0)->late);
+    assert_true(step_is_of(fixture_step(f, 2, 0), &same));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_known_by_its_end, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_other_way_round, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_taken_in, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_same_name, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_not_sized, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_times, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_journal, start, fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
