@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nucore - how long NuCore takes, beside GLPK on the paper's own formulation (eq. 5.18) of the same
- * instances, in one run: tests/bench/nucore [-n INSTANCES] [-l SECONDS for each of GLPK's].
+/* nucore - how long NuCore takes, and whether it proves what it finds:
  *
- * For each size and kind of traffic: ours, the median and the worst of the instances; GLPK's
- * median,
- * ">" where it did not end in time; the ratio of the two; and by how much the objectives differ at
- * most, where GLPK's is the optimum. */
+ *     tests/bench/nucore [-n SEEDS] [-s FIRST] [-m WORD] [-t SECONDS] [-l SECONDS] [-c]
+ *
+ * For each shape (nodes x cores, traffic, kind of machine; several programs): seeds FIRST .. (1),
+ * SEEDS of them (20), each with at most so many SECONDS (-t 10); the median and the worst CPU time,
+ * and the limit for the worst; how many were proven to be optimal, and how many of these to be the
+ * first of the equally good. -m: only shapes whose line has this word. -l: also GLPK on the paper's
+ * own formulation (eq. 5.18) with so many seconds each: its median, and by how much the objectives
+ * differ at most where both are optimal. -c: exit status 1 where a limit is missed or something is
+ * not proven. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,21 +22,50 @@
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
 
-#define INSTANCES_MAX 100
-#define OURS_S 60.0
+#define SEEDS_MAX 1000
+#define PROGRAMS_MAX 8
 
-struct row {
+enum kind { UNEQUAL, ALIKE, ROOF, ALIKE_ROOF, HOPS, KINDS };
+
+static const char *const kind_name[KINDS] = {"unequal", "alike", "roof", "alike+roof", "hops"};
+
+struct shape {
     size_t nodes;
     unsigned cores;
     enum numa_traffic traffic;
-    double target_s; /* issue 4's */
+    enum kind kind;
+    size_t programs;
+    double limit_s;
 };
 
-static const struct row rows[] = {
-    {8, 6, NUMA_SHARED, 5e-3},     {8, 6, NUMA_RING, 5e-3},      {8, 6, NUMA_PARTIAL, 5e-3},
-    {8, 6, NUMA_DENSE, 5e-3},      {8, 128, NUMA_SHARED, 50e-3}, {8, 128, NUMA_RING, 50e-3},
-    {8, 128, NUMA_PARTIAL, 50e-3}, {8, 128, NUMA_DENSE, 1},      {100, 128, NUMA_SHARED, 0.3},
-    {100, 128, NUMA_PARTIAL, 0.3}, {100, 512, NUMA_SHARED, 1.5},
+static const struct shape shapes[] = {
+    {8, 6, NUMA_SHARED, UNEQUAL, 1, 5e-3},
+    {8, 6, NUMA_RING, UNEQUAL, 1, 5e-3},
+    {8, 6, NUMA_PARTIAL, UNEQUAL, 1, 5e-3},
+    {8, 6, NUMA_DENSE, UNEQUAL, 1, 5e-3},
+    {8, 6, NUMA_RING, ALIKE, 1, 5e-3},
+    {8, 6, NUMA_DENSE, ALIKE, 1, 5e-3},
+    {8, 6, NUMA_DENSE, ROOF, 1, 5e-3},
+    {8, 6, NUMA_DENSE, HOPS, 1, 5e-2},
+    {16, 64, NUMA_RING, UNEQUAL, 1, 1},
+    {16, 64, NUMA_RING, ALIKE, 1, 1},
+    {16, 64, NUMA_RING, ROOF, 1, 1},
+    {16, 64, NUMA_RING, ALIKE_ROOF, 1, 1},
+    {16, 64, NUMA_DENSE, UNEQUAL, 1, 1},
+    {16, 64, NUMA_DENSE, ALIKE, 1, 1},
+    {16, 64, NUMA_DENSE, ROOF, 1, 1},
+    {16, 64, NUMA_DENSE, ALIKE_ROOF, 1, 1},
+    {8, 128, NUMA_SHARED, UNEQUAL, 1, 50e-3},
+    {8, 128, NUMA_RING, UNEQUAL, 1, 50e-3},
+    {8, 128, NUMA_PARTIAL, UNEQUAL, 1, 50e-3},
+    {8, 128, NUMA_DENSE, UNEQUAL, 1, 1},
+    {100, 128, NUMA_SHARED, UNEQUAL, 1, 0.3},
+    {100, 128, NUMA_PARTIAL, UNEQUAL, 1, 0.3},
+    {100, 512, NUMA_SHARED, UNEQUAL, 1, 1.5},
+    {2, 16, NUMA_PARTIAL, ROOF, 2, INFINITY},
+    {2, 64, NUMA_RING, ALIKE_ROOF, 4, INFINITY},
+    {4, 16, NUMA_PARTIAL, ROOF, 3, INFINITY},
+    {16, 64, NUMA_DENSE, HOPS, 1, INFINITY},
 };
 
 /* CPU time: nothing here waits, and other programs do not count. */
@@ -46,76 +79,121 @@ static bool is_late(void *end_s)
     return now_s() >= *(const double *)end_s;
 }
 
-/* Our optimum and the time it took; NAN where it took too long. */
-static double solve_ours(const struct numa *numa, double *seconds)
+/* ---- one instance ---- */
+
+struct figures {
+    double ours[SEEDS_MAX], paper[SEEDS_MAX];
+    size_t proven, settled, late, compared;
+    double difference;
+};
+
+struct wanted {
+    size_t seeds;
+    uint64_t first;
+    double ours_s, paper_s;
+    const char *word;
+    bool check;
+};
+
+/* Our optimum; NAN where it took too long. */
+static double solve_ours(const struct numem_machine *machine, const struct nucore_program *program,
+                         size_t programs, double limit_s, size_t k, struct figures *figures)
 {
-    double start_s = now_s(), end_s = start_s + OURS_S;
-    struct nucore nucore = {.machine = &numa->machine,
-                            .program = &numa->program,
-                            .programs = 1,
+    double start_s = now_s(), end_s = start_s + limit_s;
+    struct nucore nucore = {.machine = machine,
+                            .program = program,
+                            .programs = programs,
                             .stop = is_late,
                             .stop_arg = &end_s};
-    unsigned allocation[NUMEM_NODES_MAX];
-    struct numem_usage usage = {0};
-    struct nucore_result result = {.allocation = allocation, .usage = &usage};
+    unsigned allocation[NUMEM_NODES_MAX * PROGRAMS_MAX];
+    struct numem_usage usage[PROGRAMS_MAX] = {{0}};
+    struct nucore_result result = {.allocation = allocation, .usage = usage};
 
     if (nucore_solve(&nucore, &result) < 0) {
         fprintf(stderr, "nucore_solve failed\n");
         exit(1);
     }
-    *seconds = now_s() - start_s;
+    figures->ours[k] = now_s() - start_s;
+    figures->proven += result.status == NUCORE_OPTIMAL;
+    figures->settled += result.status == NUCORE_OPTIMAL && result.settled;
     return result.status == NUCORE_OPTIMAL ? result.objective : NAN;
 }
 
-struct figures {
-    double ours[INSTANCES_MAX], paper[INSTANCES_MAX];
-    size_t ours_late, paper_late, compared;
-    double difference;
-};
-
-static void measure(const struct row *row, uint64_t seed, double limit_s, size_t k,
-                    struct figures *figures)
+static void solve_paper(const struct numa *numa, double ours, double limit_s, size_t k,
+                        struct figures *figures)
 {
-    struct numa_wish wish = {.traffic = row->traffic,
-                             .nodes = row->nodes,
-                             .cores = row->cores,
-                             .asymmetric = seed % 2,
-                             .seed = seed};
-    struct paper_found found;
-    struct numa numa;
-    double ours, start_s;
+    double start_s = now_s();
+    struct paper_found found = paper_nucore(&numa->machine, &numa->program.use, limit_s);
 
-    numa_make(&numa, &wish);
-    ours = solve_ours(&numa, &figures->ours[k]);
-    figures->ours_late += isnan(ours);
-    start_s = now_s();
-    found = limit_s > 0 ? paper_nucore(&numa.machine, &numa.program.use, limit_s)
-                        : (struct paper_found){.objective = NAN};
     figures->paper[k] = now_s() - start_s;
-    figures->paper_late += !found.optimal;
-    if (found.optimal && !isnan(ours)) {
-        figures->compared++;
-        figures->difference =
-            fmax(figures->difference, fabs(found.objective - ours) / fmax(1, fabs(ours)));
-    }
-    numa_free(&numa);
+    figures->late += !found.optimal;
+    if (!found.optimal || isnan(ours))
+        return;
+    figures->compared++;
+    figures->difference =
+        fmax(figures->difference, fabs(found.objective - ours) / fmax(1, fabs(ours)));
 }
 
-static void print_row(const struct row *row, struct figures *f, size_t n)
+static void measure(const struct shape *shape, const struct wanted *wanted, size_t k,
+                    struct figures *figures)
 {
-    double ours = array_median(f->ours, n), paper = array_median(f->paper, n);
-    bool late = f->paper_late > n / 2;
+    uint64_t seed = wanted->first + k;
+    struct numa_wish wish = {.traffic = shape->traffic,
+                             .nodes = shape->nodes,
+                             .cores = shape->cores,
+                             .asymmetric = seed % 2,
+                             .hops = shape->kind == HOPS,
+                             .alike = shape->kind == ALIKE || shape->kind == ALIKE_ROOF,
+                             .roof = shape->kind == ROOF || shape->kind == ALIKE_ROOF};
+    struct nucore_program program[PROGRAMS_MAX];
+    struct numa numa[PROGRAMS_MAX];
+    double ours;
 
-    printf("%3zux%-4u %-8s %9.2f %9.2f %9.0f  %s%10.1f %s%9.0f ", row->nodes, row->cores,
-           numa_traffic_name[row->traffic], ours * 1e3, f->ours[n - 1] * 1e3, row->target_s * 1e3,
-           late ? ">" : " ", paper * 1e3, late ? ">" : " ", paper / ours);
+    for (size_t p = 0; p < shape->programs; p++) {
+        wish.seed = seed + 100000 * p;
+        numa_make(&numa[p], &wish);
+        program[p] = numa[p].program;
+    }
+    ours = solve_ours(&numa[0].machine, program, shape->programs, wanted->ours_s, k, figures);
+    if (wanted->paper_s > 0 && shape->programs == 1)
+        solve_paper(&numa[0], ours, wanted->paper_s, k, figures);
+    for (size_t p = 0; p < shape->programs; p++)
+        numa_free(&numa[p]);
+}
+
+/* ---- a line ---- */
+
+static void print_paper(const struct figures *f, const struct wanted *wanted)
+{
+    printf("  %s%10.1f", f->late > wanted->seeds / 2 ? ">" : " ",
+           array_median((double *)f->paper, wanted->seeds) * 1e3);
     if (f->compared)
-        printf("%11.1e (%zu)\n", f->difference, f->compared);
+        printf("  %.1e (%zu)", f->difference, f->compared);
+}
+
+/* Returns whether all is as it should be. */
+static bool run(const struct shape *shape, const char *name, const struct wanted *wanted)
+{
+    static struct figures figures;
+    size_t n = wanted->seeds;
+    double median;
+
+    figures = (struct figures){.difference = 0};
+    for (size_t k = 0; k < n; k++)
+        measure(shape, wanted, k, &figures);
+    median = array_median(figures.ours, n);
+    printf("%-36s %9.2f %9.2f ", name, median * 1e3, figures.ours[n - 1] * 1e3);
+    if (isfinite(shape->limit_s))
+        printf("%8.0f", shape->limit_s * 1e3);
     else
-        printf("%11s\n", "-");
-    if (f->ours_late)
-        printf("         %zu of ours took more than %g s\n", f->ours_late, OURS_S);
+        printf("%8s", "-");
+    printf("  %3zu of %-3zu  %3zu", figures.proven, n, figures.settled);
+    if (wanted->paper_s > 0 && shape->programs == 1)
+        print_paper(&figures, wanted);
+    printf("\n");
     fflush(stdout);
+    return !isfinite(shape->limit_s) ||
+           (figures.ours[n - 1] <= shape->limit_s && figures.proven == n);
 }
 
 static double number(const char *text, double least, double most)
@@ -130,29 +208,46 @@ static double number(const char *text, double least, double most)
     return value;
 }
 
-int main(int argc, char **argv)
+static void read_options(int argc, char **argv, struct wanted *wanted)
 {
-    double limit_s = 10;
-    size_t n = 5;
     int option;
 
-    while ((option = getopt(argc, argv, "n:l:")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:m:t:l:c")) != -1) {
         if (option == 'n')
-            n = (size_t)number(optarg, 1, INSTANCES_MAX);
+            wanted->seeds = (size_t)number(optarg, 1, SEEDS_MAX);
+        else if (option == 's')
+            wanted->first = (uint64_t)number(optarg, 0, 1e9);
+        else if (option == 'm')
+            wanted->word = optarg;
+        else if (option == 't')
+            wanted->ours_s = number(optarg, 0, 1e5);
         else if (option == 'l')
-            limit_s = number(optarg, 0, 1e5);
+            wanted->paper_s = number(optarg, 0, 1e5);
+        else if (option == 'c')
+            wanted->check = true;
         else
-            return 2;
+            exit(2);
     }
-    printf("CPU times in ms             ours                 target   GLPK, paper's\n"
-           "machine  traffic     median     worst              formulation      ratio  "
-           "difference (of)\n");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct figures figures = {0};
+}
 
-        for (size_t k = 0; k < n; k++)
-            measure(&rows[i], 1000 * i + k + 1, limit_s, k, &figures);
-        print_row(&rows[i], &figures, n);
+int main(int argc, char **argv)
+{
+    struct wanted wanted = {.seeds = 20, .first = 1, .ours_s = 10, .word = ""};
+    bool good = true;
+
+    read_options(argc, argv, &wanted);
+    printf(
+        "CPU times in ms                         median     worst    limit  proven     settled%s\n",
+        wanted.paper_s > 0 ? "  GLPK, paper's; difference (of)" : "");
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        const struct shape *shape = &shapes[i];
+        char name[64];
+
+        snprintf(name, sizeof(name), "%zux%u %s %s, %zu program%s", shape->nodes, shape->cores,
+                 numa_traffic_name[shape->traffic], kind_name[shape->kind], shape->programs,
+                 shape->programs > 1 ? "s" : "");
+        if (strstr(name, wanted.word))
+            good &= run(shape, name, &wanted);
     }
-    return 0;
+    return wanted.check && !good;
 }

@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "models/numa/roof.h"
+
+#define LOSS 0.02 /* of a roof's last value */
+
 const char *const numa_traffic_name[NUMA_TRAFFICS] = {"shared", "ring", "partial", "dense"};
 
 uint64_t numa_random(uint64_t *state)
@@ -116,6 +120,56 @@ static void make_rates(struct numa *numa, const struct numa_wish *wish, uint64_t
     numa->program.use.write_solo = write;
 }
 
+/* Makes the table one that rises softly to that peak, and ends below its last value. */
+static void make_roof(double *table, unsigned cores, double peak)
+{
+    struct roof roof = roof_of(peak);
+
+    roof_curve(&roof, fmin(table[1], 0.99 * peak), cores, table);
+    for (unsigned c = 0; c <= cores; c++)
+        table[c] = fmin(table[c], (1 - LOSS) * table[cores]);
+}
+
+/* Returns whether cores of node `to` read from node `from`; a ring has both ways with odd seeds. */
+static bool is_read(const struct numa_wish *wish, size_t from, size_t to)
+{
+    switch (wish->traffic) {
+    case NUMA_SHARED:
+    case NUMA_PARTIAL:
+        return from == 0;
+    case NUMA_RING:
+        return to == (from + 1) % wish->nodes || (wish->seed % 2 && from == (to + 1) % wish->nodes);
+    default:
+        return true;
+    }
+}
+
+/* Makes all nodes, links and rates the same. */
+static void make_alike(struct numa *numa, const struct numa_wish *wish, double *alpha,
+                       uint64_t *state)
+{
+    size_t n = wish->nodes;
+    double *uni = numa->numbers, *bi = uni + n * n, *read = bi + n * n, *write = read + n * n;
+    double total = between(state, 10, 210), local = total / wish->cores * between(state, 0.3, 3.3);
+    double remote = total / wish->cores * between(state, 0.3, 1.8);
+    double link = total * between(state, 0.2, 0.7);
+
+    if (wish->traffic == NUMA_DENSE)
+        remote /= (double)n - 1;
+    for (size_t i = 0; i < n; i++) {
+        alpha[i] = total;
+        for (unsigned c = 1; wish->traffic != NUMA_SHARED || i == 0 ? c <= wish->cores : false; c++)
+            numa->demand[i][c] = fmin(local * c, total);
+        for (size_t j = 0; j < n; j++) {
+            uni[i * n + j] = link;
+            bi[i * n + j] = 1.7 * link;
+            read[i * n + j] = i != j && is_read(wish, i, j) ? remote : 0;
+            write[i * n + j] =
+                i != j && wish->traffic == NUMA_DENSE && wish->seed % 2 ? remote / 3 : 0;
+        }
+    }
+}
+
 void numa_make(struct numa *numa, const struct numa_wish *wish)
 {
     size_t n = wish->nodes;
@@ -152,6 +206,11 @@ void numa_make(struct numa *numa, const struct numa_wish *wish)
     }
     make_links(numa, wish, state);
     make_rates(numa, wish, state);
+    if (wish->alike)
+        make_alike(numa, wish, alpha, state);
+    for (size_t i = 0; wish->roof && i < n; i++)
+        if (numa->demand[i][1] > 0)
+            make_roof(numa->demand[i], wish->cores, 0.95 * alpha[i]);
 }
 
 void numa_free(struct numa *numa)

@@ -26,6 +26,8 @@ struct numa_wish {
     bool hops;       /* a ring of links: other pairs are several hops apart */
     bool uneven;     /* tables of local demand that are neither concave nor ascending */
     bool even;       /* equal nodes: many optima */
+    bool alike;      /* the same, and equal rates, as on a real machine: they depend on the seed */
+    bool roof;       /* soft roofs, which end 2 % below their last value */
     uint64_t seed;
 };
 
@@ -41,7 +43,6 @@ struct numa {
 
 /* Exits where there is no memory. */
 void numa_make(struct numa *numa, const struct numa_wish *wish);
-/* Another program for the same machine. */
 void numa_free(struct numa *numa);
 
 uint64_t numa_random(uint64_t *state);
