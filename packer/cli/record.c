@@ -305,7 +305,7 @@ static int begin(struct record *record)
         return ctl_fail("record", "%s", err.text);
     }
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to tell */
-    record->signals = ctl_signals();
+    record->signals = ctl_signals(0);
     rc = run(record, answer);
     close(record->signals);
     return rc;

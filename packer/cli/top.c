@@ -2,15 +2,17 @@
 /* top - `berthctl top`: the status page again and again, with the CPU time that each step used
  * meanwhile.
  *
- * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM and SIGHUP are blocked and taken
- * from a descriptor beside the keyboard's: every way out passes through the one place that restores
- * the terminal. */
+ * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM, SIGHUP and SIGTSTP (Ctrl-Z) are
+ * blocked and taken from a descriptor beside the keyboard's: every way out passes through the one
+ * place that restores the terminal. A berthd that is restarted meanwhile is waited for. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -62,6 +64,26 @@ static void terminal_give_back(struct top *top)
         tcsetattr(STDIN_FILENO, TCSANOW, &top->saved);
 }
 
+/* Stops as Ctrl-Z wants it, with the terminal as it was, and goes on when it is continued. */
+static void terminal_stop(struct top *top)
+{
+    terminal_give_back(top);
+    raise(SIGSTOP);
+    terminal_take(top);
+}
+
+/* Takes a signal. Returns false when it ends the program. */
+static bool take_signal(struct top *top)
+{
+    struct signalfd_siginfo signal;
+
+    if (read(top->signals, &signal, sizeof(signal)) != sizeof(signal) ||
+        signal.ssi_signo != SIGTSTP)
+        return false;
+    terminal_stop(top);
+    return true;
+}
+
 /* Sleeps until the next page. Returns false when the person wants to leave. */
 static bool terminal_wait(struct top *top)
 {
@@ -75,7 +97,7 @@ static bool terminal_wait(struct top *top)
         if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
             return false;
         if (fds[0].revents)
-            return false;
+            return take_signal(top); /* the page is drawn anew */
         if (fds[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q'))
             return false;
     }
@@ -171,16 +193,39 @@ static int page(struct top *top, struct berth_error *err)
     return ferror(stdout) ? berth_error_set(err, "stdout: %s", strerror(errno)) : 0;
 }
 
+/* Says that berthd, which has answered before, does so no more: it may be restarted. */
+static void draw_silence(struct top *top, const char *why)
+{
+    if (!top->batch)
+        printf("\033[H\033[2Jberthd: %s; asking again (q leaves)\n", why);
+    else if (top->before)
+        fprintf(stderr, "berthctl: berthd: %s; asking again\n", why);
+    fflush(stdout);
+    json_object_put(top->before);
+    top->before = NULL;
+}
+
+/* Draws a page. Returns 0, or -1 and err: berthd has never answered, or nothing can be written. */
+static int page_or_silence(struct top *top, struct berth_error *err)
+{
+    if (page(top, err) == 0)
+        return 0;
+    if (top->before_s == 0 || ferror(stdout))
+        return -1;
+    draw_silence(top, err->text);
+    return 0;
+}
+
 static int run(struct top *top)
 {
     struct berth_error err;
     uint64_t pages = 0;
     int rc;
 
-    top->signals = ctl_signals();
+    top->signals = ctl_signals(top->batch ? 0 : SIGTSTP);
     terminal_take(top);
     do
-        rc = page(top, &err);
+        rc = page_or_silence(top, &err);
     while (rc == 0 && (top->count == 0 || ++pages < top->count) && terminal_wait(top));
     terminal_give_back(top);
     json_object_put(top->before);

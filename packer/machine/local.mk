@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/machine/dmi.c packer/machine/dmi.h \
+	packer/machine/dram.c packer/machine/dram.h \
+	packer/machine/edac.c packer/machine/edac.h \
 	packer/machine/profile.c packer/machine/profile.h \
 	packer/machine/profile_file.c \
 	packer/machine/profile_json.c \
+	packer/machine/spd.c packer/machine/spd.h \
 	packer/machine/topo.c packer/machine/topo.h \
 	packer/machine/type.c packer/machine/type.h

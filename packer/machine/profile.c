@@ -54,6 +54,7 @@ struct machine_profile *machine_profile_new(size_t nodes, const size_t *cores)
     if (!profile)
         return NULL;
     profile->nodes = nodes;
+    machine_dram_init(&profile->dram);
     profile->node = calloc(nodes, sizeof(*profile->node));
     profile->uni = new_figures(nodes * nodes);
     profile->bi = new_figures(nodes * nodes);

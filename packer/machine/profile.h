@@ -16,6 +16,7 @@
 #include "models/numa/numem.h"
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/machine/dram.h"
 
 #define MACHINE_NODES_MAX NUMEM_NODES_MAX
 #define MACHINE_CORES_MAX NUMEM_CORES_MAX /* of a node */
@@ -58,6 +59,7 @@ struct machine_profile {
     struct machine_figure *core_latency; /* ns for a cache line from a core of the one node to a
                                             core of the other; on the diagonal within the node */
     struct machine_route *route;         /* [nodes * nodes] */
+    struct machine_dram dram;            /* of each node */
 };
 
 /* Makes a profile of that many nodes (at most MACHINE_NODES_MAX) with cores[i] cores (at most

@@ -23,7 +23,10 @@
     }
 
 static const struct json_field head_fields[] = {
-    HEAD(source), HEAD(host), HEAD(cpu), HEAD(date), HEAD(runs), JSON_END,
+    HEAD(source), HEAD(host),
+    HEAD(cpu),    HEAD(date),
+    HEAD(runs),   JSON_NESTED(struct machine_profile, "dram", dram, OPTIONAL, machine_dram_fields),
+    JSON_END,
 };
 
 static const struct json_field node_fields[] = {

@@ -2,7 +2,10 @@
 /* cores - see cores.h */
 #include "packer/size/cores.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "packer/steps/stand.h"
 
 /* ---- where cores stand ---- */
 
@@ -17,15 +20,6 @@ static size_t node_of(const struct packer *packer, size_t core)
     return i;
 }
 
-size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus)
-{
-    size_t count = 0;
-
-    for (size_t core = 0; core < topo->cores; core++)
-        count += cpus_intersect(&topo->core[core].cpus, cpus);
-    return count;
-}
-
 void size_cores_union(const struct step *step, bool sized, struct cpus *cpus)
 {
     cpus_zero(cpus);
@@ -33,18 +27,40 @@ void size_cores_union(const struct step *step, bool sized, struct cpus *cpus)
         cpus_or(cpus, sized ? &step->body.task[i].sized : &step->body.task[i].home);
 }
 
+/* The cores that CPUs are of, as a set of cores. */
+static void cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores)
+{
+    cpus_zero(cores);
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core >= 0)
+            cpus_add(cores, (size_t)core);
+    }
+}
+
+size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus)
+{
+    struct cpus cores;
+
+    cores_of(topo, cpus, &cores);
+    return cpus_count(&cores);
+}
+
 void size_cores_on_nodes(const struct packer *packer, const struct step *step, bool sized,
                          unsigned *count)
 {
     const struct topo *topo = packer->topo;
-    struct cpus cpus;
+    struct cpus cpus, cores;
 
     size_cores_union(step, sized, &cpus);
+    cores_of(topo, &cpus, &cores);
     for (size_t i = 0; i < topo->nodes; i++)
         count[i] = 0;
-    for (size_t core = 0; core < topo->cores; core++) {
-        size_t node =
-            cpus_intersect(&topo->core[core].cpus, &cpus) ? node_of(packer, core) : topo->nodes;
+    cpus_foreach(core, &cores)
+    {
+        size_t node = node_of(packer, core);
 
         if (node < topo->nodes)
             count[node]++;
@@ -57,34 +73,41 @@ struct dealing {
     const struct packer *packer;
     const struct step *step;
     unsigned *chosen; /* [NUMA nodes] still to be dealt */
+    unsigned *others; /* [cores] steps that use it, too */
     struct cpus before, picked;
 };
 
-/* What speaks for a core: its node has more of them to deal, the step uses it already, and fewer
- * others do. */
+/* What speaks for a core: its node has more of them to deal, fewer other steps use it (those that
+ * Slurm let onto the same ones, srun --overlap), and the step uses it already. */
 struct claim {
     unsigned left;
+    unsigned others;
     bool used;
-    size_t others;
 };
 
 static bool is_better(const struct claim *a, const struct claim *b)
 {
     if (a->left != b->left)
         return a->left > b->left;
-    return a->used != b->used ? a->used : a->others < b->others;
+    return a->others != b->others ? a->others < b->others : a->used && !b->used;
 }
 
-/* How many other steps use the core: those that Slurm let onto the same ones (srun --overlap). */
-static size_t others_on(const struct dealing *d, size_t core)
+/* Counts how many other steps use each of the step's cores. */
+static void count_others(struct dealing *d)
 {
     const struct step *other;
-    size_t count = 0;
+    struct cpus home, use, cores;
 
+    size_cores_union(d->step, false, &home);
     TAILQ_FOREACH(other, &d->packer->steps.live, link)
-    for (size_t i = 0; other != d->step && i < other->body.ntasks; i++)
-        count += cpus_intersect(&other->body.task[i].sized, &d->packer->topo->core[core].cpus);
-    return count;
+    {
+        if (other == d->step)
+            continue;
+        size_cores_union(other, true, &use);
+        cpus_and(&use, &home);
+        cores_of(d->packer->topo, &use, &cores);
+        cpus_foreach(core, &cores) d->others[core]++;
+    }
 }
 
 /* The core of these CPUs to use next; topo->cores when all are used. */
@@ -102,8 +125,8 @@ static size_t next_core(const struct dealing *d, const struct cpus *home)
         if (!cpus_intersect(cpus, home) || cpus_intersect(cpus, &d->picked))
             continue;
         node = node_of(d->packer, core);
-        claim = (struct claim){node < topo->nodes ? d->chosen[node] : 0,
-                               cpus_intersect(cpus, &d->before), others_on(d, core)};
+        claim = (struct claim){node < topo->nodes ? d->chosen[node] : 0, d->others[core],
+                               cpus_intersect(cpus, &d->before)};
         if (best < topo->cores && !is_better(&claim, &most))
             continue;
         best = core;
@@ -142,23 +165,55 @@ static void deal(struct dealing *d, unsigned total)
     }
 }
 
-void size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen,
-                     unsigned most)
+int size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen, unsigned most)
 {
     struct dealing d = {.packer = packer, .step = step, .chosen = chosen};
     unsigned n = (unsigned)step->body.ntasks, total = 0, odd;
 
+    d.others = calloc(packer->topo->cores + 1, sizeof(*d.others));
+    if (!d.others)
+        return -1;
     for (size_t i = 0; i < packer->topo->nodes; i++)
         total += chosen[i];
     odd = total % n;
     if (odd > 0 && total - odd + n <= most)
         total += n - odd;
     size_cores_union(step, true, &d.before);
+    count_others(&d);
     deal(&d, total);
     for (size_t i = 0; i < n; i++) {
         step->body.task[i].sized = step->body.task[i].home;
         cpus_and(&step->body.task[i].sized, &d.picked);
     }
+    free(d.others);
+    return 0;
+}
+
+/* ---- what becomes of the others ---- */
+
+void size_cores_freed(const struct packer *packer, const struct step *step, struct cpus *idle,
+                      struct cpus *offered)
+{
+    const struct step *other;
+    struct cpus left, free, theirs = {0}, use;
+
+    size_cores_union(step, false, &left);
+    size_cores_union(step, true, &use);
+    cpus_andnot(&left, &use);
+    free = left;
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    {
+        if (other == step ||
+            (step_is_shell(other) && other->request.id.job == step->request.id.job))
+            continue;
+        size_cores_union(other, true, &use);
+        cpus_andnot(&free, &use);
+        if (other->request.id.job == step->request.id.job)
+            cpus_or(&theirs, &use);
+    }
+    cpus_and(&theirs, &left);
+    stand_image(packer, &packer->pool, &free, idle);
+    stand_image(packer, &packer->pool, &theirs, offered);
 }
 
 /* ---- one of each node ---- */

@@ -18,10 +18,16 @@ void size_cores_on_nodes(const struct packer *packer, const struct step *step, b
 
 /* Lets the step use chosen[i] of its cores on node i, and as far as they are too few others, so
  * that each task has one, and all as many as the others where that takes no more than `most` cores
- * in all. Those that it uses stay, as far as they can; of others those come first that fewest steps
- * use. Writes the tasks' `sized`. Empties chosen. */
-void size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen,
-                     unsigned most);
+ * in all. Those come first that fewest other steps use, and of these those that it uses already.
+ * Writes the tasks' `sized`. Empties chosen. 0, or -1 with ENOMEM. */
+int size_cores_deal(const struct packer *packer, struct step *step, unsigned *chosen,
+                    unsigned most);
+
+/* Tells what has become of the CPUs that sizing took from a step, where they stand now: nobody uses
+ * them (idle), or another step of its job does, which Slurm gave them as well (srun --overlap), and
+ * which now has them for itself. */
+void size_cores_freed(const struct packer *packer, const struct step *step, struct cpus *idle,
+                      struct cpus *offered);
 
 /* The cores of a profiling run: one of each NUMA node that the step has cores of, and one for each
  * task, of its home; count[nodes] as they stand. Returns how many. */

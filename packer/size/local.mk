@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/size/answer.c packer/size/answer.h \
 	packer/size/cores.c packer/size/cores.h \
 	packer/size/demand.c packer/size/demand.h \
-	packer/size/model.c packer/size/model.h \
+	packer/size/loads.c packer/size/loads.h \
+	packer/size/model.c packer/size/model.h packer/size/model_impl.h \
 	packer/size/phases.c packer/size/phases.h \
+	packer/size/predict.c packer/size/question.c \
 	packer/size/share.c packer/size/share.h \
 	packer/size/size.c packer/size/size.h \
+	packer/size/sizing.c packer/size/sizing.h \
 	packer/size/traffic.c packer/size/traffic.h

@@ -16,7 +16,8 @@
  * The newcomer (NULL: nobody has come), which may be an observed step, gets its `use` as well. A
  * running step's change is written into the journal, or not made; rearrange() then makes it true.
  * Where the answer for all together takes longer than a launch may wait, the newcomer is answered
- * alone, and size_turn() asks again. Returns whether a running step's `sized` has changed. */
+ * beside the others as they are, and size_turn() asks again. Returns whether a running step's
+ * `sized` has changed. */
 bool size_node(struct packer *packer, struct step *newcomer);
 
 /* Asks the question that a launch could not wait for. Returns as size_node. */

@@ -103,6 +103,7 @@ unit_programs = \
 	tests/unit/identity/test_jobs \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
+	tests/unit/machine/test_dram \
 	tests/unit/machine/test_profile \
 	tests/unit/machine/test_topo \
 	tests/unit/machine/test_type \

@@ -18,6 +18,7 @@
 #include "packer/cli/calibrate/calibrate.h"
 #include "packer/cli/calibrate/measure.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
 
 #define RUNS 5
@@ -31,6 +32,7 @@
 struct args {
     const char *output; /* NULL: where the configuration says */
     uint64_t runs;      /* 0: not given */
+    const char *dram;   /* a file of what nothing shows of the memory; NULL: not given */
     bool force, quick, json;
 };
 
@@ -39,6 +41,10 @@ static const struct ctl_option option_rows[] = {
      "where to write it (default: machine_profile of berth.conf); '-' for stdout, as JSON",
      CTL_TEXT(struct args, output)},
     {"force", 0, NULL, "replace a file that is there", CTL_FLAG(struct args, force)},
+    {"dram", 0, "FILE",
+     "figures of the memory that this machine does not show, as JSON "
+     "{\"tRTRS_ns\",\"auto_close\",...}; they come before those that it shows",
+     CTL_TEXT(struct args, dram)},
     {"runs", 0, "N", "repeat each measurement N times (default 5, quick 3)",
      CTL_WHOLE(struct args, runs, "a number", 1, RUNS_MAX)},
     {"quick", 0, NULL, "shorter measurements, and not every number of cores",
@@ -137,6 +143,43 @@ static void on_note(const char *line, void *arg)
     fprintf(stderr, "berthctl: calibrate: %s\n", line);
 }
 
+/* ---- the modules of the memory ---- */
+
+/* Returns how many nodes have cores, and so channels of their own. */
+static size_t count_nodes(const struct topo *topo)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < topo->nodes; i++)
+        n += cpus_count(&topo->node[i].cpus) > 0;
+    return n;
+}
+
+/* Fills in what the machine shows of its memory, and what the file says in the place of that. What
+ * shows nothing is noted. */
+static int read_dram(const struct args *args, const struct topo *topo, struct progress *progress,
+                     struct machine_dram *dram, struct berth_error *err)
+{
+    struct json_object *given = NULL;
+    struct rootfs root;
+    int rc = 0;
+
+    machine_dram_init(dram);
+    if (args->dram && (!(given = ctl_input_read(args->dram, err)) ||
+                       json_read(given, machine_dram_fields, dram, err) < 0))
+        rc = berth_error_before(err, "%s: ", ctl_input_name(args->dram));
+    else
+        rc = rootfs_open(&root, "/", err);
+    if (rc == 0) {
+        machine_dram_read(&root, count_nodes(topo), dram, on_note, progress);
+        rootfs_close(&root);
+        if (given)
+            machine_dram_give(given, dram);
+    }
+    json_object_put(given);
+    return rc;
+}
+
 /* ---- the machine ---- */
 
 /* Reads which CPUs and nodes this process may use. */
@@ -172,16 +215,23 @@ static struct machine_profile *measure(const struct args *args, struct progress 
                                   .arg = progress};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     struct machine_profile *profile = NULL;
+    struct machine_dram dram;
     struct topo *topo;
 
     if (topo_read(&topo, NULL, err) < 0)
         return NULL;
+    if (read_dram(args, topo, progress, &dram, err) < 0) {
+        topo_free(topo);
+        return NULL;
+    }
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     wish.topo = topo;
     if (read_limits(&wish, err) == 0)
         profile = calibrate(&wish, err);
+    if (profile)
+        profile->dram = dram;
     clear_bar(progress);
     topo_free(topo);
     return profile;

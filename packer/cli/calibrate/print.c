@@ -63,6 +63,22 @@ static void print_pair(const struct machine_profile *profile, size_t from, size_
     fputc('\n', out);
 }
 
+/* Prints "memory: DDR4-2667, 4 channels of 2 ranks of 16 banks on each node (SMBIOS, SPD)", and
+ * what of it is not known. */
+static void print_dram(const struct machine_dram *dram, FILE *out)
+{
+    char missing[512], channels[32], ranks[32], banks[32], speed[32];
+
+    if (dram->source[0])
+        fprintf(out, "memory: %s-%s, %s channels of %s ranks of %s banks on each node (%s)\n",
+                dram->type[0] ? dram->type : "-", ctl_measure(2000 / dram->tck_ns, 0, speed),
+                ctl_measure(dram->channels, 0, channels), ctl_measure(dram->ranks, 0, ranks),
+                ctl_measure(dram->banks, 0, banks), dram->source);
+    machine_dram_missing(dram, missing, sizeof(missing));
+    if (missing[0])
+        fprintf(out, "not known of the memory: %s (--dram gives them)\n", missing);
+}
+
 static void widen(const struct machine_figure *figure, size_t n, double *widest)
 {
     for (size_t i = 0; i < n; i++)
@@ -94,6 +110,7 @@ void calibrate_print(const struct machine_profile *profile, FILE *out)
         for (size_t j = 0; j < profile->nodes; j++)
             if (i != j)
                 print_pair(profile, i, j, out);
+    print_dram(&profile->dram, out);
     if (profile->nodes == 1)
         fprintf(out, "one NUMA node: nothing to measure between nodes\n");
     fprintf(out, "medians of %u runs; bandwidths differed by up to %.0f %%%s\n", profile->runs,

@@ -60,7 +60,7 @@ int ctl_conf(const char *path, struct conf *conf, struct berth_error *err)
     return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);
 }
 
-int ctl_signals(void)
+int ctl_signals(int more)
 {
     sigset_t set;
 
@@ -68,6 +68,8 @@ int ctl_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
+    if (more)
+        sigaddset(&set, more);
     sigprocmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -26,9 +26,9 @@ int ctl_print_json(struct json_object *value);
  * the defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
-/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well. Returns a descriptor
- * that is readable once one of them has come; -1 and errno. */
-int ctl_signals(void);
+/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well, and one more where it is
+ * not 0. Returns a signalfd(2) that is readable once one of them has come; -1 and errno. */
+int ctl_signals(int more);
 
 /* The options of a verb that does nothing but ask berthd. */
 struct ctl_query {

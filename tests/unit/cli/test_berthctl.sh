@@ -190,7 +190,27 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
     # leaves the alternate screen and shows the cursor again, also by a signal
     script -qec "timeout --foreground -s INT 1 $berthctl top --socket $dir/sock" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
     tail -c 14 "$dir/out" | grep -q '?25h.*?1049l' || fail 'the terminal is not given back'
+    # Ctrl-Z stops it, with the terminal given back; continued, it goes on
+    script -qec "sh -c '$berthctl top -d 0.1 --socket $dir/sock & pid=\$!; sleep 0.5; kill -TSTP \$pid; sleep 0.5
+        echo state \$(ps -o stat= -p \$pid); kill -CONT \$pid; sleep 0.5; kill \$pid; wait \$pid; echo ended \$?'" \
+        /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    tr -d '\r' <"$dir/out" | grep -q '1049l.*state T' || fail 'Ctrl-Z does not give the terminal back'
+    [ "$(grep -c '1049h' "$dir/out")" -eq 2 ] || fail 'it does not go on'
+    tr -d '\r' <"$dir/out" | grep -q '1049lended 0' || fail 'it does not end well'
 fi
+# a berthd that is restarted is waited for; one that never answered is not
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+"$berthctl" top -b -d 0.2 -n 15 --socket "$dir/sock" >"$dir/pages" 2>"$dir/silence" &
+top=$!
+sleep 0.7
+stop
+rm -f "$dir/sock"
+sleep 0.7
+serve "$dir/answer"
+wait $top || fail 'a restart of berthd ends top'
+grep -q '^berthctl: berthd: .*; asking again$' "$dir/silence" || fail "top says nothing: $(cat "$dir/silence")"
+[ "$(grep -c 'asking again' "$dir/silence")" -le 2 ] || fail 'top says it again and again'
+[ "$(grep -c '^node n1' "$dir/pages")" -ge 3 ] || fail 'no pages before and after'
 
 # ---- release ----
 { echo "$node"; step 4711.0 1 x | sed 's/"state":"placed"/"state":"left","verified":true/'; echo "$last"; } >"$dir/answer"

@@ -112,7 +112,7 @@ static void open_packer(struct fixture *f)
 
     if (packer_open(&f->packer, &f->conf, &err) < 0)
         fail_msg("%s", err.text);
-    f->packer.size_patience_s = 60; /* a slow machine is no failure */
+    f->packer.size_patience_s = f->packer.size_together_s = 60; /* a slow machine is no failure */
     f->packer.turn_s = 60;
     f->packer.end_patience_s = 0;
 }

@@ -79,8 +79,11 @@ static void test_amd(void **state)
 {
     struct machine_profile *profile = shipped("amd-6174-8x6.json");
     struct berth_error err = {""};
+    struct dramon_hardware hw;
 
     (void)state;
+    assert_int_equal(machine_dram_hardware(&profile->dram, 1, 1, &hw, &err), 0); /* Table 4.1 */
+    assert_true(hw.channels == 2 && hw.trcd_ns == 13.5 && hw.auto_close == 4);
     assert_int_equal(profile->nodes, 8);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(profile->node[i].cores, 6);
@@ -140,6 +143,33 @@ static void test_one_node(void **state)
     machine_profile_free(profile);
 }
 
+/* Figures of the memory: there and back, and null where they are not known. */
+static void test_dram(void **state)
+{
+    struct berth_error err = {""};
+    struct machine_profile *profile =
+        parse("{\"version\":1,\"nodes\":[{\"cores\":1}],\"dram\":{\"type\":\"DDR3\",\"source\":"
+              "\"given\",\"channels\":2,\"tCK_ns\":1.5,\"auto_close\":null}}",
+              &err);
+    struct json_object *object = machine_profile_json(profile), *dram;
+
+    (void)state;
+    assert_true(profile->dram.channels == 2 && profile->dram.tck_ns == 1.5);
+    assert_true(isnan(profile->dram.auto_close) && isnan(profile->dram.banks));
+    assert_true(json_object_object_get_ex(object, "dram", &dram));
+    assert_string_equal(
+        json_object_to_json_string_ext(dram, JSON_C_TO_STRING_PLAIN),
+        "{\"type\":\"DDR3\",\"source\":\"given\",\"channels\":2,\"ranks\":null,"
+        "\"banks\":null,\"tCK_ns\":1.5,\"tRCD_ns\":null,\"tCAS_ns\":null,\"tRP_ns\":"
+        "null,\"tBurst_ns\":null,\"tWR_ns\":null,\"tRTRS_ns\":null,\"tWTR_ns\":null,"
+        "\"request_bytes\":null,\"auto_close\":null}");
+    json_object_put(object);
+    machine_profile_free(profile);
+    profile = parse("{\"version\":1,\"nodes\":[{\"cores\":1}]}", &err);
+    assert_true(isnan(profile->dram.channels) && !profile->dram.type[0]);
+    machine_profile_free(profile);
+}
+
 /* ---- what is refused ---- */
 
 #define TWO "\"version\":1,\"nodes\":[{\"cores\":1},{\"node\":1,\"cores\":2}]"
@@ -153,6 +183,10 @@ static void test_refused(void **state)
         {"{\"version\":2,\"nodes\":[]}", "version: 2: this berth reads version 1"},
         {"{\"version\":1}", "nodes: missing"},
         {"{\"version\":1,\"nodes\":[]}", "nodes: 1 to 256 expected, not 0"},
+        {"{\"version\":1,\"nodes\":[{\"cores\":1}],\"dram\":{\"channels\":1.5}}",
+         "dram.channels: 1.5: a whole number"},
+        {"{\"version\":1,\"nodes\":[{\"cores\":1}],\"dram\":{\"tCK_ns\":-1}}",
+         "dram.tCK_ns: -1: between 0 and 1000000000 expected"},
         {"{\"version\":1,\"nodes\":[7]}", "nodes[0]: object expected, not int"},
         {"{\"version\":1,\"nodes\":[{}]}", "nodes[0].cores: missing"},
         {"{\"version\":1,\"nodes\":[{\"cores\":0}]}", "nodes[0].cores: 0: between 1"},
@@ -322,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_intel),
         cmocka_unit_test(test_amd),
         cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_dram),
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_overwrite, make_folder, remove_folder),

@@ -61,14 +61,15 @@ static struct size_model *model_of(struct fixture *f, struct step *step, unsigne
 static void assert_choice(const struct size_model *model, unsigned least, unsigned most, unsigned a,
                           unsigned b)
 {
-    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}};
+    const struct size_bounds bounds = {least, most, (const unsigned[]){0, 0}, 0};
     unsigned chosen[2] = {99, 99};
     struct berth_error err = {""};
-    bool proven = false;
+    struct size_answer answer;
 
-    if (size_model_choose(model, &bounds, 60, chosen, &proven, &err) < 0)
+    if (size_model_choose(model, &bounds, 60, chosen, &answer, &err) < 0)
         fail_msg("%s", err.text);
-    assert_true(proven);
+    assert_true(answer.proven);
+    assert_int_equal(answer.cores, a + b);
     assert_int_equal(chosen[0], a);
     assert_int_equal(chosen[1], b);
 }
@@ -177,19 +178,19 @@ static void test_infeasible(void **state)
 {
     struct fixture *f = *state;
     struct step *step = step_of(f, "x");
-    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}};
+    const struct size_bounds bounds = {1, 8, (const unsigned[]){0, 0}, 0};
     struct size_prediction got;
     struct size_model *model;
     struct berth_error err = {""};
     unsigned chosen[2];
-    bool proven;
+    struct size_answer answer;
 
     for (size_t i = 0; i < 2; i++) {
         f->packer.machine->node[i].alpha.value = 1;
         f->packer.machine->node[i].beta.value = 1;
     }
     model = model_of(f, step, 4, 4);
-    assert_int_equal(size_model_choose(model, &bounds, 60, chosen, &proven, &err), -1);
+    assert_int_equal(size_model_choose(model, &bounds, 60, chosen, &answer, &err), -1);
     assert_string_not_equal(err.text, "");
     size_model_predict(model, (const unsigned[]){4, 4}, &got);
     assert_true(isnan(got.gbps));

@@ -22,8 +22,12 @@ refuses '' 1 "$dir/m.json: there is one already; --force replaces it" calibrate 
 [ "$(cat "$dir/m.json")" = kept ] || bad 'calibrate --output' 'the file as it was' "$(cat "$dir/m.json")"
 says 'usage: berthctl calibrate' calibrate --help
 
+printf '{"auto_close":-4}' >"$dir/dram"
+refuses '' 1 'auto_close: -4: between 0' calibrate --quick --output "$dir/n.json" --dram "$dir/dram"
+
 # ---- a profile
-calibrate --force --output "$dir/m.json"
+printf '{"channels":2,"auto_close":4,"tRTRS_ns":4.5}' >"$dir/dram"
+calibrate --force --output "$dir/m.json" --dram "$dir/dram"
 [ $status -eq 0 ] || bad 'calibrate' 'status 0' "$status: $(cat "$dir/err")"
 grep -q "^NUMA node " "$dir/out" && grep -q "^written to $dir/m.json" "$dir/out" || bad calibrate 'a summary' "$(cat "$dir/out")"
 [ "$(grep -c '^NUMA node' "$dir/out")" -ne 1 ] || grep -q '^one NUMA node: nothing to measure between nodes' "$dir/out" ||
@@ -32,6 +36,10 @@ for field in version source host date runs nodes local_gbps local_spread triad_g
     core_latency_ns route; do
     grep -q "\"$field\"" "$dir/m.json" || bad calibrate "$field" "$(cat "$dir/m.json")"
 done
+grep -q '"source": ".*given".*"tRTRS_ns": 4.5,.*"auto_close": 4' "$dir/m.json" ||
+    bad 'calibrate --dram' 'what was given' "$(cat "$dir/m.json")"
+grep -q '^not known of the memory: .*(--dram gives them)' "$dir/out" || grep -q '^memory: .*SMBIOS, SPD' "$dir/out" ||
+    bad calibrate 'what is not known of the memory' "$(cat "$dir/out")"
 # on stdout only
 calibrate --output -
 [ $status -eq 0 ] && grep -q '^{.*"local_gbps"' "$dir/out" || bad 'calibrate --output -' 'a profile' "$status: $(cat "$dir/out" "$dir/err")"

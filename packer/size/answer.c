@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* size_answer - see size/answer.h */
+#include "packer/size/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/numa/nucore.h"
+
+#define EQUAL 1e-9 /* speeds that are as near as that are the same */
+
+/* An answer to the question with these bounds. */
+struct found {
+    bool is;
+    struct size_bounds *bounds; /* [steps] */
+    unsigned *chosen;           /* [steps * nodes] */
+    struct size_answer answer;
+};
+
+static int found_make(struct found *found, size_t steps, size_t nodes)
+{
+    found->is = false;
+    found->bounds = calloc(steps + 1, sizeof(*found->bounds));
+    found->chosen = calloc(steps * nodes + 1, sizeof(*found->chosen));
+    return found->bounds && found->chosen ? 0 : -1;
+}
+
+static void found_free(struct found *found)
+{
+    free(found->bounds);
+    free(found->chosen);
+}
+
+/* What each may have; with `keep`, who runs has what he uses. */
+static void bound(const struct sizings *all, bool keep, struct found *found)
+{
+    for (size_t s = 0; s < all->n; s++) {
+        const struct sizing *sizing = &all->sizing[s];
+        struct size_bounds *bounds = &found->bounds[sizing->number];
+
+        if (sizing->number == SIZING_NOT_ASKED)
+            continue;
+        *bounds = sizing->bounds;
+        if (!keep || sizing->step == all->newcomer)
+            continue;
+        *bounds = (struct size_bounds){.needed = sizing->now};
+        for (size_t i = 0; i < all->packer->topo->nodes; i++)
+            bounds->least = bounds->most += sizing->now[i];
+    }
+}
+
+/* Asks; where nobody can be given what he would have without sizing, once more without that. */
+static void ask(const struct size_model *model, double patience_s, struct found *found,
+                struct berth_error *err)
+{
+    size_t steps = size_model_steps(model);
+
+    found->is = size_model_choose(model, found->bounds, patience_s, found->chosen, &found->answer,
+                                  err) == 0;
+    if (found->is || steps == 1)
+        return;
+    for (size_t s = 0; s < steps; s++)
+        found->bounds[s].floor_gbps = 0;
+    found->is = size_model_choose(model, found->bounds, patience_s, found->chosen, &found->answer,
+                                  err) == 0;
+}
+
+static bool is_worth_it(const struct size_model *model, const struct size_answer *now,
+                        const struct size_answer *then)
+{
+    double gain = then->speed - now->speed;
+
+    if (gain > size_model_doubt(model) * now->speed + EQUAL)
+        return true;
+    return then->cores < now->cores &&
+           gain >= -NUCORE_SPEED_PER_CORE * (double)(now->cores - then->cores) - EQUAL;
+}
+
+static void take(struct sizings *all, const struct found *found)
+{
+    size_t nodes = all->packer->topo->nodes;
+
+    for (size_t s = 0; s < all->n; s++)
+        if (all->sizing[s].number != SIZING_NOT_ASKED)
+            memcpy(all->sizing[s].chosen, &found->chosen[all->sizing[s].number * nodes],
+                   nodes * sizeof(*found->chosen));
+}
+
+static bool anybody_runs(const struct sizings *all)
+{
+    for (size_t s = 0; s < all->n; s++)
+        if (all->sizing[s].number != SIZING_NOT_ASKED && all->sizing[s].step != all->newcomer)
+            return true;
+    return false;
+}
+
+/* A newcomer who is observed changes nobody. */
+static bool all_are_free(const struct sizings *all)
+{
+    return !all->newcomer || all->newcomer->state != STEP_OBSERVED;
+}
+
+static enum size_found find(struct sizings *all, const struct size_model *model, struct found *kept,
+                            struct found *best, bool *proven, struct berth_error *err)
+{
+    double patience_s = all->packer->size_patience_s;
+    bool runs = anybody_runs(all), together = !runs || all_are_free(all);
+
+    if (runs) {
+        bound(all, true, kept);
+        ask(model, patience_s, kept, err);
+        patience_s = all->newcomer ? all->packer->size_together_s : patience_s;
+    }
+    if (together) {
+        bound(all, false, best);
+        ask(model, patience_s, best, err);
+    }
+    *proven = !together || (best->is && best->answer.proven);
+    if (best->is && (!kept->is || is_worth_it(model, &kept->answer, &best->answer))) {
+        take(all, best);
+        return SIZE_FOUND_TOGETHER;
+    }
+    if (!kept->is)
+        return SIZE_FOUND_NOTHING;
+    take(all, kept);
+    return SIZE_FOUND_KEPT;
+}
+
+enum size_found size_answer_find(struct sizings *all, const struct size_model *model, bool *proven,
+                                 struct berth_error *err)
+{
+    size_t steps = size_model_steps(model), nodes = all->packer->topo->nodes;
+    struct found kept = {0}, best = {0};
+    enum size_found result = SIZE_FOUND_NOTHING;
+
+    *proven = true;
+    if (found_make(&kept, steps, nodes) < 0 || found_make(&best, steps, nodes) < 0)
+        berth_no_memory(err);
+    else if (steps > 0)
+        result = find(all, model, &kept, &best, proven, err);
+    found_free(&kept);
+    found_free(&best);
+    return result;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* predict - what steps get with given cores: NuMem's part of size/model.h
+ *
+ * Each step is looked at on a machine of which it has its part: of a memory that is asked for more
+ * than it has, in proportion to what each asks. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "packer/size/model_impl.h"
+
+struct scene {
+    const struct size_model *model;
+    unsigned *cores; /* [steps * nodes] */
+    double *asked;   /* [nodes] by all steps and the load */
+    double *alpha, *beta;
+    enum numem_constraint *limit; /* [nodes] */
+};
+
+static void scene_free(struct scene *scene)
+{
+    free(scene->cores);
+    free(scene->asked);
+    free(scene->limit);
+}
+
+static int scene_make(struct scene *scene, const struct size_model *model, const unsigned *cores)
+{
+    size_t n = model->nodes;
+
+    *scene = (struct scene){.model = model};
+    scene->cores = calloc(model->steps * n, sizeof(*scene->cores));
+    scene->asked = calloc(3 * n, sizeof(*scene->asked));
+    scene->limit = calloc(n, sizeof(*scene->limit));
+    if (!scene->cores || !scene->asked || !scene->limit)
+        return -1;
+    scene->alpha = scene->asked + n;
+    scene->beta = scene->asked + 2 * n;
+    for (size_t cell = 0; cell < model->steps * n; cell++)
+        scene->cores[cell] = cores[model_cell(model, cell / n, cell % n)];
+    for (size_t i = 0; i < n; i++) {
+        scene->asked[i] = model->load[i];
+        for (size_t s = 0; s < model->steps; s++)
+            scene->asked[i] += model_asks(model, s, &scene->cores[s * n], i);
+    }
+    return 0;
+}
+
+/* The step's part of each memory. */
+static void take_part(struct scene *scene, size_t s)
+{
+    const struct size_model *model = scene->model;
+    const unsigned *cores = &scene->cores[s * model->nodes];
+
+    for (size_t i = 0; i < model->nodes; i++) {
+        double local = model->asker[s].local[i][cores[i]], all = scene->asked[i];
+
+        scene->alpha[i] = model->whole->alpha[i];
+        scene->beta[i] = model->whole->beta[i];
+        if (all <= scene->alpha[i])
+            continue;
+        scene->alpha[i] *= model_asks(model, s, cores, i) / all;
+        if (scene->beta[i] * local > scene->alpha[i] &&
+            model->whole->beta[i] * local <= model->whole->alpha[i])
+            scene->beta[i] = scene->alpha[i] / local * (1 - 1e-12);
+    }
+}
+
+/* One name for the nodes' constraints: the one that most of them have, of those that limit. */
+static enum numem_constraint summary(const struct scene *scene, const struct asker *asker)
+{
+    size_t count[NUMEM_CONSTRAINTS] = {0};
+    enum numem_constraint most = NUMEM_NONE;
+
+    for (size_t i = 0; i < scene->model->nodes; i++)
+        if (asker->held[i] > 0 && scene->limit[i] != NUMEM_NONE)
+            count[scene->limit[i]]++;
+    for (size_t c = NUMEM_NONE + 1; c < NUMEM_CONSTRAINTS; c++)
+        if (count[c] > count[most])
+            most = (enum numem_constraint)c;
+    return most;
+}
+
+static struct size_prediction predict(struct scene *scene, size_t s)
+{
+    const struct asker *asker = &scene->model->asker[s];
+    struct numem_machine machine = *scene->model->whole;
+    struct numem_program program = {.local_demand = (const double *const *)asker->local,
+                                    .read_solo = asker->traffic.read_solo,
+                                    .write_solo = asker->traffic.write_solo};
+    struct numem_usage usage = {.constraint = scene->limit};
+
+    take_part(scene, s);
+    machine.cores = asker->held;
+    machine.alpha = scene->alpha;
+    machine.beta = scene->beta;
+    if (numem_solve(&machine, &program, &scene->cores[s * machine.nodes], &usage, NULL) < 0)
+        return (struct size_prediction){NAN, NUMEM_NONE};
+    return (struct size_prediction){usage.bandwidth, summary(scene, asker)};
+}
+
+void size_model_predict(const struct size_model *model, const unsigned *cores,
+                        struct size_prediction *predicted)
+{
+    struct scene scene;
+    bool known = scene_make(&scene, model, cores) == 0;
+
+    for (size_t s = 0; s < model->steps; s++)
+        predicted[s] = known ? predict(&scene, s) : (struct size_prediction){NAN, NUMEM_NONE};
+    scene_free(&scene);
+}
