@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define FULL 1e-9  /* of a limit: so near to it is at it */
-#define GROWS 1e-3 /* GB/s that another core must ask for: as many as NuCore pays for it */
+#define GROWS 1e-3 /* GB/s that another core must get: as many as NuCore pays for it */
 
 struct scene {
     const struct flows *f;
@@ -18,9 +18,10 @@ struct scene {
     bool full[NUMEM_NODES_MAX];     /* each memory delivers what it can */
 };
 
+/* Is there no room for what another core must get? */
 static bool is_full(double load, double max)
 {
-    return load >= max - FULL * (1 + max);
+    return load > max - GROWS;
 }
 
 static unsigned cores_of(const struct scene *l, size_t program, size_t node)
@@ -62,7 +63,7 @@ static enum numem_constraint shared_limit(const struct scene *l, size_t node)
     for (size_t k = 0; k < l->f->flows; k++) {
         const struct flow *flow = &l->f->flow[k];
 
-        if (flow->from == node && flow->read > 0 && l->demand[flow->to] > 0)
+        if (flow->from == node && flow->read > 0 && l->demand[flow->to] > GROWS)
             return NUMEM_CONTENTION;
     }
     return NUMEM_MAX_OUT;

@@ -54,6 +54,9 @@ int profiles_run(struct sql_statement *statement, struct berth_error *err);
  * ?7 the asker. */
 void profiles_bind_query(struct sql_statement *statement, const struct profile_query *query);
 
+/* Of the table of demands: was it measured, not told? */
+#define PROFILE_DEMAND_MEASURED "instr(demand.body, '\"matrix\":') > 0"
+
 /* Each takes in a row unless the store has a newer one (always with `replace`). Returns 1 taken, 0
  * kept, -1 and err. Inside profiles_write. */
 int profiles_import_profile(struct profiles *store, const struct profile *profile, bool replace,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profile_demand - what a program asks of a machine's memory, from and to JSON (profiles.h). */
+#include <math.h>
 #include <stdlib.h>
 
 #include "models/numa/numem.h"
+#include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
 
 void profile_demand_free(struct profile_demand *demand)
@@ -42,6 +45,32 @@ static int read_curve(struct json_object *object, struct profile_demand *demand,
                                 : 0;
 }
 
+const char *const profile_matrix_name[PROFILE_MATRICES] = {NULL, "pages", "counted"};
+
+/* Of what was measured some is not known. */
+static const struct json_field measured_item = {.kind = JSON_NUMBER, .max = NUMEM_GBPS_MAX};
+
+static const struct json_field measured_fields[] = {
+    JSON_FIELD(struct profile_demand, "machine", machine, REQUIRED),
+    JSON_RANGE(struct profile_demand, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
+    JSON_RANGE(struct profile_demand, "seconds", seconds, REQUIRED, 0, 1e9),
+    JSON_RANGE(struct profile_demand, "error", error, REQUIRED, 0, 1e12),
+    JSON_FIELD(struct profile_demand, "disturbed", disturbed, REQUIRED),
+    JSON_END,
+};
+
+static int read_measured(struct json_object *object, struct profile_demand *demand,
+                         struct berth_error *err)
+{
+    int matrix = PROFILE_MATRIX_TOLD;
+
+    if (json_get_word(object, "matrix", JSON_OPTIONAL, profile_matrix_name, PROFILE_MATRICES,
+                      &matrix, err) < 0)
+        return -1;
+    demand->matrix = (enum profile_matrix)matrix;
+    return demand->matrix ? json_read(object, measured_fields, demand, err) : 0;
+}
+
 /* Reads one of the matrices: as many rows as the other one has, if that was read. */
 static int read_matrix(struct json_object *object, const char *key, struct profile_demand *demand,
                        double **out, struct berth_error *err)
@@ -61,7 +90,10 @@ static int read_matrix(struct json_object *object, const char *key, struct profi
     if (!*out)
         return berth_no_memory(err);
     demand->nodes = n;
-    return json_get_matrix(rows, key, n, n, &gbps_item, *out, sizeof(**out), err);
+    for (size_t i = 0; i < n * n; i++)
+        (*out)[i] = NAN;
+    return json_get_matrix(rows, key, n, n, demand->matrix ? &measured_item : &gbps_item, *out,
+                           sizeof(**out), err);
 }
 
 struct profile_demand *profile_demand_parse(struct json_object *object, struct berth_error *err)
@@ -74,7 +106,7 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
     }
     if (!json_object_is_type(object, json_type_object))
         berth_error_set(err, "an object expected");
-    else if (read_curve(object, demand, err) == 0 &&
+    else if (read_measured(object, demand, err) == 0 && read_curve(object, demand, err) == 0 &&
              read_matrix(object, "read_solo_gbps", demand, &demand->read_solo, err) == 0 &&
              read_matrix(object, "write_solo_gbps", demand, &demand->write_solo, err) == 0) {
         if (!demand->read_solo == !demand->write_solo && (demand->cores || demand->nodes))
@@ -87,6 +119,7 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
 
 struct json_object *profile_demand_json(const struct profile_demand *demand)
 {
+    const struct json_field *item = demand->matrix ? &measured_item : &gbps_item;
     struct json_object *object = json_object_new_object();
     size_t n = demand->nodes, size = sizeof(double);
 
@@ -94,8 +127,12 @@ struct json_object *profile_demand_json(const struct profile_demand *demand)
         object, "curve_gbps",
         demand->cores ? json_new_list(demand->cores + 1, &gbps_item, demand->curve, size) : NULL);
     json_object_object_add(object, "read_solo_gbps",
-                           n ? json_new_matrix(n, n, &gbps_item, demand->read_solo, size) : NULL);
+                           n ? json_new_matrix(n, n, item, demand->read_solo, size) : NULL);
     json_object_object_add(object, "write_solo_gbps",
-                           n ? json_new_matrix(n, n, &gbps_item, demand->write_solo, size) : NULL);
+                           n ? json_new_matrix(n, n, item, demand->write_solo, size) : NULL);
+    if (!demand->matrix)
+        return object;
+    json_add_text(object, "matrix", profile_matrix_name[demand->matrix]);
+    json_write(object, measured_fields, demand);
     return object;
 }

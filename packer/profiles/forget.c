@@ -109,6 +109,22 @@ static int age_by(struct profiles *store, const char *sql, int64_t a, int64_t b,
     " (PARTITION BY uid ORDER BY measured_at DESC) AS n FROM " table " WHERE uid <> 0)"            \
     " WHERE n > ?1) AND ?2"
 
+#define DEMAND_AT "json_extract(body, '$.measured_at')"
+#define DEMANDS PROFILE_DEMAND_MEASURED " AND json_valid(body)"
+
+/* Demands that were measured; those that were told stay. */
+static int age_demands(struct profiles *store, int64_t oldest, int *rows, struct berth_error *err)
+{
+    if (age_by(store, "DELETE FROM demand WHERE " DEMANDS " AND " DEMAND_AT " < ?1 AND ?2", oldest,
+               1, rows, err) < 0)
+        return -1;
+    return age_by(store,
+                  "DELETE FROM demand WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"
+                  " row_number() OVER (PARTITION BY uid ORDER BY " DEMAND_AT " DESC) AS n FROM"
+                  " demand WHERE uid <> 0 AND " DEMANDS ") WHERE n > ?1) AND ?2",
+                  PROFILE_ROWS_OF_ONE, 1, rows, err);
+}
+
 static int age_body(struct profiles *store, void *arg, struct berth_error *err)
 {
     struct ageing *ageing = arg;
@@ -120,7 +136,8 @@ static int age_body(struct profiles *store, void *arg, struct berth_error *err)
                " measured_at FROM sample ORDER BY measured_at DESC LIMIT 1 OFFSET ?2 - 1)",
                oldest, PROFILE_SAMPLES_MAX, &ageing->rows, err) < 0 ||
         age_by(store, BEYOND("sample"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
-        age_by(store, BEYOND("profile"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0)
+        age_by(store, BEYOND("profile"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
+        age_demands(store, oldest, &ageing->rows, err) < 0)
         return -1;
     pairs = profiles_age_pairs(store, oldest, err);
     ageing->rows += pairs;

@@ -368,7 +368,7 @@ int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
         return found;
     row = profiles_prepare(store,
                            "SELECT body FROM demand WHERE key = ?1 AND uid IN (?2, 0)"
-                           " ORDER BY uid = ?2 DESC LIMIT 1",
+                           " ORDER BY " PROFILE_DEMAND_MEASURED ", uid = ?2 DESC LIMIT 1",
                            key, err);
     if (row)
         sql_bind_int(row, 1, uid);
@@ -379,6 +379,14 @@ int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
     return found;
 }
 
+/* What was told stays until somebody replaces it, what was measured until that is done again. */
+#define PUT_DEMAND                                                                                 \
+    "INSERT INTO demand (key, body, uid) VALUES (?1, ?2, ?3)"                                      \
+    " ON CONFLICT (key, uid) DO UPDATE SET body = excluded.body WHERE "
+#define NEWER_DEMAND                                                                               \
+    PROFILE_DEMAND_MEASURED " AND json_extract(demand.body, '$.measured_at') <= ?4"                \
+                            " AND (NOT ?5 OR json_extract(demand.body, '$.disturbed'))"
+
 int profiles_import_demand(struct profiles *store, uint32_t uid, const char *key,
                            const struct profile_demand *demand, bool replace,
                            struct berth_error *err)
@@ -386,14 +394,19 @@ int profiles_import_demand(struct profiles *store, uint32_t uid, const char *key
     struct json_object *object = profile_demand_json(demand);
     struct sql_statement *statement = profiles_prepare(
         store,
-        replace ? "INSERT OR REPLACE INTO demand (key, body, uid) VALUES (?1, ?2, ?3)"
-                : "INSERT OR IGNORE INTO demand (key, body, uid) VALUES (?1, ?2, ?3)",
+        replace          ? "INSERT OR REPLACE INTO demand (key, body, uid) VALUES (?1, ?2, ?3)"
+        : demand->matrix ? PUT_DEMAND NEWER_DEMAND
+                         : PUT_DEMAND PROFILE_DEMAND_MEASURED,
         key, err);
     int rc = -1;
 
     if (statement) {
         sql_bind_text(statement, 1, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
         sql_bind_int(statement, 2, uid);
+        if (!replace && demand->matrix) {
+            sql_bind_int(statement, 3, demand->measured_at);
+            sql_bind_int(statement, 4, demand->disturbed);
+        }
         rc = profiles_run(statement, err);
     }
     json_object_put(object);
@@ -410,7 +423,8 @@ static int put_demand_body(struct profiles *store, void *arg, struct berth_error
 {
     const struct keyed_demand *keyed = arg;
 
-    return profiles_import_demand(store, keyed->uid, keyed->key, keyed->demand, true, err);
+    return profiles_import_demand(store, keyed->uid, keyed->key, keyed->demand,
+                                  keyed->demand->matrix == PROFILE_MATRIX_TOLD, err);
 }
 
 int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,

@@ -9,7 +9,8 @@
  * ones apart from those beside other steps, and by what counted them; ages out
  *   pair     how much slower than alone the program was beside others on one cache, on a type of
  * machine: runs are averaged; ages out
- *   demand   what a program asks of memory, measured elsewhere
+ *   demand   what a program asks of memory: measured elsewhere, and told by somebody; else by
+ * berthd in a run of the program, which never replaces the other, and ages out
  *
  * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
  * content), and the uid of the user whose run it was. A user's rows say nothing to others but,
@@ -141,14 +142,31 @@ struct profile_pair {
     int64_t measured_at;
 };
 
-/* What a program asks of a machine's memory, measured elsewhere: each part may be absent.
- * Bandwidths in GB/s, 1e9 bytes/s. */
+/* How the matrices of a demand were measured. */
+enum profile_matrix {
+    PROFILE_MATRIX_TOLD,  /* by whom, only he knows who has told them */
+    PROFILE_MATRIX_PAGES, /* remote traffic was counted, and divided by where the pages lie */
+    PROFILE_MATRIX_COUNTED,
+    PROFILE_MATRICES
+};
+extern const char *const profile_matrix_name[PROFILE_MATRICES]; /* NULL, "pages", "counted" */
+
+/* What a program asks of a machine's memory: each part may be absent. Bandwidths in GB/s, 1e9
+ * bytes/s. */
 struct profile_demand {
     size_t cores;       /* 0: no curve */
     double *curve;      /* [cores + 1] that so many cores ask of their own node; [0] is 0 */
     size_t nodes;       /* 0: no traffic between nodes is known: none is assumed */
     double *read_solo;  /* [nodes * nodes] what one core of node `to` reads from node `from` */
     double *write_solo; /* [nodes * nodes] what one core of node `from` writes to node `to` */
+    /* Not told, but measured by berthd: then the diagonals are known as well, and what cores of a
+     * node ask for that had none is NAN. */
+    enum profile_matrix matrix;
+    char machine[PROFILE_MACHINE_MAX]; /* machine/type.h */
+    int64_t measured_at;               /* unix seconds */
+    double seconds;                    /* of measuring */
+    double error;                      /* relative standard error of what was counted */
+    bool disturbed;                    /* others ran beside it */
 };
 
 struct profiles; /* an open store; of one thread at a time */
@@ -222,7 +240,8 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
                         enum profile_rate rate, struct profile_sample *sample,
                         struct berth_error *err);
 
-/* The key's demand, the user's own or root's: 1 found (*demand is the caller's,
+/* The key's demand, one that was told before one that was measured, the user's own before root's: 1
+ * found (*demand is the caller's,
  * profile_demand_free), 0 not there, -1 and err. */
 int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
                         struct profile_demand **demand, struct berth_error *err);
@@ -298,7 +317,9 @@ int profiles_put_samples(struct profiles *store, const struct profile_sample *sa
  * instructions and runs are summed. */
 void profile_sample_merge(struct profile_sample *known, const struct profile_sample *newer);
 
-/* Store or replace it. It must make sense (profile_demand_parse). 0, or -1 and err. */
+/* Store or replace it; one that was measured replaces one that was measured before, unless it was
+ * disturbed and the other was not, and none that was told. It must make sense
+ * (profile_demand_parse). 0, or -1 and err. */
 int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,
                         const struct profile_demand *demand, struct berth_error *err);
 

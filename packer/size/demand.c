@@ -52,7 +52,7 @@ int size_demand_fill(const struct packer *packer, const struct step *step,
 
     (void)step;
     if (!stored || !stored->cores)
-        return derive_local(packer, traffic->core_gbps, node, local, cores, err);
+        return derive_local(packer, traffic_local(traffic, node), node, local, cores, err);
     if (stored->cores < cores)
         return berth_error_set(err, "its stored curve ends at %zu cores of a node, it has %zu",
                                stored->cores, cores);

@@ -4,6 +4,7 @@ libpacker_la_SOURCES += \
 	packer/size/cores.c packer/size/cores.h \
 	packer/size/demand.c packer/size/demand.h \
 	packer/size/loads.c packer/size/loads.h \
+	packer/size/measure.c \
 	packer/size/model.c packer/size/model.h packer/size/model_impl.h \
 	packer/size/phases.c packer/size/phases.h \
 	packer/size/predict.c packer/size/question.c \

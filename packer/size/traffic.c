@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* traffic - see traffic.h
  *
- * Where data flow between nodes is not known, all is taken to be local: threads that touch their
- * data first have it there. */
+ * What somebody has told goes before what was measured, and this run before earlier ones. Where
+ * data flow between nodes is not known, all is taken to be local: threads that touch their data
+ * first have it there. */
 #include "packer/size/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/size/cores.h"
 #include "packer/steps/program.h"
 
 const char *const size_matrix_name[SIZE_MATRICES] = {NULL, "store", "pages", "counted"};
@@ -21,13 +23,113 @@ void traffic_free(struct size_traffic *traffic)
     *traffic = (struct size_traffic){0};
 }
 
-/* Takes over the stored matrix, if there is one. */
-static int take_stored(struct size_traffic *traffic, struct berth_error *err)
+int traffic_new(size_t nodes, struct size_traffic *traffic, struct berth_error *err)
+{
+    *traffic = (struct size_traffic){.nodes = nodes, .core_gbps = NAN};
+    traffic->read_solo = calloc(nodes * nodes, sizeof(*traffic->read_solo));
+    traffic->write_solo = calloc(nodes * nodes, sizeof(*traffic->write_solo));
+    if (traffic->read_solo && traffic->write_solo)
+        return 0;
+    traffic_free(traffic);
+    return berth_no_memory(err);
+}
+
+int traffic_copy(const struct size_traffic *from, struct size_traffic *to, struct berth_error *err)
+{
+    struct size_traffic copy;
+    size_t size = from->nodes * from->nodes * sizeof(*from->read_solo);
+
+    if (traffic_new(from->nodes, &copy, err) < 0)
+        return -1;
+    *to = *from;
+    to->stored = NULL;
+    to->read_solo = memcpy(copy.read_solo, from->read_solo, size);
+    to->write_solo = memcpy(copy.write_solo, from->write_solo, size);
+    return 0;
+}
+
+double traffic_local(const struct size_traffic *traffic, size_t node)
+{
+    size_t own = node * traffic->nodes + node;
+
+    if (!traffic->measured)
+        return traffic->core_gbps;
+    return traffic->read_solo[own] + traffic->write_solo[own];
+}
+
+/* The nodes of the machine profile on which the step has cores. */
+static void find_held(const struct packer *packer, const struct step *step, struct cpus *held)
+{
+    const struct topo *topo = packer->topo;
+    unsigned count[CPUS_MAX];
+
+    cpus_zero(held);
+    size_cores_on_nodes(packer, step, false, count);
+    for (size_t t = 0; t < topo->nodes; t++)
+        for (size_t i = 0; count[t] > 0 && i < packer->machine->nodes; i++)
+            if (packer->machine->node[i].os_index == topo->node[t].os_index)
+                cpus_add(held, i);
+}
+
+/* What the step was measured to ask for in its present phase, if that says something of all its
+ * nodes. */
+static bool take_measured(struct size_traffic *traffic, const struct step *step,
+                          const struct cpus *held)
+{
+    const struct size_traffic *measured = step->size.loop.traffic;
+    size_t size = traffic->nodes * traffic->nodes * sizeof(*traffic->read_solo);
+
+    if (!measured || measured->nodes != traffic->nodes || !cpus_subset(held, &measured->known))
+        return false;
+    memcpy(traffic->read_solo, measured->read_solo, size);
+    memcpy(traffic->write_solo, measured->write_solo, size);
+    traffic->core_gbps = measured->core_gbps;
+    traffic->source = measured->source;
+    traffic->measured = measured->measured;
+    traffic->known = measured->known;
+    traffic->disturbed = measured->disturbed;
+    traffic->error = measured->error;
+    traffic->seconds = measured->seconds;
+    return true;
+}
+
+/* Takes over the stored matrix that an earlier run was measured to have; what it does not know is
+ * of nodes on which the step has no cores. */
+static bool take_learned(const struct packer *packer, struct size_traffic *traffic,
+                         const struct cpus *held)
 {
     const struct profile_demand *stored = traffic->stored;
     size_t n = traffic->nodes;
 
-    if (!stored || !stored->nodes)
+    if (!stored || !stored->matrix || stored->nodes != n ||
+        strcmp(stored->machine, packer->machine_type) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(stored->read_solo[i * n + i]))
+            cpus_add(&traffic->known, i);
+    if (!cpus_subset(held, &traffic->known)) {
+        cpus_zero(&traffic->known);
+        return false;
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        traffic->read_solo[i] = fmax(stored->read_solo[i], 0);
+        traffic->write_solo[i] = fmax(stored->write_solo[i], 0);
+    }
+    traffic->source = SIZE_MATRIX_STORE;
+    traffic->measured = true;
+    traffic->disturbed = stored->disturbed;
+    traffic->error = stored->error;
+    traffic->seconds = stored->seconds;
+    return true;
+}
+
+/* Takes over the stored matrix, if somebody has told one. */
+static int take_told(struct size_traffic *traffic, struct berth_error *err)
+{
+    const struct profile_demand *stored = traffic->stored;
+    size_t n = traffic->nodes;
+
+    if (!stored || stored->matrix || !stored->nodes)
         return 0;
     if (stored->nodes != n)
         return berth_error_set(err,
@@ -49,98 +151,24 @@ static int look_up(const struct packer *packer, const struct step *step,
         return berth_error_set(err, "neither a program nor a tag to look up a profile");
     if (profiles_get_demand(packer->profiles, step->request.uid, key, &traffic->stored, err) < 0)
         return -1;
-    return take_stored(traffic, err);
-}
-
-/* Gives an empty one room for the machine's nodes. */
-static int begin(const struct packer *packer, struct size_traffic *traffic, struct berth_error *err)
-{
-    size_t n = packer->machine->nodes;
-
-    *traffic = (struct size_traffic){.nodes = n, .core_gbps = NAN};
-    traffic->read_solo = calloc(n * n, sizeof(*traffic->read_solo));
-    traffic->write_solo = calloc(n * n, sizeof(*traffic->write_solo));
-    return traffic->read_solo && traffic->write_solo ? 0 : berth_no_memory(err);
-}
-
-/* Takes over what was measured of the step's present phase. */
-static void take_measured(struct size_traffic *traffic, const struct size_traffic *measured)
-{
-    size_t cells = traffic->nodes * traffic->nodes;
-
-    memcpy(traffic->read_solo, measured->read_solo, cells * sizeof(*traffic->read_solo));
-    memcpy(traffic->write_solo, measured->write_solo, cells * sizeof(*traffic->write_solo));
-    traffic->core_gbps = measured->core_gbps;
-    traffic->source = measured->source;
-    traffic->disturbed = measured->disturbed;
-    traffic->seconds = measured->seconds;
-}
-
-int traffic_copy(const struct size_traffic *from, struct size_traffic *to, struct berth_error *err)
-{
-    size_t cells = from->nodes * from->nodes;
-
-    *to = (struct size_traffic){.nodes = from->nodes};
-    to->read_solo = calloc(cells + 1, sizeof(*to->read_solo));
-    to->write_solo = calloc(cells + 1, sizeof(*to->write_solo));
-    if (!to->read_solo || !to->write_solo) {
-        traffic_free(to);
-        return berth_no_memory(err);
-    }
-    take_measured(to, from);
-    return 0;
-}
-
-/* Returns the bytes that were moved between two readings; NAN where nobody counts them. */
-static double bytes_moved(const struct counters_sample *before, const struct counters_sample *after)
-{
-    static const struct {
-        enum counter counter;
-        double bytes;
-    } by[] = {{COUNTER_BYTES, 1}, {COUNTER_LLC_MISSES, 64}};
-
-    for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
-        double moved = after->value[by[i].counter] - before->value[by[i].counter];
-
-        if (counters_know(before, by[i].counter) && counters_know(after, by[i].counter) &&
-            moved >= 0)
-            return moved * by[i].bytes;
-    }
-    return NAN;
-}
-
-int traffic_measure(const struct packer *packer, const struct step *step,
-                    const struct counters_sample *before, const struct counters_sample *after,
-                    const unsigned *cores, struct size_traffic *traffic, struct berth_error *err)
-{
-    double bytes = bytes_moved(before, after);
-    unsigned total = 0;
-
-    (void)step;
-    if (begin(packer, traffic, err) < 0)
-        return -1;
-    for (size_t i = 0; i < packer->topo->nodes; i++)
-        total += cores[i];
-    traffic->seconds = after->at_s - before->at_s;
-    if (isnan(bytes) || !(traffic->seconds > 0) || total == 0)
-        return berth_error_set(err, "nothing counts its memory traffic");
-    traffic->core_gbps = bytes / traffic->seconds / total / 1e9;
-    return 0;
+    return take_told(traffic, err);
 }
 
 int traffic_of(const struct packer *packer, const struct step *step, struct size_traffic *traffic,
                struct berth_error *err)
 {
-    const struct size_traffic *measured = step->size.loop.traffic;
+    struct cpus held;
 
-    if (begin(packer, traffic, err) < 0)
+    if (traffic_new(packer->machine->nodes, traffic, err) < 0)
         return -1;
     traffic->core_gbps = step->profile.core_gbps;
     if (look_up(packer, step, traffic, err) < 0)
         return -1;
-    if (measured && measured->nodes == traffic->nodes && traffic->source == SIZE_MATRIX_NOTHING)
-        take_measured(traffic, measured);
-    if ((traffic->stored && traffic->stored->cores) || traffic->seconds > 0)
+    find_held(packer, step, &held);
+    if (traffic->source == SIZE_MATRIX_NOTHING &&
+        (take_measured(traffic, step, &held) || take_learned(packer, traffic, &held)))
+        return 0;
+    if (traffic->stored && traffic->stored->cores)
         return 0;
     if (!step->profile.known)
         return berth_error_set(err, "no profile of it");

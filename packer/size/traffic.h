@@ -3,6 +3,7 @@
 #ifndef BERTH_SIZE_TRAFFIC_H
 #define BERTH_SIZE_TRAFFIC_H
 
+#include "packer/counters/counters.h"
 #include "packer/steps/packer.h"
 
 /* Where the matrix of traffic between nodes is from, the least first. */
@@ -22,8 +23,12 @@ struct size_traffic {
     double *write_solo; /* [from * nodes + to] what one core of `from` writes to `to` */
     double core_gbps;   /* what one core alone reads from its own memory; NAN not known */
     enum size_matrix source;
-    bool disturbed;                /* measured while others moved or ran beside it */
-    double seconds;                /* of measuring; 0: it was not measured by this berthd */
+    /* Of what was measured, now or, as the store says, in an earlier run: */
+    bool measured; /* the matrices were: their diagonals are what a core asks of its own memory */
+    struct cpus known;             /* the nodes whose cores were measured */
+    bool disturbed;                /* others ran beside it */
+    double error;                  /* relative standard error of its counters; 0 exact */
+    double seconds;                /* of measuring */
     struct profile_demand *stored; /* NULL: the store has none */
 };
 
@@ -33,12 +38,22 @@ int traffic_of(const struct packer *packer, const struct step *step, struct size
                struct berth_error *err);
 void traffic_free(struct size_traffic *traffic);
 
-/* Makes a copy, without what the store has. Returns 0, or -1 and err. */
+/* Makes one of so many nodes that asks for nothing. Returns 0, or -1 and err: nothing is to be
+ * freed. */
+int traffic_new(size_t nodes, struct size_traffic *traffic, struct berth_error *err);
+
+/* Makes a copy, without what the store has. Returns 0, or -1 and err: nothing is to be freed. */
 int traffic_copy(const struct size_traffic *from, struct size_traffic *to, struct berth_error *err);
 
-/* Measures it: what the step did between two readings of its counters, on cores[i] cores of the
- * topology's i-th NUMA node, is divided by these. *traffic is the caller's to free, also after an
- * error. Returns 0, or -1 and err: the counters do not say it. */
+/* Returns what one core of the node asks of the node's own memory, GB/s; NAN not known. */
+double traffic_local(const struct size_traffic *traffic, size_t node);
+
+/* Measures it: what the step did between two readings of its counters, in which it stood on
+ * cores[i] cores of the topology's i-th NUMA node, is divided by these. Between nodes it goes as
+ * it was counted, of three nodes or more that no counter tells apart by where the step's pages lie
+ * (Wang 2015, section 5.2.1; the paper's counters tell each pair). Where nothing tells own memory
+ * from others', there is core_gbps alone. *traffic is the caller's to free, also after an error.
+ * Returns 0, or -1 and err: the counters do not say it. */
 int traffic_measure(const struct packer *packer, const struct step *step,
                     const struct counters_sample *before, const struct counters_sample *after,
                     const unsigned *cores, struct size_traffic *traffic, struct berth_error *err);

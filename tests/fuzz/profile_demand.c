@@ -11,6 +11,9 @@
 static const char *const seeds[] = {
     "{\"curve_gbps\":[0,1.5,2]}",
     "{\"curve_gbps\":[0,1],\"read_solo_gbps\":[[0,1.5],[2,0]],\"write_solo_gbps\":[[0,1],[1,0]]}",
+    "{\"read_solo_gbps\":[[3,1.5],[null,null]],\"write_solo_gbps\":[[0,null],[1,null]],"
+    "\"matrix\":\"pages\",\"machine\":\"m\",\"measured_at\":1,\"seconds\":0.5,\"error\":0.01,"
+    "\"disturbed\":true}",
     "{}", NULL};
 
 static void again(const struct profile_demand *demand)

@@ -189,8 +189,10 @@ unit_programs = \
 	tests/unit/settle/test_list \
 	tests/unit/settle/test_settler \
 	tests/unit/size/test_model \
+	tests/unit/size/test_paper \
 	tests/unit/size/test_share \
 	tests/unit/size/test_size \
+	tests/unit/size/test_traffic \
 	tests/unit/sql/test_sql \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_traffic - what one core of a step asks of each memory, from two readings of its counters:
+ * counted, divided by pages, or not known; and which source goes before which. */
+#include "tests/unit/common/fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/size/traffic.h"
+
+#define FOUR_NODES "package:4 numa:1 core:2 pu:1"
+#define GB 1e9
+#define LINES (1e9 / 64) /* of a gigabyte */
+
+static const double local[] = {0, 6, 10};
+
+static struct fixture *open_nodes(const char *topology, size_t nodes)
+{
+    struct fixture *f = fixture_open(topology);
+
+    fixture_machine(f, nodes, 2, local);
+    fixture_paper(f);
+    return f;
+}
+
+/* Two readings, a second apart. */
+struct readings {
+    struct counters_sample before, after;
+};
+
+static struct readings two(void)
+{
+    return (struct readings){.before = {.at_s = 5}, .after = {.at_s = 6}};
+}
+
+static void counts(struct readings *r, enum counter counter, double value)
+{
+    counters_set(&r->before, counter, 7);
+    counters_set(&r->after, counter, 7 + value);
+}
+
+static void counts_by_node(struct readings *r, enum by_node_kind kind, size_t nodes,
+                           const double *value, double unit)
+{
+    double none[BY_NODE_PAIRS * BY_NODE_PAIRS] = {0}, grown[BY_NODE_PAIRS * BY_NODE_PAIRS];
+
+    for (size_t i = 0; i < by_node_count(nodes, kind); i++)
+        grown[i] = value[i] * unit;
+    by_node_set(&r->before.by_node, kind, nodes, none, 0);
+    by_node_set(&r->after.by_node, kind, nodes, grown, 0.01);
+}
+
+static void pages(struct readings *r, size_t nodes, const double *bytes)
+{
+    r->after.nodes = nodes;
+    memcpy(r->after.rss_node, bytes, nodes * sizeof(*bytes));
+}
+
+static struct size_traffic measure(struct fixture *f, const struct readings *r,
+                                   const unsigned *cores)
+{
+    struct size_traffic traffic;
+    struct berth_error err = {""};
+
+    if (traffic_measure(&f->packer, NULL, &r->before, &r->after, cores, &traffic, &err) < 0)
+        fail_msg("%s", err.text);
+    return traffic;
+}
+
+/* wanted[row * n + column]: whose cores, which memory. */
+static void assert_matrix(const struct size_traffic *t, bool writes, const double *wanted)
+{
+    for (size_t i = 0; i < t->nodes; i++)
+        for (size_t j = 0; j < t->nodes; j++) {
+            double got = writes ? t->write_solo[i * t->nodes + j] : t->read_solo[j * t->nodes + i];
+
+            if (!(fabs(got - wanted[i * t->nodes + j]) < 1e-9))
+                fail_msg("cores of %zu, memory of %zu: %.9g, not %.9g", i, j, got,
+                         wanted[i * t->nodes + j]);
+        }
+}
+
+/* Pairs of nodes are taken as they are; what a node's cores have together is each one's. */
+static void test_pairs(void **state)
+{
+    const double reads[] = {2, 1, 0, 0, 4, 6, 0, 0, 0, 0, 0, 3, 0, 0, 0, 5};
+    const double each[] = {2, 1, 0, 0, 2, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0};
+    const double writes[] = {0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const double each_writes[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const unsigned cores[] = {1, 2, 1, 0};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    counts_by_node(&r, BY_NODE_READS_FROM, 4, reads, LINES);
+    counts_by_node(&r, BY_NODE_WRITES_TO, 4, writes, LINES);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_COUNTED);
+    assert_true(t.measured && t.error == 0.01 && t.seconds == 1 && !t.disturbed);
+    assert_cpus(&t.known, "0-2"); /* of node 3 nothing is known */
+    assert_matrix(&t, false, each);
+    assert_matrix(&t, true, each_writes);
+    assert_true(fabs(traffic_local(&t, 1) - 3) < 1e-9);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* What is remote goes where the pages lie; between two nodes there is one way for it. */
+static void test_by_node(void **state)
+{
+    const double own[] = {2, 0, 1, 0}, others[] = {0, 3, 4, 0}, rss[] = {3, 0, 1, 0};
+    const double each[] = {2, 0, 0, 0, 2.25, 0, .75, 0, 4, 0, 1, 0, 0, 0, 0, 0};
+    const double pair[] = {2, 0, 3, 0};
+    const unsigned cores[] = {1, 1, 1, 1};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    counts_by_node(&r, BY_NODE_READS_LOCAL, 4, own, LINES);
+    counts_by_node(&r, BY_NODE_READS_REMOTE, 4, others, LINES);
+    pages(&r, 4, rss);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_PAGES);
+    assert_matrix(&t, false, each);
+    traffic_free(&t);
+    fixture_close(f);
+
+    f = open_nodes("package:2 numa:1 core:2 pu:1", 2);
+    r = two();
+    counts_by_node(&r, BY_NODE_READS_LOCAL, 2, own, LINES);
+    counts_by_node(&r, BY_NODE_READS_REMOTE, 2, others, LINES);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_COUNTED);
+    assert_matrix(&t, false, pair);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* Bytes of caches, where a package is a node. */
+static void test_bytes(void **state)
+{
+    const double own[] = {2, 1}, all[] = {2, 5}, each[] = {2, 0, 4, 1};
+    const unsigned cores[] = {1, 1};
+    struct fixture *f = open_nodes("package:2 numa:1 core:2 pu:1", 2);
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    counts_by_node(&r, BY_NODE_BYTES_LOCAL, 2, own, GB);
+    counts_by_node(&r, BY_NODE_BYTES, 2, all, GB);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_COUNTED);
+    assert_matrix(&t, false, each);
+    traffic_free(&t);
+    fixture_close(f);
+
+    f = open_nodes("package:1 numa:2 core:2 pu:1", 2); /* the own package has both */
+    counts(&r, COUNTER_BYTES, 7e9);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_NOTHING);
+    assert_true(t.core_gbps == 3.5);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* The step as a whole: all of node 0 (fully shared), or each its own, or some of both. */
+static void test_totals(void **state)
+{
+    static const struct {
+        double own, others, rss[4], each[16];
+    } cases[] = {
+        {1, 3, {1, 0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}},
+        {8, 0, {1, 1, 1, 1}, {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}},
+        {10, 6, {1, 1, 1, 1}, {2.5, .5, .5, .5, .5, 2.5, .5, .5, .5, .5, 2.5, .5, .5, .5, .5, 2.5}},
+        {9, 3, {1, 0, 0, 0}, {3, 0, 0, 0, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0, 0, 2}},
+    };
+    const unsigned cores[] = {1, 1, 1, 1}, one[] = {0, 2, 0, 0};
+    const double of_one[] = {0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct size_traffic t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct readings r = two();
+
+        counts(&r, COUNTER_READS_LOCAL, cases[i].own * LINES);
+        counts(&r, COUNTER_READS_REMOTE, cases[i].others * LINES);
+        pages(&r, 4, cases[i].rss);
+        t = measure(f, &r, cores);
+        assert_int_equal(t.source, SIZE_MATRIX_PAGES);
+        assert_matrix(&t, false, cases[i].each);
+        traffic_free(&t);
+        if (i > 0)
+            continue;
+        r.after.value[COUNTER_READS_LOCAL] = 7 + 4 * LINES;
+        r.after.value[COUNTER_READS_REMOTE] = 7 + 2 * LINES;
+        t = measure(f, &r, one); /* cores of one node: they are known whose they are */
+        assert_matrix(&t, false, of_one);
+        assert_cpus(&t.known, "1");
+        traffic_free(&t);
+    }
+    fixture_close(f);
+}
+
+/* Nothing tells own memory from others': a core's traffic alone; and not even that. */
+static void test_unknown(void **state)
+{
+    const double own[] = {2, 0, 1, 0}, others[] = {0, 3, 4, 0};
+    const unsigned cores[] = {1, 1, 1, 1}, none[] = {0, 0, 0, 0};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct berth_error err = {""};
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, &t, &err), -1);
+    assert_string_equal(err.text, "nothing counts its memory traffic");
+    traffic_free(&t);
+    counts(&r, COUNTER_BYTES, 8e9);
+    counts_by_node(&r, BY_NODE_READS_LOCAL, 4, own, LINES);
+    counts_by_node(&r, BY_NODE_READS_REMOTE, 4, others, LINES); /* and nobody knows the pages */
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_NOTHING);
+    assert_true(!t.measured && t.core_gbps == 2 && traffic_local(&t, 3) == 2);
+    traffic_free(&t);
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, none, &t, &err), -1);
+    traffic_free(&t);
+    r.after.at_s = 5;
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, &t, &err), -1);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* One memory: all goes there. */
+static void test_one_node(void **state)
+{
+    const unsigned cores[] = {2};
+    struct fixture *f = open_nodes("package:1 numa:1 core:2 pu:1", 1);
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    counts(&r, COUNTER_LLC_MISSES, 6 * LINES);
+    t = measure(f, &r, cores);
+    assert_int_equal(t.source, SIZE_MATRIX_COUNTED);
+    assert_true(fabs(traffic_local(&t, 0) - 3) < 1e-9);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_by_node),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_one_node),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
