@@ -64,10 +64,12 @@ struct counters_node {
 
 /* A step, as a backend needs it: borrowed, valid during the call only. */
 struct counters_target {
-    const struct enforce_step *body; /* id, cgroup, tasks */
-    const char *name;                /* its tag, else its program's base name, else "" */
-    struct cpus cpus;                /* where its tasks may run now */
-    double elapsed_s;                /* since it was registered */
+    const struct enforce_step *body;   /* id, cgroup, tasks */
+    const char *name;                  /* its tag, else its program's base name, else "" */
+    struct cpus cpus;                  /* where its tasks may run now */
+    double elapsed_s;                  /* since it was registered */
+    const struct enforce_pids *listed; /* its processes as they were just found; NULL: nobody has
+                                          looked */
 };
 
 #define COUNTERS_SAY 512

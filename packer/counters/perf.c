@@ -262,7 +262,7 @@ static int perf_backend_attach(void *arg, const struct counters_target *target, 
     step->id = target->body->id;
     tidy(state, &step->id);
     if (perf_cgroup_enter(&step->cgroup, &state->hierarchy, state->node.enforce, target->body,
-                          err) < 0) {
+                          target->listed ? target->listed->n : 0, err) < 0) {
         free(step);
         return -1;
     }

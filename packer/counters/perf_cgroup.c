@@ -209,6 +209,11 @@ static int own_dir(const struct perf_hierarchy *hierarchy, const char *tree, str
  * cgroup of Slurm's is not counted here. */
 #define MOVES_MAX 512
 
+static int too_many(size_t n, const char *dir, struct berth_error *err)
+{
+    return berth_error_set(err, "%zu processes are too many to be moved to %s", n, dir);
+}
+
 /* One round. How many were elsewhere; -1 and err. */
 static long gather_once(const struct rootfs *root, struct enforce *enforce,
                         const struct enforce_step *step, const char *dir, struct berth_error *err)
@@ -222,7 +227,7 @@ static long gather_once(const struct rootfs *root, struct enforce *enforce,
     if (enforce_step_pids(enforce, step, &pid, &n) < 0)
         moved = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
     else if (n > MOVES_MAX)
-        moved = berth_error_set(err, "%zu processes are too many to be moved to %s", n, dir);
+        moved = too_many(n, dir, err);
     for (size_t i = 0; moved >= 0 && i < n; i++) {
         if (enforce_pids_have(&here, pid[i]) || enforce_exiting(root, pid[i]))
             continue;
@@ -286,7 +291,7 @@ static int make_own(struct perf_cgroup *cgroup, const struct perf_hierarchy *hie
 }
 
 int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
-                      struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce *enforce, const struct enforce_step *step, size_t processes,
                       struct berth_error *err)
 {
     const struct rootfs *root = enforce->root;
@@ -306,6 +311,8 @@ int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *h
         return berth_error_set(err, "%.64s...: the path is too long", hierarchy->mount);
     if (strcmp(cgroup->origin, cgroup->dir) == 0) /* of a berthd before this one */
         strcpy(cgroup->origin, hierarchy->mount);
+    if (processes > MOVES_MAX)
+        return too_many(processes, cgroup->dir, err);
     return make_own(cgroup, hierarchy, enforce, step, err);
 }
 

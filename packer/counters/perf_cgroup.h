@@ -47,10 +47,11 @@ void perf_tree_close(const struct perf_hierarchy *hierarchy, const struct enforc
  * one that does nothing by itself: it is taken back at once. */
 bool perf_hierarchy_wake(const struct perf_hierarchy *hierarchy, const struct rootfs *root);
 
-/* Find the step's cgroup, or make it and put the step's processes into it. 0, or -1 and err:
+/* Find the step's cgroup, or make it and put the step's processes into it, if these are not too
+ * many to be moved in one go: so many were found just now (0: it is not known). 0, or -1 and err:
  * nothing is left of it then. */
 int perf_cgroup_enter(struct perf_cgroup *cgroup, const struct perf_hierarchy *hierarchy,
-                      struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce *enforce, const struct enforce_step *step, size_t processes,
                       struct berth_error *err);
 
 /* Remove it, if it is berth's; who is still in it goes back to where he came from. False while it

@@ -180,6 +180,24 @@ static double about(struct software_step *step, double time_s)
     return time_s * (0.75 + 0.5 * (double)(step->random >> 8) / (double)(1u << 24));
 }
 
+/* Makes the list of the step's processes its own, for the caller to free: the one that was made
+ * just now, or a new one. 0, or -1 with errno. */
+static int list_processes(struct enforce *enforce, const struct counters_target *target,
+                          pid_t **pid, size_t *n)
+{
+    const struct enforce_pids *listed = target->listed;
+
+    if (!listed)
+        return enforce_step_pids(enforce, target->body, pid, n);
+    *pid = calloc(listed->n + 1, sizeof(**pid));
+    if (!*pid)
+        return -1;
+    if (listed->n)
+        memcpy(*pid, listed->pid, listed->n * sizeof(**pid));
+    *n = listed->n;
+    return 0;
+}
+
 static int software_attach(void *state, const struct counters_target *target, void **out,
                            struct berth_error *err)
 {
@@ -191,7 +209,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
 
     if (!step)
         return berth_no_memory(err);
-    if (enforce_step_pids(node->enforce, target->body, &pid, &n) < 0) {
+    if (list_processes(node->enforce, target, &pid, &n) < 0) {
         berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
         free(step);
         return -1;

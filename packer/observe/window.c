@@ -97,6 +97,21 @@ static void take_window(struct step *step, const struct counters_sample *now,
     counts->window_over = true;
 }
 
+/* Begins to count the step. Its processes are listed once, whoever wants to know them: there may be
+ * thousands. */
+static struct counters_step *attach(struct packer *packer, struct counters_target *target)
+{
+    struct enforce_pids listed = {0};
+    struct counters_step *counters;
+
+    if (enforce_step_pids(&packer->enforce, target->body, &listed.pid, &listed.n) == 0)
+        target->listed = &listed;
+    counters = counters_attach(packer->counters, target);
+    target->listed = NULL;
+    free(listed.pid);
+    return counters;
+}
+
 /* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
 static void read_step(struct packer *packer, struct step *step, const struct cpu_busy *busy)
 {
@@ -110,7 +125,7 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
     counts->due_s = next_due(
         clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
         first);
-    if (!counts->counters && !(counts->counters = counters_attach(packer->counters, &target)))
+    if (!counts->counters && !(counts->counters = attach(packer, &target)))
         return; /* for want of memory: to be tried again */
     counts->unread = first && clock_s() - began_s > packer->turn_s;
     if (counts->unread) {

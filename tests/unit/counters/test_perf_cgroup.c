@@ -171,7 +171,7 @@ static void test_slurms(void **state)
         struct berth_error err = {""};
 
         folder_put(tree->folder, "/proc/42/cgroup", places[i].cgroup);
-        if (perf_cgroup_enter(&cgroup, &hierarchy, &enforce, &step, &err) < 0)
+        if (perf_cgroup_enter(&cgroup, &hierarchy, &enforce, &step, 0, &err) < 0)
             fail_msg("%s: %s", places[i].what, err.text);
         assert_string_equal(cgroup.dir, places[i].dir);
         assert_false(cgroup.own);
@@ -250,7 +250,7 @@ static void enter(struct box *box, struct perf_cgroup *cgroup)
 {
     struct berth_error err = {""};
 
-    if (perf_cgroup_enter(cgroup, &box->hierarchy, &box->enforce, &box->step, &err) < 0)
+    if (perf_cgroup_enter(cgroup, &box->hierarchy, &box->enforce, &box->step, 0, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -290,6 +290,28 @@ static void test_adopt(void **state)
     assert_string_equal(cgroup.dir, box.own);
     assert_string_equal(cgroup.origin, box.hierarchy.mount);
     perf_cgroup_leave(&cgroup, &box.hierarchy, &box.root);
+    assert_false(rootfs_exists(&box.root, box.own));
+    box_close(&box);
+}
+
+/* A step that is known to have too many processes is not listed to find that out, and nothing is
+ * made for it. */
+static void test_too_many(void **state)
+{
+    struct perf_cgroup cgroup;
+    struct berth_error err = {""};
+    struct enforce_way way;
+    struct box box;
+
+    (void)state;
+    if (!box_open(&box, 1, STEP_QUIET))
+        skip();
+    way = *box.enforce.way;
+    way.pids = NULL;
+    box.enforce.way = &way;
+    assert_int_equal(
+        perf_cgroup_enter(&cgroup, &box.hierarchy, &box.enforce, &box.step, 2000, &err), -1);
+    assert_non_null(strstr(err.text, "2000 processes are too many"));
     assert_false(rootfs_exists(&box.root, box.own));
     box_close(&box);
 }
@@ -383,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_slurms, setup, teardown),
         cmocka_unit_test(test_enter_and_leave),
         cmocka_unit_test(test_adopt),
+        cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_forking),
         cmocka_unit_test(test_vanished),
         cmocka_unit_test(test_busy),

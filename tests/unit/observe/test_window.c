@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "packer/observe/classify.h"
@@ -399,6 +400,44 @@ static void test_no_memory(void **state)
     assert_non_null(step->counts->counters);
 }
 
+static size_t listings;
+
+static int count_listing(struct enforce *enforce, const struct enforce_step *step,
+                         struct enforce_pids *list)
+{
+    (void)enforce, (void)step;
+    listings++;
+    return enforce_pids_add(list, getpid());
+}
+
+/* Whoever counts a step wants to know its processes: they are listed once when its start-up is
+ * over, and not before. */
+static void test_listed_once(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct enforce_way way;
+    struct step *step;
+
+    (void)state;
+    strcpy(f->conf.counters, "software");
+    fixture_restart(f);
+    fixture_paper(f);
+    way = *f->packer.enforce.way;
+    way.pids = count_listing;
+    f->packer.enforce.way = &way;
+    step = fixture_run(f, 2, "1", "devil");
+    listings = 0;
+    window_due(&f->packer);
+    assert_int_equal(listings, 0);
+    step->counts->due_s = 0;
+    window_due(&f->packer);
+    assert_non_null(step->counts->counters);
+    assert_int_equal(listings, 1);
+    fixture_end(f, 2, 0);
+    f->packer.enforce.way = &f->way;
+    fixture_close(f);
+}
+
 /* A restart of the daemon: the adopted step is counted anew. */
 static void test_adopted(void **state)
 {
@@ -435,6 +474,7 @@ int main(void)
         CASE(test_beside_is_no_reference),
         CASE(test_who_is_counted),
         CASE(test_no_memory),
+        cmocka_unit_test(test_listed_once),
         CASE(test_adopted),
     };
 
