@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* latency - asks berthd as the plugin does, as root, and tells how long that takes:
  *
- *     latency SOCKET measure SECONDS            registers and ends a step again and again, each on
- * a connection of its own latency SOCKET history UID JOB STEPS TASKS   leaves so many ended steps
- *     latency SOCKET hold UID JOB idle N        registers a step of so many processes, and of so
- *     latency SOCKET hold UID JOB tree N DEPTH  many of which a chain is as deep, until SIGTERM
- *     latency SOCKET end JOB STEP               ends one
+ *     latency SOCKET measure SECONDS
+ *         registers and ends a step again and again, each on a connection of its own
+ *     latency SOCKET history UID JOB STEPS TASKS
+ *         leaves so many ended steps
+ *     latency SOCKET hold UID JOB idle N
+ *     latency SOCKET hold UID JOB tree N DEPTH
+ *         registers a step of so many processes, of which a chain is so deep, until SIGTERM
+ *     latency SOCKET start UID JOB NODE CORE TAG PID
+ *         registers a step of that task, and prints the milliseconds
+ *     latency SOCKET end JOB STEP
+ *         ends one, and prints the milliseconds
  *
  * measure prints one line: of registrations and ends how many there were, the median, the 99th
  * percentile and the greatest in ms, and how many took longer than 50 and 200 ms. */
@@ -67,14 +73,14 @@ static double ask(const struct wire_request *request)
     return 1e3 * began_s;
 }
 
-static double register_step(uint32_t job, uint32_t step, uid_t uid, pid_t pid, size_t ntasks)
+/* Registers a step of ntasks tasks that are that process, whose job has that core. */
+static double register_on(uint32_t job, uint32_t step, uid_t uid, pid_t pid, size_t ntasks,
+                          const char *node, const char *core, const char *tag)
 {
     struct wire_task task[256];
     struct wire_request request = {.op = WIRE_OP_REGISTER};
     struct wire_register *reg = &request.reg;
-    char core[16];
 
-    snprintf(core, sizeof(core), "%u", job % CORES);
     reg->id = (struct wire_step_id){job, step};
     reg->uid = uid;
     reg->cpus_per_task = 1;
@@ -84,10 +90,19 @@ static double register_step(uint32_t job, uint32_t step, uid_t uid, pid_t pid, s
     reg->task = task;
     wire_options_init(&reg->options);
     reg->options.mode = WIRE_MODE_AUTO;
-    snprintf(reg->node, sizeof(reg->node), "trust");
+    snprintf(reg->node, sizeof(reg->node), "%s", node);
+    snprintf(reg->options.tag, sizeof(reg->options.tag), "%s", tag);
     reg->exe = "/usr/bin/solver";
     reg->job_cores = reg->step_cores = core;
     return ask(&request);
+}
+
+static double register_step(uint32_t job, uint32_t step, uid_t uid, pid_t pid, size_t ntasks)
+{
+    char core[16];
+
+    snprintf(core, sizeof(core), "%u", job % CORES);
+    return register_on(job, step, uid, pid, ntasks, "trust", core, "");
 }
 
 static double end_step(uint32_t job, uint32_t step)
@@ -220,11 +235,15 @@ int main(int argc, char **argv)
                     number(argv[6]));
     else if (strcmp(what, "hold") == 0 && argc >= 7 && number(argv[6]) <= 4000)
         hold((uid_t)number(argv[3]), (uint32_t)number(argv[4]), number(argv[6]), number(argv[7]));
+    else if (strcmp(what, "start") == 0 && argc == 9)
+        printf("%.2f\n", register_on((uint32_t)number(argv[4]), 0, (uid_t)number(argv[3]),
+                                     (pid_t)number(argv[8]), 1, argv[5], argv[6], argv[7]));
     else if (strcmp(what, "end") == 0 && argc == 5)
         printf("%.2f\n", end_step((uint32_t)number(argv[3]), (uint32_t)number(argv[4])));
     else
         return fputs("usage: latency SOCKET measure SECONDS | history UID JOB STEPS TASKS | hold "
-                     "UID JOB idle|tree N [DEPTH] | end JOB STEP\n",
+                     "UID JOB idle|tree N [DEPTH] | "
+                     "start UID JOB NODE CORE TAG PID | end JOB STEP\n",
                      stderr),
                2;
     return 0;
