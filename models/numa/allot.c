@@ -88,14 +88,14 @@ static enum visit_end visit(struct allot *a, struct box *box)
     enum simplex_end end;
     int rc = 0;
 
-    if (box->bound <= a->above)
+    if (box->bound <= a->above || !alike_narrow(a, box))
         return VISIT_DONE;
     if (is_tie(a, box))
         return VISIT_TIE;
     end = narrow(a, box);
     if (end == SIMPLEX_STOPPED)
         return VISIT_STOPPED;
-    if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_CUTOFF)
+    if (end == SIMPLEX_INFEASIBLE || end == SIMPLEX_CUTOFF || !alike_narrow(a, box))
         return VISIT_DONE;
     if (is_tie(a, box))
         return VISIT_TIE;
@@ -206,15 +206,17 @@ struct allot *allot_new(const struct relax_problem *problem, struct flows *flows
     a->local = calloc(a->cells, sizeof(*a->local));
     a->amount = calloc(flows->flows + 1, sizeof(*a->amount));
     a->share = calloc(a->nodes, sizeof(*a->share));
+    a->before = calloc(a->nodes, sizeof(*a->before));
     a->fewest = calloc(2 * a->programs, sizeof(*a->fewest));
     if (a->relax && (a->scan || a->programs > 1) && a->driven && a->trial && a->local &&
-        a->amount && a->share && a->fewest) {
+        a->amount && a->share && a->before && a->fewest) {
         a->most = a->fewest + a->programs;
         for (size_t p = 0; p < a->programs; p++) {
             a->fewest[p] = cores_min[p];
             a->most[p] = cores_max[p];
         }
         find_driven(a);
+        alike_find(a);
         return a;
     }
     allot_free(a);
@@ -235,6 +237,7 @@ void allot_free(struct allot *a)
     free(a->local);
     free(a->amount);
     free(a->share);
+    free(a->before);
     free(a->fewest);
     free(a);
 }

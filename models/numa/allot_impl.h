@@ -39,12 +39,22 @@ struct allot {
     unsigned *trial;        /* scratch: an allocation */
     double *local, *amount; /* scratch: its traffic */
     double *share;          /* scratch: of each node */
+    size_t *before;         /* of each node: the last one before it that is alike, or itself */
 };
 
 static inline unsigned allot_count(const struct allot *a, size_t cell, size_t point)
 {
     return a->problem->points[cell].count[point];
 }
+
+/* ---- allot_alike.c ---- */
+
+/* Finds a->before. */
+void alike_find(struct allot *a);
+
+/* Takes from the box what has more cores of the first program on a node than on one before it that
+ * is alike. Returns false where nothing is left. */
+bool alike_narrow(const struct allot *a, struct box *box);
 
 /* ---- allot_box.c ---- */
 

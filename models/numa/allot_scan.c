@@ -165,6 +165,8 @@ static bool scan_point(struct allot *a, size_t depth, size_t point, struct prefi
     double fewest, most, missed, missed_root;
     unsigned count = allot_count(a, cell, point);
 
+    if (count > s->most.cores[a->before[cell]])
+        return true;
     prefix.bound -= s->now.loss[cell * s->points + point];
     prefix.root -= s->root.loss[cell * s->points + point];
     prefix.cores += count;

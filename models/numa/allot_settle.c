@@ -91,7 +91,7 @@ static int visit(struct allot *a, struct box *box)
     enum simplex_end end;
     int rc = 0;
 
-    if (box->bound <= a->above || allot_is_outranked(a, box))
+    if (box->bound <= a->above || !alike_narrow(a, box) || allot_is_outranked(a, box))
         return 0;
     if (box_is_point(a, box)) {
         allot_try_point(a, box);
@@ -104,7 +104,8 @@ static int visit(struct allot *a, struct box *box)
         return 0;
     if (end == SIMPLEX_OPTIMAL) {
         allot_try_rounding(a, box);
-        relax_tighten(a->relax, box, a->above);
+        if (!relax_tighten(a->relax, box, a->above) || !alike_narrow(a, box))
+            return 0;
         if (allot_scan(a, box) != SCAN_TOO_MANY)
             return 0;
     }

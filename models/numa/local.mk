@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libmodels_la_SOURCES += \
 	models/numa/allot.c models/numa/allot.h \
+	models/numa/allot_alike.c \
 	models/numa/allot_box.c \
 	models/numa/allot_impl.h \
 	models/numa/allot_rank.c \

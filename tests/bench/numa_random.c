@@ -145,7 +145,7 @@ static bool is_read(const struct numa_wish *wish, size_t from, size_t to)
 }
 
 /* Makes all nodes, links and rates the same. */
-static void make_alike(struct numa *numa, const struct numa_wish *wish, double *alpha,
+static void make_alike(struct numa *numa, const struct numa_wish *wish, double *alpha, double *beta,
                        uint64_t *state)
 {
     size_t n = wish->nodes;
@@ -158,6 +158,7 @@ static void make_alike(struct numa *numa, const struct numa_wish *wish, double *
         remote /= (double)n - 1;
     for (size_t i = 0; i < n; i++) {
         alpha[i] = total;
+        beta[i] = 0.25;
         for (unsigned c = 1; wish->traffic != NUMA_SHARED || i == 0 ? c <= wish->cores : false; c++)
             numa->demand[i][c] = fmin(local * c, total);
         for (size_t j = 0; j < n; j++) {
@@ -207,7 +208,7 @@ void numa_make(struct numa *numa, const struct numa_wish *wish)
     make_links(numa, wish, state);
     make_rates(numa, wish, state);
     if (wish->alike)
-        make_alike(numa, wish, alpha, state);
+        make_alike(numa, wish, alpha, beta, state);
     for (size_t i = 0; wish->roof && i < n; i++)
         if (numa->demand[i][1] > 0)
             make_roof(numa->demand[i], wish->cores, 0.95 * alpha[i]);
