@@ -193,6 +193,7 @@ unit_programs = \
 	tests/unit/size/test_share \
 	tests/unit/size/test_size \
 	tests/unit/size/test_traffic \
+	tests/unit/size/test_together \
 	tests/unit/sql/test_sql \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \
