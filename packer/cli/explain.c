@@ -51,7 +51,8 @@ static void say_size(FILE *out, struct json_object *size)
             "[: {reason}]"
             "[; what limits it: {constraint}; predicted {gbps:2} GB/s with them"
             "[, {gbps_all:2} with all|, not known with all]]"
-            "[; OMP_NUM_THREADS={threads}]");
+            "[; OMP_NUM_THREADS={threads}]"
+            "[; idle: {idle}][; left to other steps of the job: {offered}]");
 }
 
 /* Says "cache 0", "caches 0, 1" or "no cache". */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "packer/base/text.h"
+#include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/verbs.h"
@@ -181,11 +182,15 @@ static void put_node(struct page *page, struct json_object *node)
 {
     char up[CTL_TIME_MAX];
     const char *pool = ctl_text(node, "pool");
+    const char *idle = json_text(json_object_object_get(node, "idle"));
+    bool has_idle = idle && idle[0];
 
     ctl_time(ctl_number(node, "uptime_s"), up);
-    put(page, "node %s: %.0f steps; CPUs of the pool: %s; %.0f cores, %.0f caches, %.0f packages",
+    put(page,
+        "node %s: %.0f steps; CPUs of the pool: %s%s%s; %.0f cores, %.0f caches, %.0f packages",
         ctl_text(node, "name"), ctl_number(node, "steps"), pool[0] ? pool : "none",
-        ctl_number(node, "cores"), ctl_number(node, "llcs"), ctl_number(node, "packages"));
+        has_idle ? ", idle by size: " : "", has_idle ? idle : "", ctl_number(node, "cores"),
+        ctl_number(node, "llcs"), ctl_number(node, "packages"));
     put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
         ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
         ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));

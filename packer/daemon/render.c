@@ -16,6 +16,7 @@
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
 #include "packer/place/threads.h"
+#include "packer/size/cores.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 
@@ -48,12 +49,29 @@ static void pool_cpus(const struct packer *packer, struct cpus *cpus)
             cpus_or(cpus, &packer->topo->core[core].cpus);
 }
 
+/* The CPUs that sizing took from steps and nobody uses. */
+static void idle_cpus(const struct packer *packer, struct cpus *cpus)
+{
+    struct cpus idle, offered;
+    const struct step *step;
+
+    cpus_zero(cpus);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (step->size.given == step->size.cores)
+            continue;
+        size_cores_freed(packer, step, &idle, &offered);
+        cpus_or(cpus, &idle);
+    }
+}
+
 struct json_object *render_node(const struct packer *packer)
 {
     struct json_object *node = json_object_new_object();
-    struct cpus pool;
+    struct cpus pool, idle;
 
     pool_cpus(packer, &pool);
+    idle_cpus(packer, &idle);
     json_add_text(node, "name", packer->node[0] ? packer->node : NULL);
     json_add_text(node, "berth", PACKAGE_VERSION);
     json_add_text(node, "topology", packer->topo->name);
@@ -61,6 +79,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "llcs", packer->topo->llcs);
     json_add_u64(node, "cores", packer->topo->cores);
     json_add_cpus(node, "pool", &pool);
+    json_add_cpus(node, "idle", &idle);
     json_add_bool(node, "released", packer->steps.released);
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
@@ -302,8 +321,12 @@ static struct json_object *render_used(const struct packer *packer, const struct
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
+    struct cpus idle, offered;
 
+    size_cores_freed(packer, step, &idle, &offered);
     json_write(object, step_size_fields, &step->size);
+    json_add_cpus(object, "idle", &idle);
+    json_add_cpus(object, "offered", &offered);
     json_add_text(object, "source", step->size.modelled ? "model" : NULL);
     json_object_object_add(object, "nodes", render_vector(packer, step));
     json_object_object_add(object, "vector", render_used(packer, step));

@@ -173,6 +173,8 @@ static void test_explanation(void **state)
     assert_field(object, "size.constraint", "null");
     assert_field(object, "size.gbps", "null");
     assert_field(object, "size.nodes", "[{\"node\":0,\"cores\":1,\"given\":1}]");
+    assert_field(object, "size.idle", "\"\"");
+    assert_field(object, "size.offered", "\"\"");
     assert_field(object, "place.rank", "1");
     assert_field(object, "place.of", "2");
     assert_field(object, "place.rung", "\"stack distances\"");
