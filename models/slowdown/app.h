@@ -20,6 +20,9 @@ struct app_sdp {
     double misses;
 };
 
+/* What is insisted on for the cores of a program. */
+enum app_threads { APP_MODEL, APP_SPREAD, APP_PACK };
+
 struct app {
     double ipc;             /* instructions per cycle */
     double llc_apki;        /* LLC accesses per 1000 instructions, all kinds */
@@ -28,6 +31,9 @@ struct app {
     double llc_wb_apki;     /* write-backs that reach the LLC, per 1000 instructions */
     double mem_gbps;        /* memory traffic, 1e9 bytes/s */
     double mem_read_gbps, mem_write_gbps;
+    double shared; /* of several cores: the part of its hits that are on lines which another of its
+                      threads has brought */
+    enum app_threads threads;
     size_t cores;
     struct app_sdp sdp, sdp_demand, sdp_prefetch, sdp_writeback; /* all accesses, and its parts */
 };
@@ -43,7 +49,22 @@ static inline struct app app_unknown(void)
                         .mem_gbps = NAN,
                         .mem_read_gbps = NAN,
                         .mem_write_gbps = NAN,
+                        .shared = NAN,
                         .cores = 1};
+}
+
+/* Returns the part of a program's other cores that are not on the cache where `here` of its cores
+ * are. A core there loses that part of its shared hits. */
+static inline double app_far(size_t cores, size_t here)
+{
+    return cores > here ? (double)(cores - here) / (double)(cores - 1) : 0;
+}
+
+/* Returns by how much a core's footprint counts less where `here` of its program's cores are on the
+ * cache: of those, 1 + (here - 1) * (1 - shared) count. */
+static inline double app_crowd(double shared, size_t here)
+{
+    return (1 + (double)(here - 1) * (1 - shared)) / (double)here - 1;
 }
 
 struct app_machine {

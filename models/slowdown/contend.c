@@ -47,7 +47,8 @@ static bool stands_solve(struct stands *stands)
 }
 
 /* Puts one of the program on a cache; returns the tenant that it is one of. */
-static struct tenant *stands_add(struct stands *stands, size_t program, size_t cache, size_t memory)
+static struct tenant *stands_add(struct stands *stands, size_t program, size_t cache, size_t memory,
+                                 struct contend_apart apart)
 {
     const struct study *study = &stands->contend->study[program];
     struct tenant *tenant, **end = &stands->cache[cache].port.first;
@@ -56,7 +57,8 @@ static struct tenant *stands_add(struct stands *stands, size_t program, size_t c
     for (; (tenant = *end); end = &tenant->next)
         if (tenant->program == program) {
             copied = tenant->copied = true;
-            if (tenant->memory == memory) {
+            if (tenant->memory == memory && tenant->apart.lost == apart.lost &&
+                tenant->apart.crowd == apart.crowd) {
                 tenant->count++;
                 return tenant;
             }
@@ -68,6 +70,7 @@ static struct tenant *stands_add(struct stands *stands, size_t program, size_t c
                               .behind = stands->memory[memory].first,
                               .count = 1,
                               .copied = copied,
+                              .apart = apart,
                               .ns = study->ns,
                               .memory_time = 1};
     stands->memory[memory].first = tenant;
@@ -85,6 +88,11 @@ static int refuse(void)
     return -1;
 }
 
+static bool apart_valid(const struct contend_apart *apart)
+{
+    return apart->lost >= 0 && apart->lost <= 1 && apart->crowd > -1 && isfinite(apart->crowd);
+}
+
 /* ---- one cache ---- */
 
 static double cache_gbps(const struct way *way)
@@ -97,7 +105,7 @@ static double cache_gbps(const struct way *way)
 }
 
 int contend_cache(const struct contend *contend, double others_gbps, size_t n, const size_t *member,
-                  double *slowdown, double *gbps)
+                  const struct contend_apart *apart, double *slowdown, double *gbps)
 {
     struct tenant tenant[CONTEND_GROUP_MAX], *of[CONTEND_GROUP_MAX];
     struct cache cache;
@@ -113,11 +121,11 @@ int contend_cache(const struct contend *contend, double others_gbps, size_t n, c
     if (n == 0 || n > CONTEND_GROUP_MAX || !(others_gbps >= 0))
         return refuse();
     for (size_t i = 0; i < n; i++)
-        if (member[i] >= contend->n)
+        if (member[i] >= contend->n || (apart && !apart_valid(&apart[i])))
             return refuse();
     ways_open(&stands, others_gbps);
     for (size_t i = 0; i < n; i++)
-        of[i] = stands_add(&stands, member[i], 0, 0);
+        of[i] = stands_add(&stands, member[i], 0, 0, apart ? apart[i] : (struct contend_apart){0});
     settled = stands_solve(&stands);
     for (size_t i = 0; i < n; i++)
         slowdown[i] = slowdown_of(of[i]);
@@ -128,7 +136,7 @@ int contend_cache(const struct contend *contend, double others_gbps, size_t n, c
 
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown)
 {
-    return contend_cache(contend, 0, n, member, slowdown, NULL);
+    return contend_cache(contend, 0, n, member, NULL, slowdown, NULL);
 }
 
 struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
@@ -150,20 +158,21 @@ static int node_solve(struct stands *stands, size_t n, const struct contend_stan
 
     ways_open(stands, 0);
     for (size_t i = 0; i < n; i++)
-        of[i] = stands_add(stands, stand[i].program, stand[i].cache, stand[i].memory);
+        of[i] =
+            stands_add(stands, stand[i].program, stand[i].cache, stand[i].memory, stand[i].apart);
     settled = stands_solve(stands);
     for (size_t i = 0; i < n; i++)
         slowdown[i] = slowdown_of(of[i]);
     return settled ? 0 : 1;
 }
 
-/* Counts the caches and the memory nodes. 0, or -1 with an index out of range. */
+/* Counts the caches and the memory nodes. 0, or -1 with an index or a part out of range. */
 static int node_count(const struct contend *contend, size_t n, const struct contend_stand *stand,
                       struct stands *stands)
 {
     for (size_t i = 0; i < n; i++) {
         if (stand[i].program >= contend->n || stand[i].cache >= CONTEND_PLACES_MAX ||
-            stand[i].memory >= CONTEND_PLACES_MAX)
+            stand[i].memory >= CONTEND_PLACES_MAX || !apart_valid(&stand[i].apart))
             return -1;
         stands->caches = stand[i].cache < stands->caches ? stands->caches : stand[i].cache + 1;
         stands->memories =

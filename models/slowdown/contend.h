@@ -111,16 +111,26 @@ unsigned contend_assumed(const struct contend *contend, size_t i);
  * CONTEND_GROUP_MAX, an index out of range). */
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
 
+/* What else there is to a core whose program has others of its cores here or on other caches. All
+ * zero: nothing. */
+struct contend_apart {
+    double lost;  /* 0 to 1: part of its hits that it loses, for what it shares with others of its
+                     kind is in another cache; it is taken to be that part of its time without any */
+    double crowd; /* more than -1: 1 + crowd footprints are its own. Below 0 it has one in common
+                     with others here, which they fill together, that much faster */
+};
+
 /* Does the same while other caches ask others_gbps (1e9 bytes/s, not negative) of the same memory
  * node, and fills in what this one asks of it (gbps may be NULL). A line written counts in both as
- * constants.write lines. 0 where the node's bandwidth is not known. */
+ * constants.write lines. 0 where the node's bandwidth is not known. apart may be NULL. */
 int contend_cache(const struct contend *contend, double others_gbps, size_t n, const size_t *member,
-                  double *slowdown, double *gbps);
+                  const struct contend_apart *apart, double *slowdown, double *gbps);
 
 /* Where one runs (all cores of a program whose app.cores is not 1): on cache number `cache`, with
  * its pages in memory node number `memory`. Numbers are small: they index arrays. */
 struct contend_stand {
     size_t program, cache, memory;
+    struct contend_apart apart;
 };
 
 /* Fills in the same for a whole node: the programs of a cache share its space, those of a memory

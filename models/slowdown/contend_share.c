@@ -14,7 +14,8 @@ static double footprint(const struct contend *contend, struct tenant *tenant, do
                         double *growth)
 {
     const struct study_point *point = tenant->study->point;
-    double own = tenant->study->ns / tenant->ns, late = time * own, width;
+    double own = tenant->study->ns / tenant->ns / (1 + tenant->apart.crowd), late = time * own,
+           width;
     size_t cell = tenant->cell;
 
     while (cell > 0 && late < point[cell].time_ns)
@@ -39,8 +40,10 @@ static double overflow(const struct contend *contend, const struct cache *cache,
 
     *rise = 0;
     for (struct tenant *tenant = cache->port.first; tenant; tenant = tenant->next) {
-        cells += tenant->count * footprint(contend, tenant, time, &growth);
-        *rise += tenant->count * growth;
+        double prints = tenant->count * (1 + tenant->apart.crowd);
+
+        cells += prints * footprint(contend, tenant, time, &growth);
+        *rise += prints * growth;
     }
     return cells;
 }
@@ -63,24 +66,34 @@ static double fill_time(const struct contend *contend, const struct cache *cache
     return time;
 }
 
+/* Returns what is between two figures. */
+static double between(double a, double b, double part)
+{
+    return a + part * (b - a);
+}
+
 /* Finds what a program waits for with that share of the cache, in cells, and what its lines ask of
- * memory. */
+ * memory. What it loses besides is that part of the way to no cache. */
 static void take_share(const struct contend *contend, struct tenant *tenant, double share)
 {
     const struct study *study = tenant->study;
     size_t cell = (size_t)share < contend->cells ? (size_t)share : contend->cells - 1;
     const struct study_point *a = &study->point[cell], *b = a + 1;
     double part = share - (double)cell;
-    double wait_ns = a->wait_ns + part * (b->wait_ns - a->wait_ns);
-    double late_ns = a->late_ns + part * (b->late_ns - a->late_ns);
+    const struct study_point *none = &study->point[0];
+    double wait_ns = between(a->wait_ns, b->wait_ns, part);
+    double late_ns = between(a->late_ns, b->late_ns, part), none_wait = none->wait_ns;
+    double none_late = none->late_ns, lines = between(a->lines, b->lines, part);
 
     if (tenant->copied) {
-        wait_ns = a->copy_wait_ns + part * (b->copy_wait_ns - a->copy_wait_ns);
-        late_ns = a->copy_late_ns + part * (b->copy_late_ns - a->copy_late_ns);
+        wait_ns = between(a->copy_wait_ns, b->copy_wait_ns, part);
+        late_ns = between(a->copy_late_ns, b->copy_late_ns, part);
+        none_wait = none->copy_wait_ns;
+        none_late = none->copy_late_ns;
     }
-    tenant->base_ns = study->ns + wait_ns;
-    tenant->late_ns = fmin(late_ns, tenant->base_ns);
-    tenant->gbps = contend->line_bytes * (a->lines + part * (b->lines - a->lines));
+    tenant->base_ns = study->ns + between(wait_ns, none_wait, tenant->apart.lost);
+    tenant->late_ns = fmin(between(late_ns, none_late, tenant->apart.lost), tenant->base_ns);
+    tenant->gbps = contend->line_bytes * between(lines, none->lines, tenant->apart.lost);
 }
 
 void cache_share(const struct contend *contend, struct cache *cache)

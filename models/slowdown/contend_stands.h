@@ -19,7 +19,8 @@ struct tenant {
     struct tenant *next;   /* on the same cache; NULL: the last */
     struct tenant *behind; /* the same memory node; NULL: the last */
     double count;
-    bool copied;        /* the program is on this cache more than once */
+    bool copied; /* the program is on this cache more than once */
+    struct contend_apart apart;
     size_t cell;        /* in which its footprint ended last */
     double ns;          /* per instruction now */
     double base_ns;     /* with its present share, while memory is as it was alone */
@@ -53,10 +54,10 @@ struct stands {
     struct way *memory;
 };
 
-/* Whether a program is alone on a cache, or behind a memory node. */
+/* Whether a program is alone on a cache, or behind a memory node, as it was studied. */
 static inline bool stand_is_alone(const struct tenant *first, const struct tenant *second)
 {
-    return !second && first->count == 1;
+    return !second && first->count == 1 && first->apart.lost == 0 && first->apart.crowd <= 0;
 }
 
 /* Finds what each program has of a cache at the present speeds: what it waits for, and asks of

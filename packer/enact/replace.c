@@ -13,6 +13,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/enact/weigh.h"
 #include "packer/observe/window.h"
+#include "packer/place/threads.h"
 #include "packer/steps/step_counts.h"
 
 /* A step on the caches that a move concerned, and how fast it was. */
@@ -20,6 +21,8 @@ struct watched {
     struct wire_step_id id;
     bool moved;
     double before, before_error; /* instructions per CPU second */
+    double misses, hits;         /* then, per million instructions; NAN not known */
+    double far, far_after;       /* how far apart its tasks' cores stood, and stand (threads.h) */
 };
 
 /* The last move, until it is judged. */
@@ -146,6 +149,16 @@ static void speed_of(const struct step *step, double *speed, double *error)
         *speed = *error = NAN;
 }
 
+/* Misses, and accesses that hit, per million instructions. */
+static void misses_of(const struct step *step, double *misses, double *hits)
+{
+    double accesses, error;
+
+    if (!step_counts_rate(step, RATE_MISS_PMI, misses, &error))
+        *misses = NAN;
+    *hits = step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error) ? accesses - *misses : NAN;
+}
+
 /* Adds the CPUs of the caches on which the step stands under the scene's permutation. */
 static void add_caches(const struct scene *scene, const struct step *step, struct cpus *caches)
 {
@@ -191,6 +204,9 @@ static void watch_steps(const struct scene *now, const struct scene *next, struc
         watched->id = step->request.id;
         watched->moved = weigh_moves(now, next, step);
         speed_of(step, &watched->before, &watched->before_error);
+        misses_of(step, &watched->misses, &watched->hits);
+        watched->far = threads_apart_now(now, step);
+        watched->far_after = threads_apart_now(next, step);
         watch->n++;
     }
 }
@@ -237,6 +253,43 @@ static int speed_after(const struct packer *packer, const struct watched *watche
     return !isnan(speed->after);
 }
 
+/* What the steps' threads lose when they are apart is seen in their misses before and after. */
+static void learn_threads(struct packer *packer)
+{
+    const struct watch *watch = &packer->replace->watch;
+
+    for (size_t i = 0; i < watch->n; i++) {
+        const struct watched *was = &watch->step[i];
+        const struct step *step = registry_find(&packer->steps, was->id);
+        double misses, hits;
+
+        if (!step || was->far == was->far_after)
+            continue;
+        misses_of(step, &misses, &hits);
+        if (was->far < was->far_after)
+            threads_learn(packer, step, was->far, was->far_after, was->misses, misses, was->hits);
+        else
+            threads_learn(packer, step, was->far_after, was->far, misses, was->misses, hits);
+    }
+}
+
+/* Threads that were spread by a move which is regretted, and were slower, stay whole. */
+static void regret_threads(struct packer *packer)
+{
+    const struct watch *watch = &packer->replace->watch;
+
+    for (size_t i = 0; i < watch->n; i++) {
+        const struct step *step = registry_find(&packer->steps, watch->step[i].id);
+        double speed, error;
+
+        if (!step || watch->step[i].far_after <= watch->step[i].far)
+            continue;
+        speed_of(step, &speed, &error);
+        if (speed < watch->step[i].before)
+            threads_regret(packer, step);
+    }
+}
+
 /* Puts the permutation back, if the pool is still the one that was changed. */
 static void undo(struct packer *packer)
 {
@@ -274,8 +327,11 @@ static void check_regret(struct packer *packer, const struct dio_rules *rules)
         known = speed_after(packer, &watch->step[i], &speed[n]);
         n += known > 0;
     }
+    if (speed && known >= 0)
+        learn_threads(packer);
     if (speed && known >= 0 && dio_regrets(rules, watch->worth, n, speed)) {
         log_info("a move made steps slower: put back");
+        regret_threads(packer);
         dio_forbid(&packer->replace->dio, rules, clock_s(), watch->id);
         undo(packer);
     }

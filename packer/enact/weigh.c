@@ -12,6 +12,7 @@
 #include "packer/place/isolation.h"
 #include "packer/place/place.h"
 #include "packer/place/price.h"
+#include "packer/place/threads.h"
 #include "packer/steps/step_counts.h"
 
 /* ---- who moves ---- */
@@ -73,6 +74,24 @@ static double resident(const struct step *step)
     return last && counters_know(last, COUNTER_RSS_BYTES) ? last->value[COUNTER_RSS_BYTES] : 0;
 }
 
+/* What it costs that a task's cores spread to more nodes: no pages follow, and those that go read
+ * theirs from afar. (With several tasks, whose pages are where is not known.) */
+static double spread_s(const struct packer *packer, const struct step *step,
+                       const struct cpus *from, const struct cpus *to)
+{
+    double cores = (double)(cpus_count(to) - cpus_count(from)) / (double)cpus_count(to);
+    struct page_move_price price;
+    struct cpus added = *to;
+
+    cpus_andnot(&added, from);
+    if (cpus_empty(&added) || cpus_empty(from) || step->body.ntasks > 1)
+        return 0;
+    price = memory_price(packer, step, from, &added);
+    if (isnan(price.gain)) /* what far pages cost is not known */
+        return cores * resident(step) / PAGE_MOVE_COPY_BYTES_S;
+    return cores * price.gain * horizon_of(packer);
+}
+
 /* What it costs that the step's memory follows, and what is lost if it does not pay to: far pages.
  */
 static double pages_s(const struct packer *packer, const struct step *step, const struct cpus *from,
@@ -81,7 +100,7 @@ static double pages_s(const struct packer *packer, const struct step *step, cons
     struct page_move_price price;
 
     if (cpus_subset(from, to))
-        return 0;
+        return spread_s(packer, step, from, to);
     price = memory_price(packer, step, from, to);
     if (isnan(price.lost)) /* not known where its memory lies: all of it, if that much is known */
         return resident(step) / PAGE_MOVE_COPY_BYTES_S;
@@ -181,7 +200,8 @@ static bool is_owed(const struct scene *now, const struct scene *next)
 
     if (next->as_if || missing_next > missing_now)
         return false;
-    return missing_next < missing_now || exceeded(next) < exceeded(now) - 1e-9;
+    return missing_next < missing_now || threads_missing(next) < threads_missing(now) ||
+           exceeded(next) < exceeded(now) - 1e-9;
 }
 
 void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,

@@ -194,11 +194,11 @@ static void take_figures(struct forecast *forecast, size_t number)
     contend_group(forecast->contend, 2, both, slowdown);
     figures->suffers = slowdown[0];
     figures->presses = slowdown[1];
-    contend_cache(forecast->contend, 0, 1, both, slowdown, &gbps);
+    contend_cache(forecast->contend, 0, 1, both, NULL, slowdown, &gbps);
     figures->asks = gbps;
     others = number == FORECAST_AVERAGE ? gbps : average->asks;
     figures->minds = 0;
-    if (others > 0 && contend_cache(forecast->contend, others, 1, both, slowdown, NULL) >= 0)
+    if (others > 0 && contend_cache(forecast->contend, others, 1, both, NULL, slowdown, NULL) >= 0)
         figures->minds = slowdown[0] / others;
 }
 
@@ -515,13 +515,16 @@ static double corrected(const struct forecast *forecast, double caution, size_t 
 {
     size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
     double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, again[CONTEND_GROUP_MAX];
+    struct contend_apart apart[CONTEND_GROUP_MAX];
     size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
     bool same = member[0] == core[i].slot;
+    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0;
     double error;
 
     for (size_t j = 0; j < n; j++) {
         if (core[j].owner == core[i].owner) {
+            apart[copies] = core[j].apart;
             copy[copies++] = core[j].slot;
         } else if (core[j].slot != FORECAST_IDLE && others < CONTEND_GROUP_MAX - 1) {
             member[others + 1] = measured_by(forecast, core[j].slot);
@@ -533,9 +536,9 @@ static double corrected(const struct forecast *forecast, double caution, size_t 
     if (others == 0)
         return alone;
     again[0] = alone;
-    if (copies > 1)
-        contend_group(forecast->contend, copies, copy, own);
-    if (copies > 1 || !same)
+    if (copies > 1 || is_apart)
+        contend_cache(forecast->contend, 0, copies, copy, apart, own, NULL);
+    if (copies > 1 || is_apart || !same)
         contend_group(forecast->contend, others + 1, member, again);
     again[0] =
         evidence_correct(forecast->evidence, self->program, others, beside, part, again[0], &error);
@@ -547,10 +550,13 @@ static int predict_alone(const struct forecast *forecast, size_t n,
                          const struct forecast_core *core, double *slowdown)
 {
     size_t slot[CONTEND_GROUP_MAX];
+    struct contend_apart apart[CONTEND_GROUP_MAX];
 
-    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++)
+    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++) {
         slot[i] = core[i].slot;
-    return contend_group(forecast->contend, n, slot, slowdown);
+        apart[i] = core[i].apart;
+    }
+    return contend_cache(forecast->contend, 0, n, slot, apart, slowdown, NULL);
 }
 
 /* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. What other caches of
@@ -580,13 +586,16 @@ int forecast_cache(const struct forecast *forecast, double caution, double other
                    const struct forecast_core *core, double *slowdown, double *gbps)
 {
     size_t slot[CONTEND_GROUP_MAX];
+    struct contend_apart apart[CONTEND_GROUP_MAX];
 
     *gbps = 0;
     if (n == 0)
         return 0;
-    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++)
+    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++) {
         slot[i] = core[i].slot;
-    if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, slowdown, gbps) < 0)
+        apart[i] = core[i].apart;
+    }
+    if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, apart, slowdown, gbps) < 0)
         return -1;
     correct(forecast, caution, n, core, slowdown);
     return 0;
@@ -624,7 +633,8 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
     int rc = -1;
 
     for (size_t i = 0; stand && i < n; i++)
-        stand[i] = (struct contend_stand){core[i].slot, core[i].cache, core[i].memory};
+        stand[i] =
+            (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
     if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
         correct_caches(forecast, caution, n, core, slowdown);
         rc = 0;

@@ -12,6 +12,7 @@
 #define BERTH_PLACE_FORECAST_H
 
 #include "models/slowdown/app.h"
+#include "models/slowdown/contend.h"
 #include "packer/steps/stand.h"
 
 #define FORECAST_CHANGE 0.05 /* of a figure: less is no news */
@@ -60,8 +61,9 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
 /* A core in use. */
 struct forecast_core {
     size_t slot;
-    size_t owner;         /* cores of one owner are of one step */
-    size_t cache, memory; /* numbers: they index arrays */
+    size_t owner;               /* cores of one owner are of one step */
+    size_t cache, memory;       /* numbers: they index arrays */
+    struct contend_apart apart; /* of its task's other cores (threads.h) */
 };
 
 /* Fills in the slowdowns of n cores in use on one cache (whatever its number), while other caches
@@ -85,8 +87,9 @@ double forecast_confidence(const struct packer *packer, const struct step *step)
 /* Returns the index of the memory node next to a cache. */
 size_t forecast_memory(const struct topo *topo, size_t llc);
 
-/* Returns the cores in use by steps at work under the scene's permutation, their owners numbered in
- * the order of the live steps; NULL when out of memory. The caller frees them. */
+/* Returns the cores in use by steps at work under the scene's permutation, as the schemes see them:
+ * cores of one task have one owner, where each thread counts (threads.h) none has the same; NULL
+ * when out of memory. The caller frees them. */
 struct forecast_core *forecast_cores(const struct scene *scene, size_t *n);
 
 /* Returns how many cores' worth of work per second the steps do under the scene's permutation.

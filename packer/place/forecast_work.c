@@ -6,6 +6,7 @@
 #include "packer/base/array.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
+#include "packer/place/threads.h"
 
 /* Who stands on the caches: a core in use each, owned by the live step of that number. */
 struct standing {
@@ -20,6 +21,34 @@ size_t forecast_memory(const struct topo *topo, size_t llc)
         if (cpus_intersect(&topo->node[i].cpus, &topo->llc[llc].cpus))
             return i;
     return 0;
+}
+
+/* Cores on the same cache of those from `first` on. */
+static size_t cores_there(const struct standing *standing, size_t first, size_t cache)
+{
+    size_t n = 0;
+
+    for (size_t i = first; i < standing->n; i++)
+        n += standing->core[i].cache == cache;
+    return n;
+}
+
+/* Says what the cores of a task, those from `first` on, have of each other (threads.h). */
+static void know_each_other(const struct scene *scene, const struct step *step, size_t task,
+                            struct standing *standing, size_t first)
+{
+    size_t cores = standing->n - first;
+    double far_now;
+
+    if (cores < 2)
+        return;
+    far_now = threads_far_now(scene->packer, step, task);
+    for (size_t i = first; i < standing->n; i++) {
+        struct forecast_core *core = &standing->core[i];
+        size_t here = cores_there(standing, first, core->cache);
+
+        core->apart = threads_lose(scene->packer, step, cores, here, far_now);
+    }
 }
 
 /* The cores of these CPUs, each once. */
@@ -38,7 +67,7 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slo
             0)
             return -1;
         standing->core[standing->n++] =
-            (struct forecast_core){slot, owner, topo->core[core].llc, topo->core[core].llc};
+            (struct forecast_core){slot, owner, topo->core[core].llc, topo->core[core].llc, {0, 0}};
         before = core;
     }
     return 0;
@@ -59,7 +88,20 @@ static int find_memories(const struct topo *topo, struct standing *standing)
     return 0;
 }
 
-static int collect(const struct scene *scene, struct standing *standing)
+/* Gives each core of a task whose threads count an owner of its own. Returns the next one. */
+static size_t part_owners(const struct packer *packer, const struct step *step,
+                          struct standing *standing, size_t first, size_t owner)
+{
+    if (!threads_apart(packer, step, standing->n - first))
+        return owner + 1;
+    for (size_t i = first; i < standing->n; i++)
+        standing->core[i].owner = owner++;
+    return owner;
+}
+
+/* Owners are numbered in the order of the live steps; or (as_schemes) of their tasks, and of the
+ * cores of those whose threads count. */
+static int collect(const struct scene *scene, bool as_schemes, struct standing *standing)
 {
     const struct packer *packer = scene->packer;
     const struct step *step;
@@ -71,11 +113,15 @@ static int collect(const struct scene *scene, struct standing *standing)
 
         for (size_t t = 0; step->slot != FORECAST_IDLE && t < step->body.ntasks; t++) {
             struct cpus cpus = step->body.task[t].use;
+            size_t first = standing->n;
 
             if (moves)
                 stand_image(packer, scene->pool, &step->body.task[t].use, &cpus);
             if (stand_on(packer->topo, &cpus, step->slot, owner, standing) < 0)
                 return -1;
+            know_each_other(scene, step, t, standing, first);
+            if (as_schemes)
+                owner = part_owners(packer, step, standing, first, owner);
         }
         owner++;
     }
@@ -86,7 +132,7 @@ struct forecast_core *forecast_cores(const struct scene *scene, size_t *n)
 {
     struct standing standing = {0};
 
-    if (collect(scene, &standing) < 0) {
+    if (collect(scene, true, &standing) < 0) {
         free(standing.core);
         return NULL;
     }
@@ -107,7 +153,7 @@ static int foresee(const struct scene *scene, double caution, struct standing *s
     const struct forecast *forecast = scene->packer->forecast;
 
     *standing = (struct standing){0};
-    if (!forecast || collect(scene, standing) < 0)
+    if (!forecast || collect(scene, false, standing) < 0)
         return -1;
     standing->slowdown = calloc(standing->n + 1, sizeof(*standing->slowdown));
     if (!standing->slowdown || standing->n == 0)
@@ -161,7 +207,7 @@ double forecast_watts(const struct scene *scene)
     struct standing standing = {0};
     double watts = 0;
 
-    if (awake && cores && collect(scene, &standing) == 0) {
+    if (awake && cores && collect(scene, false, &standing) == 0) {
         stand_awake(scene, awake);
         for (size_t i = 0; i < standing.n; i++)
             cores[topo->llc[standing.core[i].cache].package]++;

@@ -10,8 +10,6 @@
 #include "models/placing/improve.h"
 #include "packer/place/search_impl.h"
 
-/* Seconds in which only a promise pays. */
-#define HORIZON_LEAST 1e-3
 /* Changes at a time while steps run, of up to three moves each: some 6 ms with 200 steps. What is
  * left to gain is for the next decision. */
 #define CHANGES_MAX 5
@@ -89,13 +87,19 @@ static void take_targets(const struct search *search)
         }
 }
 
-static int solve(struct search *search)
+/* Returns how many parts may still move; 0: any number. */
+static size_t moves_left(const struct place_terms *terms, size_t moved)
+{
+    return terms && terms->moves_max ? terms->moves_max - moved : 0;
+}
+
+/* Improves where the parts stand. *moved is how many have moved before, and then. */
+static int improve(struct search *search, size_t *moved)
 {
     const struct place_terms *terms = search->terms;
     struct improve_found found;
     struct improve problem;
 
-    search_parts(search);
     if (search_judge(search) < 0)
         return -1;
     problem = (struct improve){.n = search->n,
@@ -107,7 +111,7 @@ static int solve(struct search *search)
                                .price = search->price,
                                .focus = terms && terms->fresh ? search->focus : NULL,
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
-                               .moves_max = terms ? terms->moves_max : 0,
+                               .moves_max = moves_left(terms, *moved),
                                .changes_max = terms && !terms->fresh ? CHANGES_MAX : 0,
                                .pair = search_pair,
                                .asks = search->asks,
@@ -116,8 +120,28 @@ static int solve(struct search *search)
                                .arg = search};
     if (improve_solve(&problem, search->cache_of, &found) < 0)
         return -1;
+    *moved += found.moved;
     take_targets(search);
     return 0;
+}
+
+/* Tasks move as they are first, then those that may be divided core by core, if that is better. */
+static int solve(struct search *search)
+{
+    const struct pool *pool = search->scene->pool;
+    struct units *units = search->units;
+    size_t moved = 0;
+
+    for (size_t i = 0; i < units->total; i++)
+        units->to[i] = pool->stand[units->from[i]];
+    search_machine(search);
+    search_parts(search);
+    if (improve(search, &moved) < 0)
+        return -1;
+    if (search->terms && search->terms->moves_max && moved >= search->terms->moves_max)
+        return 0;
+    search->divides = true;
+    return search_parts(search) ? improve(search, &moved) : 0;
 }
 
 int search_units(const struct scene *scene, const struct place_terms *terms,

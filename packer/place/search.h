@@ -2,9 +2,9 @@
 /* search - where the units of the pool stand better, found by a few moves from where they stand
  * (models/placing/improve.h): for policies that have an opinion of who should share a cache.
  *
- * What moves are a unit's cores on one cache together. A unit that is new, of several cores and a
- * devil may be divided: each of its cores goes where it loses least, for whether a memory-bound
- * task is better off on one cache or on several is for the model to say. */
+ * What moves are a unit's cores on one cache together, first; then each core by itself of the units
+ * that may be divided (threads.h): whether a memory-bound task is better off on one cache or on
+ * several is for the model to say, with what its threads lose that way. */
 #ifndef BERTH_PLACE_SEARCH_H
 #define BERTH_PLACE_SEARCH_H
 

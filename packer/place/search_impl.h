@@ -8,6 +8,14 @@
 #include "packer/place/opinion.h"
 #include "packer/place/search.h"
 
+/* Seconds in which only a promise pays. */
+#define HORIZON_LEAST 1e-3
+
+/* Lost work that a core is taken to lose which has a devil on its cache that it was promised not to
+ * have, and that it loses for each part of its time that it is slower than was allowed: far more
+ * than there is to lose, so that a promise comes first, whatever it costs. */
+#define BROKEN 1e5
+
 /* A part of a unit: its cores on one cache. */
 struct part {
     size_t unit, cores, cache;
@@ -16,12 +24,16 @@ struct part {
     double limit;            /* slowdown that its step may have; NAN: any */
     double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
                                 other's is lost work */
+    double far_now;          /* how far apart its unit stood at the start (threads.h) */
+    size_t word;             /* what its user insists on: enum threads_word */
     bool isolated, devil;
+    bool apart; /* it is one core, and to the schemes a thread of its own */
     bool fresh; /* its step has just come, and moves for nothing */
     bool focus; /* of the unit that has come, whoever shares its cores */
 };
 
 struct search {
+    bool divides; /* tasks may be divided over caches, in what is left to find */
     const struct scene *scene;
     const struct place_terms *terms;
     struct units *units;
@@ -54,9 +66,12 @@ static inline const struct topo *search_topo(const struct search *search)
 
 /* ---- search_parts.c ---- */
 
-/* Divides the units into parts, finds the caches' room and memory nodes, what it costs each part to
- * end on each cache, and who is there besides. */
-void search_parts(struct search *search);
+/* Finds the caches' room and memory nodes, and who is there and does not move. */
+void search_machine(struct search *search);
+
+/* Divides the units into parts, each on the cache where the search has put it so far (units->to),
+ * and finds what it costs each part to end on each cache. Returns whether a unit was divided. */
+bool search_parts(struct search *search);
 
 /* ---- search_lost.c ---- */
 

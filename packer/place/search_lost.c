@@ -6,15 +6,12 @@
 
 #include "packer/place/place.h"
 #include "packer/place/search_impl.h"
+#include "packer/place/threads.h"
 
 /* Up to so many cores in use the whole node is solved for every candidate; beyond, the caches that
  * it touches, and what they change by their traffic. */
 #define WHOLE_NODE 24
 
-/* Lost work that a core is taken to lose which has a devil on its cache that it was promised not to
- * have, and that it loses for each part of its time that it is slower than was allowed: far more
- * than there is to lose, so that a promise comes first, whatever it costs. */
-#define BROKEN 1e5
 #define LIMITED 10 /* times the guess: what concerns who has a bound is judged first */
 
 /* ---- what is lost ---- */
@@ -39,16 +36,55 @@ static double broken_isolation(const struct search *search, const size_t *cache_
     return BROKEN * cores;
 }
 
+/* Cores of threads that a user wants to be spread, beside others of their task on the cache. */
+static double broken_spread(const struct search *search, const size_t *cache_of, size_t cache)
+{
+    const struct part *part = search->part;
+    double pairs = 0;
+
+    for (size_t p = 0; p < search->n; p++)
+        for (size_t q = p + 1; part[p].word == THREADS_SPREAD && cache_of[p] == cache &&
+                               q < search->n && part[q].unit == part[p].unit;
+             q++)
+            pairs += cache_of[q] == cache ? (double)(part[p].cores * part[q].cores) : 0;
+    return BROKEN * pairs;
+}
+
+/* Returns what the cores of a unit, of which that part is the first on its cache, have of those
+ * that are there and of those that are not. */
+static struct contend_apart apart_of(const struct search *search, const size_t *cache_of,
+                                     size_t first)
+{
+    const struct part *part = &search->part[first];
+    size_t cores = search->units->unit[part->unit].cores, here = 0;
+
+    if (cores < 2)
+        return (struct contend_apart){0, 0};
+    for (size_t p = first; p < search->n && search->part[p].unit == part->unit; p++)
+        here += cache_of[p] == cache_of[first] ? search->part[p].cores : 0;
+    return threads_lose(search->scene->packer, search->units->first[part->unit], cores, here,
+                        part->far_now);
+}
+
 /* Lists the cores in use of who stands on a cache, beginning with the n-th. Returns how many there
  * are then. */
 static size_t list_cache(struct search *search, const size_t *cache_of, size_t cache, size_t n)
 {
-    for (size_t p = 0; p < search->n; p++)
-        for (size_t i = 0; cache_of[p] == cache && search->part[p].slot != FORECAST_IDLE &&
-                           i < search->part[p].cores;
-             i++)
-            search->core[n++] = (struct forecast_core){search->part[p].slot, search->part[p].unit,
-                                                       cache, search->domain[cache]};
+    size_t unit = UNITS_NONE;
+    struct contend_apart apart = {0};
+
+    for (size_t p = 0; p < search->n; p++) {
+        const struct part *part = &search->part[p];
+
+        if (cache_of[p] != cache || part->slot == FORECAST_IDLE)
+            continue;
+        if (part->unit != unit)
+            apart = apart_of(search, cache_of, p);
+        unit = part->unit;
+        for (size_t i = 0; i < part->cores; i++)
+            search->core[n++] = (struct forecast_core){
+                part->slot, part->apart ? SIZE_MAX - p : unit, cache, search->domain[cache], apart};
+    }
     return n;
 }
 
@@ -225,6 +261,8 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
         lost = lost_on_caches(search, cache_of, touched, n);
     for (size_t i = 0; i < n && units_isolate(search->units); i++)
         lost += broken_isolation(search, cache_of, touched[i]);
+    for (size_t i = 0; i < n; i++)
+        lost += broken_spread(search, cache_of, touched[i]);
     return lost;
 }
 
@@ -248,11 +286,13 @@ double search_pair(size_t a, size_t b, void *arg)
 
     if (search->policy == WIRE_POLICY_CONTEND)
         sum = guess_pair(search, x, y);
-    else if (x->unit == y->unit)
-        return 0;
+    else if (x->unit == y->unit && !x->apart)
+        sum = 0;
     else
         sum = search->scale * cores * opinion_pair(search->opinion, x->slot, y->slot);
     if ((x->isolated && y->devil) || (y->isolated && x->devil))
+        sum += BROKEN * cores;
+    if (x->unit == y->unit && x->word == THREADS_SPREAD)
         sum += BROKEN * cores;
     return isnan(x->limit) && isnan(y->limit) ? sum : LIMITED * sum;
 }
@@ -335,11 +375,11 @@ static void take_traffic(struct search *search)
             search->fixed_asks[search->core[i].memory] += asks;
         for (size_t p = 0; i >= search->fixed && p < search->n; p++)
             if (search->part[p].unit == search->core[i].owner &&
-                search->part[p].cache == search->core[i].cache)
+                search->cache_of[p] == search->core[i].cache)
                 search->asks[p] = asks * (double)search->part[p].cores;
     }
     for (size_t p = 0; p < search->n; p++) {
-        double others = sum[search->domain[search->part[p].cache]] - search->asks[p];
+        double others = sum[search->domain[search->cache_of[p]]] - search->asks[p];
         double more = others + 0.05 * (others + search->asks[p]);
         size_t slot = search->part[p].slot;
 
@@ -353,6 +393,9 @@ static void take_traffic(struct search *search)
 int search_judge(struct search *search)
 {
     search->in_use = search_list(search, search->cache_of);
+    search->before_known = false;
+    if (search->opinion) /* of who is there, however they are divided */
+        return 0;
     search->scale = 1;
     if (search->policy == WIRE_POLICY_CONTEND) {
         take_figures(search);

@@ -5,6 +5,7 @@
 #include "packer/observe/classify.h"
 #include "packer/place/price.h"
 #include "packer/place/search_impl.h"
+#include "packer/place/threads.h"
 
 static size_t cache_now(const struct search *search, size_t index)
 {
@@ -12,16 +13,6 @@ static size_t cache_now(const struct search *search, size_t index)
 }
 
 /* ---- parts ---- */
-
-/* Whether each core of the unit is a part: a new task of several cores that is bound by memory. */
-static bool is_divided(const struct search *search, size_t unit)
-{
-    const struct packer *packer = search->scene->packer;
-    const struct step *step = search->units->first[unit];
-
-    return search->policy == WIRE_POLICY_CONTEND && search->terms && step == search->terms->fresh &&
-           step->profile.known && classify_rate(packer, step) >= packer->conf.devil_miss_pmi;
-}
 
 /* Whether a step that has just come is of the unit. */
 static bool has_come(const struct search *search, size_t unit)
@@ -39,12 +30,45 @@ static bool has_come(const struct search *search, size_t unit)
     return false;
 }
 
-static void add_part(struct search *search, size_t unit, size_t cache, size_t first)
+/* Whether each core of the unit is a part: of a task that may be divided; while a step finds its
+ * place, of that one only. */
+static bool is_divided(const struct search *search, size_t unit)
+{
+    const struct units *units = search->units;
+
+    if (!search->divides || (search->terms && search->terms->fresh && !has_come(search, unit)))
+        return false;
+    return search->policy == WIRE_POLICY_CONTEND
+               ? threads_divisible(search->scene->packer, units->first[unit],
+                                   units->unit[unit].cores)
+               : units->apart[unit];
+}
+
+/* How far apart the unit stood at the start, of the core that is most. */
+static double far_now(const struct search *search, size_t unit)
+{
+    const struct units *units = search->units;
+    size_t cores = units->unit[unit].cores, begin = units->at[unit];
+    double far = 0;
+
+    for (size_t i = begin; cores > 1 && i < begin + cores; i++) {
+        size_t here = 0;
+
+        for (size_t j = begin; j < begin + cores; j++)
+            here += cache_now(search, i) == cache_now(search, j);
+        far = fmax(far, app_far(cores, here));
+    }
+    return far;
+}
+
+/* Adds a part of the core that by_part[first] says. */
+static void add_part(struct search *search, size_t unit, size_t cache, size_t first, bool divided)
 {
     const struct packer *packer = search->scene->packer;
     const struct units *units = search->units;
     const struct step *step = units->first[unit];
 
+    search->cache_of[search->n] = search_topo(search)->core[units->to[search->by_part[first]]].llc;
     search->part[search->n++] =
         (struct part){.unit = unit,
                       .cores = 1,
@@ -52,21 +76,26 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .first = first,
                       .slot = step->slot,
                       .limit = step->place.max_slowdown,
+                      .word = threads_word(step),
+                      .apart = divided && search->policy != WIRE_POLICY_CONTEND,
                       .isolated = units->isolate_for[unit] != NULL,
                       .devil = classify_rate(packer, step) >= packer->conf.devil_miss_pmi,
                       .fresh = search->terms && step == search->terms->fresh,
                       .focus = has_come(search, unit)};
 }
 
-/* Divides the units into parts, by the caches that their cores stand on. */
-static void make_parts(struct search *search)
+/* Divides the units into parts, by the caches that their cores stood on at the start. */
+static bool make_parts(struct search *search)
 {
     const struct units *units = search->units;
     size_t listed = 0;
+    bool any = false;
 
+    search->n = 0;
     for (size_t u = 0; u < units->n; u++) {
         size_t begin = search->n;
         bool divided = is_divided(search, u);
+        double far = far_now(search, u);
 
         for (size_t c = 0; c < search->caches; c++)
             for (size_t i = units->at[u]; i < units->at[u] + units->unit[u].cores; i++) {
@@ -74,13 +103,17 @@ static void make_parts(struct search *search)
 
                 if (cache_now(search, i) != c)
                     continue;
+                search->by_part[listed] = i;
                 if (last && last->cache == c && !divided)
                     last->cores++;
                 else
-                    add_part(search, u, c, listed);
-                search->by_part[listed++] = i;
+                    add_part(search, u, c, listed, divided);
+                search->part[search->n - 1].far_now = far;
+                listed++;
             }
+        any |= divided;
     }
+    return any;
 }
 
 /* ---- what there is ---- */
@@ -117,7 +150,7 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
         before = core;
         cache = topo->core[core].llc;
         search->core[search->fixed++] =
-            (struct forecast_core){step->slot, owner, cache, search->domain[cache]};
+            (struct forecast_core){step->slot, owner, cache, search->domain[cache], {0, 0}};
     }
 }
 
@@ -137,6 +170,18 @@ static void nodes_of_cache(const struct search *search, size_t cache, struct cpu
     topo_nodes_of(search_topo(search), &search_topo(search)->llc[cache].cpus, nodes);
 }
 
+/* What it costs a core of a new task to stand away from others of its task on another memory node:
+ * that pays off only if the pages of its thread are there. */
+static double price_away(const struct search *search, const struct part *part, size_t cache)
+{
+    size_t with = search->cache_of[part - search->part];
+
+    if (!search->divides || !search->terms || part->cores > 1 ||
+        search->units->unit[part->unit].cores < 2 || search->domain[with] == search->domain[cache])
+        return 0;
+    return PRICE_DOUBT * search->terms->horizon_s;
+}
+
 /* What it costs the part to end on that cache: its caches are cold, and pages follow or are far. */
 static double price_of(const struct search *search, const struct part *part, size_t cache)
 {
@@ -146,18 +191,51 @@ static double price_of(const struct search *search, const struct part *part, siz
     double price;
 
     if (cache == part->cache)
-        return 0;
+        return part->fresh ? price_away(search, part, cache) : 0;
     nodes_of_cache(search, part->cache, &now);
     nodes_of_cache(search, cache, &then);
     if (!step_may_use(step, &then) || (terms && terms->others_stay && !part->fresh))
         return INFINITY;
     if (!terms || part->fresh)
-        return 0;
+        return price_away(search, part, cache);
     price = price_core_s(step, search->policy, terms->horizon_s) * (double)part->cores;
     if (terms->pages_s && !cpus_subset(&now, &then))
         price += terms->pages_s(search->scene->packer, step, &now, &then) * (double)part->cores /
                  fmax(1, (double)cpus_count(&step->body.step_home));
     return price;
+}
+
+/* Returns the cache on which a unit that is to be packed stands with most of its cores, of those
+ * that have room for all of them; search->caches: there is none. */
+static size_t pack_on(const struct search *search, size_t unit)
+{
+    const struct units *units = search->units;
+    size_t cores = units->unit[unit].cores, best = search->caches, most = 0;
+
+    for (size_t c = 0; c < search->caches; c++) {
+        size_t here = 0;
+
+        for (size_t i = units->at[unit]; i < units->at[unit] + cores; i++)
+            here += cache_now(search, i) == c;
+        if (search->room[c] >= cores && (best == search->caches || here > most)) {
+            best = c;
+            most = here;
+        }
+    }
+    return best;
+}
+
+/* What a user insists on comes before all that can be gained. */
+static void price_pack(const struct search *search, const struct part *part, double *price)
+{
+    double horizon = search->terms ? fmax(search->terms->horizon_s, HORIZON_LEAST) : 1;
+    size_t target;
+
+    if (part->word != THREADS_PACK || search->units->unit[part->unit].cores < 2)
+        return;
+    target = pack_on(search, part->unit);
+    for (size_t c = 0; target < search->caches && c < search->caches; c++)
+        price[c] += c == target ? 0 : BROKEN * horizon * (double)part->cores;
 }
 
 /* Prices are by memory node: one cache of each tells for all. */
@@ -173,14 +251,17 @@ static void take_prices(struct search *search)
             price[c] = d < c && d != part->cache && c != part->cache ? price[d]
                                                                      : price_of(search, part, c);
         }
+        price_pack(search, part, price);
     }
 }
 
-/* Parts of a unit that are as large are alike; so are units of one step. */
+/* Parts of a unit that are as large are alike; so are units of one core of one step. */
 static bool are_alike(const struct part *a, const struct part *b, const struct units *units)
 {
     return a->cores == b->cores && a->slot == b->slot &&
-           units->first[a->unit] == units->first[b->unit];
+           (a->unit == b->unit ||
+            (units->first[a->unit] == units->first[b->unit] && units->unit[a->unit].cores == 1 &&
+             units->unit[b->unit].cores == 1));
 }
 
 static void take_parts(struct search *search)
@@ -188,7 +269,6 @@ static void take_parts(struct search *search)
     for (size_t p = 0; p < search->n; p++) {
         const struct part *part = &search->part[p];
 
-        search->cache_of[p] = part->cache;
         search->cores[p] = part->cores;
         search->focus[p] = part->focus;
         search->kind[p] = p;
@@ -198,11 +278,17 @@ static void take_parts(struct search *search)
     }
 }
 
-void search_parts(struct search *search)
+void search_machine(struct search *search)
 {
-    make_parts(search);
     take_machine(search);
+    take_fixed(search);
+}
+
+bool search_parts(struct search *search)
+{
+    bool divided = make_parts(search);
+
     take_prices(search);
     take_parts(search);
-    take_fixed(search);
+    return divided;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "models/slowdown/app.h"
 #include "packer/base/clock.h"
 #include "packer/observe/classify.h"
 
@@ -35,17 +36,16 @@ static double shared_of(const struct packer *packer, const struct step *step)
     return known && known->seen > 0 ? known->shared : NAN;
 }
 
-double threads_far(size_t cores, size_t here)
+struct contend_apart threads_lose(const struct packer *packer, const struct step *step,
+                                  size_t cores, size_t here, double far_now)
 {
-    return cores > here ? (double)(cores - here) / (double)(cores - 1) : 0;
-}
+    double shared = shared_of(packer, step), far = app_far(cores, here);
 
-double threads_lost(const struct packer *packer, const struct step *step, double far,
-                    double far_now)
-{
-    double shared = shared_of(packer, step);
-
-    return isnan(shared) ? fmax(0, far - far_now) : shared * far;
+    if (cores < 2)
+        return (struct contend_apart){0, 0};
+    if (isnan(shared))
+        return (struct contend_apart){fmax(0, far - far_now), app_crowd(1, here)};
+    return (struct contend_apart){shared * far, app_crowd(shared, here)};
 }
 
 /* ---- who is divided ---- */
@@ -81,7 +81,7 @@ static bool relieves(const struct packer *packer, const struct step *step, size_
 
     if (isnan(shared) || isnan(step->profile.accesses))
         return true;
-    return shared * threads_far(cores, cores - cores / 2) * hits < misses;
+    return shared * app_far(cores, cores - cores / 2) * hits < misses;
 }
 
 bool threads_apart(const struct packer *packer, const struct step *step, size_t cores)
@@ -145,10 +145,25 @@ double threads_apart_now(const struct scene *scene, const struct step *step)
         stand_of(scene, step, t, &cpus);
         cores = count_cores(topo, &cpus, on);
         for (size_t i = 0; i < topo->llcs; i++)
-            sum += on[i] ? (double)on[i] * threads_far(cores, on[i]) : 0;
+            sum += on[i] ? (double)on[i] * app_far(cores, on[i]) : 0;
         all += cores;
     }
     return all ? sum / (double)all : 0;
+}
+
+double threads_far_now(const struct packer *packer, const struct step *step, size_t task)
+{
+    const struct topo *topo = packer->topo;
+    struct cpus cpus = step->body.task[task].use;
+    size_t on[CPUS_MAX], cores;
+    double far = 0;
+
+    if (step_movable(step))
+        stand_image(packer, &packer->pool, &step->body.task[task].use, &cpus);
+    cores = count_cores(topo, &cpus, on);
+    for (size_t i = 0; i < topo->llcs; i++)
+        far = on[i] ? fmax(far, app_far(cores, on[i])) : far;
+    return far;
 }
 
 /* Returns the pool's cores on each cache (room[topo->llcs]), and the greatest. */

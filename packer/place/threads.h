@@ -7,10 +7,13 @@
  * whose task has the part `far` of its other cores on other caches loses shared * far of its hits;
  * they wait for memory then, and ask it for their lines (contend.h).
  *
+ * As much of its footprint is common to its cores on one cache: they fill it together, and it
+ * counts once there.
+ *
  * shared is known of a program that was counted both ways: its misses rise by shared * far * hits.
- * Where it is not, all hits are taken for shared, and lost as far as the task stands more apart
- * than now: nobody is spread on hope, nobody drawn together on it either. A stream has nearly no
- * hits, and loses nothing in any case.
+ * Where it is not, all is taken for shared, and hits are lost as far as a core is more apart than
+ * the task's most remote one is now. So nobody is spread, and nobody drawn together, on hope: what
+ * the threads take from each other in the cache is in their time alone, as far as is known.
  *
  * The schemes of the papers know threads only. To DI, DIO-POWER and the scores each thread of a
  * memory-bound task is one; a task that is not stays whole, and so does one whose threads are known
@@ -18,20 +21,21 @@
 #ifndef BERTH_PLACE_THREADS_H
 #define BERTH_PLACE_THREADS_H
 
+#include "models/slowdown/contend.h"
 #include "packer/steps/stand.h"
 
 /* What a user insists on. */
 enum threads_word { THREADS_MODEL, THREADS_SPREAD, THREADS_PACK };
 enum threads_word threads_word(const struct step *step);
 
-/* Returns the part of a task's other cores that are not on the cache on which `here` of its cores
- * are: 0 for a task of one core. */
-double threads_far(size_t cores, size_t here);
+/* Returns what a core of the step's task (of so many cores) loses where `here` of them are on its
+ * cache (models/slowdown/contend.h), and as things are its most remote core is so far apart. */
+struct contend_apart threads_lose(const struct packer *packer, const struct step *step,
+                                  size_t cores, size_t here, double far_now);
 
-/* Returns the part of its hits that a core of the step loses where its task is `far` apart, and
- * far_now as the step stands. */
-double threads_lost(const struct packer *packer, const struct step *step, double far,
-                    double far_now);
+/* Returns by how much a core of the step's task is apart from the others as things are, of the one
+ * that is most. */
+double threads_far_now(const struct packer *packer, const struct step *step, size_t task);
 
 /* Tells whether a task of the step, of so many cores, may be divided over caches: it is not where
  * the user or NuCore (size) has said so, or where this was slower of late. */

@@ -17,6 +17,9 @@
     JSON_RANGE(struct type, #member, member, OPTIONAL, 0, CTL_APPS_NUMBER_MAX)
 #define COUNT(type, member, most) JSON_RANGE(struct type, #member, member, OPTIONAL, 1, most)
 
+static const char *const threads_name[] = {
+    [APP_MODEL] = "model", [APP_SPREAD] = "spread", [APP_PACK] = "pack"};
+
 static const struct json_field app_fields[] = {
     FIGURE(app, ipc),
     FIGURE(app, llc_apki),
@@ -26,6 +29,8 @@ static const struct json_field app_fields[] = {
     FIGURE(app, mem_gbps),
     FIGURE(app, mem_read_gbps),
     FIGURE(app, mem_write_gbps),
+    JSON_RANGE(struct app, "shared", shared, OPTIONAL, 0, 1),
+    JSON_CHOICE(struct app, "threads", threads, OPTIONAL, threads_name),
     COUNT(app, cores, UINT32_MAX),
     JSON_END,
 };

@@ -17,7 +17,8 @@
 #define CTL_PLAN_NOTES 8
 #define CTL_PLAN_POLICIES 8
 
-/* Is what policies move about: an app, or its part in one cache where DI had to split the app. */
+/* Is what policies move about: an app, its part in one cache where DI had to split the app, or each
+ * core of one that may be divided. */
 struct ctl_plan_unit {
     size_t app;
     size_t first; /* of its cores in a placement */
@@ -72,6 +73,11 @@ void ctl_plan_clear(struct ctl_plan *plan);
 /* Returns what policies by rule rank an app by: misses per million instructions of one core, and
  * for an app of which none are known what berthd ranks it by as long as root says nothing else. */
 double ctl_plan_rank(const struct ctl_plan *plan, size_t app);
+
+/* Tells whether an app's cores may be divided over caches, and whether to policies by rule and by
+ * score each of its threads is one (as place/threads.h says of berthd's steps). */
+bool ctl_plan_divisible(const struct ctl_plan *plan, size_t app);
+bool ctl_plan_apart(const struct ctl_plan *plan, size_t app);
 
 /* Adds one more note for the reader; it is dropped where there are too many. */
 void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)

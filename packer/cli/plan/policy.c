@@ -76,13 +76,18 @@ static int place_di(const struct ctl_plan *plan, size_t *core)
 static int place_dio_power(const struct ctl_plan *plan, size_t *core)
 {
     const struct cluster_rule rule = {DIO_POWER_DEVIL_MISS_PMI, plan->printed};
-    struct cluster_unit *unit = calloc(plan->apps.n, sizeof(*unit));
+    struct cluster_unit *unit = calloc(plan->cores, sizeof(*unit));
+    size_t n = 0;
     int rc = -1;
 
-    for (size_t i = 0; unit && i < plan->apps.n; i++)
-        unit[i] = (struct cluster_unit){{ctl_plan_rank(plan, i), plan->apps.app[i].cores}, true};
+    for (size_t i = 0; unit && i < plan->apps.n; i++) {
+        size_t cores = plan->apps.app[i].cores, pieces = ctl_plan_apart(plan, i) ? cores : 1;
+
+        for (size_t j = 0; j < pieces; j++)
+            unit[n++] = (struct cluster_unit){{ctl_plan_rank(plan, i), cores / pieces}, true};
+    }
     if (unit)
-        rc = cluster_place(&plan->tree.machine, &rule, NULL, plan->apps.n, unit, core);
+        rc = cluster_place(&plan->tree.machine, &rule, NULL, n, unit, core);
     free(unit);
     return rc;
 }
@@ -189,15 +194,16 @@ static double cost(const size_t *member, size_t n, void *arg)
 
     suffer(opinion, n, member);
     if (!opinion->suffers)
-        return ctl_plan_lost(opinion->plan, n, member, opinion->each);
+        return ctl_plan_lost(opinion->plan, n, member, opinion->each) +
+               ctl_plan_broken(opinion->plan, n, member);
     for (size_t i = 0; i < n; i++)
         sum += opinion->each[i] * opinion->plan->unit[member[i]].part;
-    return sum;
+    return sum + ctl_plan_broken(opinion->plan, n, member);
 }
 
-/* Asks the policy about each pair of units. Two parts of one app suffer nothing from each other.
- * Measured degradation is that beside the whole app; the schemes' scores grow with the other's
- * cores. */
+/* Asks the policy about each pair of units. Two parts of one app suffer nothing from each other,
+ * but where its threads count as one each. Measured degradation is that beside the whole app; the
+ * schemes' scores grow with the other's cores. */
 static int opinion_form(struct opinion *opinion, const struct ctl_plan *plan,
                         const struct policy *policy)
 {
@@ -216,7 +222,7 @@ static int opinion_form(struct opinion *opinion, const struct ctl_plan *plan,
             const struct ctl_plan_unit *a = &plan->unit[i], *b = &plan->unit[j];
             struct app_pair pair = {0};
 
-            if (a->app != b->app)
+            if (a->app != b->app || (!policy->judge && ctl_plan_apart(plan, a->app)))
                 pair = policy->pair(plan, a->app, b->app);
             if (!policy->judge) {
                 pair.a_given_b *= (double)plan->unit_cores[j];

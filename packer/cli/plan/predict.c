@@ -18,17 +18,58 @@
 #define DIVISIONS_MAX 2000 /* that are all looked at */
 #define EXCHANGE_MAX 2000  /* units: what each two lose is kept */
 #define LEAST 1e-9         /* cores' worth of work: less is rounding */
+#define BROKEN 1e5         /* the same, of two threads on one cache that are to be spread */
 
 /* ---- what is predicted ---- */
 
-void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member, double *slowdown)
+/* Returns what a unit has of its app's cores where `here` of these are on its cache. Where nothing
+ * is known all is taken for shared: nothing is divided on hope. */
+static struct contend_apart apart_of(const struct ctl_plan *plan, size_t unit, size_t here)
+{
+    const struct app *app = &plan->apps.app[plan->unit[unit].app];
+    double shared = isnan(app->shared) ? 1 : app->shared;
+
+    if (!ctl_plan_divisible(plan, plan->unit[unit].app))
+        return (struct contend_apart){0, 0};
+    return (struct contend_apart){shared * app_far(app->cores, here), app_crowd(shared, here)};
+}
+
+static void correct_group(const struct ctl_plan *plan, size_t n, const size_t *member,
+                          double *slowdown)
 {
     double error[CONTEND_GROUP_MAX];
 
-    contend_group(plan->contend, n, member, slowdown);
     if (plan->evidence)
         ctl_observed_correct(plan->evidence, plan->contend, plan->unit_app, n, member, slowdown,
                              error);
+}
+
+void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member, double *slowdown)
+{
+    struct contend_apart apart[CONTEND_GROUP_MAX];
+
+    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++) {
+        size_t here = 0;
+
+        for (size_t j = 0; j < n; j++)
+            here += plan->unit[member[j]].app == plan->unit[member[i]].app
+                        ? plan->unit_cores[member[j]]
+                        : 0;
+        apart[i] = apart_of(plan, member[i], here);
+    }
+    contend_cache(plan->contend, 0, n, member, apart, slowdown, NULL);
+    correct_group(plan, n, member, slowdown);
+}
+
+double ctl_plan_broken(const struct ctl_plan *plan, size_t n, const size_t *member)
+{
+    double pairs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; plan->apps.app[plan->unit[member[i]].app].threads == APP_SPREAD && j < i;
+             j++)
+            pairs += plan->unit[member[i]].app == plan->unit[member[j]].app;
+    return BROKEN * pairs;
 }
 
 double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member,
@@ -58,13 +99,26 @@ static void correct(const struct ctl_plan *plan, const size_t *cache, size_t at,
         slowdown[member[i]] = each[i];
 }
 
+/* Returns the cores of a unit's app that are on its cache. */
+static size_t cores_there(const struct ctl_plan *plan, const size_t *cache, size_t unit)
+{
+    size_t app = plan->unit[unit].app, here = 0, first = unit;
+
+    while (first > 0 && plan->unit[first - 1].app == app)
+        first--;
+    for (size_t i = first; i < plan->units && plan->unit[i].app == app; i++)
+        here += cache[i] == cache[unit] ? plan->unit_cores[i] : 0;
+    return here;
+}
+
 int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *slowdown)
 {
     struct contend_stand *stand = calloc(plan->units, sizeof(*stand));
     int rc = -1;
 
     for (size_t i = 0; stand && i < plan->units; i++)
-        stand[i] = (struct contend_stand){i, cache[i], plan->memory[cache[i]]};
+        stand[i] = (struct contend_stand){i, cache[i], plan->memory[cache[i]],
+                                          apart_of(plan, i, cores_there(plan, cache, i))};
     if (stand)
         rc = contend_node(plan->contend, plan->units, stand, slowdown);
     for (size_t i = 0; rc >= 0 && plan->evidence && i < plan->tree.level[1].count; i++)
@@ -111,6 +165,20 @@ static void search_close(struct search *search)
     free(search->found);
 }
 
+/* Returns what comes to it for threads that are to be spread. */
+static double broken(const struct search *search, const size_t *cache)
+{
+    const struct ctl_plan *plan = search->plan;
+    double pairs = 0;
+
+    for (size_t i = 0; i < plan->units; i++)
+        for (size_t j = i + 1; plan->apps.app[plan->unit[i].app].threads == APP_SPREAD &&
+                               j < plan->units && plan->unit[j].app == plan->unit[i].app;
+             j++)
+            pairs += cache[i] == cache[j];
+    return BROKEN * pairs;
+}
+
 /* Returns the work that is lost by a division. When time is up none is good any more. */
 static double lost(const struct search *search, const size_t *cache)
 {
@@ -118,7 +186,8 @@ static double lost(const struct search *search, const size_t *cache)
 
     if (ctl_input_is_late(&end_s) || ctl_plan_predict(search->plan, cache, search->slowdown) < 0)
         return INFINITY;
-    return ctl_plan_lost(search->plan, search->plan->units, search->all, search->slowdown);
+    return ctl_plan_lost(search->plan, search->plan->units, search->all, search->slowdown) +
+           broken(search, cache);
 }
 
 static void keep(struct search *search, const size_t *cache)
@@ -176,7 +245,8 @@ static double lost_pair(size_t a, size_t b, void *arg)
     double *both = &search->pair[member[0] * plan->units + member[1]], slowdown[2];
 
     if (isnan(*both)) {
-        ctl_plan_beside(plan, 2, member, slowdown);
+        contend_group(plan->contend, 2, member, slowdown);
+        correct_group(plan, 2, member, slowdown);
         *both = search->pair[member[1] * plan->units + member[0]] =
             ctl_plan_lost(plan, 2, member, slowdown);
     }

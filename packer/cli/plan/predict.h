@@ -9,7 +9,8 @@
 
 #include "packer/cli/plan/plan.h"
 
-/* Fills in the slowdowns of n units on one cache that has its memory node to itself. */
+/* Fills in the slowdowns of n units on one cache that has its memory node to itself; those of their
+ * apps that are not among them are on other caches. */
 void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member, double *slowdown);
 
 /* Fills in the slowdowns of all units, on caches cache[]. 0, or -1 with errno. */
@@ -18,6 +19,10 @@ int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *s
 /* Returns the work that n units lose which slow down so. */
 double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member,
                      const double *slowdown);
+
+/* Returns what comes to that for threads on one cache which somebody wants to be spread: far more
+ * than there is to lose. */
+double ctl_plan_broken(const struct ctl_plan *plan, size_t n, const size_t *member);
 
 /* Improves a division where caches share a memory node: of few units the best is found, and *best
  * is set; else the search begins at cache[] and at DI's division, and ends at end_s at the latest

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/placing/dio_power.h"
 #include "models/slowdown/missrate.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
@@ -103,40 +104,86 @@ double ctl_plan_rank(const struct ctl_plan *plan, size_t app)
     return isnan(rate) ? CONF_NEUTRAL_MISS_PMI : rate;
 }
 
+/* Returns an app's hits per million instructions with all of a cache; NAN not known. */
+static double hits_of(const struct app *app)
+{
+    double hits = 0;
+
+    if (app->sdp.ways == 0)
+        return 1000 * (app->llc_apki - app->llc_mpki);
+    for (size_t i = 0; i < app->sdp.ways; i++)
+        hits += app->sdp.hits[i];
+    return hits;
+}
+
+bool ctl_plan_divisible(const struct ctl_plan *plan, size_t app)
+{
+    const struct app *it = &plan->apps.app[app];
+
+    if (it->cores < 2 || it->threads == APP_PACK || plan->measured.file)
+        return false;
+    return it->threads == APP_SPREAD || ctl_plan_rank(plan, app) >= DIO_POWER_DEVIL_MISS_PMI;
+}
+
+bool ctl_plan_apart(const struct ctl_plan *plan, size_t app)
+{
+    const struct app *it = &plan->apps.app[app];
+    double half = app_far(it->cores, it->cores - it->cores / 2);
+
+    return ctl_plan_divisible(plan, app) &&
+           (it->threads == APP_SPREAD ||
+            !(it->shared * half * hits_of(it) >= ctl_plan_rank(plan, app)));
+}
+
+static int compare_core(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 static int place_by_di(struct ctl_plan *plan, struct berth_error *err)
 {
-    struct di_unit *unit = calloc(plan->apps.n, sizeof(*unit));
+    struct di_unit *unit = calloc(plan->cores, sizeof(*unit));
+    size_t n = 0;
     int rc = -1;
 
     for (size_t i = 0; unit && i < plan->apps.n; i++) {
-        unit[i].miss_pmi = ctl_plan_rank(plan, i);
-        unit[i].cores = plan->apps.app[i].cores;
+        size_t cores = plan->apps.app[i].cores, pieces = ctl_plan_apart(plan, i) ? cores : 1;
+
+        for (size_t j = 0; j < pieces; j++)
+            unit[n++] = (struct di_unit){ctl_plan_rank(plan, i), cores / pieces};
     }
     if (unit)
-        rc = di_place(&plan->tree.machine, plan->apps.n, unit, plan->by_di);
+        rc = di_place(&plan->tree.machine, n, unit, plan->by_di);
+    for (size_t i = 0, at = 0; rc == 0 && i < plan->apps.n; at += plan->apps.app[i++].cores)
+        qsort(plan->by_di + at, plan->apps.app[i].cores, sizeof(*plan->by_di), compare_core);
     free(unit);
     return rc == 0 ? 0 : berth_error_set(err, "DI: %s", strerror(errno));
 }
 
 /* ---- what is moved about ---- */
 
-/* Returns a unit's kind: that of an earlier unit which is the same in all that is known, else its
- * own index. */
+/* Returns a unit's kind: that of an earlier unit which is the same in all that is known, or another
+ * core of the same app, else its own index. */
 static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, size_t index)
 {
     const struct ctl_plan_unit *unit = &plan->unit[index];
     struct json_object *app = json_object_array_get_idx(list, unit->app);
 
     for (size_t i = 0; i < index; i++)
-        if (plan->unit_kind[i] == i && plan->unit_cores[i] == plan->unit_cores[index] &&
-            plan->unit[i].part == unit->part && plan->unit[i].app != unit->app &&
-            strcmp(plan->apps.name[plan->unit[i].app], plan->apps.name[unit->app]) == 0 &&
-            json_object_equal(json_object_array_get_idx(list, plan->unit[i].app), app))
+        if (plan->unit[i].app == unit->app && plan->unit_kind[i] == i &&
+            ctl_plan_divisible(plan, unit->app))
+            return i;
+        else if (plan->unit_kind[i] == i && plan->unit_cores[i] == plan->unit_cores[index] &&
+                 plan->unit[i].part == 1 && unit->part == 1 && plan->unit[i].app != unit->app &&
+                 strcmp(plan->apps.name[plan->unit[i].app], plan->apps.name[unit->app]) == 0 &&
+                 json_object_equal(json_object_array_get_idx(list, plan->unit[i].app), app))
             return i;
     return index;
 }
 
-/* Makes a unit of each app, or of each of its parts where DI split it. */
+/* Makes a unit of each app, of each of its parts where DI split it, or of each core. */
 static int make_units(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
 {
     struct json_object *list = json_object_object_get(workload, "apps");
@@ -150,7 +197,8 @@ static int make_units(struct ctl_plan *plan, struct json_object *workload, struc
         return berth_no_memory(err);
     for (size_t i = 0; i < plan->apps.n; i++)
         for (size_t j = 0; j < plan->apps.app[i].cores; j++, slot++) {
-            if (j == 0 || cache[plan->by_di[slot]] != cache[plan->by_di[slot - 1]])
+            if (j == 0 || ctl_plan_divisible(plan, i) ||
+                cache[plan->by_di[slot]] != cache[plan->by_di[slot - 1]])
                 plan->unit[plan->units++] = (struct ctl_plan_unit){.app = i, .first = slot};
             plan->unit_cores[plan->units - 1]++;
         }
@@ -186,17 +234,21 @@ static void note_assumptions(struct ctl_plan *plan)
     size_t profiles = 0, demands = 0;
 
     for (size_t i = 0; i < plan->units; i++) {
-        profiles += (contend_assumed(plan->contend, i) & CONTEND_SDP) != 0;
-        demands += (contend_assumed(plan->contend, i) & CONTEND_DEMAND) != 0;
+        unsigned assumed = contend_assumed(plan->contend, i);
+
+        if (i > 0 && plan->unit[i].app == plan->unit[i - 1].app)
+            continue;
+        profiles += (assumed & CONTEND_SDP) != 0;
+        demands += (assumed & CONTEND_DEMAND) != 0;
     }
     if (profiles > 0)
         ctl_plan_note(plan,
                       "no sdp of %zu of %zu: their hits are taken to fall off exponentially with "
                       "their share",
-                      profiles, plan->units);
+                      profiles, plan->apps.n);
     if (demands > 0)
         ctl_plan_note(plan, "no demand misses of %zu of %zu: they are taken to wait for all misses",
-                      demands, plan->units);
+                      demands, plan->apps.n);
     if (contend_assumed(plan->contend, plan->units) & CONTEND_BANDWIDTH)
         ctl_plan_note(plan, "no machine.dram_gbps: one channel is assumed, and what programs take");
     if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)

@@ -11,6 +11,7 @@
 #include "packer/place/forecast.h"
 #include "packer/place/gain.h"
 #include "packer/place/place.h"
+#include "packer/place/threads.h"
 #include "tests/unit/common/noise.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
@@ -237,8 +238,8 @@ static void test_isolated(void **state)
 
 /* ---- units ---- */
 
-/* A memory-bound task of two cores that is new may be divided over two memory nodes; one that runs
- * is not, nor one that is no devil. */
+/* A memory-bound task of two cores that is new may be divided over two memory nodes; while another
+ * one finds its place it is not. */
 static void test_divided(void **state)
 {
     static const double local[] = {0, 6, 6.5};
@@ -262,6 +263,123 @@ static void test_divided(void **state)
         registry_drop(&f->packer.steps, wide);
         registry_drop(&f->packer.steps, turtle);
         stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    }
+}
+
+/* Two memory nodes of four cores, where two take nearly all that memory gives. */
+static struct fixture *open_fours(void **state)
+{
+    static const double local[] = {0, 6, 9, 10, 10};
+    struct fixture *f;
+
+    fixture_close(*state);
+    *state = f = fixture_open(FOURS_ON_TWO_NODES);
+    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_machine(f, 2, 4, local);
+    return f;
+}
+
+/* Decides about steps that run, and returns the cores of a task of four on the first cache. */
+static size_t decide_running(struct fixture *f)
+{
+    struct place_terms terms = weigh_terms(&f->packer, NULL);
+    size_t here = 0;
+
+    decide(f, &terms);
+    for (size_t core = 0; core < 4; core++)
+        here += f->packer.pool.stand[core] < 4;
+    return here;
+}
+
+static struct step *put_wide(struct fixture *f, double misses, double hits)
+{
+    static const char *const core[] = {"4", "5", "6", "7"};
+    struct step *step = put(f, 1, "0-3", misses, hits);
+
+    step->program = programs_number(&f->packer.programs, 1000, "tag:wide");
+    for (uint32_t i = 0; i < 4; i++)
+        put(f, 2 + i, core[i], 10, 10);
+    return step;
+}
+
+/* A stream that runs is divided: its threads have nothing in the cache to share. */
+static void test_stream_is_divided(void **state)
+{
+    struct fixture *f = open_fours(state);
+
+    put_wide(f, 30000, 100);
+    assert_int_equal(decide_running(f), 2);
+}
+
+/* As much of a devil, but what it hits may be what its threads share; until that is known not to
+ * be so. */
+static void test_sharing_is_not_divided(void **state)
+{
+    struct fixture *f = open_fours(state);
+    struct step *step = put_wide(f, 8000, 60000);
+
+    assert_int_equal(decide_running(f) % 4, 0);
+    threads_learn(&f->packer, step, 0, 1, 8000, 8000, 60000);
+    assert_int_not_equal(decide_running(f) % 4, 0);
+    for (int i = 0; i < 8; i++)
+        threads_learn(&f->packer, step, 0, 1, 8000, 68000, 60000); /* it was not so */
+    assert_int_equal(decide_running(f) % 4, 0);
+}
+
+/* Threads that Slurm has scattered stay, as long as nothing is known of what they share. */
+static void test_scattered_stays(void **state)
+{
+    struct fixture *f = open_fours(state);
+
+    put(f, 1, "0-1,4-5", 100, 60000);
+    put(f, 2, "2", 10, 10), put(f, 3, "3", 10, 10);
+    put(f, 4, "6", 10, 10), put(f, 5, "7", 10, 10);
+    decide(f, &(struct place_terms){.horizon_s = 30});
+    assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
+}
+
+/* What its user insists on comes before what is predicted, by each policy, and is worth moves. */
+static void test_words(void **state)
+{
+    static const enum wire_policy policy[] = {WIRE_POLICY_CONTEND, WIRE_POLICY_PAIN,
+                                              WIRE_POLICY_MISSRATE, WIRE_POLICY_SDC};
+
+    for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++) {
+        struct fixture *f = open_fours(state);
+        struct step *step = put_wide(f, 100, 60000);
+
+        f->packer.conf.policy = policy[i];
+        step->request.options.spread = true;
+        assert_int_equal(decide_running(f), 2);
+        step->request.options.spread = false;
+        step->request.options.pack = true;
+        assert_int_equal(decide_running(f) % 4, 0);
+        classify_step(&f->packer, step);
+        step->profile.miss_pmi = step->profile.misses = 30000;
+        assert_int_equal(decide_running(f) % 4, 0);
+    }
+}
+
+/* To the scores of the papers each thread of a devil is one. */
+static void test_scores_know_threads(void **state)
+{
+    static const enum wire_policy policy[] = {WIRE_POLICY_PAIN, WIRE_POLICY_MISSRATE};
+
+    for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++) {
+        struct fixture *f = open_fours(state);
+        struct scene now, next;
+        struct step *step;
+        struct pool before;
+
+        f->packer.conf.policy = policy[i];
+        step = put_wide(f, 30000, 3000);
+        step->place.policy_asked = policy[i];
+        assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+        assert_int_equal(decide_running(f), 2);
+        now = (struct scene){&f->packer, &before, false};
+        next = (struct scene){&f->packer, &f->packer.pool, false};
+        assert_true(gain_of(&now, &next, policy[i]) > 0);
+        pool_free(&before);
     }
 }
 
@@ -335,9 +453,20 @@ static void test_home(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_best_of_four), CASE(test_must_pay),    CASE(test_newcomer),
-        CASE(test_bound),        CASE(test_isolated),    CASE(test_divided),
-        CASE(test_bound_memory), CASE(test_who_decides), CASE(test_home),
+        CASE(test_best_of_four),
+        CASE(test_must_pay),
+        CASE(test_newcomer),
+        CASE(test_bound),
+        CASE(test_isolated),
+        CASE(test_divided),
+        CASE(test_stream_is_divided),
+        CASE(test_sharing_is_not_divided),
+        CASE(test_scattered_stays),
+        CASE(test_words),
+        CASE(test_scores_know_threads),
+        CASE(test_bound_memory),
+        CASE(test_who_decides),
+        CASE(test_home),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

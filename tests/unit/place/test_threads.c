@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/slowdown/app.h"
 #include "packer/place/place.h"
 #include "packer/place/threads.h"
 #include "packer/steps/stand.h"
@@ -114,15 +115,35 @@ static void test_sized_is_not_divided(void **state)
     assert_false(threads_divisible(&f->packer, step, 1));
 }
 
+/* ---- by contend, from the launch on ---- */
+
+static void test_launch(void **state)
+{
+    static const char *const home[] = {"4", "5", "6", "7"};
+    struct fixture *f;
+
+    fixture_close(*state);
+    *state = f = fixture_open(FOURS_ON_TWO_NODES);
+    f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_restart(f);
+    fixture_profile(f, "high", 30000);
+    fixture_profile(f, "low", 100);
+    for (uint32_t i = 0; i < 4; i++)
+        fixture_run(f, 2 + i, home[i], "low");
+    fixture_run(f, 1, "0-3", "high");
+    assert_int_equal(on_first(f, fixture_step(f, 1, 0)), 2);
+    assert_true(busiest(f) == 60200);
+}
+
 /* ---- what is lost ---- */
 
 static void test_far(void **state)
 {
     (void)state;
-    assert_true(threads_far(1, 1) == 0);
-    assert_true(threads_far(4, 4) == 0);
-    assert_true(threads_far(4, 1) == 1);
-    assert_true(fabs(threads_far(4, 2) - 2. / 3) < 1e-12);
+    assert_true(app_far(1, 1) == 0);
+    assert_true(app_far(4, 4) == 0);
+    assert_true(app_far(4, 1) == 1);
+    assert_true(fabs(app_far(4, 2) - 2. / 3) < 1e-12);
 }
 
 static struct step *put_program(struct fixture *f)
@@ -133,15 +154,27 @@ static struct step *put_program(struct fixture *f)
     return step;
 }
 
-/* As long as nothing is known, all hits are lost by which the task is more apart than now. */
+static double lost(const struct fixture *f, const struct step *step, size_t here, double far_now)
+{
+    return threads_lose(&f->packer, step, 4, here, far_now).lost;
+}
+
+static double prints(const struct fixture *f, const struct step *step, size_t here)
+{
+    return (double)here * (1 + threads_lose(&f->packer, step, 4, here, 0).crowd);
+}
+
+/* As long as nothing is known, all hits are lost by which a core is more apart than any is now. */
 static void test_lost_unknown(void **state)
 {
     struct step *step = put_program(*state);
-    const struct packer *packer = &((struct fixture *)*state)->packer;
 
-    assert_true(threads_lost(packer, step, 0.5, 0) == 0.5);
-    assert_true(threads_lost(packer, step, 0.5, 0.5) == 0);
-    assert_true(threads_lost(packer, step, 0, 0.5) == 0);
+    assert_true(lost(*state, step, 2, 0) == 2. / 3);
+    assert_true(lost(*state, step, 4, 0) == 0);
+    assert_true(lost(*state, step, 2, 2. / 3) == 0);
+    assert_true(lost(*state, step, 4, 2. / 3) == 0);
+    assert_true(prints(*state, step, 2) == 1);
+    assert_true(prints(*state, step, 4) == 1);
 }
 
 /* Of 10000 hits 2000 were lost where the task was two thirds apart: 0.3 of them are shared. */
@@ -151,13 +184,15 @@ static void test_learnt(void **state)
     struct step *step = put_program(f);
 
     threads_learn(&f->packer, step, 0, 2. / 3, 30000, 32000, 10000);
-    assert_true(fabs(threads_lost(&f->packer, step, 1, 1) - 0.3) < 1e-12);
+    assert_true(fabs(lost(f, step, 1, 1) - 0.3) < 1e-12);
+    assert_true(fabs(prints(f, step, 4) - 3.1) < 1e-12);
+    assert_true(prints(f, step, 1) == 1);
     threads_learn(&f->packer, step, 0, 1, 30000, 31000, 10000);
-    assert_true(fabs(threads_lost(&f->packer, step, 1, 0) - 0.2) < 1e-12);
+    assert_true(fabs(lost(f, step, 1, 0) - 0.2) < 1e-12);
     threads_learn(&f->packer, step, 0, 0.01, 30000, 40000, 10000); /* no more apart */
     threads_learn(&f->packer, step, 0, 1, 30000, NAN, 10000);
     threads_learn(&f->packer, step, 0, 1, 30000, 40000, 0);
-    assert_true(fabs(threads_lost(&f->packer, step, 1, 0) - 0.2) < 1e-12);
+    assert_true(fabs(lost(f, step, 1, 0) - 0.2) < 1e-12);
 }
 
 /* Threads that share what they hit miss more on two caches than they do on one. */
@@ -228,11 +263,17 @@ static void test_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_devil_is_spread), test(test_turtle_stays_whole),
-        test(test_words),           test(test_sized_is_not_divided),
-        cmocka_unit_test(test_far), test(test_lost_unknown),
-        test(test_learnt),          test(test_sharing_stays_whole),
-        test(test_regret),          test(test_missing),
+        test(test_devil_is_spread),
+        test(test_turtle_stays_whole),
+        test(test_words),
+        test(test_sized_is_not_divided),
+        test(test_launch),
+        cmocka_unit_test(test_far),
+        test(test_lost_unknown),
+        test(test_learnt),
+        test(test_sharing_stays_whole),
+        test(test_regret),
+        test(test_missing),
         test(test_state),
     };
 

@@ -129,6 +129,32 @@ run '' plan --matrix "$dir/friends" --time-limit 0 --topology 'package:1 l3:10 c
 grep -q 'note: the time limit of 0 s ended the search' "$dir/out" || bad forty 'note: the time limit' "$(cat "$dir/out" "$dir/err")"
 [ "$(grep -c '^\(gcc\|lbm\|mcf\) ' "$dir/out")" -eq 40 ] || bad forty '40 programs' "$(cat "$dir/out")"
 
+# ---- threads over caches: each thread of a devil is one, those of a turtle stay, and words insist
+devil='"name":"d","cores":4,"ipc":0.6,"llc_mpki":30'
+turtles=$(for i in 1 2 3 4; do printf ',{"name":"t%d","ipc":1.5,"llc_mpki":0.1,"llc_apki":0.2}' $i; done)
+for policy in di dio-power; do
+    run "{\"apps\":[{$devil}$turtles]}" plan --json --policy $policy --topology 'package:2 l3:1 core:4 pu:1'
+    [ "$(fields '"score":60200')" ] || bad threads "$policy: 60200 misses in the busiest cache" "$(cat "$dir/out")"
+done
+# app MORE LLCS [OPTION]...: where the devil stands that has these fields, too, by contend
+threads() {
+    more=$1 llcs=$2
+    shift 2
+    run "{\"apps\":[{$devil$more}$turtles]}" plan --json "$@" --topology 'numa:2 l3:1 core:4 pu:1'
+    [ "$(fields '"cpus":"[0-9,-]*"' | head -1)" = "\"cpus\":\"$llcs\"" ] || bad threads "$more on $llcs" "$(cat "$dir/out" "$dir/err")"
+}
+for policy in contend missrate; do
+    threads ',"llc_apki":30' 0-1,4-5 --policy $policy
+    threads ',"llc_apki":30,"threads":"pack"' 0-3 --policy $policy
+done
+threads ',"llc_apki":230' 0-3
+threads ',"llc_apki":230,"shared":0.9' 0-3
+threads ',"llc_apki":230,"shared":0.9,"threads":"spread"' 0-1,4-5
+threads ',"llc_apki":230,"shared":0' 0-1,4-5
+wrong_threads='{"apps":[{"name":"a","cores":2,"threads":"apart"}]}'
+refuses "$wrong_threads" 1 'apps[0].threads: ' plan --topology pu:2
+refuses '{"apps":[{"name":"a","cores":2,"shared":1.5}]}' 1 'apps[0].shared: 1.5: between 0 and 1' plan --topology pu:2
+
 # ---- where caches share a memory node, and what was observed
 # Two streams, alone on their caches: DI has packages and caches only, and puts both on the first memory node.
 stream='"ipc":0.5,"llc_apki":40,"llc_mpki":40,"mem_gbps":8,"sdp":{"hits":[0,0,0,0,0,0,0,0],"misses":40000}'
@@ -209,11 +235,12 @@ matrix '{"apps":["b"],"degradation":[[0]]}' "apps: the workload's apps[0] is not
 refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --matrix "$dir/none"
 
 # ---- a file of samples, alone and completed by FILE, whose fields win; a policy says what it misses
+# phases has two cores and is bound by memory: it is judged core by core, as berthd does
 samples=${srcdir:-.}/tests/fixtures/samples/three
 for file in "$samples.jsonl" "$samples.csv"; do
-    says 'devil                0     0        20000     0.137  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'devil                0     0        20000     0.131  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
     says 'turtle               0     0           10     0.004  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'phases               1     0         3645     0.055  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     0.091  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
     says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
 done
 refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4

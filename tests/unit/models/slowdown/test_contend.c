@@ -431,7 +431,7 @@ static void one_cache_is_a_group(void **state)
 
         for (size_t i = 0; i < n; i++) {
             member[i] = next_random(&seed) % SOME;
-            stand[i] = (struct contend_stand){member[i], 7, 3};
+            stand[i] = (struct contend_stand){member[i], 7, 3, {0, 0}};
         }
         assert_int_equal(contend_group(contend, n, member, slowdown), 0);
         assert_int_equal(contend_node(contend, n, stand, again), 0);
@@ -453,14 +453,19 @@ static void caches_of_a_memory_node_share_it(void **state)
     machine.dram_gbps = 0.04;
     contend = study(KINDS, kinds, &machine, NULL);
     assert_int_equal(
-        contend_node(contend, 2, (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 1, 0}}, apart),
+        contend_node(contend, 2,
+                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 1, 0, {0, 0}}},
+                     apart),
         0);
-    assert_int_equal(contend_node(contend, 2,
-                                  (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 0, 0}},
-                                  together),
-                     0);
     assert_int_equal(
-        contend_node(contend, 2, (struct contend_stand[]){{STREAM, 0, 0}, {STREAM, 1, 1}}, far), 0);
+        contend_node(contend, 2,
+                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 0, 0, {0, 0}}},
+                     together),
+        0);
+    assert_int_equal(
+        contend_node(contend, 2,
+                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 1, 1, {0, 0}}}, far),
+        0);
     for (size_t i = 0; i < 2; i++) {
         assert_true(apart[i] > 0.05);
         assert_near(apart[i], together[i], 1e-3);
@@ -497,9 +502,12 @@ static double work_of(double dram_gbps, bool calibrated, const struct contend_st
  * off with one of them behind the other node. */
 static void devils_go_to_different_memory_nodes(void **state)
 {
-    static const struct contend_stand one_node[4] = {{0, 0, 0}, {0, 1, 0}, {1, 2, 1}, {1, 3, 1}};
-    static const struct contend_stand two_nodes[4] = {{0, 0, 0}, {1, 1, 0}, {0, 2, 1}, {1, 3, 1}};
-    static const struct contend_stand one_cache[4] = {{0, 0, 0}, {0, 0, 0}, {1, 2, 1}, {1, 3, 1}};
+    static const struct contend_stand one_node[4] = {
+        {0, 0, 0, {0, 0}}, {0, 1, 0, {0, 0}}, {1, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
+    static const struct contend_stand two_nodes[4] = {
+        {0, 0, 0, {0, 0}}, {1, 1, 0, {0, 0}}, {0, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
+    static const struct contend_stand one_cache[4] = {
+        {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}, {1, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
 
     (void)state;
     assert_true(work_of(11, true, two_nodes) > work_of(11, true, one_node) + 0.1);
@@ -510,8 +518,10 @@ static void devils_go_to_different_memory_nodes(void **state)
  * better off apart all the same, and no worse behind one memory node. */
 static void devils_part_without_calibration(void **state)
 {
-    static const struct contend_stand together[4] = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
-    static const struct contend_stand apart[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 1}, {1, 1, 1}};
+    static const struct contend_stand together[4] = {
+        {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}, {1, 1, 1, {0, 0}}, {1, 1, 1, {0, 0}}};
+    static const struct contend_stand apart[4] = {
+        {0, 0, 0, {0, 0}}, {1, 0, 0, {0, 0}}, {0, 1, 1, {0, 0}}, {1, 1, 1, {0, 0}}};
 
     (void)state;
     assert_true(work_of(NAN, false, apart) > work_of(NAN, false, together) + 0.05);
@@ -522,8 +532,8 @@ static void devils_part_without_calibration(void **state)
  * each has a port of its own: two devils fill one. */
 static void devils_fill_a_port(void **state)
 {
-    static const struct contend_stand two_caches[2] = {{0, 0, 0}, {0, 1, 0}};
-    static const struct contend_stand one_cache[2] = {{0, 0, 0}, {0, 0, 0}};
+    static const struct contend_stand two_caches[2] = {{0, 0, 0, {0, 0}}, {0, 1, 0, {0, 0}}};
+    static const struct contend_stand one_cache[2] = {{0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}};
     struct app_machine machine = machine_of(16 << 20, NAN, 3, 16, 64);
     struct contend *contend;
     double apart[2], together[2];
@@ -541,11 +551,40 @@ static void devils_fill_a_port(void **state)
     }
 }
 
+/* What a core loses of its hits is the way to no cache at all; footprints that count for several,
+ * or for less than one, leave it less of the cache, or more. */
+static void what_threads_have_of_each_other(void **state)
+{
+    static const struct contend_apart apart[] = {{0, 0}, {0.5, 0}, {1, 0}, {0, 1}, {0, -0.5}};
+    static const struct contend_apart wrong[] = {{-0.1, 0}, {1.1, 0}, {NAN, 0}, {0, -1}, {0, NAN}};
+    struct contend *contend = study(KINDS, kinds, &quiet, NULL);
+    double slowdown[5][2], node[2];
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        const struct contend_apart both[2] = {apart[i], apart[i]};
+        const struct contend_stand stand[2] = {{EVEN, 0, 0, apart[i]}, {EVEN, 0, 0, apart[i]}};
+
+        assert_int_equal(
+            contend_cache(contend, 0, 2, (size_t[]){EVEN, EVEN}, both, slowdown[i], NULL), 0);
+        assert_int_equal(contend_node(contend, 2, stand, node), 0);
+        assert_true(node[0] == slowdown[i][0] && node[1] == slowdown[i][1]);
+        assert_int_equal(
+            contend_cache(contend, 0, 1, (size_t[]){EVEN}, &wrong[i], slowdown[i], NULL), -1);
+        slowdown[i][0] = node[0];
+    }
+    assert_true(slowdown[0][0] < slowdown[1][0] && slowdown[1][0] < slowdown[2][0]);
+    assert_true(slowdown[0][0] < slowdown[3][0] && slowdown[3][0] < slowdown[2][0]);
+    assert_true(slowdown[4][0] < slowdown[0][0]);
+    assert_true(slowdown[4][0] >= 0);
+    contend_free(contend);
+}
+
 /* What one cache is told that the others ask is what they do ask in the whole node. */
 static void a_cache_beside_others_is_a_part_of_the_node(void **state)
 {
     static const struct contend_stand stand[] = {
-        {EVEN, 0, 0}, {STREAM, 0, 0}, {STREAM, 1, 0}, {EVEN, 1, 0}};
+        {EVEN, 0, 0, {0, 0}}, {STREAM, 0, 0, {0, 0}}, {STREAM, 1, 0, {0, 0}}, {EVEN, 1, 0, {0, 0}}};
     struct app_machine machine = quiet;
     double node[4], here[2], there[2], gbps[2] = {0, 0};
     struct contend *contend;
@@ -556,16 +595,16 @@ static void a_cache_beside_others_is_a_part_of_the_node(void **state)
     assert_int_equal(contend_node(contend, 4, stand, node), 0);
     for (int i = 0; i < 50; i++) {
         assert_int_equal(
-            contend_cache(contend, gbps[1], 2, (size_t[]){EVEN, STREAM}, here, &gbps[0]), 0);
+            contend_cache(contend, gbps[1], 2, (size_t[]){EVEN, STREAM}, NULL, here, &gbps[0]), 0);
         assert_int_equal(
-            contend_cache(contend, gbps[0], 2, (size_t[]){STREAM, EVEN}, there, &gbps[1]), 0);
+            contend_cache(contend, gbps[0], 2, (size_t[]){STREAM, EVEN}, NULL, there, &gbps[1]), 0);
     }
     assert_true(gbps[0] > 0.01 && here[1] > 0.01);
     for (size_t i = 0; i < 2; i++) {
         assert_near(node[i], here[i], 2e-3 * (1 + here[i]));
         assert_near(node[2 + i], there[i], 2e-3 * (1 + there[i]));
     }
-    assert_int_equal(contend_cache(contend, -1, 1, (size_t[]){EVEN}, here, NULL), -1);
+    assert_int_equal(contend_cache(contend, -1, 1, (size_t[]){EVEN}, NULL, here, NULL), -1);
     contend_free(contend);
 }
 
@@ -756,11 +795,16 @@ static void rejects_what_makes_no_sense(void **state)
         rejects(1, &bad[i], &quiet);
     for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
         rejects(1, kinds, &machine[i]);
-    assert_int_equal(contend_node(contend, 1, &(struct contend_stand){KINDS, 0, 0}, slowdown), -1);
     assert_int_equal(
-        contend_node(contend, 1, &(struct contend_stand){0, CONTEND_PLACES_MAX, 0}, slowdown), -1);
-    assert_int_equal(
-        contend_node(contend, 1, &(struct contend_stand){0, 0, CONTEND_PLACES_MAX}, slowdown), -1);
+        contend_node(contend, 1, &(struct contend_stand){KINDS, 0, 0, {0, 0}}, slowdown), -1);
+    assert_int_equal(contend_node(contend, 1,
+                                  &(struct contend_stand){0, CONTEND_PLACES_MAX, 0, {0, 0}},
+                                  slowdown),
+                     -1);
+    assert_int_equal(contend_node(contend, 1,
+                                  &(struct contend_stand){0, 0, CONTEND_PLACES_MAX, {0, 0}},
+                                  slowdown),
+                     -1);
     assert_int_equal(contend_group(contend, 1, member, slowdown), -1);
     member[0] = 0;
     assert_int_equal(contend_group(contend, 0, member, slowdown), -1);
@@ -827,6 +871,7 @@ int main(void)
         cmocka_unit_test(devils_part_without_calibration),
         cmocka_unit_test(devils_fill_a_port),
         cmocka_unit_test(a_cache_beside_others_is_a_part_of_the_node),
+        cmocka_unit_test(what_threads_have_of_each_other),
         cmocka_unit_test(programs_come_one_by_one),
         cmocka_unit_test(says_what_it_assumes),
         cmocka_unit_test(accesses_stand_in_for_a_profile),
