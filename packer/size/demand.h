@@ -6,10 +6,27 @@
 #include "packer/size/traffic.h"
 
 /* Fills local[0 .. cores], GB/s, for a node of the machine profile: the curve that the store has;
- * else so many times what one core alone reads, as far as the machine lets so many cores read.
- * Returns 0, or -1 and err. */
+ * else what so many times one core have below the node's soft roof (models/numa/roof.h), and never
+ * more than the machine lets so many cores read. Returns 0, or -1 and err. */
 int size_demand_fill(const struct packer *packer, const struct step *step,
                      const struct size_traffic *traffic, size_t node, double *local, size_t cores,
                      struct berth_error *err);
+
+/* Returns what one core of the step would read of the node's memory, GB/s, were that idle; 0 where
+ * its demand is not by the roof. */
+double size_demand_idle(const struct packer *packer, const struct size_traffic *traffic,
+                        size_t node);
+
+/* Says what the step has while others ask an idle memory for others_gbps, where a core of its own
+ * asks for idle_gbps: shrinks local[0 .. cores]. With `give_way` they are taken to use the same
+ * part of their cores as it does: else who gives up a core only gives his part to the others, and
+ * nobody could give up any. */
+void size_demand_share(const struct packer *packer, size_t node, double idle_gbps,
+                       double others_gbps, bool give_way, double *local, size_t cores);
+
+/* Bends local[0 .. cores], GB/s: more cores than lose the step no more than its user allows
+ * (size=PCT) have no more than these. NuCore, which puts bandwidth first, then finds the fewest
+ * that are enough. */
+void size_demand_bend(const struct step *step, double *local, size_t cores);
 
 #endif

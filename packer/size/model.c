@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/numa/nucore.h"
 #include "packer/base/array.h"
@@ -16,7 +17,11 @@ static void asker_free(struct asker *asker, size_t nodes)
     traffic_free(&asker->traffic);
     for (size_t i = 0; asker->local && i < nodes; i++)
         free(asker->local[i]);
+    for (size_t i = 0; asker->bent && i < nodes; i++)
+        free(asker->bent[i]);
     free(asker->local);
+    free(asker->bent);
+    free(asker->idle);
     free(asker->held);
 }
 
@@ -103,25 +108,54 @@ static int fill_held(const struct size_model *model, const unsigned *held, struc
                    : 0;
 }
 
+static int fill_node(const struct size_model *model, size_t node, struct asker *asker,
+                     struct berth_error *err)
+{
+    unsigned held = asker->held[node];
+
+    asker->local[node] = calloc(held + 1, sizeof(**asker->local));
+    asker->bent[node] = calloc(held + 1, sizeof(**asker->bent));
+    if (!asker->local[node] || !asker->bent[node])
+        return berth_no_memory(err);
+    if (size_demand_fill(model->packer, asker->step, &asker->traffic, node, asker->local[node],
+                         held, err) < 0)
+        return -1;
+    asker->idle[node] = size_demand_idle(model->packer, &asker->traffic, node);
+    return 0;
+}
+
 static int fill_asker(const struct size_model *model, const struct step *step, const unsigned *held,
                       struct asker *asker, struct berth_error *err)
 {
     asker->held = calloc(model->nodes, sizeof(*asker->held));
+    asker->idle = calloc(model->nodes, sizeof(*asker->idle));
     asker->local = calloc(model->nodes, sizeof(*asker->local));
-    if (!asker->held || !asker->local)
+    asker->bent = calloc(model->nodes, sizeof(*asker->bent));
+    asker->step = step;
+    if (!asker->held || !asker->idle || !asker->local || !asker->bent)
         return berth_no_memory(err);
     if (fill_held(model, held, asker, err) < 0 ||
         traffic_of(model->packer, step, &asker->traffic, err) < 0)
         return -1;
-    for (size_t i = 0; i < model->nodes; i++) {
-        asker->local[i] = calloc(asker->held[i] + 1, sizeof(**asker->local));
-        if (!asker->local[i])
-            return berth_no_memory(err);
-        if (size_demand_fill(model->packer, step, &asker->traffic, i, asker->local[i],
-                             asker->held[i], err) < 0)
+    for (size_t i = 0; i < model->nodes; i++)
+        if (fill_node(model, i, asker, err) < 0)
             return -1;
-    }
     return 0;
+}
+
+/* Says anew what NuCore is told of each: by all who are there. */
+static void bend(struct size_model *model)
+{
+    for (size_t s = 0; s < model->steps; s++)
+        for (size_t i = 0; i < model->nodes; i++) {
+            struct asker *asker = &model->asker[s];
+            double others = model->load[i];
+
+            for (size_t o = 0; o < model->steps; o++)
+                others += o == s ? 0 : model_asks(model, o, model->asker[o].held, i);
+            model_has(model, s, i, others, true, asker->bent[i]);
+            size_demand_bend(asker->step, asker->bent[i], asker->held[i]);
+        }
 }
 
 int size_model_add(struct size_model *model, const struct step *step, const unsigned *held,
@@ -138,6 +172,7 @@ int size_model_add(struct size_model *model, const struct step *step, const unsi
         return -1;
     }
     model->asker[model->steps++] = asker;
+    bend(model);
     return 0;
 }
 
@@ -152,6 +187,7 @@ void size_model_load(struct size_model *model, const double *gbps)
 {
     for (size_t i = 0; i < model->nodes; i++)
         model->load[i] = gbps[model->topology[i]];
+    bend(model);
 }
 
 double model_asks(const struct size_model *model, size_t step, const unsigned *cores, size_t node)
@@ -159,12 +195,27 @@ double model_asks(const struct size_model *model, size_t step, const unsigned *c
     const struct asker *asker = &model->asker[step];
     const double *read = &asker->traffic.read_solo[node * model->nodes];
     const double *write = &asker->traffic.write_solo[node * model->nodes];
-    double gbps = asker->local[node][cores[node]];
+    double gbps =
+        asker->idle[node] > 0 ? cores[node] * asker->idle[node] : asker->local[node][cores[node]];
 
     for (size_t to = 0; to < model->nodes; to++)
         if (to != node)
             gbps += read[to] * cores[to] + write[to] * cores[node];
     return gbps;
+}
+
+void model_has(const struct size_model *model, size_t step, size_t node, double others_gbps,
+               bool give_way, double *has)
+{
+    const struct asker *asker = &model->asker[step];
+    unsigned held = asker->held[node];
+
+    memcpy(has, asker->local[node], (held + 1) * sizeof(*has));
+    if (asker->idle[node] > 0)
+        size_demand_share(model->packer, node, asker->idle[node], others_gbps, give_way, has, held);
+    else if (model->load[node] > 0)
+        for (unsigned c = 0; c <= held; c++)
+            has[c] = model_beside_load(model, node, has[c]);
 }
 
 double model_beside_load(const struct size_model *model, size_t node, double gbps)

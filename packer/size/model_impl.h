@@ -9,8 +9,11 @@
 /* A step of the question; the nodes are those of the machine profile. */
 struct asker {
     struct size_traffic traffic;
+    const struct step *step;
     unsigned *held; /* [nodes] */
-    double **local; /* [nodes][held + 1] */
+    double *idle;   /* [nodes] what a core asks of an idle memory, GB/s; 0: not by the roof */
+    double **local; /* [nodes][held + 1] what so many of its cores have where nobody else is */
+    double **bent;  /* [nodes][held + 1] what NuCore is told of it (size/demand.h) */
 };
 
 struct size_model {
@@ -28,6 +31,11 @@ static inline size_t model_cell(const struct size_model *model, size_t step, siz
 {
     return step * model->packer->topo->nodes + model->topology[node];
 }
+
+/* Fills in has[held + 1], GB/s, what so many cores of the step have of its own node's memory, of
+ * which others ask others_gbps: where `give_way`, while they use as many of theirs as it does. */
+void model_has(const struct size_model *model, size_t step, size_t node, double others_gbps,
+               bool give_way, double *has);
 
 /* Returns what so many cores[nodes of the machine profile] of the step ask of a node's memory. */
 double model_asks(const struct size_model *model, size_t step, const unsigned *cores, size_t node);

@@ -13,6 +13,7 @@ struct scene {
     unsigned *cores; /* [steps * nodes] */
     double *asked;   /* [nodes] by all steps and the load */
     double *alpha, *beta;
+    double **has;                 /* [nodes][cores + 1] of the step that is looked at */
     enum numem_constraint *limit; /* [nodes] */
 };
 
@@ -21,6 +22,9 @@ static void scene_free(struct scene *scene)
     free(scene->cores);
     free(scene->asked);
     free(scene->limit);
+    for (size_t i = 0; scene->has && i < scene->model->nodes; i++)
+        free(scene->has[i]);
+    free(scene->has);
 }
 
 static int scene_make(struct scene *scene, const struct size_model *model, const unsigned *cores)
@@ -31,7 +35,8 @@ static int scene_make(struct scene *scene, const struct size_model *model, const
     scene->cores = calloc(model->steps * n, sizeof(*scene->cores));
     scene->asked = calloc(3 * n, sizeof(*scene->asked));
     scene->limit = calloc(n, sizeof(*scene->limit));
-    if (!scene->cores || !scene->asked || !scene->limit)
+    scene->has = calloc(n, sizeof(*scene->has));
+    if (!scene->cores || !scene->asked || !scene->limit || !scene->has)
         return -1;
     scene->alpha = scene->asked + n;
     scene->beta = scene->asked + 2 * n;
@@ -45,6 +50,23 @@ static int scene_make(struct scene *scene, const struct size_model *model, const
     return 0;
 }
 
+/* What the step's cores have of their own memories beside those of the others. */
+static int fill_has(struct scene *scene, size_t s)
+{
+    const struct size_model *model = scene->model;
+    const unsigned *cores = &scene->cores[s * model->nodes];
+
+    for (size_t i = 0; i < model->nodes; i++) {
+        free(scene->has[i]);
+        scene->has[i] = calloc(model->asker[s].held[i] + 1, sizeof(**scene->has));
+        if (!scene->has[i])
+            return -1;
+        model_has(model, s, i, scene->asked[i] - model_asks(model, s, cores, i), false,
+                  scene->has[i]);
+    }
+    return 0;
+}
+
 /* The step's part of each memory. */
 static void take_part(struct scene *scene, size_t s)
 {
@@ -52,7 +74,7 @@ static void take_part(struct scene *scene, size_t s)
     const unsigned *cores = &scene->cores[s * model->nodes];
 
     for (size_t i = 0; i < model->nodes; i++) {
-        double local = model->asker[s].local[i][cores[i]], all = scene->asked[i];
+        double local = scene->has[i][cores[i]], all = scene->asked[i];
 
         scene->alpha[i] = model->whole->alpha[i];
         scene->beta[i] = model->whole->beta[i];
@@ -65,15 +87,32 @@ static void take_part(struct scene *scene, size_t s)
     }
 }
 
+/* What limits the step on a node. Where more cores are not enough more, or it has more than are
+ * enough, that is the memory, too. */
+static enum numem_constraint limit_on(const struct scene *scene, const struct asker *asker,
+                                      const unsigned *cores, size_t node)
+{
+    const double *bent = asker->bent[node];
+    unsigned c = cores[node], held = asker->held[node];
+
+    if (scene->limit[node] != NUMEM_NONE || c == 0)
+        return scene->limit[node];
+    if ((c < held && bent[held] <= bent[c]) || (c == held && c > 1 && bent[c] <= bent[c - 1]))
+        return NUMEM_LOCAL_BANDWIDTH;
+    return NUMEM_NONE;
+}
+
 /* One name for the nodes' constraints: the one that most of them have, of those that limit. */
-static enum numem_constraint summary(const struct scene *scene, const struct asker *asker)
+static enum numem_constraint summary(const struct scene *scene, const struct asker *asker,
+                                     const unsigned *cores)
 {
     size_t count[NUMEM_CONSTRAINTS] = {0};
     enum numem_constraint most = NUMEM_NONE;
 
     for (size_t i = 0; i < scene->model->nodes; i++)
-        if (asker->held[i] > 0 && scene->limit[i] != NUMEM_NONE)
-            count[scene->limit[i]]++;
+        if (asker->held[i] > 0)
+            count[limit_on(scene, asker, cores, i)]++;
+    count[NUMEM_NONE] = 0;
     for (size_t c = NUMEM_NONE + 1; c < NUMEM_CONSTRAINTS; c++)
         if (count[c] > count[most])
             most = (enum numem_constraint)c;
@@ -84,18 +123,21 @@ static struct size_prediction predict(struct scene *scene, size_t s)
 {
     const struct asker *asker = &scene->model->asker[s];
     struct numem_machine machine = *scene->model->whole;
-    struct numem_program program = {.local_demand = (const double *const *)asker->local,
+    struct numem_program program = {.local_demand = (const double *const *)scene->has,
                                     .read_solo = asker->traffic.read_solo,
                                     .write_solo = asker->traffic.write_solo};
     struct numem_usage usage = {.constraint = scene->limit};
 
+    if (fill_has(scene, s) < 0)
+        return (struct size_prediction){NAN, NUMEM_NONE};
     take_part(scene, s);
     machine.cores = asker->held;
     machine.alpha = scene->alpha;
     machine.beta = scene->beta;
     if (numem_solve(&machine, &program, &scene->cores[s * machine.nodes], &usage, NULL) < 0)
         return (struct size_prediction){NAN, NUMEM_NONE};
-    return (struct size_prediction){usage.bandwidth, summary(scene, asker)};
+    return (struct size_prediction){usage.bandwidth,
+                                    summary(scene, asker, &scene->cores[s * machine.nodes])};
 }
 
 void size_model_predict(const struct size_model *model, const unsigned *cores,

@@ -49,8 +49,7 @@ static void fill_table(const struct size_model *model, size_t s, size_t node, un
     const struct asker *asker = &model->asker[s];
 
     for (unsigned c = 0; c <= cores; c++)
-        table[c] = model_beside_load(
-            model, node, asker->local[node][c < asker->held[node] ? c : asker->held[node]]);
+        table[c] = asker->bent[node][c < asker->held[node] ? c : asker->held[node]];
 }
 
 static void fill_program(struct question *q, size_t s)

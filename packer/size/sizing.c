@@ -194,7 +194,9 @@ void sizings_bound(struct sizings *all, const struct size_model *model)
         double part = (double)sizing->bounds.most / (double)sizing->step->size.cores;
 
         if (sizing->number != SIZING_NOT_ASKED && !isnan(got[sizing->number].gbps))
-            sizing->bounds.floor_gbps = got[sizing->number].gbps * part * (1 - ROUNDING);
+            sizing->bounds.floor_gbps =
+                got[sizing->number].gbps * part *
+                (1 - ROUNDING - wire_size_loss(&sizing->step->request.options));
     }
     free(got);
     free(held);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sizing: a step whose program one core keeps waiting for memory uses one core of two, as the kernel sees it.
 
-# A program that one core makes read 12.8 GB/s, on a machine whose memory gives it 6; triad NAME [SRUN ARGUMENTS..] runs one that
+# A program that one core makes read 12.8 GB/s, on a machine whose memory gives it 6.1, 5.96 of it to one core below its soft roof; triad NAME [SRUN ARGUMENTS..] runs one that
 # does, with OMP_NUM_THREADS as it found it in NAME.omp and its pid in NAME.child.
 sized_machine() {
     machine two-cores.json
@@ -33,7 +33,7 @@ t50_a_step_that_one_core_serves_uses_one() {
     same "threads" "$(cat "$CLUSTER/out/a.omp")" 1
     same "constraint" "$(explained a .size.constraint)" "local bandwidth"
     same "vector" "$(explained a '.size | "\(.given) of \(.cores), \(.nodes[0].given) on node \(.nodes[0].node)"')" "1 of 2, 1 on node 0"
-    same "prediction" "$(explained a '.size | "\(.gbps) \(.gbps_all) \(.source)"')" "6.1 6.1 model"
+    same "prediction" "$(explained a '.size | "\(.gbps * 100 | round) \(.gbps_all * 100 | round) \(.source)"')" "596 603 model"
     same "verified" "$(explained a .enforce.verified)" true
     has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "1 core of the 2 that Slurm gave" "local bandwidth" "OMP_NUM_THREADS=1" "cores=1-2"
     same "in status" "$(ctl status --json | jq -r '.steps[0] | "\(.home) \(.cpus)"')" "0-1 0"

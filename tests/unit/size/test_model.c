@@ -96,18 +96,61 @@ static void refused(struct fixture *f, struct step *step, const char *why)
         fail_msg("'%s', not '%s'", err.text, why);
 }
 
+/* Its user gives 12 % of its speed. What so many cores have is below the roof of one channel; what
+ * is predicted is that, not what NuCore was told. */
+#define IDLE (6.4 / (1 - 0.64))
+#define BELOW_ROOF(cores) ((cores)*IDLE / (1 + (cores)*IDLE / 10))
+
 static void test_rates_of_the_profile(void **state)
 {
     struct fixture *f = *state;
-    struct size_model *model = model_of(f, step_of(f, "x"), 4, 2);
+    struct step *step = step_of(f, "x");
+    struct size_model *model;
+
+    step->request.options.size_loss_pct = 12;
+    model = model_of(f, step, 4, 2);
 
     assert_choice(model, 1, 6, 2, 2);
     assert_choice(model, 1, 3, 2, 1);
     assert_choice(model, 5, 6, 3, 2); /* ties go to the lower node */
-    assert_predicts(model, 4, 2, 20, NUMEM_LOCAL_BANDWIDTH);
+    assert_predicts(model, 4, 2, BELOW_ROOF(4) + BELOW_ROOF(2), NUMEM_LOCAL_BANDWIDTH);
+    assert_predicts(model, 3, 1, BELOW_ROOF(3) + 6, NUMEM_LOCAL_BANDWIDTH);
     assert_predicts(model, 1, 0, 6, NUMEM_NONE);
     size_model_free(model);
     size_model_free(NULL);
+}
+
+/* Two steps of two cores on one memory of 400 GB/s, 200 a core: one core each would ask for all of
+ * it, which is not to have it. Both give up a core only where their users allow what that costs. */
+static void test_steps_share_a_roof(void **state)
+{
+    static const double large[] = {0, 300, 400, 400, 400};
+    static const struct {
+        double loss_pct;
+        unsigned each;
+    } table[] = {{2, 2}, {10, 2}, {16, 1}};
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_machine(f, 2, 4, large);
+    step = step_of(f, "x");
+    step->profile.core_gbps = 200;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const struct size_bounds bounds[2] = {{1, 2, (const unsigned[]){1, 0}, 0},
+                                              {1, 2, (const unsigned[]){1, 0}, 0}};
+        unsigned chosen[4];
+        struct berth_error err = {""};
+        struct size_answer answer;
+        struct size_model *model;
+
+        step->request.options.size_loss_pct = table[i].loss_pct;
+        model = model_of(f, step, 2, 0);
+        assert_int_equal(size_model_add(model, step, (const unsigned[]){2, 0}, &err), 0);
+        assert_int_equal(size_model_choose(model, bounds, 60, chosen, &answer, &err), 0);
+        assert_int_equal(chosen[0], table[i].each);
+        assert_int_equal(chosen[2], table[i].each);
+        size_model_free(model);
+    }
 }
 
 /* A stored curve is taken as it is, and needs neither profile nor rate. */
@@ -202,11 +245,8 @@ static void test_infeasible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_rates_of_the_profile),
-        test(test_stored_curve),
-        test(test_traffic_between_nodes),
-        test(test_not_known),
-        test(test_infeasible),
+        test(test_rates_of_the_profile),  test(test_steps_share_a_roof), test(test_stored_curve),
+        test(test_traffic_between_nodes), test(test_not_known),          test(test_infeasible),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
