@@ -22,6 +22,8 @@
 #include "packer/place/forecast.h"
 #include "packer/probe/probe.h"
 #include "packer/settle/settler.h"
+#include "packer/size/loop.h"
+#include "packer/size/phases.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,6 +230,7 @@ void packer_close(struct packer *packer)
 {
     struct step *step;
 
+    TAILQ_FOREACH(step, &packer->steps.live, link) loop_end(packer, step);
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
     identify_close(packer);
@@ -242,6 +245,7 @@ void packer_close(struct packer *packer)
     learn_close(packer->learner);
     node_power_close(packer->power);
     replace_close(packer->replace);
+    phases_close(packer->phases);
     forecast_close(packer->forecast);
     bill_close(packer->bill);
     registry_free(&packer->steps);

@@ -33,6 +33,7 @@
 #include "packer/place/place.h"
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
+#include "packer/size/loop.h"
 #include "packer/size/size.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/home.h"
@@ -205,6 +206,15 @@ static double sooner(double a_s, double b_s)
     return a_s < 0 || (b_s >= 0 && b_s < a_s) ? b_s : a_s;
 }
 
+/* Steps that do something else now, or are to be measured, use other cores. */
+static void size_again(struct packer *packer)
+{
+    bool changed = size_turn(packer);
+
+    if (loop_turn(packer) || changed)
+        make_room(packer);
+}
+
 double pipeline_observe(struct packer *packer)
 {
     double began_s = clock_s(), in_s = window_due(packer), bill_s = bill_due(packer);
@@ -212,11 +222,10 @@ double pipeline_observe(struct packer *packer)
 
     if (rearrange_turn(packer))
         in_s = 0;
-    if (size_turn(packer))
-        make_room(packer);
     packer->steps_changed = false;
     slowdown_windows(packer);
     rates_changed = classify_windows(packer);
+    size_again(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
         if (forecast_learn(packer))
@@ -228,6 +237,7 @@ double pipeline_observe(struct packer *packer)
     memory_turn(packer);
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */
+    in_s = sooner(in_s, loop_due(packer));
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }
 
@@ -288,6 +298,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     bill_end(packer, step);
     packer->steps_changed = true;
     ledger_record_count(packer, step);
+    loop_end(packer, step);
     window_end(packer, step);
     probing_end(packer, step);
     program_end(packer, step);
@@ -587,6 +598,7 @@ void pipeline_undo(struct packer *packer)
         log_error("%s", err.text);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
+        loop_end(packer, step);
         window_end(packer, step);
         if (step_movable(step) || step->enacted.away)
             enact_restore(packer, step);

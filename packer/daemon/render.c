@@ -18,6 +18,7 @@
 #include "packer/place/threads.h"
 #include "packer/size/cores.h"
 #include "packer/size/size.h"
+#include "packer/size/traffic.h"
 #include "packer/steps/program.h"
 
 /* The step's predicted slowdown, what that rests on, and how sure it is. */
@@ -320,6 +321,7 @@ static struct json_object *render_used(const struct packer *packer, const struct
 
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
+    const struct size_traffic *measured = step->size.loop.traffic;
     struct json_object *object = json_object_new_object();
     struct cpus idle, offered;
 
@@ -331,6 +333,10 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_object_object_add(object, "nodes", render_vector(packer, step));
     json_object_object_add(object, "vector", render_used(packer, step));
     json_write(object, step_loop_fields, &step->size.loop);
+    json_add_text(object, "matrix", measured ? size_matrix_name[measured->source] : NULL);
+    json_add_measure(object, "measured_s", measured ? measured->seconds : NAN);
+    if (measured)
+        json_object_object_add(object, "disturbed", json_object_new_boolean(measured->disturbed));
     return object;
 }
 

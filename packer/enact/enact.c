@@ -186,15 +186,32 @@ static void bring_home(struct packer *packer, struct step *step)
         write_down(packer, step);
 }
 
-/* Lets a moved step's counters and its memory follow it. */
-static void moved_on(struct packer *packer, struct step *step, const struct cpus *from)
+/* Says whether the step only uses others of the cores that are its own where it stands. */
+static bool is_resized(const struct packer *packer, const struct move *move)
+{
+    const struct enforce_step *body = &move->step->body;
+    struct cpus own = {0};
+
+    for (size_t i = 0; i < body->ntasks; i++) {
+        struct cpus image;
+
+        stand_image(packer, &packer->pool, &body->task[i].home, &image);
+        cpus_or(&own, &image);
+    }
+    return cpus_subset(&move->from, &own) && !cpus_equal(&move->from, &move->to);
+}
+
+/* Lets a moved step's counters follow it, and its memory: that of a step that uses others of its
+ * own cores stays where the program put it. */
+static void moved_on(struct packer *packer, const struct move *move, bool resized)
 {
     struct cpus left, now;
 
-    topo_nodes_of(packer->topo, from, &left);
-    topo_nodes_of(packer->topo, &step->place.cpus, &now);
-    memory_follow(packer, step, &left, &now);
-    window_follow(packer, step);
+    topo_nodes_of(packer->topo, &move->from, &left);
+    topo_nodes_of(packer->topo, &move->step->place.cpus, &now);
+    if (!resized)
+        memory_follow(packer, move->step, &left, &now);
+    window_follow(packer, move->step);
 }
 
 /* Watches the list of CPUs of the step's job: berthd is woken when Slurm writes it again, which
@@ -257,7 +274,8 @@ static void call_again(struct packer *packer)
  * later, and it is verified only then. */
 static int move_step(struct packer *packer, const struct move *move)
 {
-    bool moves = !cpus_subset(&move->to, &move->from); /* to use less of it is no move */
+    bool resized = is_resized(packer, move),
+         moves = !resized && !cpus_subset(&move->to, &move->from);
     struct step *step = move->step;
     struct berth_error err;
     int rc;
@@ -269,7 +287,7 @@ static int move_step(struct packer *packer, const struct move *move)
     rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
     if (rc < 0)
         return failed(packer, step, &err);
-    moved_on(packer, step, &move->from);
+    moved_on(packer, move, resized);
     watch_job(packer, step);
     step->enacted.verified = rc == 0 && packer->enforce.way->touches;
     if (rc == 1)

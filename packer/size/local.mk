@@ -4,10 +4,13 @@ libpacker_la_SOURCES += \
 	packer/size/cores.c packer/size/cores.h \
 	packer/size/demand.c packer/size/demand.h \
 	packer/size/loads.c packer/size/loads.h \
+	packer/size/loop.c packer/size/loop.h \
 	packer/size/measure.c \
 	packer/size/model.c packer/size/model.h packer/size/model_impl.h \
 	packer/size/phases.c packer/size/phases.h \
-	packer/size/predict.c packer/size/question.c \
+	packer/size/predict.c \
+	packer/size/profiling.c packer/size/profiling.h \
+	packer/size/question.c \
 	packer/size/share.c packer/size/share.h \
 	packer/size/size.c packer/size/size.h \
 	packer/size/sizing.c packer/size/sizing.h \

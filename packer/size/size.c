@@ -40,6 +40,7 @@ void size_all(const struct packer *packer, struct step *step, const char *reason
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized = step->body.task[i].home;
     step->size.threads = 0;
+    cpus_zero(&step->size.loop.only);
     forget(packer, step, reason);
 }
 

@@ -40,6 +40,7 @@ struct packer {
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double size_patience_s;      /* for how long a launch may wait for its size */
     double size_together_s;      /* and for how long for that of those that run */
+    struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
     bool size_later; /* the steps are to be sized together as soon as there is time (size.h) */
     double turn_s; /* of the event loop, for what needs no haste: the rest is for the next one */
     double end_patience_s;    /* for how long the end of a step without processes is waited for */

@@ -188,6 +188,7 @@ unit_programs = \
 	tests/unit/settle/test_figures \
 	tests/unit/settle/test_list \
 	tests/unit/settle/test_settler \
+	tests/unit/size/test_loop \
 	tests/unit/size/test_model \
 	tests/unit/size/test_paper \
 	tests/unit/size/test_share \
