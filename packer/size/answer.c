@@ -86,36 +86,54 @@ static void take(struct sizings *all, const struct found *found)
                    nodes * sizeof(*found->chosen));
 }
 
+static bool runs(const struct sizings *all, size_t s)
+{
+    return all->sizing[s].number != SIZING_NOT_ASKED && all->sizing[s].step != all->newcomer;
+}
+
 static bool anybody_runs(const struct sizings *all)
 {
     for (size_t s = 0; s < all->n; s++)
-        if (all->sizing[s].number != SIZING_NOT_ASKED && all->sizing[s].step != all->newcomer)
+        if (runs(all, s))
             return true;
     return false;
 }
 
-/* A newcomer who is observed changes nobody. */
-static bool all_are_free(const struct sizings *all)
+/* Does the answer leave who runs what he uses? */
+static bool is_kept(const struct sizings *all, const struct found *found)
 {
-    return !all->newcomer || all->newcomer->state != STEP_OBSERVED;
+    size_t nodes = all->packer->topo->nodes;
+
+    for (size_t s = 0; s < all->n; s++)
+        if (runs(all, s) && memcmp(&found->chosen[all->sizing[s].number * nodes],
+                                   all->sizing[s].now, nodes * sizeof(*found->chosen)) != 0)
+            return false;
+    return true;
+}
+
+/* Asks about all, who runs included; a newcomer that is observed changes nobody. */
+static void ask_all(const struct sizings *all, const struct size_model *model, struct found *best,
+                    struct berth_error *err)
+{
+    bool waits = all->newcomer && anybody_runs(all);
+
+    if (waits && all->newcomer->state == STEP_OBSERVED)
+        return;
+    bound(all, false, best);
+    ask(model, waits ? all->packer->size_together_s : all->packer->size_patience_s, best, err);
 }
 
 static enum size_found find(struct sizings *all, const struct size_model *model, struct found *kept,
                             struct found *best, bool *proven, struct berth_error *err)
 {
-    double patience_s = all->packer->size_patience_s;
-    bool runs = anybody_runs(all), together = !runs || all_are_free(all);
+    bool observed = all->newcomer && all->newcomer->state == STEP_OBSERVED;
 
-    if (runs) {
+    ask_all(all, model, best, err);
+    *proven = (best->is && best->answer.proven) || (observed && anybody_runs(all));
+    if (anybody_runs(all) && !(best->is && best->answer.proven && is_kept(all, best))) {
         bound(all, true, kept);
-        ask(model, patience_s, kept, err);
-        patience_s = all->newcomer ? all->packer->size_together_s : patience_s;
+        ask(model, all->packer->size_patience_s, kept, err);
     }
-    if (together) {
-        bound(all, false, best);
-        ask(model, patience_s, best, err);
-    }
-    *proven = !together || (best->is && best->answer.proven);
     if (best->is && (!kept->is || is_worth_it(model, &kept->answer, &best->answer))) {
         take(all, best);
         return SIZE_FOUND_TOGETHER;
