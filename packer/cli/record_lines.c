@@ -151,7 +151,7 @@ static void go_on(struct recorded *step, struct counters_sample *sample)
         step->last[i] = fmax(step->last[i], sample->value[i]);
         sample->value[i] = step->base[i] + step->last[i];
     }
-    go_on_by_node(step, &sample->by_node);
+    go_on_by_node(step, sample->by_node);
 }
 
 int record_lines_add(struct record_lines *recording, struct json_object *sample, char **line,
@@ -160,12 +160,13 @@ int record_lines_add(struct record_lines *recording, struct json_object *sample,
     size_t before = recording->before ? recorded_samples(recording->before) : 0;
     char id[WIRE_STEP_NAME_MAX], name[SAMPLES_NAME_MAX];
     struct counters_sample now;
+    struct by_node by;
     struct recorded *step;
     struct berth_error why;
 
     if (json_get_text(sample, "id", JSON_REQUIRED, id, sizeof(id), &why) < 0 ||
         json_get_text(sample, "step", JSON_REQUIRED, name, sizeof(name), &why) < 0 ||
-        sample_line_take(sample, &now, &why) < 0)
+        sample_line_take(sample, &now, &by, &why) < 0)
         return berth_error_set(err, "a sample of berthd: %.400s", why.text);
     if (!now.known)
         return 0;

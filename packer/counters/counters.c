@@ -156,12 +156,14 @@ void counters_follow(struct counters *counters, struct counters_step *step,
 }
 
 void counters_read(struct counters *counters, struct counters_step *step,
-                   const struct counters_target *target, struct counters_sample *sample)
+                   const struct counters_target *target, struct counters_sample *sample,
+                   struct by_node *by)
 {
     struct berth_error err;
 
-    memset(sample, 0, sizeof(*sample));
-    sample->at_s = clock_s();
+    *sample = (struct counters_sample){.at_s = clock_s(), .by_node = by};
+    if (by)
+        *by = (struct by_node){.nodes = 0};
     for (size_t i = 0; i < BACKENDS; i++)
         if (step->attached[i] &&
             backends[i]->read(counters->state[i], step->of[i], target, sample, &err) < 0)

@@ -36,7 +36,8 @@ struct counters_sample {
                                0 exact */
     size_t nodes;           /* NUMA nodes below; 0: not known */
     double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
-    struct by_node by_node; /* what was counted apart for each node whose cores did it */
+    struct by_node *by_node; /* what was counted apart for each node whose cores did it: room of
+                                the caller's, who wants to know it; else NULL */
 };
 
 static inline bool counters_know(const struct counters_sample *sample, enum counter counter)
@@ -152,8 +153,10 @@ struct counters_step *counters_attach(struct counters *counters,
                                       const struct counters_target *target);
 void counters_follow(struct counters *counters, struct counters_step *step,
                      const struct counters_target *target);
+/* by: where sample->by_node is to be; NULL: it is not asked for. */
 void counters_read(struct counters *counters, struct counters_step *step,
-                   const struct counters_target *target, struct counters_sample *sample);
+                   const struct counters_target *target, struct counters_sample *sample,
+                   struct by_node *by);
 void counters_detach(struct counters *counters, struct counters_step *step); /* NULL is fine */
 /* The descriptor of the step's perf_event cgroup, borrowed; -1: perf does not follow it. */
 int counters_cgroup(const struct counters_step *step);

@@ -335,7 +335,7 @@ static void set_by_node(const struct step *step, const struct perf_sum *sum, enu
         value[node] = all.value;
         error = fmax(error, perf_estimate_error(&all));
     }
-    by_node_set(&sample->by_node, kind, nodes, value, error);
+    by_node_set(sample->by_node, kind, nodes, value, error);
 }
 
 static void set_nodes(const struct state *state, const struct step *step,
@@ -348,7 +348,7 @@ static void set_nodes(const struct state *state, const struct step *step,
         perf_set_estimate_on(&step->set, CPU_CLOCK, node, &one);
         cpu_ns[node] = one.value;
     }
-    by_node_set(&sample->by_node, BY_NODE_CPU_NS, state->plan.nodes, cpu_ns, 0);
+    by_node_set(sample->by_node, BY_NODE_CPU_NS, state->plan.nodes, cpu_ns, 0);
     if (state->events.n == 0)
         return;
     set_by_node(step, &state->events.sum[COUNTER_READS_LOCAL], BY_NODE_READS_LOCAL, sample);
@@ -373,7 +373,7 @@ static int perf_backend_read(void *arg, void *of, const struct counters_target *
     }
     for (size_t c = 0; state->events.n && c < COUNTERS; c++)
         set_hardware(state, step, (enum counter)c, sample);
-    if (state->plan.nodes > 1)
+    if (sample->by_node && state->plan.nodes > 1)
         set_nodes(state, step, sample);
     return 0;
 }

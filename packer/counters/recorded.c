@@ -61,9 +61,10 @@ static int make_room(struct recorded *replay, struct track *track,
             0 ||
         array_grow(&track->record, &track->room, track->n + 1, sizeof(*track->record)) < 0)
         return berth_no_memory(err);
-    if (sample->by_node.known && !track->by_node)
-        track->by_node = calloc(1, sizeof(*track->by_node));
-    return sample->by_node.known && !track->by_node ? berth_no_memory(err) : 0;
+    if (!sample->by_node || !sample->by_node->known || track->by_node)
+        return 0;
+    track->by_node = calloc(1, sizeof(*track->by_node));
+    return track->by_node ? 0 : berth_no_memory(err);
 }
 
 static void pack_by_node(struct recorded *replay, struct track *track, struct record *record,
@@ -93,18 +94,19 @@ static void pack(struct recorded *replay, struct track *track, const struct coun
             replay->value[replay->values++] = sample->error[i];
     for (size_t i = 0; i < sample->nodes; i++)
         replay->value[replay->values++] = sample->rss_node[i];
-    pack_by_node(replay, track, &record, &sample->by_node);
+    if (sample->by_node)
+        pack_by_node(replay, track, &record, sample->by_node);
     track->known |= record.known;
     track->record[track->n++] = record;
     replay->samples++;
 }
 
 static void unpack(const struct recorded *replay, const struct record *record,
-                   struct counters_sample *sample)
+                   struct counters_sample *sample, struct by_node *by)
 {
     const double *value = replay->value + record->first;
 
-    *sample = (struct counters_sample){.at_s = record->at_s, .nodes = record->nodes};
+    *sample = (struct counters_sample){.at_s = record->at_s, .nodes = record->nodes, .by_node = by};
     for (int i = 0; i < COUNTERS; i++)
         if (record->known & 1u << i)
             counters_set(sample, (enum counter)i, *value++);
@@ -113,7 +115,8 @@ static void unpack(const struct recorded *replay, const struct record *record,
             sample->error[i] = *value++;
     for (size_t i = 0; i < record->nodes; i++)
         sample->rss_node[i] = *value++;
-    by_node_unpack(&sample->by_node, record->by_nodes, record->by_known, value);
+    if (by)
+        by_node_unpack(by, record->by_nodes, record->by_known, value);
 }
 
 /* ---- reading ---- */
@@ -132,8 +135,9 @@ static int check_order(const struct track *track, const struct counters_sample *
                        struct berth_error *err)
 {
     double before = track->n > 0 ? track->record[track->n - 1].at_s : -1;
-    enum by_node_kind fallen =
-        track->by_node ? by_node_fallen(track->by_node, &sample->by_node) : BY_NODE_KINDS;
+    enum by_node_kind fallen = track->by_node && sample->by_node
+                                   ? by_node_fallen(track->by_node, sample->by_node)
+                                   : BY_NODE_KINDS;
 
     if (!(sample->at_s > before))
         return berth_error_set(err,
@@ -194,6 +198,7 @@ static int read_line(struct reader *reader, const char *line, size_t length,
                      struct berth_error *err)
 {
     struct counters_sample sample;
+    struct by_node by;
     char step[SAMPLES_NAME_MAX];
     struct track *track;
 
@@ -202,7 +207,7 @@ static int read_line(struct reader *reader, const char *line, size_t length,
         return sample_line_read_header(line, length, &reader->columns, err);
     }
     if ((reader->csv ? sample_line_read_csv(line, length, &reader->columns, step, &sample, err)
-                     : sample_line_read_json(line, length, step, &sample, err)) < 0)
+                     : sample_line_read_json(line, length, step, &sample, &by, err)) < 0)
         return -1;
     track = track_of(reader->replay, step, reader->guess, err);
     if (!track || check_order(track, &sample, err) < 0 ||
@@ -354,9 +359,9 @@ size_t recorded_samples_of(const struct recorded *replay, size_t step)
 }
 
 void recorded_sample(const struct recorded *replay, size_t step, size_t index,
-                     struct counters_sample *sample)
+                     struct counters_sample *sample, struct by_node *by)
 {
-    unpack(replay, &replay->track[step].record[index], sample);
+    unpack(replay, &replay->track[step].record[index], sample, by);
 }
 
 /* ---- playing ---- */
@@ -415,9 +420,9 @@ static void add_counts(const struct track *track, const struct moment *moment,
                      fmin(past + value, (moment->times + 1) * track->last[i]));
         sample->error[i] = fmax(before->error[i], after->error[i]);
     }
-    if (track->by_node)
-        by_node_play(&sample->by_node, moment->next > 0 ? &before->by_node : NULL, &after->by_node,
-                     exact ? 1 : part, track->by_node, moment->times);
+    if (after->by_node)
+        by_node_play(sample->by_node, before->by_node, after->by_node, exact ? 1 : part,
+                     track->by_node, moment->times);
 }
 
 static void add_gauges(const struct counters_sample *last, struct counters_sample *sample)
@@ -437,18 +442,20 @@ void recorded_at(const struct recorded *replay, size_t step, double at_s,
     const struct track *track = &replay->track[step];
     struct moment moment = moment_of(track, at_s);
     struct counters_sample before = {.known = UINT32_MAX}, after, last;
+    bool by_node = sample->by_node && track->by_node;
+    struct by_node by[2];
 
     sample->at_s = at_s;
-    unpack(replay, &track->record[moment.next], &after);
+    unpack(replay, &track->record[moment.next], &after, by_node ? &by[1] : NULL);
     if (moment.next > 0)
-        unpack(replay, &track->record[moment.next - 1], &before);
+        unpack(replay, &track->record[moment.next - 1], &before, by_node ? &by[0] : NULL);
     add_counts(track, &moment, &before, &after, sample);
     if (moment.at_s == after.at_s) {
         add_gauges(&after, sample);
     } else if (moment.next > 0) {
         add_gauges(&before, sample);
     } else if (moment.times > 0) {
-        unpack(replay, &track->record[track->n - 1], &last);
+        unpack(replay, &track->record[track->n - 1], &last, NULL);
         add_gauges(&last, sample);
     }
 }

@@ -33,14 +33,15 @@ long recorded_find(const struct recorded *replay, const char *name);
 size_t recorded_samples(const struct recorded *replay);
 size_t recorded_values(const struct recorded *replay);
 
-/* What any sample of the step knows; its samples, which are at least one; one of them. */
+/* What any sample of the step knows; its samples, which are at least one; one of them, in which
+ * what is counted by node is *by (NULL: not asked for). */
 uint32_t recorded_known(const struct recorded *replay, size_t step);
 size_t recorded_samples_of(const struct recorded *replay, size_t step);
 void recorded_sample(const struct recorded *replay, size_t step, size_t index,
-                     struct counters_sample *sample);
+                     struct counters_sample *sample, struct by_node *by);
 
 /* Add, by counters_set, what the step had counted `at_s` seconds after its registration, and set
- * sample->at_s to that.
+ * sample->at_s to that; to *sample->by_node, too, where there is room for it.
  *
  * Counts between two samples grow linearly, from 0 before the first one; they are known where both
  * samples know them. A gauge is that of the sample before. After the last sample the recording

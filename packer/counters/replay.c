@@ -131,7 +131,8 @@ static void take(const struct counters_sample *from, struct counters_sample *to)
         to->nodes = from->nodes;
         memcpy(to->rss_node, from->rss_node, sizeof(to->rss_node));
     }
-    by_node_add(&to->by_node, &from->by_node);
+    if (to->by_node)
+        by_node_add(to->by_node, from->by_node);
 }
 
 static int read_newest(const struct replay *replay, const struct played *step,
@@ -140,6 +141,7 @@ static int read_newest(const struct replay *replay, const struct played *step,
     int fd = openat(replay->folder, step->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char name[SAMPLES_NAME_MAX], *line;
     struct counters_sample newest;
+    struct by_node by;
     struct berth_error why;
     size_t length;
     int rc;
@@ -148,7 +150,7 @@ static int read_newest(const struct replay *replay, const struct played *step,
     file_close(fd);
     if (!line)
         return berth_error_set(err, "%s: %s", step->file, strerror(errno));
-    rc = sample_line_read_json(line, length, name, &newest, &why);
+    rc = sample_line_read_json(line, length, name, &newest, &by, &why);
     free(line);
     if (rc < 0)
         return berth_error_set(err, "%s: %.400s", step->file, why.text);

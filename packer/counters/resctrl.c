@@ -219,8 +219,8 @@ static void set_event(const struct resctrl_step *step, enum event event,
             of_node[step->domain[d].node] += value;
     }
     counters_set(sample, events[event].counter, sum);
-    if (step->nodes > 0 && events[event].kind < BY_NODE_KINDS)
-        by_node_set(&sample->by_node, events[event].kind, step->nodes, of_node, 0);
+    if (sample->by_node && step->nodes > 0 && events[event].kind < BY_NODE_KINDS)
+        by_node_set(sample->by_node, events[event].kind, step->nodes, of_node, 0);
 }
 
 /* Open the domain's files of the events that there are. */

@@ -26,7 +26,7 @@ static int check(const char *name, double value, double most, struct berth_error
 
 size_t sample_line_values(const struct counters_sample *sample)
 {
-    size_t values = sample->nodes + by_node_numbers(&sample->by_node);
+    size_t values = sample->nodes + (sample->by_node ? by_node_numbers(sample->by_node) : 0);
 
     for (int i = 0; i < COUNTERS; i++)
         if (counters_know(sample, (enum counter)i))
@@ -71,8 +71,8 @@ void sample_line_add(struct json_object *object, const struct counters_sample *s
         json_object_object_add(object, "rss_node",
                                json_new_list(sample->nodes, &count_item, sample->rss_node,
                                              sizeof(sample->rss_node[0])));
-    if (sample->by_node.known)
-        json_object_object_add(object, "by_node", by_node_json(&sample->by_node));
+    if (sample->by_node && sample->by_node->known)
+        json_object_object_add(object, "by_node", by_node_json(sample->by_node));
     add_errors(object, sample);
 }
 
@@ -100,7 +100,7 @@ static int take_by_node(struct json_object *object, struct counters_sample *samp
 
     if (json_get_object(object, "by_node", JSON_OPTIONAL, &by, err) < 0)
         return -1;
-    if (by && by_node_take(by, &sample->by_node, err) < 0)
+    if (by && by_node_take(by, sample->by_node, err) < 0)
         return berth_error_before(err, "by_node.");
     return 0;
 }
@@ -124,13 +124,14 @@ static int take_errors(struct json_object *object, struct counters_sample *sampl
     return 0;
 }
 
-int sample_line_take(struct json_object *object, struct counters_sample *sample,
+int sample_line_take(struct json_object *object, struct counters_sample *sample, struct by_node *by,
                      struct berth_error *err)
 {
     static const struct json_field at = {
         .name = "at", .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = TIME_MAX};
 
-    *sample = (struct counters_sample){0};
+    *by = (struct by_node){.nodes = 0};
+    *sample = (struct counters_sample){.by_node = by};
     if (json_get(object, &at, &sample->at_s, err) < 0)
         return -1;
     for (int i = 0; i < COUNTERS; i++) {
@@ -168,7 +169,7 @@ char *sample_line_json(const char *step, const struct counters_sample *sample)
 }
 
 static int read_object(struct json_object *object, char step[SAMPLES_NAME_MAX],
-                       struct counters_sample *sample, struct berth_error *err)
+                       struct counters_sample *sample, struct by_node *by, struct berth_error *err)
 {
     uint32_t version = SAMPLES_VERSION;
 
@@ -184,18 +185,19 @@ static int read_object(struct json_object *object, char step[SAMPLES_NAME_MAX],
         return -1;
     if (!step[0])
         return berth_error_set(err, "%s", step_expected);
-    return sample_line_take(object, sample, err);
+    return sample_line_take(object, sample, by, err);
 }
 
 int sample_line_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
-                          struct counters_sample *sample, struct berth_error *err)
+                          struct counters_sample *sample, struct by_node *by,
+                          struct berth_error *err)
 {
     struct json_object *object = json_parse(line, length, err);
     int rc;
 
     if (!object)
         return -1;
-    rc = read_object(object, step, sample, err);
+    rc = read_object(object, step, sample, by, err);
     json_object_put(object);
     return rc;
 }

@@ -36,9 +36,10 @@ size_t sample_line_values(const struct counters_sample *sample);
 /* Add what is known of a sample, but its time, to an object. */
 void sample_line_add(struct json_object *object, const struct counters_sample *sample);
 
-/* The reverse, from an object with "at": the whole sample, its time too. 0, or -1 and err:
- * "cycles: -1: 0 or more expected". */
-int sample_line_take(struct json_object *object, struct counters_sample *sample,
+/* The reverse, from an object with "at": the whole sample, its time too, and what was counted by
+ * node in *by, at which sample->by_node points. 0, or -1 and err: "cycles: -1: 0 or more
+ * expected". */
+int sample_line_take(struct json_object *object, struct counters_sample *sample, struct by_node *by,
                      struct berth_error *err);
 
 /* A sample as a line with its newline, which the caller frees; its time is `at_s` of the sample.
@@ -47,7 +48,8 @@ char *sample_line_json(const char *step, const struct counters_sample *sample);
 
 /* Read such a line. 0, or -1 and err that names the field; *sample is then undefined. */
 int sample_line_read_json(const char *line, size_t length, char step[SAMPLES_NAME_MAX],
-                          struct counters_sample *sample, struct berth_error *err);
+                          struct counters_sample *sample, struct by_node *by,
+                          struct berth_error *err);
 
 /* ---- CSV ---- */
 

@@ -13,11 +13,12 @@ struct json_object *render_sample(struct packer *packer, struct step *step, bool
     struct json_object *object = json_object_new_object();
     double at_s = observe_elapsed_s(step);
     struct counters_sample sample;
+    struct by_node by;
     bool known;
     char id[WIRE_STEP_NAME_MAX];
     const char *name = program_name(&step->request);
 
-    known = now ? window_read(packer, step, &sample) == 0 : window_last(step, &sample);
+    known = now ? window_read_by_node(packer, step, &sample, &by) == 0 : window_last(step, &sample);
     if (known && !now)
         at_s = sample.at_s - step->started_mono_s;
     wire_step_name(step->request.id, id);

@@ -136,7 +136,7 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
         foreign_cpus(packer, &target, &foreign);
         foreign_s = cpu_busy_sum(busy, &foreign);
     }
-    counters_read(packer->counters, counts->counters, &target, &now);
+    counters_read(packer->counters, counts->counters, &target, &now, NULL);
     if (first)
         reuse_attach(packer, step);
     else
@@ -261,12 +261,18 @@ double window_due(struct packer *packer)
 
 int window_read(struct packer *packer, struct step *step, struct counters_sample *sample)
 {
+    return window_read_by_node(packer, step, sample, NULL);
+}
+
+int window_read_by_node(struct packer *packer, struct step *step, struct counters_sample *sample,
+                        struct by_node *by)
+{
     struct counters_target target;
 
     if (!step->counts || !step->counts->counters)
         return -1;
     target = target_of(step);
-    counters_read(packer->counters, step->counts->counters, &target, sample);
+    counters_read(packer->counters, step->counts->counters, &target, sample, by);
     return 0;
 }
 

@@ -43,6 +43,10 @@ double window_due(struct packer *packer);
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
 int window_read(struct packer *packer, struct step *step, struct counters_sample *sample);
 
+/* The same, with what is counted by NUMA node in *by. */
+int window_read_by_node(struct packer *packer, struct step *step, struct counters_sample *sample,
+                        struct by_node *by);
+
 /* Fills in the reading that ended its last window. Returns false: nothing is counted of it yet. */
 bool window_last(const struct step *step, struct counters_sample *sample);
 

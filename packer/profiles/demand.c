@@ -62,12 +62,12 @@ static const struct json_field measured_fields[] = {
 static int read_measured(struct json_object *object, struct profile_demand *demand,
                          struct berth_error *err)
 {
-    int matrix = PROFILE_MATRIX_TOLD;
+    int word = -1; /* PROFILE_MATRIX_TOLD has none */
 
-    if (json_get_word(object, "matrix", JSON_OPTIONAL, profile_matrix_name, PROFILE_MATRICES,
-                      &matrix, err) < 0)
+    if (json_get_word(object, "matrix", JSON_OPTIONAL, profile_matrix_name + 1,
+                      PROFILE_MATRICES - 1, &word, err) < 0)
         return -1;
-    demand->matrix = (enum profile_matrix)matrix;
+    demand->matrix = (enum profile_matrix)(word + 1);
     return demand->matrix ? json_read(object, measured_fields, demand, err) : 0;
 }
 

@@ -149,12 +149,14 @@ static bool enter(struct measuring *m, bool writes)
 
 static bool grown(struct measuring *m, enum by_node_kind kind, double *values)
 {
-    if (!by_node_grown(&m->before->by_node, &m->after->by_node, kind, values))
+    const struct by_node *before = m->before->by_node, *after = m->after->by_node;
+
+    if (!before || !after || !by_node_grown(before, after, kind, values))
         return false;
     for (size_t i = 0; i < m->n; i++)
-        if (os_index(m, i) >= m->after->by_node.nodes)
+        if (os_index(m, i) >= after->nodes)
             return false;
-    note_error(m, m->after->by_node.error[kind]);
+    note_error(m, after->error[kind]);
     return true;
 }
 
@@ -162,7 +164,7 @@ static bool grown(struct measuring *m, enum by_node_kind kind, double *values)
 static void enter_pairs(struct measuring *m, bool writes, const double *values)
 {
     double line = line_bytes(m->packer);
-    size_t nodes = m->after->by_node.nodes;
+    size_t nodes = m->after->by_node->nodes;
 
     for (size_t i = 0; i < m->n; i++)
         for (size_t j = 0; j < m->n; j++) {

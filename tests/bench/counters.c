@@ -131,7 +131,7 @@ static void measure(struct bench *bench)
         began = bench_cpu_ms();
         for (size_t i = 0; i < bench->options.steps; i++) {
             bench->target[i].elapsed_s = clock_s() - start_s;
-            counters_read(bench->counters, bench->of[i], &bench->target[i], &sample);
+            counters_read(bench->counters, bench->of[i], &bench->target[i], &sample, NULL);
             bench->known |= sample.known;
         }
         bench->round_ms[round] = bench_cpu_ms() - began;

@@ -137,7 +137,7 @@ static double span_us(struct bench *bench, const struct told *told,
 
     usleep((useconds_t)(seconds * 1e6));
     if (step)
-        counters_read(bench->counters, step, target, &sample);
+        counters_read(bench->counters, step, target, &sample, NULL);
     counters_detach(bench->counters, step);
     return median_us(told, from, told->n);
 }

@@ -27,10 +27,10 @@ static bool grown(const struct recorded *replay, size_t step, uint32_t counters,
     do {
         if (last == 0)
             return false;
-        recorded_sample(replay, step, --last, growth);
+        recorded_sample(replay, step, --last, growth, NULL);
     } while ((growth->known & counters) != counters);
     for (; first < last; first++) {
-        recorded_sample(replay, step, first, &before);
+        recorded_sample(replay, step, first, &before, NULL);
         if ((before.known & counters) == counters)
             break;
     }

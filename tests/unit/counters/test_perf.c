@@ -101,8 +101,10 @@ static void *attach(struct box *box)
 static void read_once(struct box *box, void *step, struct counters_sample *sample)
 {
     struct berth_error err = {""};
+    static struct by_node by;
 
-    memset(sample, 0, sizeof(*sample));
+    by = (struct by_node){.nodes = 0};
+    *sample = (struct counters_sample){.by_node = &by};
     if (counters_perf.read(box->state, step, &box->target, sample, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -163,10 +165,10 @@ static void test_by_node(void **state)
     step = attach(&box);
     read_until(&box, step, COUNTER_CPU_NS, 10e6);
     read_once(&box, step, &sample);
-    assert_int_equal(sample.by_node.nodes, 2);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_CPU_NS)[0] == sample.value[COUNTER_CPU_NS]);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_CPU_NS)[1] == 0);
-    assert_int_equal(by_node_knows(&sample.by_node, BY_NODE_READS_LOCAL),
+    assert_int_equal(sample.by_node->nodes, 2);
+    assert_true(by_node_values(sample.by_node, BY_NODE_CPU_NS)[0] == sample.value[COUNTER_CPU_NS]);
+    assert_true(by_node_values(sample.by_node, BY_NODE_CPU_NS)[1] == 0);
+    assert_int_equal(by_node_knows(sample.by_node, BY_NODE_READS_LOCAL),
                      counters_know(&sample, COUNTER_READS_LOCAL));
     perf_box_stop(box.pid);
     counters_perf.detach(box.state, step);

@@ -155,7 +155,10 @@ static void *attach(struct tree *tree, void *backend)
 static int read_at(struct tree *tree, void *backend, void *step, double at_s,
                    struct counters_sample *sample, struct berth_error *err)
 {
-    memset(sample, 0, sizeof(*sample));
+    static struct by_node by;
+
+    by = (struct by_node){.nodes = 0};
+    *sample = (struct counters_sample){.by_node = &by};
     tree->target.elapsed_s = at_s;
     return counters_resctrl.read(backend, step, &tree->target, sample, err);
 }
@@ -265,14 +268,14 @@ static void test_by_node(void **state)
     set_domain(tree, G, "mon_L3_03", "4096\n", "310\n", "200\n");
     assert_int_equal(read_at(tree, backend, step, 1, &sample, NULL), 0);
     assert_true(sample.value[COUNTER_BYTES] == 350);
-    assert_int_equal(sample.by_node.nodes, 2);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES)[0] == 300);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES)[1] == 50);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES_LOCAL)[0] == 200);
-    assert_true(by_node_values(&sample.by_node, BY_NODE_BYTES_LOCAL)[1] == 7);
+    assert_int_equal(sample.by_node->nodes, 2);
+    assert_true(by_node_values(sample.by_node, BY_NODE_BYTES)[0] == 300);
+    assert_true(by_node_values(sample.by_node, BY_NODE_BYTES)[1] == 50);
+    assert_true(by_node_values(sample.by_node, BY_NODE_BYTES_LOCAL)[0] == 200);
+    assert_true(by_node_values(sample.by_node, BY_NODE_BYTES_LOCAL)[1] == 7);
     set_domain(tree, G, "mon_L3_01", "1024\n", "Unavailable\n", "107\n");
     assert_int_equal(read_at(tree, backend, step, 2, &sample, NULL), 0);
-    assert_int_equal(sample.by_node.known, 1u << BY_NODE_BYTES_LOCAL);
+    assert_int_equal(sample.by_node->known, 1u << BY_NODE_BYTES_LOCAL);
     detach(tree, backend, step, G);
     counters_resctrl.close(backend);
     topo_free(topo);
@@ -295,7 +298,7 @@ static void test_by_no_node(void **state)
     step = attach(tree, backend);
     assert_int_equal(read_at(tree, backend, step, 1, &sample, NULL), 0);
     assert_true(counters_know(&sample, COUNTER_BYTES));
-    assert_int_equal(sample.by_node.known, 0);
+    assert_int_equal(sample.by_node->known, 0);
     detach(tree, backend, step, G);
     counters_resctrl.close(backend);
     topo_free(topo);

@@ -136,8 +136,8 @@ static void count_step(const struct published *program, double seconds,
     sample->rss_node[0] = 12e9;
 }
 
-/* What was counted with one core on each node, as a file to be played: 10 s of start-up, then a
- * profiling run. */
+/* What was counted with one core on each node, as a file to be played: nothing at first, then a
+ * profiling run, then nothing again, so that it does not matter when exactly it is read. */
 static void write_samples(struct fixture *f, const struct published *program, bool pairs)
 {
     size_t n = program->platform->nodes;
@@ -150,15 +150,16 @@ static void write_samples(struct fixture *f, const struct published *program, bo
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples", f->dir);
     file = fopen(f->conf.counters_replay, "w");
     assert_non_null(file);
-    for (int i = 0; i < 2; i++) {
-        struct counters_sample sample = {.at_s = 10 + i * PROFILE_S};
+    for (int i = 0; i < 3; i++) {
+        struct by_node by = {.nodes = 0};
+        struct counters_sample sample = {.at_s = i < 2 ? 10 + i * PROFILE_S : 20, .by_node = &by};
         char *line;
 
         if (pairs) {
-            by_node_set(&sample.by_node, BY_NODE_READS_FROM, n, i ? pair[0] : none, 0);
-            by_node_set(&sample.by_node, BY_NODE_WRITES_TO, n, i ? pair[1] : none, 0);
+            by_node_set(&by, BY_NODE_READS_FROM, n, i ? pair[0] : none, 0);
+            by_node_set(&by, BY_NODE_WRITES_TO, n, i ? pair[1] : none, 0);
         } else {
-            count_step(program, i * PROFILE_S, &sample);
+            count_step(program, i ? PROFILE_S : 0, &sample);
         }
         counters_set(&sample, COUNTER_THREADS, 1);
         line = sample_line_json(program->name, &sample);
@@ -214,11 +215,11 @@ static struct step *start(struct fixture *f, const struct published *program)
 
 /* Reads what the step had counted at that time of its life. */
 static void read_at(struct fixture *f, struct step *step, double at_s,
-                    struct counters_sample *sample)
+                    struct counters_sample *sample, struct by_node *by)
 {
     step->started_mono_s = clock_s() - at_s;
     window_due(&f->packer);
-    assert_int_equal(window_read(&f->packer, step, sample), 0);
+    assert_int_equal(window_read_by_node(&f->packer, step, sample, by), 0);
 }
 
 /* Measures the matrix on one core of each node. */
@@ -226,11 +227,12 @@ static void measure(struct fixture *f, struct step *step, struct size_traffic *t
 {
     static const unsigned one_each[NODES_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct counters_sample before, after;
+    struct by_node by[2];
     struct berth_error err = {""};
 
-    read_at(f, step, 10, &before);
-    read_at(f, step, 10 + PROFILE_S, &after);
-    before.at_s = 10; /* the moments that are played, not those of this machine's clock */
+    read_at(f, step, 5, &before, &by[0]);
+    read_at(f, step, 15, &after, &by[1]);
+    before.at_s = 10;
     after.at_s = 10 + PROFILE_S;
     if (traffic_measure(&f->packer, step, &before, &after, one_each, traffic, &err) < 0)
         fail_msg("%s", err.text);

@@ -27,6 +27,7 @@ static struct fixture *open_nodes(const char *topology, size_t nodes)
 /* Two readings, a second apart. */
 struct readings {
     struct counters_sample before, after;
+    struct by_node by[2];
 };
 
 static struct readings two(void)
@@ -47,8 +48,8 @@ static void counts_by_node(struct readings *r, enum by_node_kind kind, size_t no
 
     for (size_t i = 0; i < by_node_count(nodes, kind); i++)
         grown[i] = value[i] * unit;
-    by_node_set(&r->before.by_node, kind, nodes, none, 0);
-    by_node_set(&r->after.by_node, kind, nodes, grown, 0.01);
+    by_node_set(&r->by[0], kind, nodes, none, 0);
+    by_node_set(&r->by[1], kind, nodes, grown, 0.01);
 }
 
 static void pages(struct readings *r, size_t nodes, const double *bytes)
@@ -57,12 +58,13 @@ static void pages(struct readings *r, size_t nodes, const double *bytes)
     memcpy(r->after.rss_node, bytes, nodes * sizeof(*bytes));
 }
 
-static struct size_traffic measure(struct fixture *f, const struct readings *r,
-                                   const unsigned *cores)
+static struct size_traffic measure(struct fixture *f, struct readings *r, const unsigned *cores)
 {
     struct size_traffic traffic;
     struct berth_error err = {""};
 
+    r->before.by_node = &r->by[0];
+    r->after.by_node = &r->by[1];
     if (traffic_measure(&f->packer, NULL, &r->before, &r->after, cores, &traffic, &err) < 0)
         fail_msg("%s", err.text);
     return traffic;
