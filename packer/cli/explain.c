@@ -52,7 +52,9 @@ static void say_size(FILE *out, struct json_object *size)
             "[; what limits it: {constraint}; predicted {gbps:2} GB/s with them"
             "[, {gbps_all:2} with all|, not known with all]]"
             "[; OMP_NUM_THREADS={threads}]"
-            "[; idle: {idle}][; left to other steps of the job: {offered}]");
+            "[; idle: {idle}][; left to other steps of the job: {offered}]"
+            "[; {state}[, phase {phase>0}[, traffic between nodes: {matrix}]]]"
+            "[; profiled for {profiled_s>0:1} s][; {why}]");
 }
 
 /* Says "cache 0", "caches 0, 1" or "no cache". */
