@@ -152,8 +152,9 @@ static void join_words(const struct json_field *field, char *text, size_t size)
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < field->n && used + strlen(field->words[i]) + 3 < size; i++)
-        used += (size_t)sprintf(text + used, "%s%s", i ? ", " : "", field->words[i]);
+    for (size_t i = 0; i < field->n; i++)
+        if (field->words[i] && used + strlen(field->words[i]) + 3 < size)
+            used += (size_t)sprintf(text + used, "%s%s", used ? ", " : "", field->words[i]);
 }
 
 static int read_word(const struct json_field *field, struct json_object *value, int *out,
@@ -163,7 +164,7 @@ static int read_word(const struct json_field *field, struct json_object *value, 
     char list[256];
 
     for (size_t i = 0; text && i < field->n; i++)
-        if (strcmp(field->words[i], text) == 0) {
+        if (field->words[i] && strcmp(field->words[i], text) == 0) {
             *out = (int)i;
             return 0;
         }
@@ -357,7 +358,9 @@ static struct json_object *new_cpus(const struct cpus *cpus)
 
 static struct json_object *new_word(const struct json_field *field, int word)
 {
-    return word >= 0 && (size_t)word < field->n ? json_object_new_string(field->words[word]) : NULL;
+    return word >= 0 && (size_t)word < field->n && field->words[word]
+               ? json_object_new_string(field->words[word])
+               : NULL;
 }
 
 static struct json_object *new_text(const struct json_field *field, const char *text)

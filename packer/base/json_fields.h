@@ -44,7 +44,7 @@ struct json_field {
     double min, max;                 /* of a number; both 0: any */
     bool whole;                      /* a double without a fraction, written as an integer */
     const char *format;              /* how printf writes a double; NULL: 17 digits */
-    const char *const *words;        /* of a JSON_WORD */
+    const char *const *words;        /* of a JSON_WORD; NULL among them: a value that has none */
     size_t n;                        /* how many words; how many elements of a JSON_LIST */
     const struct json_field *fields; /* of a struct; of a JSON_LIST one, for each of its elements */
     size_t given;                    /* 1 + offset of a bool: is there one? 0: always */

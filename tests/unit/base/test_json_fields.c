@@ -471,6 +471,24 @@ static void test_empty_list(void **state)
     json_object_put(list);
 }
 
+/* A value that has no word is null, and no text is taken for it. */
+static void test_no_word(void **state)
+{
+    static const char *const names[] = {NULL, "pages", "counted"};
+    struct json_object *object = json_parse("{\"f\":\"x\"}", 9, NULL);
+    struct berth_error err = {""};
+    int found = 7;
+
+    (void)state;
+    assert_int_equal(json_get_word(object, "f", JSON_OPTIONAL, names, 3, &found, &err), -1);
+    assert_string_equal(err.text, "f: 'x' is none of: pages, counted");
+    assert_int_equal(found, 7);
+    json_object_object_add(object, "f", json_object_new_string("counted"));
+    assert_int_equal(json_get_word(object, "f", JSON_OPTIONAL, names, 3, &found, &err), 0);
+    assert_int_equal(found, 2);
+    json_object_put(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,7 +497,7 @@ int main(void)
         cmocka_unit_test(test_not_known),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_object),      cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_matrix),         cmocka_unit_test(test_empty_list),
-        cmocka_unit_test(test_matrix_refused),
+        cmocka_unit_test(test_matrix_refused), cmocka_unit_test(test_no_word),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
