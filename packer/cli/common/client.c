@@ -11,11 +11,59 @@
 
 #define DEADLINE_S 2
 
-/* Takes over one line into the answer. 1 more follow, 0 that was the last, -1 and err. */
-static int gather(struct json_object *answer, struct json_object *line, struct berth_error *err)
+/* ---- lines ---- */
+
+/* Gives lines to `take` until the last one. 0, or -1 and err. */
+static int take_all(struct wire_client *client, const char *path, ctl_take *take, void *arg,
+                    struct berth_error *err)
+{
+    int more = 1;
+
+    while (more == 1) {
+        const char *text;
+        ssize_t length = wire_client_receive(client, &text);
+        struct json_object *line;
+
+        if (length < 0)
+            return berth_error_set(err, "no whole answer at %s: %s", path, strerror(errno));
+        line = json_parse(text, (size_t)length, err);
+        if (!line)
+            return -1;
+        more = take(line, arg, err);
+        json_object_put(line);
+    }
+    return more;
+}
+
+int ctl_ask_lines(const char *socket, const struct wire_request *request, double deadline_s,
+                  ctl_take *take, void *arg, struct berth_error *err)
+{
+    char *question = wire_request_encode(request);
+    struct wire_client *client;
+    int rc = -1;
+
+    if (!question)
+        return berth_error_set(err, "%s", strerror(errno));
+    client = wire_client_open(socket, deadline_s);
+    if (!client)
+        berth_error_set(err, "no answer at %s: %s (is berthd running? berthctl doctor)", socket,
+                        strerror(errno));
+    else if (wire_client_send(client, question) < 0)
+        berth_error_set(err, "no answer at %s: %s", socket, strerror(errno));
+    else
+        rc = take_all(client, socket, take, arg, err);
+    free(question);
+    wire_client_close(client);
+    return rc;
+}
+
+/* ---- the node and its steps ---- */
+
+/* Takes over one line into the answer. */
+static int gather(struct json_object *line, void *arg, struct berth_error *err)
 {
     struct json_object *node = ctl_object(line, "node"), *step = ctl_object(line, "step");
-    struct json_object *sample = ctl_object(line, "sample");
+    struct json_object *sample = ctl_object(line, "sample"), *answer = arg;
 
     if (!ctl_true(line, "ok"))
         return berth_error_set(err, "%.400s", ctl_text(line, "error"));
@@ -30,66 +78,18 @@ static int gather(struct json_object *answer, struct json_object *line, struct b
     return ctl_true(line, "more");
 }
 
-/* Reads lines into the answer until the last one. 0, or -1 and err. */
-static int gather_all(struct wire_client *client, struct json_object *answer, const char *path,
-                      struct berth_error *err)
-{
-    int more = 1;
-
-    while (more == 1) {
-        const char *text;
-        ssize_t length = wire_client_receive(client, &text);
-        struct json_object *line;
-
-        if (length < 0)
-            return berth_error_set(err, "no whole answer at %s: %s", path, strerror(errno));
-        line = json_parse(text, (size_t)length, err);
-        if (!line)
-            return -1;
-        more = gather(answer, line, err);
-        json_object_put(line);
-    }
-    return more;
-}
-
-static int ask(const char *path, const char *question, struct json_object *answer,
-               struct berth_error *err)
-{
-    struct wire_client *client = wire_client_open(path, DEADLINE_S);
-    int rc = -1;
-
-    if (!client)
-        berth_error_set(err, "no answer at %s: %s (is berthd running? berthctl doctor)", path,
-                        strerror(errno));
-    else if (wire_client_send(client, question) < 0)
-        berth_error_set(err, "no answer at %s: %s", path, strerror(errno));
-    else
-        rc = gather_all(client, answer, path, err);
-    wire_client_close(client);
-    return rc;
-}
-
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err)
 {
     struct json_object *answer;
     struct conf conf;
-    char *question;
-    int rc;
 
     if (!socket && ctl_conf(NULL, &conf, err) < 0)
         return NULL;
-    question = wire_request_encode(request);
-    if (!question) {
-        berth_error_set(err, "%s", strerror(errno));
-        return NULL;
-    }
     answer = json_object_new_object();
     json_object_object_add(answer, "node", NULL); /* first, for the reader of --json */
     json_object_object_add(answer, "steps", json_object_new_array());
-    rc = ask(socket ? socket : conf.socket, question, answer, err);
-    free(question);
-    if (rc == 0)
+    if (ctl_ask_lines(socket ? socket : conf.socket, request, DEADLINE_S, gather, answer, err) == 0)
         return answer;
     json_object_put(answer);
     return NULL;

@@ -26,8 +26,8 @@ int ctl_print_json(struct json_object *value);
  * the defaults. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
-/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well, and one more where it is
- * not 0. Returns a signalfd(2) that is readable once one of them has come; -1 and errno. */
+/* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well, and one more where it
+ * is not 0. Returns a signalfd(2) that is readable once one of them has come; -1 and errno. */
 int ctl_signals(int more);
 
 /* The options of a verb that does nothing but ask berthd. */
@@ -42,6 +42,13 @@ struct ctl_query {
  * it refuses. */
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err);
+
+/* Asks at `socket`, and gives the answer's lines one by one to `take`, which returns 1 when more
+ * follow, 0 when that was the last, or -1 and err. Waits for so long in all. Returns 0, or -1 and
+ * err. */
+typedef int ctl_take(struct json_object *line, void *arg, struct berth_error *err);
+int ctl_ask_lines(const char *socket, const struct wire_request *request, double deadline_s,
+                  ctl_take *take, void *arg, struct berth_error *err);
 
 /* ---- reading and showing an answer (common/print.c) ---- */
 

@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/wire/wire_client.h"
 
 #define DEADLINE_S 30
 #define AGAIN_US 100000 /* before berthd is asked again that has no room, or waits for a writer */
@@ -24,61 +22,27 @@ bool ctl_store_is_asked(const struct ctl_store *store)
 
 /* ---- one question ---- */
 
-/* Takes over one line of an answer: rows go to `out`, a number of rows to *forgotten. Returns 1
- * when more follow, 0 when that was the last, -1 and err. */
-static int take(struct json_object *line, FILE *out, int *forgotten, struct berth_error *err)
+struct taken {
+    FILE *out;      /* rows go there; or NULL */
+    int *forgotten; /* a number of rows; or NULL */
+};
+
+/* Takes over one line of an answer. */
+static int take(struct json_object *line, void *arg, struct berth_error *err)
 {
     struct json_object *row = ctl_object(line, "row");
+    const struct taken *taken = arg;
 
     if (!ctl_true(line, "ok") || ctl_object(line, "failed"))
         return berth_error_set(err, "%.400s",
                                ctl_text(line, ctl_true(line, "ok") ? "failed" : "error"));
-    if (row && out)
-        fprintf(out, "%s\n",
+    if (row && taken->out)
+        fprintf(taken->out, "%s\n",
                 json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN |
                                                         JSON_C_TO_STRING_NOSLASHESCAPE));
-    if (forgotten && ctl_object(line, "forgotten"))
-        *forgotten = json_object_get_int(ctl_object(line, "forgotten"));
+    if (taken->forgotten && ctl_object(line, "forgotten"))
+        *taken->forgotten = json_object_get_int(ctl_object(line, "forgotten"));
     return ctl_true(line, "more");
-}
-
-static int gather(struct wire_client *client, const char *path, FILE *out, int *forgotten,
-                  struct berth_error *err)
-{
-    int more = 1;
-
-    while (more == 1) {
-        const char *text;
-        ssize_t length = wire_client_receive(client, &text);
-        struct json_object *line;
-
-        if (length < 0)
-            return berth_error_set(err, "no whole answer at %s: %s", path, strerror(errno));
-        line = json_parse(text, (size_t)length, err);
-        if (!line)
-            return -1;
-        more = take(line, out, forgotten, err);
-        json_object_put(line);
-    }
-    return more;
-}
-
-static int ask_once(const struct ctl_store *store, const struct wire_request *request, FILE *out,
-                    int *forgotten, struct berth_error *err)
-{
-    struct wire_client *client = wire_client_open(store->socket, DEADLINE_S);
-    char *question = wire_request_encode(request);
-    int rc = -1;
-
-    if (!client)
-        berth_error_set(err, "no answer at %s: %s", store->socket, strerror(errno));
-    else if (!question || wire_client_send(client, question) < 0)
-        berth_error_set(err, "cannot ask at %s: %s", store->socket, strerror(errno));
-    else
-        rc = gather(client, store->socket, out, forgotten, err);
-    free(question);
-    wire_client_close(client);
-    return rc;
 }
 
 /* Asks again while somebody writes the store, or too much waits to be written. A row that is told
@@ -86,10 +50,11 @@ static int ask_once(const struct ctl_store *store, const struct wire_request *re
 static int ask(const struct ctl_store *store, const struct wire_request *request, FILE *out,
                int *forgotten, struct berth_error *err)
 {
+    struct taken taken = {out, forgotten};
     int rc = -1;
 
     for (int i = 0; i < AGAIN_TIMES; i++) {
-        rc = ask_once(store, request, out, forgotten, err);
+        rc = ctl_ask_lines(store->socket, request, DEADLINE_S, take, &taken, err);
         if (rc == 0 || !(strstr(err->text, "try again") || strstr(err->text, "busy")))
             break;
         usleep(AGAIN_US);
