@@ -68,6 +68,7 @@ unit_programs = \
 	tests/unit/counters/test_step_usage \
 	tests/unit/daemon/test_answer \
 	tests/unit/daemon/test_features \
+	tests/unit/daemon/test_identify \
 	tests/unit/daemon/test_late \
 	tests/unit/daemon/test_ledger_record \
 	tests/unit/daemon/test_notify \
@@ -259,6 +260,7 @@ tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
+tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take
 tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
