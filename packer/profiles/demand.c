@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/numa/dramon.h"
 #include "models/numa/numem.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
@@ -17,6 +18,11 @@ void profile_demand_free(struct profile_demand *demand)
     free(demand->read_solo);
     free(demand->write_solo);
     free(demand);
+}
+
+bool profile_dram_known(const struct profile_dram *dram)
+{
+    return fabs(dram->hit + dram->miss + dram->conflict - 1) <= DRAMON_SUM_TOLERANCE;
 }
 
 static const struct json_field gbps_item = {
@@ -96,6 +102,36 @@ static int read_matrix(struct json_object *object, const char *key, struct profi
                            sizeof(**out), err);
 }
 
+#define RATIO(member, need) JSON_RANGE(struct profile_dram, #member, member, need, 0, 1)
+
+static const struct json_field dram_fields[] = {
+    RATIO(hit, REQUIRED),
+    RATIO(miss, REQUIRED),
+    RATIO(conflict, REQUIRED),
+    RATIO(read_ratio, REQUIRED),
+    JSON_RANGE(struct profile_dram, "issue_rate_single", issue_rate_single, OPTIONAL, 0, 1e12),
+    RATIO(wtr, OPTIONAL),
+    RATIO(rtr, OPTIONAL),
+    JSON_WHOLE(struct profile_dram, "ranks", ranks, OPTIONAL, 1, 1e6),
+    JSON_END,
+};
+
+static int read_dram(struct json_object *object, struct profile_dram *dram, struct berth_error *err)
+{
+    struct json_object *ratios = NULL;
+
+    *dram = (struct profile_dram){.hit = NAN, .issue_rate_single = NAN, .ranks = NAN};
+    if (json_get_object(object, "dram", JSON_OPTIONAL, &ratios, err) < 0)
+        return -1;
+    if (!ratios)
+        return 0;
+    if (json_read(ratios, dram_fields, dram, err) < 0)
+        return berth_error_before(err, "dram.");
+    return profile_dram_known(dram)
+               ? 0
+               : berth_error_set(err, "dram: hit, miss and conflict that sum to 1 expected");
+}
+
 struct profile_demand *profile_demand_parse(struct json_object *object, struct berth_error *err)
 {
     struct profile_demand *demand = calloc(1, sizeof(*demand));
@@ -107,11 +143,14 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
     if (!json_object_is_type(object, json_type_object))
         berth_error_set(err, "an object expected");
     else if (read_measured(object, demand, err) == 0 && read_curve(object, demand, err) == 0 &&
+             read_dram(object, &demand->dram, err) == 0 &&
              read_matrix(object, "read_solo_gbps", demand, &demand->read_solo, err) == 0 &&
              read_matrix(object, "write_solo_gbps", demand, &demand->write_solo, err) == 0) {
-        if (!demand->read_solo == !demand->write_solo && (demand->cores || demand->nodes))
+        if (!demand->read_solo == !demand->write_solo &&
+            (demand->cores || demand->nodes || profile_dram_known(&demand->dram)))
             return demand;
-        berth_error_set(err, "curve_gbps, or both read_solo_gbps and write_solo_gbps expected");
+        berth_error_set(err,
+                        "curve_gbps, dram, or both read_solo_gbps and write_solo_gbps expected");
     }
     profile_demand_free(demand);
     return NULL;
@@ -120,7 +159,7 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
 struct json_object *profile_demand_json(const struct profile_demand *demand)
 {
     const struct json_field *item = demand->matrix ? &measured_item : &gbps_item;
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = json_object_new_object(), *dram;
     size_t n = demand->nodes, size = sizeof(double);
 
     json_object_object_add(
@@ -130,6 +169,11 @@ struct json_object *profile_demand_json(const struct profile_demand *demand)
                            n ? json_new_matrix(n, n, item, demand->read_solo, size) : NULL);
     json_object_object_add(object, "write_solo_gbps",
                            n ? json_new_matrix(n, n, item, demand->write_solo, size) : NULL);
+    if (profile_dram_known(&demand->dram)) {
+        dram = json_object_new_object();
+        json_write(dram, dram_fields, &demand->dram);
+        json_object_object_add(object, "dram", dram);
+    }
     if (!demand->matrix)
         return object;
     json_add_text(object, "matrix", profile_matrix_name[demand->matrix]);

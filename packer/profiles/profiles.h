@@ -142,6 +142,18 @@ struct profile_pair {
     int64_t measured_at;
 };
 
+/* What requests of one core find in the memory's row buffers, alone on its node: DraMon's software
+ * figures (Wang 2015, Table 4.2), which the memory controllers' counters tell (Table 4.3). Nothing
+ * of berth counts there. */
+struct profile_dram {
+    double hit, miss,
+        conflict;             /* ratios that sum to 1, else nothing is known: profile_dram_known */
+    double read_ratio;        /* of requests; the others are writes */
+    double issue_rate_single; /* requests/s for each channel; NAN: as its bandwidth says */
+    double wtr, rtr; /* ratios of requests that switch from write to read, and between ranks */
+    double ranks;    /* of a channel that it accesses; NAN: all */
+};
+
 /* How the matrices of a demand were measured. */
 enum profile_matrix {
     PROFILE_MATRIX_TOLD,  /* by whom, only he knows who has told them */
@@ -159,6 +171,7 @@ struct profile_demand {
     size_t nodes;       /* 0: no traffic between nodes is known: none is assumed */
     double *read_solo;  /* [nodes * nodes] what one core of node `to` reads from node `from` */
     double *write_solo; /* [nodes * nodes] what one core of node `from` writes to node `to` */
+    struct profile_dram dram;
     /* Not told, but measured by berthd: then the diagonals are known as well, and what cores of a
      * node ask for that had none is NAN. */
     enum profile_matrix matrix;
@@ -168,6 +181,9 @@ struct profile_demand {
     double error;                      /* relative standard error of what was counted */
     bool disturbed;                    /* others ran beside it */
 };
+
+/* Says whether the ratios are there. */
+bool profile_dram_known(const struct profile_dram *dram);
 
 struct profiles; /* an open store; of one thread at a time */
 

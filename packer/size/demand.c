@@ -3,8 +3,10 @@
 #include "packer/size/demand.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "models/numa/dramon.h"
 #include "models/numa/roof.h"
 
 /* The most that cores of the node were measured to read; NAN: it is not known. */
@@ -45,6 +47,72 @@ static int derive_local(const struct packer *packer, double core_gbps, size_t no
     return 0;
 }
 
+/* ---- DraMon ---- */
+
+/* Returns the requests per second and channel of one core: as it was counted in the present phase,
+ * else as the store has it, else by its profile; NAN where nothing says it. */
+static double issue_rate(const struct size_traffic *traffic, size_t node,
+                         const struct dramon_hardware *hw)
+{
+    double counted = traffic_local(traffic, node) * 1e9 / (hw->channels * hw->request_bytes);
+    double stored = traffic->stored->dram.issue_rate_single;
+
+    return isnan(stored) || traffic->measured ? counted : stored;
+}
+
+/* Makes DraMon's question of what is known. Returns whether all of it is. */
+static bool ask_dramon(const struct packer *packer, const struct size_traffic *traffic, size_t node,
+                       struct dramon_hardware *hw, struct dramon_software *sw)
+{
+    const struct machine_dram *memory = &packer->machine->dram;
+    const struct profile_dram *dram;
+    struct berth_error unknown;
+
+    if (!traffic->stored || !profile_dram_known(&traffic->stored->dram))
+        return false;
+    dram = &traffic->stored->dram;
+    if (machine_dram_hardware(memory, dram->wtr, dram->rtr, hw, &unknown) < 0)
+        return false;
+    *sw = (struct dramon_software){
+        .issue_rate_single = issue_rate(traffic, node, hw),
+        .hit = dram->hit,
+        .miss = dram->miss,
+        .conflict = dram->conflict,
+        .brd = dramon_brd_runtime,
+        .brds = DRAMON_BRDS_RUNTIME,
+        .read_ratio = dram->read_ratio,
+        .wtr = dram->wtr,
+        .rtr = dram->rtr,
+        .ranks = isnan(dram->ranks) ? memory->ranks : dram->ranks,
+        .same_row = NAN,
+        .same_bank = NAN,
+        .other_channel = NAN,
+    };
+    return !isnan(sw->issue_rate_single) && !isnan(sw->ranks);
+}
+
+/* Fills local[] as DraMon predicts it from what the program's requests find in the row buffers
+ * (Wang 2015, eq. 4.5), but no more than the machine let so many cores read. Returns whether it
+ * could. */
+static bool fill_by_dramon(const struct packer *packer, const struct size_traffic *traffic,
+                           size_t node, double *local, size_t cores)
+{
+    struct dramon_point *point = calloc(cores + 1, sizeof(*point));
+    struct dramon_hardware hw;
+    struct dramon_software sw;
+    bool told = point && ask_dramon(packer, traffic, node, &hw, &sw) &&
+                dramon_curve(&hw, &sw, cores, point) == 0;
+
+    if (told)
+        local[0] = 0;
+    for (size_t c = 1; told && c <= cores; c++)
+        local[c] = point[c - 1].gbps;
+    if (told && !isnan(reachable(packer, node)))
+        limit(packer, node, local, cores);
+    free(point);
+    return told;
+}
+
 int size_demand_fill(const struct packer *packer, const struct step *step,
                      const struct size_traffic *traffic, size_t node, double *local, size_t cores,
                      struct berth_error *err)
@@ -53,7 +121,9 @@ int size_demand_fill(const struct packer *packer, const struct step *step,
 
     (void)step;
     if (!stored || !stored->cores)
-        return derive_local(packer, traffic_local(traffic, node), node, local, cores, err);
+        return fill_by_dramon(packer, traffic, node, local, cores)
+                   ? 0
+                   : derive_local(packer, traffic_local(traffic, node), node, local, cores, err);
     if (stored->cores < cores)
         return berth_error_set(err, "its stored curve ends at %zu cores of a node, it has %zu",
                                stored->cores, cores);
@@ -65,8 +135,12 @@ double size_demand_idle(const struct packer *packer, const struct size_traffic *
                         size_t node)
 {
     struct roof roof = roof_of(reachable(packer, node));
+    struct dramon_hardware hw;
+    struct dramon_software sw;
 
-    return traffic->stored && traffic->stored->cores ? 0 : roof_idle(&roof, traffic->core_gbps);
+    if ((traffic->stored && traffic->stored->cores) || ask_dramon(packer, traffic, node, &hw, &sw))
+        return 0;
+    return roof_idle(&roof, traffic->core_gbps);
 }
 
 void size_demand_share(const struct packer *packer, size_t node, double idle_gbps,

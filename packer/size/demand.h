@@ -6,8 +6,12 @@
 #include "packer/size/traffic.h"
 
 /* Fills local[0 .. cores], GB/s, for a node of the machine profile: the curve that the store has;
- * else what so many times one core have below the node's soft roof (models/numa/roof.h), and never
- * more than the machine lets so many cores read. Returns 0, or -1 and err. */
+ * else what DraMon predicts (Wang 2015, chapter 4), where the machine profile has the figures of
+ * the memory and the store what the program's requests find in its row buffers (`profile demand`);
+ * else what so many times one core have below the node's soft roof (models/numa/roof.h). It is
+ * never more than the machine lets so many cores read, but for a stored curve. Returns 0, or -1 and
+ * err.
+ */
 int size_demand_fill(const struct packer *packer, const struct step *step,
                      const struct size_traffic *traffic, size_t node, double *local, size_t cores,
                      struct berth_error *err);

@@ -23,6 +23,14 @@ void traffic_free(struct size_traffic *traffic)
     *traffic = (struct size_traffic){0};
 }
 
+/* Says whether the store tells what so many cores ask of their own memory: by a curve, or by what
+ * DraMon has to know. */
+static bool tells_local(const struct profile_demand *stored)
+{
+    return stored && (stored->cores || (profile_dram_known(&stored->dram) &&
+                                        !isnan(stored->dram.issue_rate_single)));
+}
+
 int traffic_new(size_t nodes, struct size_traffic *traffic, struct berth_error *err)
 {
     *traffic = (struct size_traffic){.nodes = nodes, .core_gbps = NAN};
@@ -168,7 +176,7 @@ int traffic_of(const struct packer *packer, const struct step *step, struct size
     if (traffic->source == SIZE_MATRIX_NOTHING &&
         (take_measured(traffic, step, &held) || take_learned(packer, traffic, &held)))
         return 0;
-    if (traffic->stored && traffic->stored->cores)
+    if (tells_local(traffic->stored))
         return 0;
     if (!step->profile.known)
         return berth_error_set(err, "no profile of it");

@@ -14,7 +14,9 @@ static const char *const seeds[] = {
     "{\"read_solo_gbps\":[[3,1.5],[null,null]],\"write_solo_gbps\":[[0,null],[1,null]],"
     "\"matrix\":\"pages\",\"machine\":\"m\",\"measured_at\":1,\"seconds\":0.5,\"error\":0.01,"
     "\"disturbed\":true}",
-    "{}", NULL};
+    "{\"dram\":{\"hit\":0.75,\"miss\":0.125,\"conflict\":0.125,\"read_ratio\":1,\"ranks\":2}}",
+    "{}",
+    NULL};
 
 static void again(const struct profile_demand *demand)
 {
@@ -45,6 +47,8 @@ static void one(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; demand->cores && i <= demand->cores; i++)
         fuzz_assert(demand->curve[i] >= 0 && isfinite(demand->curve[i]));
+    fuzz_assert(!profile_dram_known(&demand->dram) ||
+                (demand->dram.hit >= 0 && demand->dram.hit <= 1 && demand->dram.read_ratio >= 0));
     again(demand);
     profile_demand_free(demand);
 }

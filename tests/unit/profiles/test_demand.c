@@ -28,6 +28,11 @@ static void test_round_trip(void **state)
         "{\"curve_gbps\":[0.0,2.5,4.0],\"read_solo_gbps\":null,\"write_solo_gbps\":null}",
         ("{\"curve_gbps\":null,\"read_solo_gbps\":[[0.0,1.5],[2.0,0.0]],"
          "\"write_solo_gbps\":[[0.0,0.5],[0.25,0.0]]}"),
+        ("{\"curve_gbps\":null,\"read_solo_gbps\":null,\"write_solo_gbps\":null,\"dram\":{\"hit\":"
+         "0.75,"
+         "\"miss\":0.125,\"conflict\":0.125,\"read_ratio\":1.0,\"issue_rate_single\":null,\"wtr\":"
+         "0.0,"
+         "\"rtr\":0.5,\"ranks\":2}}"),
         "{\"curve_gbps\":[0.0,1.0],\"read_solo_gbps\":[[0.0]],\"write_solo_gbps\":[[0.0]]}",
     };
 
@@ -65,8 +70,12 @@ static void test_wrong(void **state)
 {
     static const char *const wrong[][2] = {
         {"[]", "object"},
-        {"{}", "curve_gbps, or both"},
-        {"{\"curve_gbps\":null}", "curve_gbps, or both"},
+        {"{}", "curve_gbps, dram, or both"},
+        {"{\"curve_gbps\":null}", "curve_gbps, dram, or both"},
+        {"{\"dram\":{\"hit\":1}}", "dram.miss: missing"},
+        {"{\"dram\":{\"hit\":0.5,\"miss\":0.5,\"conflict\":0.5,\"read_ratio\":1}}", "sum to 1"},
+        {"{\"dram\":{\"hit\":2,\"miss\":0,\"conflict\":-1,\"read_ratio\":1}}", "dram.hit: 2"},
+        {"{\"dram\":[]}", "dram: object expected"},
         {"{\"curve_gbps\":3}", "curve_gbps"},
         {"{\"curve_gbps\":[]}", "curve_gbps"},
         {"{\"curve_gbps\":[0]}", "curve_gbps"},

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/numa/dramon.h"
+#include "packer/size/demand.h"
 #include "packer/size/model.h"
 
 static const double saturates[] = {0, 6, 10, 10, 10};
@@ -240,13 +242,80 @@ static void test_infeasible(void **state)
     size_model_free(model);
 }
 
+/* Table 4.1's memory: what DraMon says, and where the memory is known to give less, that. */
+static void test_dramon(void **state)
+{
+    static const double steep[] = {0, 6, 6.5, 6.5, 6};
+    struct fixture *f = *state;
+    struct step *step;
+    struct machine_profile *machine;
+    struct dramon_hardware hw;
+    struct dramon_software sw = {.issue_rate_single = 3e7,
+                                 .hit = 0.55,
+                                 .miss = 0.25,
+                                 .conflict = 0.2,
+                                 .brd = dramon_brd_runtime,
+                                 .brds = DRAMON_BRDS_RUNTIME,
+                                 .read_ratio = 0.7,
+                                 .ranks = 2,
+                                 .same_row = NAN,
+                                 .same_bank = NAN,
+                                 .other_channel = NAN};
+    struct dramon_point point[4];
+    struct size_traffic traffic;
+    double local[5];
+
+    fixture_machine(f, 2, 4, steep);
+    step = step_of(f, "rows");
+    machine = f->packer.machine;
+    machine->dram = (struct machine_dram){.channels = 2,
+                                          .banks = 8,
+                                          .ranks = 2,
+                                          .tck_ns = 1.5,
+                                          .trcd_ns = 13.5,
+                                          .tcas_ns = 13.5,
+                                          .trp_ns = 13.5,
+                                          .tburst_ns = 6,
+                                          .twr_ns = 15,
+                                          .trtrs_ns = NAN,
+                                          .twtr_ns = 7.5,
+                                          .request_bytes = 64,
+                                          .auto_close = 4};
+    step->profile.known = false;
+    step->profile.core_gbps = NAN;
+    store(f, "rows",
+          "{\"dram\":{\"hit\":0.55,\"miss\":0.25,\"conflict\":0.2,\"read_ratio\":0.7,"
+          "\"issue_rate_single\":3e7}}");
+    assert_int_equal(machine_dram_hardware(&machine->dram, 0, 0, &hw, NULL), 0);
+    assert_int_equal(dramon_curve(&hw, &sw, 4, point), 0);
+    assert_int_equal(traffic_of(&f->packer, step, &traffic, NULL), 0);
+    assert_int_equal(size_demand_fill(&f->packer, step, &traffic, 0, local, 4, NULL), 0);
+    assert_true(local[0] == 0);
+    for (size_t c = 1; c <= 4; c++)
+        assert_true(local[c] == fmin(point[c - 1].gbps, c < 4 ? steep[c] : 6.5));
+    assert_true(point[0].gbps < 6 && point[3].gbps > 6.5); /* both decide somewhere */
+    assert_true(size_demand_idle(&f->packer, &traffic, 0) == 0);
+    traffic_free(&traffic);
+    machine->dram.auto_close = NAN; /* nothing shows it: then one core's bandwidth decides */
+    assert_int_equal(traffic_of(&f->packer, step, &traffic, NULL), 0);
+    traffic.core_gbps = 2;
+    assert_int_equal(size_demand_fill(&f->packer, step, &traffic, 0, local, 2, NULL), 0);
+    assert_true(local[1] <= 2 && local[1] > 1);
+    traffic_free(&traffic);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_rates_of_the_profile),  test(test_steps_share_a_roof), test(test_stored_curve),
-        test(test_traffic_between_nodes), test(test_not_known),          test(test_infeasible),
+        test(test_rates_of_the_profile),
+        test(test_steps_share_a_roof),
+        test(test_stored_curve),
+        test(test_traffic_between_nodes),
+        test(test_not_known),
+        test(test_infeasible),
+        test(test_dramon),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
