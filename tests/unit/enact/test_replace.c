@@ -25,7 +25,8 @@ static void write_sample(FILE *file, const char *step, int at, double work, doub
 /* Instructions, accesses and misses of a second: a stream misses with all its accesses; devils miss
  * 30000 times per million instructions, turtles 10; "tired" is a devil that does half as much from
  * the 12th second on, "slower" and "slow" are turtles that do 0.85 and 0.6 of it from then on,
- * "lesser" a devil that does 0.94 and "relieved" a turtle that does 1.2 of it. */
+ * "sharing" a devil that misses 2000 times more from the 11th second on, "lesser" one that does
+ * 0.94 and "relieved" a turtle that does 1.2 of it. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -39,6 +40,8 @@ static void write_recording(const char *path)
         write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
         write_sample(file, "lesser", at, at <= 12 ? at : 12 + (at - 12) * 0.94, 1e9, 40e6, 30e6);
         write_sample(file, "relieved", at, at <= 12 ? at : 12 + (at - 12) * 1.2, 4e9, 400e3, 40e3);
+        write_sample(file, "sharing", at, at, 1e9, 40e6,
+                     at <= 11 ? 30e6 : (11 * 30e6 + (at - 11) * 32e6) / at);
         write_sample(file, "slow", at, at <= 12 ? at : 12 + (at - 12) * 0.6, 4e9, 400e3, 40e3);
     }
     fclose(file);
@@ -378,6 +381,72 @@ static void test_streams(void **state)
     assert_spread(f);
 }
 
+/* A task with all cores of a memory node, and four turtles on the other's. */
+static struct fixture *open_wide(void **state, const char *tag)
+{
+    static const char *const core[] = {"4", "5", "6", "7"};
+    struct fixture *f;
+
+    fixture_close(*state);
+    f = *state = fixture_open(FOURS_ON_TWO_NODES);
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
+    write_recording(f->conf.counters_replay);
+    f->conf.policy = WIRE_POLICY_CONTEND;
+    fixture_restart(f);
+    fixture_paper(f);
+    fixture_run(f, 1, "0-3", tag);
+    for (uint32_t i = 0; i < 4; i++)
+        fixture_run(f, 2 + i, core[i], "turtle");
+    assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
+    for (double age = 9; age <= 12; age++)
+        at_age(f, age);
+    return f;
+}
+
+/* Cores of the wide task on its own node. */
+static size_t at_home(struct fixture *f)
+{
+    struct cpus cpus = step_of(f, 1)->place.cpus, home = cpus_of("0-3");
+
+    cpus_and(&cpus, &home);
+    return cpus_count(&cpus);
+}
+
+/* A task that runs is spread when it is seen to be bound by memory. That it misses 2000 times more
+ * then, of 10000 hits, where two thirds of its other cores are away, says how much its threads
+ * share. */
+static void test_threads_are_spread(void **state)
+{
+    struct fixture *f = open_wide(state, "sharing");
+    const struct program_threads *threads;
+
+    assert_int_equal(at_home(f), 2);
+    for (double age = 13; age < 30; age++)
+        at_age(f, age);
+    assert_int_equal(at_home(f), 2);
+    threads = &f->packer.programs.program[step_of(f, 1)->program].threads;
+    assert_true(threads->seen == 1);
+    assert_true(threads->shared > 0.2 && threads->shared < 0.4);
+    assert_int_equal(threads->regrets, 0);
+}
+
+/* It was slower: its threads are brought together, and stay so. */
+static void test_threads_regret(void **state)
+{
+    struct fixture *f = open_wide(state, "tired");
+    uint64_t moves;
+
+    assert_int_equal(at_home(f), 2);
+    for (double age = 13; age < 20; age++)
+        at_age(f, age);
+    assert_int_equal(at_home(f), 4);
+    assert_int_equal(f->packer.programs.program[step_of(f, 1)->program].threads.regrets, 1);
+    moves = f->packer.moves;
+    for (double age = 20; age < 30; age++)
+        at_age(f, age);
+    assert_int_equal(f->packer.moves, moves);
+}
+
 /* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
  * 40 W and 5 W for each core, and 10 W where they sleep. */
 static void start_apart(struct fixture *f, const char *tag)
@@ -486,6 +555,8 @@ int main(void)
         CASE(test_bound),
         CASE(test_memory_nodes),
         CASE(test_streams),
+        CASE(test_threads_are_spread),
+        CASE(test_threads_regret),
         CASE(test_cluster),
         CASE(test_cluster_unknown),
         CASE(test_cluster_regret),
