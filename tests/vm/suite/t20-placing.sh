@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Placing on real packages: what Slurm packed pairwise is spread, in the tasks' own words.
 
-# packed: four jobs of half a package each, memory-bound beside memory-bound, compute-bound beside compute-bound.
+# packed: four jobs of half a package each, memory-bound beside memory-bound, compute-bound beside compute-bound; their tasks stay whole.
 packed() {
     knows memory 20000
     knows compute 10
-    half m1 --contention-aware=tag=memory
-    half m2 --contention-aware=tag=memory
+    half m1 --contention-aware=tag=memory,pack
+    half m2 --contention-aware=tag=memory,pack
     half c1 --contention-aware=tag=compute
     half c2 --contention-aware=tag=compute
     same "Slurm's package of the memory-bound" "$(packages "$(slurm_cpus_of m1),$(slurm_cpus_of m2)")" "0 "
@@ -40,4 +40,48 @@ t20_one_memory_bound_step_a_package() {
 packages_of() {
     local name
     for name; do packages "$(cpus_of "$name")"; done | tr ' ' '\n' | sort -n | tr '\n' ' ' | sed 's/^ *//'
+}
+
+# wide WORDS: a memory-bound task with all cores of package 0, and a compute-bound one on each core of package 1.
+wide() {
+    local i
+    knows memory 30000
+    knows compute 100
+    start d -c"$CORES" "--contention-aware=tag=memory$1"
+    for ((i = 0; i < CORES; i++)); do start "t$i" -c1 --contention-aware=tag=compute; done
+    same "Slurm's package of the wide one" "$(packages "$(slurm_cpus_of d)")" "0 "
+}
+
+# in_packages NAME: how many of its CPUs are in a package, the most first.
+in_packages() {
+    local cpu
+    for cpu in $(cpus_of "$1" | tr ',' ' '); do seq -s' ' "${cpu%-*}" "${cpu#*-}"; done | tr ' ' '\n' |
+        awk -v cores="$CORES" '{ n[int($1 / cores)]++ } END { print n[0] + 0; print n[1] + 0 }' | sort -rn | xargs
+}
+
+# Each thread of a memory-bound task is one, by DI and as contend predicts; with pack the task stays whole.
+threads() {
+    local policy words
+    for policy in di contend; do
+        daemon_stop berthd
+        berthd_conf "policy=$policy"
+        berthd_start
+        for words in "" ,pack; do
+            wide "$words"
+            soon "CPUs in each package by $policy$words" "$([ "$words" ] && echo "$CORES 0" || echo "$((CORES / 2)) $((CORES / 2))")" in_packages d
+            on d "$(explained d .place.cpus)"
+            same "caches, as explain says" "$(explained d .place.spread.caches)" "$(caches "$(cpus_of d)" | wc -w)"
+            # shellcheck disable=SC2046 # a list of names
+            stop d $(seq -f t%g 0 $((CORES - 1)))
+        done
+    done
+}
+
+t20_threads_of_a_memory_bound_task_are_spread() {
+    [ "$VM_CACHES" = "$PACKAGES" ] || skip "packages of several caches"
+    [ "$PACKAGES" = 2 ] || skip "more than two packages"
+    threads
+    daemon_stop berthd
+    berthd_conf
+    berthd_start
 }

@@ -7,8 +7,8 @@
 exchanged() {
     knows memory 20000
     knows compute 10
-    half m1 --contention-aware=tag=memory "${program[@]}"
-    half m2 --contention-aware=tag=memory "${program[@]}"
+    half m1 --contention-aware=tag=memory,pack "${program[@]}"
+    half m2 --contention-aware=tag=memory,pack "${program[@]}"
     "$@"
     moved=m1
     [ "$(cpus_of m1)" != "$(slurm_cpus_of m1)" ] || moved=m2

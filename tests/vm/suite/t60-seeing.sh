@@ -6,8 +6,8 @@
 unknown() {
     local name
     program=("$BUILD/tests/vm/movemem" 64)
-    half m1 --contention-aware=tag=devil "${program[@]}"
-    half m2 --contention-aware=tag=devil "${program[@]}"
+    half m1 --contention-aware=tag=devil,pack "${program[@]}"
+    half m2 --contention-aware=tag=devil,pack "${program[@]}"
     half c1 --contention-aware=tag=turtle
     half c2 --contention-aware=tag=turtle
     same "Slurm's package of the memory-bound" "$(packages "$(slurm_cpus_of m1),$(slurm_cpus_of m2)")" "0 "
