@@ -183,6 +183,8 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     window_attach(packer, step);
     memory_told(step);
     answer_fill(packer, step, answer);
+    if (size_due(packer) && packer->wake)
+        packer->wake(packer->wake_arg, 0);
 }
 
 void pipeline_late(struct packer *packer, const struct wire_register *request)

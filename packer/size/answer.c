@@ -2,6 +2,7 @@
 /* size_answer - see size/answer.h */
 #include "packer/size/answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,12 +66,22 @@ static void ask(const struct size_model *model, double patience_s, struct found 
                                   err) == 0;
 }
 
-static bool is_worth_it(const struct size_model *model, const struct size_answer *now,
-                        const struct size_answer *then)
+/* By which fraction all must be faster for anybody to be moved: no more than anybody may lose. */
+static double doubt(const struct sizings *all, const struct size_model *model)
+{
+    double least = size_model_doubt(model);
+
+    for (size_t s = 0; s < all->n; s++)
+        least = fmin(least, wire_size_loss(&all->sizing[s].step->request.options));
+    return least;
+}
+
+static bool is_worth_it(const struct sizings *all, const struct size_model *model,
+                        const struct size_answer *now, const struct size_answer *then)
 {
     double gain = then->speed - now->speed;
 
-    if (gain > size_model_doubt(model) * now->speed + EQUAL)
+    if (gain > doubt(all, model) * now->speed + EQUAL)
         return true;
     return then->cores < now->cores &&
            gain >= -NUCORE_SPEED_PER_CORE * (double)(now->cores - then->cores) - EQUAL;
@@ -134,7 +145,7 @@ static enum size_found find(struct sizings *all, const struct size_model *model,
         bound(all, true, kept);
         ask(model, all->packer->size_patience_s, kept, err);
     }
-    if (best->is && (!kept->is || is_worth_it(model, &kept->answer, &best->answer))) {
+    if (best->is && (!kept->is || is_worth_it(all, model, &kept->answer, &best->answer))) {
         take(all, best);
         return SIZE_FOUND_TOGETHER;
     }

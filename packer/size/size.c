@@ -40,6 +40,7 @@ void size_all(const struct packer *packer, struct step *step, const char *reason
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized = step->body.task[i].home;
     step->size.threads = 0;
+    step->size.asked = false;
     cpus_zero(&step->size.loop.only);
     forget(packer, step, reason);
 }
@@ -196,6 +197,8 @@ static bool by_model(const struct sizings *all, const struct size_model *model, 
         if (sizing->number == SIZING_NOT_ASKED)
             continue;
         forget(all->packer, sizing->step, "");
+        sizing->step->size.asked = true;
+        sizing->step->size.moves = sizing->step->enacted.moves;
         say_how(all, sizing, size_model_steps(model), proven);
         deal(all, sizing);
     }
@@ -301,7 +304,17 @@ bool size_node(struct packer *packer, struct step *newcomer)
     return changed;
 }
 
+bool size_due(const struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->size.asked && step->size.moves != step->enacted.moves)
+        return true;
+    return packer->size_later;
+}
+
 bool size_turn(struct packer *packer)
 {
-    return packer->size_later && size_node(packer, NULL);
+    return size_due(packer) && size_node(packer, NULL);
 }

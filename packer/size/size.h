@@ -20,7 +20,11 @@
  * `sized` has changed. */
 bool size_node(struct packer *packer, struct step *newcomer);
 
-/* Asks the question that a launch could not wait for. Returns as size_node. */
+/* Is there a question that a launch could not wait for, or does a step stand elsewhere than when it
+ * was asked about? */
+bool size_due(const struct packer *packer);
+
+/* Asks it, if there is one. Returns as size_node. */
 bool size_turn(struct packer *packer);
 
 /* Why a step that is late (registry.h) is not sized. */

@@ -118,6 +118,8 @@ struct step_loop {
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
     size_t threads;      /* OMP_NUM_THREADS of each of its tasks; 0: not for berth to set */
+    bool asked;          /* this berthd has asked about it, when it had moved so often: */
+    uint64_t moves;      /* enacted.moves */
     bool modelled;       /* by NuCore: what follows is known */
     enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */

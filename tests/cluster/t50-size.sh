@@ -97,3 +97,25 @@ t50_what_is_not_known_is_not_sized() {
     has "$(explained b .size.reason)" "no machine profile"
     stop b
 }
+
+t50_what_a_step_leaves_is_idle_or_another_steps() {
+    sized_machine
+    batch j -n1 -c2 --contention-aware <<<"export SRUN_CPUS_PER_TASK=2
+srun --overlap --contention-aware=size,tag=triad $STAND a &
+sleep 1
+while ! [ -e $CLUSTER/out/next ]; do sleep 0.2; done
+srun --overlap --contention-aware=size,tag=triad $STAND b &
+wait"
+    running a
+    same "the first step" "$(first_cpus_of a)" 0
+    same "what it leaves" "$(explained a '.size | "\(.idle) \(.offered)"')" "1 "
+    same "in status" "$(ctl status --json | jq -r .node.idle)" 1
+    touch "$CLUSTER/out/next"
+    running b
+    same "the second step" "$(first_cpus_of b)" 1
+    same "what the first leaves now" "$(explained a '.size | "\(.idle) \(.offered)"')" " 1"
+    same "in status" "$(ctl status --json | jq -r .node.idle)" ""
+    has "$(explained b .size.reason)" "together with 1 other step"
+    touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
+    finish j
+}
