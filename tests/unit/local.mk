@@ -8,6 +8,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
 	tests/unit/common/hear.c tests/unit/common/hear.h \
+	tests/unit/common/numa_scene.c tests/unit/common/numa_scene.h \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \
 	tests/unit/common/machine.c tests/unit/common/machine.h \
 	tests/unit/common/mariadb_box.c tests/unit/common/mariadb_box.h \
@@ -122,6 +123,7 @@ unit_programs = \
 	tests/unit/models/numa/test_dramon \
 	tests/unit/models/numa/test_flexthread \
 	tests/unit/models/numa/test_no_memory \
+	tests/unit/models/test_published \
 	tests/unit/models/numa/test_nucore \
 	tests/unit/models/numa/test_numem \
 	tests/unit/models/numa/test_roof \

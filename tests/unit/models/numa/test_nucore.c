@@ -15,6 +15,7 @@
 #include "models/numa/nucore.h"
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
+#include "tests/unit/common/numa_scene.h"
 
 #define CELLS_MAX 16
 
@@ -288,44 +289,7 @@ static void test_bounds_of_cores(void **state)
 
 /* ---- the paper's machines ---- */
 
-struct scene {
-    size_t nodes;
-    unsigned cores[8];
-    double alpha[8], beta[8], uni[64], bi[64], table[8][9], read[64], write[64];
-    const double *demand[8];
-    struct numem_machine machine;
-    struct nucore_program program;
-    struct nucore nucore;
-};
-
-static void scene_init(struct scene *s, size_t nodes, unsigned cores, double alpha, double beta,
-                       double uni, double bi)
-{
-    memset(s, 0, sizeof(*s));
-    s->nodes = nodes;
-    for (size_t i = 0; i < nodes; i++) {
-        s->cores[i] = cores;
-        s->alpha[i] = alpha;
-        s->beta[i] = beta;
-        s->demand[i] = s->table[i];
-    }
-    for (size_t k = 0; k < nodes * nodes; k++) {
-        s->uni[k] = uni;
-        s->bi[k] = bi;
-    }
-    s->machine = (struct numem_machine){.nodes = nodes,
-                                        .cores = s->cores,
-                                        .alpha = s->alpha,
-                                        .beta = s->beta,
-                                        .uni_max = s->uni,
-                                        .bi_max = s->bi};
-    s->program.use = (struct numem_program){
-        .local_demand = s->demand, .read_solo = s->read, .write_solo = s->write};
-    s->program.weight = 1;
-    s->nucore = (struct nucore){.machine = &s->machine, .program = &s->program, .programs = 1};
-}
-
-static void finds(struct scene *s, const unsigned *wanted, enum numem_constraint constraint)
+static void finds(struct numa_scene *s, const unsigned *wanted, enum numem_constraint constraint)
 {
     struct answer a;
 
@@ -336,117 +300,62 @@ static void finds(struct scene *s, const unsigned *wanted, enum numem_constraint
     assert_int_equal(a.constraint[0], constraint);
 }
 
-/* All data on node 0: its own cores first, then those of lower nodes, as far as its memory goes. */
-static void share(struct scene *s, double per_core)
-{
-    for (unsigned c = 0; c <= s->cores[0]; c++)
-        s->table[0][c] = per_core * c;
-    for (size_t i = 1; i < s->nodes; i++)
-        s->read[i] = per_core;
-}
-
 static void test_published(void **state)
 {
-    struct scene s;
+    struct numa_scene s;
 
     (void)state;
-    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5); /* Table 5.1a */
-    share(&s, 1.1);
+    numa_scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5); /* Table 5.1a */
+    numa_share(&s, 1.1);
     finds(&s, (const unsigned[]){8, 8, 3, 0}, NUMEM_MAX_OUT); /* streamcluster */
-    scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);                 /* Table 5.1b */
-    share(&s, 1.35);
+    numa_scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);            /* Table 5.1b */
+    numa_share(&s, 1.35);
     finds(&s, (const unsigned[]){6, 0, 0, 0, 0, 0, 0, 0}, NUMEM_LOCAL_BANDWIDTH);
-    scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);
-    share(&s, 0.4);
+    numa_scene_init(&s, 8, 6, 8.1, 0.4, 4.9, 8.5);
+    numa_share(&s, 0.4);
     finds(&s, (const unsigned[]){6, 6, 6, 3, 0, 0, 0, 0}, NUMEM_MAX_OUT); /* canneal */
-    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
+    numa_scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
     for (size_t i = 0; i < 4; i++)
         for (unsigned c = 0; c <= 8; c++)
             s.table[i][c] = c < 7 ? 2.6 * c : 18.2;
     finds(&s, (const unsigned[]){7, 7, 7, 7}, NUMEM_LOCAL_BANDWIDTH); /* mg.D-resid */
 }
 
-/* Every core asks its own memory for l, and every other one for r. */
-static void all_to_all(struct scene *s, double l, double r)
-{
-    for (size_t i = 0; i < s->nodes; i++) {
-        for (unsigned c = 0; c <= s->cores[i]; c++)
-            s->table[i][c] = l * c;
-        for (size_t j = 0; j < s->nodes; j++)
-            s->read[i * s->nodes + j] = i == j ? 0 : r;
-    }
-}
-
-/* Its own cores' data are on every node, that of all on node 0. */
-static void partly_shared(struct scene *s, double own, double shared)
-{
-    for (size_t i = 0; i < s->nodes; i++) {
-        for (unsigned c = 0; c <= s->cores[i]; c++)
-            s->table[i][c] = (i == 0 ? own + shared : own) * c;
-        s->read[i] = i == 0 ? 0 : shared;
-    }
-}
-
-static void link_pair(struct scene *s, size_t a, size_t b, double uni, double bi)
-{
-    s->uni[a * 8 + b] = s->uni[b * 8 + a] = uni;
-    s->bi[a * 8 + b] = s->bi[b * 8 + a] = bi;
-}
-
-/* Table 5.1b: neighbours in a socket, and 3 and 4, by a wide link; 5 and 6, 7 and 0 over two hops;
- * the others, that the text does not name, over one. */
-static void opteron(struct scene *s)
-{
-    scene_init(s, 8, 6, 8.1, 0.4, 2.1, 4.1);
-    for (size_t k = 0; k < 8; k += 2)
-        link_pair(s, k, k + 1, 4.9, 8.5);
-    link_pair(s, 3, 4, 4.9, 8.5);
-    link_pair(s, 5, 6, 1.8, 3.6);
-    link_pair(s, 7, 0, 1.8, 3.6);
-}
-
-/* Every core writes to the next node. */
-static void write_ring(struct scene *s, double rate)
-{
-    for (size_t i = 0; i < s->nodes; i++)
-        s->write[i * s->nodes + (i + 1) % s->nodes] = rate;
-}
-
 /* More of Tables 5.3 and 5.5; the traffic is as chapters 3 and 5 describe it. */
 static void test_published_shared(void **state)
 {
-    struct scene s;
+    struct numa_scene s;
 
     (void)state;
-    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
-    all_to_all(&s, 4, 1);
+    numa_scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
+    numa_all_to_all(&s, 4, 1);
     finds(&s, (const unsigned[]){3, 3, 3, 3}, NUMEM_CONTENTION); /* sp.C-x/y/zsolve */
-    all_to_all(&s, 3, 1.5); /* {6, 2, 2, 2} has the same bandwidth, and slower cores */
+    numa_all_to_all(&s, 3, 1.5); /* {6, 2, 2, 2} has the same bandwidth, and slower cores */
     finds(&s, (const unsigned[]){3, 3, 3, 3}, NUMEM_CONTENTION);
-    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
-    share(&s, 0.74);
+    numa_scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
+    numa_share(&s, 0.74);
     finds(&s, (const unsigned[]){8, 8, 8, 4}, NUMEM_MAX_OUT); /* canneal */
-    scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
-    share(&s, 1.3);
+    numa_scene_init(&s, 4, 8, 20.26, 0.24, 10.8, 17.5);
+    numa_share(&s, 1.3);
     finds(&s, (const unsigned[]){8, 8, 0, 0}, NUMEM_MAX_OUT); /* facesim */
-    opteron(&s);
-    share(&s, 0.4);
+    numa_opteron(&s);
+    numa_share(&s, 0.4);
     finds(&s, (const unsigned[]){6, 6, 6, 3, 0, 0, 0, 0}, NUMEM_MAX_OUT); /* canneal */
-    opteron(&s);
-    share(&s, 0.52);
+    numa_opteron(&s);
+    numa_share(&s, 0.52);
     finds(&s, (const unsigned[]){6, 6, 4, 0, 0, 0, 0, 0}, NUMEM_MAX_OUT); /* facesim */
-    opteron(&s);
-    all_to_all(&s, 2.5, 1);
+    numa_opteron(&s);
+    numa_all_to_all(&s, 2.5, 1);
     finds(&s, (const unsigned[]){1, 1, 1, 1, 1, 1, 1, 1}, NUMEM_CONTENTION); /* sp.C-x/y/zsolve */
-    opteron(&s);
-    partly_shared(&s, 1.2, 0.11);
+    numa_opteron(&s);
+    numa_partly_shared(&s, 1.2, 0.11);
     finds(&s, (const unsigned[]){3, 6, 6, 6, 6, 6, 6, 6}, NUMEM_CONTENTION); /* dgemm (ACML) */
-    opteron(&s);
-    partly_shared(&s, 1.3, 0.125);
+    numa_opteron(&s);
+    numa_partly_shared(&s, 1.3, 0.125);
     finds(&s, (const unsigned[]){2, 6, 6, 6, 6, 6, 6, 6}, NUMEM_CONTENTION); /* dgemm (MKL) */
     for (int rate = 46; rate <= 52; rate += 2) {
-        opteron(&s);
-        write_ring(&s, rate / 100.0);
+        numa_opteron(&s);
+        numa_write_ring(&s, rate / 100.0);
         finds(&s, (const unsigned[]){6, 5, 6, 6, 6, 4, 6, 4}, NUMEM_LINK); /* mg.D-rprj3 */
     }
 }
@@ -531,11 +440,11 @@ static void test_programs(void **state)
 static void test_infeasible(void **state)
 {
     struct nucore_program program[2];
-    struct scene s;
+    struct numa_scene s;
     struct answer a;
 
     (void)state;
-    scene_init(&s, 2, 2, 10, 0.2, 5, 8);
+    numa_scene_init(&s, 2, 2, 10, 0.2, 5, 8);
     for (size_t i = 0; i < 2; i++)
         for (unsigned c = 0; c <= 2; c++)
             s.table[i][c] = c;
@@ -603,7 +512,7 @@ static void test_stop(void **state)
 
 /* ---- what makes no sense ---- */
 
-static void refused(struct scene *s, const char *field)
+static void refused(struct numa_scene *s, const char *field)
 {
     struct numem_fault fault = {0};
     struct answer a = {0};
@@ -618,9 +527,9 @@ static void refused(struct scene *s, const char *field)
     assert_int_equal(errno, EINVAL);
 }
 
-static void scene_small(struct scene *s)
+static void scene_small(struct numa_scene *s)
 {
-    scene_init(s, 2, 2, 10, 0.5, 5, 8);
+    numa_scene_init(s, 2, 2, 10, 0.5, 5, 8);
     for (size_t i = 0; i < 2; i++)
         for (unsigned c = 0; c <= 2; c++)
             s->table[i][c] = c;
@@ -629,7 +538,7 @@ static void scene_small(struct scene *s)
 static void test_refused(void **state)
 {
     static const unsigned least[] = {0, 3}, most[] = {2, 1};
-    struct scene s;
+    struct numa_scene s;
 
     (void)state;
     scene_small(&s);
@@ -671,7 +580,7 @@ static void test_refused(void **state)
 /* A count of which eq. 5.7 has no solution is not taken, though those around it are. */
 static void test_hole(void **state)
 {
-    struct scene s;
+    struct numa_scene s;
 
     (void)state;
     scene_small(&s);
