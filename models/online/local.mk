@@ -5,4 +5,5 @@ libmodels_la_SOURCES += \
 	models/online/page_move.c models/online/page_move.h \
 	models/online/phase.c models/online/phase.h \
 	models/online/rate.c models/online/rate.h \
-	models/online/statstack.c models/online/statstack.h
+	models/online/statstack.c models/online/statstack.h \
+	models/online/verdict.c models/online/verdict.h

@@ -134,6 +134,7 @@ unit_programs = \
 	tests/unit/models/online/test_phase \
 	tests/unit/models/online/test_rate \
 	tests/unit/models/online/test_statstack \
+	tests/unit/models/online/test_verdict \
 	tests/unit/models/partition/test_matching \
 	tests/unit/models/partition/test_partition \
 	tests/unit/models/partition/test_rooms \
