@@ -33,6 +33,7 @@
 #include "packer/place/place.h"
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
+#include "packer/size/judge.h"
 #include "packer/size/loop.h"
 #include "packer/size/size.h"
 #include "packer/steps/adopt.h"
@@ -226,6 +227,8 @@ double pipeline_observe(struct packer *packer)
         in_s = 0;
     packer->steps_changed = false;
     slowdown_windows(packer);
+    if (size_judge_turn(packer))
+        make_room(packer);
     rates_changed = classify_windows(packer);
     size_again(packer);
     if (packer->pairs.n) {
@@ -301,6 +304,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     packer->steps_changed = true;
     ledger_record_count(packer, step);
     loop_end(packer, step);
+    size_judge_end(step);
     window_end(packer, step);
     probing_end(packer, step);
     program_end(packer, step);
@@ -601,6 +605,7 @@ void pipeline_undo(struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         loop_end(packer, step);
+        size_judge_end(step);
         window_end(packer, step);
         if (step_movable(step) || step->enacted.away)
             enact_restore(packer, step);

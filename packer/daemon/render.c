@@ -17,6 +17,7 @@
 #include "packer/place/reason.h"
 #include "packer/place/threads.h"
 #include "packer/size/cores.h"
+#include "packer/size/judge.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/program.h"
@@ -319,6 +320,24 @@ static struct json_object *render_used(const struct packer *packer, const struct
     return list;
 }
 
+/* What its size may cost of its speed, should cost and has cost; and what others have of it. */
+static void render_verdict(const struct step *step, struct json_object *size)
+{
+    const struct step_verdict *verdict = &step->size.verdict;
+    struct json_object *loss = json_object_new_object(), *gain = json_object_new_object();
+    const struct wire_options *options = &step->request.options;
+
+    json_add_measure(loss, "asked_pct", options->size ? 100 * wire_size_loss(options) : NAN);
+    json_add_measure(loss, "predicted", size_judge_predicted(step));
+    json_add_measure(loss, "measured", verdict->measured);
+    json_add_measure(loss, "error", verdict->error);
+    json_add_u64(loss, "undone", verdict->undone);
+    json_add_u64(gain, "cores", step->size.cores - step->size.given);
+    json_add_measure(gain, "core_s", verdict->counted_s > 0 ? verdict->freed_core_s : NAN);
+    json_object_object_add(size, "loss", loss);
+    json_object_object_add(size, "gain", gain);
+}
+
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
     const struct size_traffic *measured = step->size.loop.traffic;
@@ -333,6 +352,7 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_object_object_add(object, "nodes", render_vector(packer, step));
     json_object_object_add(object, "vector", render_used(packer, step));
     json_write(object, step_loop_fields, &step->size.loop);
+    render_verdict(step, object);
     json_add_text(object, "matrix", measured ? size_matrix_name[measured->source] : NULL);
     json_add_measure(object, "measured_s", measured ? measured->seconds : NAN);
     if (measured)

@@ -3,6 +3,7 @@ libpacker_la_SOURCES += \
 	packer/size/answer.c packer/size/answer.h \
 	packer/size/cores.c packer/size/cores.h \
 	packer/size/demand.c packer/size/demand.h \
+	packer/size/judge.c packer/size/judge.h \
 	packer/size/loads.c packer/size/loads.h \
 	packer/size/loop.c packer/size/loop.h \
 	packer/size/measure.c \

@@ -95,7 +95,7 @@ static enum numem_constraint limit_on(const struct scene *scene, const struct as
     const double *bent = asker->bent[node];
     unsigned c = cores[node], held = asker->held[node];
 
-    if (scene->limit[node] != NUMEM_NONE || c == 0)
+    if (scene->limit[node] != NUMEM_NONE || !(bent[c] > 0))
         return scene->limit[node];
     if ((c < held && bent[held] <= bent[c]) || (c == held && c > 1 && bent[c] <= bent[c - 1]))
         return NUMEM_LOCAL_BANDWIDTH;

@@ -10,6 +10,7 @@
 
 #include "packer/size/answer.h"
 #include "packer/size/cores.h"
+#include "packer/size/judge.h"
 #include "packer/steps/journal.h"
 
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
@@ -293,9 +294,12 @@ static bool solve(struct packer *packer, struct step *newcomer)
 
 bool size_node(struct packer *packer, struct step *newcomer)
 {
-    const char *reason = newcomer ? sizing_reason(newcomer) : NULL;
+    const char *reason;
     bool changed;
 
+    if (newcomer)
+        size_judge_begin(packer, newcomer);
+    reason = newcomer ? sizing_reason(newcomer) : NULL;
     if (newcomer)
         size_all(packer, newcomer, reason ? reason : "");
     changed = solve(packer, newcomer);

@@ -9,6 +9,7 @@
 #include "packer/size/cores.h"
 #include "packer/size/loads.h"
 #include "packer/size/size.h"
+#include "packer/steps/journal.h"
 #include "packer/steps/stand.h"
 
 /* ---- bounds ---- */
@@ -73,6 +74,8 @@ const char *sizing_reason(const struct step *step)
         return "a shell is not sized, the steps it starts are";
     if (step->late)
         return SIZE_LATE;
+    if (step->size.verdict.refused)
+        return "on fewer cores its program lost more speed than it may, within the last hour";
     return NULL;
 }
 
@@ -157,6 +160,27 @@ static void ask_loads(struct sizings *all, struct size_model *model)
         all->loads += size_loads_add(all->packer, step, gbps);
     size_model_load(model, gbps);
     free(gbps);
+}
+
+int sizing_undo(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct enforce_step *body = &step->body;
+    struct cpus *before = calloc(body->ntasks + 1, sizeof(*before));
+    int rc;
+
+    if (!before)
+        return berth_no_memory(err);
+    for (size_t i = 0; i < body->ntasks; i++) {
+        before[i] = body->task[i].sized;
+        body->task[i].sized = body->task[i].home;
+    }
+    sizing_count(packer, step);
+    rc = journal_start(packer, step, err);
+    for (size_t i = 0; rc < 0 && i < body->ntasks; i++)
+        body->task[i].sized = before[i];
+    sizing_count(packer, step);
+    free(before);
+    return rc;
 }
 
 void sizings_ask(struct sizings *all, struct size_model *model, struct berth_error *err)

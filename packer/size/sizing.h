@@ -30,6 +30,10 @@ struct sizings {
 /* Why the step is not to be sized, or NULL. */
 const char *sizing_reason(const struct step *step);
 
+/* Lets a running step have all its cores again: its tasks' `sized`. 0, or -1 and err: it cannot be
+ * written into the journal, and nothing has changed. */
+int sizing_undo(struct packer *packer, struct step *step, struct berth_error *err);
+
 /* Collects those of the node: the steps that run and are placed, and the newcomer. Free with
  * sizings_free, also after an error. 0, or -1 with ENOMEM. */
 int sizings_collect(struct sizings *all, struct packer *packer, struct step *newcomer);

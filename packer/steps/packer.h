@@ -3,6 +3,7 @@
 #ifndef BERTH_STEPS_PACKER_H
 #define BERTH_STEPS_PACKER_H
 
+#include "models/online/opticore.h"
 #include "packer/base/clock.h"
 #include "packer/conf/conf.h"
 #include "packer/counters/counters.h"
@@ -18,6 +19,15 @@
 #include "packer/steps/registry.h"
 #include "packer/steps/strangers.h"
 #include "packer/system/rootfs.h"
+
+#define SIZE_REFUSALS 32
+
+/* A phase of a program that lost too much on fewer cores (size/judge.h). */
+struct size_refusal {
+    uint64_t owner, serial; /* the program (programs.h: born; 0: not known) and the step */
+    struct opticore_signature look;
+    double until_s; /* CLOCK_MONOTONIC; 0: none */
+};
 
 struct packer {
     struct conf conf;
@@ -40,9 +50,10 @@ struct packer {
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double size_patience_s;      /* for how long a launch may wait for its size */
     double size_together_s;      /* and for how long for that of those that run */
+    struct size_refusal refusal[SIZE_REFUSALS]; /* whose size cost too much lately */
     struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
     bool size_later; /* the steps are to be sized together as soon as there is time (size.h) */
-    double turn_s; /* of the event loop, for what needs no haste: the rest is for the next one */
+    double turn_s;   /* of the event loop, for what needs no haste: the rest is for the next one */
     double end_patience_s;    /* for how long the end of a step without processes is waited for */
     struct node_power *power; /* of its packages (node_power.h) */
     struct bill *bill;        /* what the meters say, and who gets it */

@@ -147,6 +147,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->profile.solo_pmi = step->profile.misses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
+    step->size.verdict.measured = step->size.verdict.error = NAN;
     step->slowdown.now = step->slowdown.home = NAN;
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;

@@ -114,6 +114,18 @@ struct step_loop {
     struct size_loop *run;              /* size/loop.c; NULL: it is not followed */
 };
 
+/* What its size has cost it, as measured (size/judge.h). */
+struct step_verdict {
+    double measured, error; /* the part of its speed that it lost on fewer cores, when that was last
+                               known, with its standard error; NAN not known */
+    uint64_t undone;        /* times that it got all its cores back for that */
+    bool refused;           /* it keeps all of them: its program lost more lately */
+    size_t freed;           /* cores that it gives up */
+    double freed_core_s;    /* and has given up, until: */
+    double counted_s;       /* CLOCK_MONOTONIC; 0: it was not looked at yet */
+    struct size_judge *run; /* size/judge.c; NULL: nothing was measured */
+};
+
 /* Which cores: the tasks' `use` (enforce.h). */
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
@@ -125,6 +137,7 @@ struct step_size {
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
     char reason[256];
     struct step_loop loop;
+    struct step_verdict verdict;
 };
 
 /* What sizing found out as JSON: berthctl is shown it, the journal has it to be read back. */

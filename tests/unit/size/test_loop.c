@@ -56,12 +56,28 @@ static void record(struct recorder *r, unsigned seconds, const struct doing *doi
     }
 }
 
+/* So many seconds as it is, and as many as it is with so much less speed. */
+static void record_slower(struct recorder *r, unsigned seconds, unsigned slower, double loss)
+{
+    record(r, seconds, &wide);
+    for (unsigned i = 0; i < slower; i++) {
+        r->at_s++;
+        r->instructions += (1 - loss) * 4e9;
+        r->bytes += (1 - loss) * wide.bytes;
+        r->misses += (1 - loss) * wide.misses * 4e3;
+        r->cpu_ns += wide.cpus * 1e9;
+        write_row(r);
+    }
+}
+
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
     struct recorder phases = {.file = file, .name = "phases"},
                     steady = {.file = file, .name = "steady"},
-                    calm = {.file = file, .name = "calm"}, pause = {.file = file, .name = "pause"},
+                    loses = {.file = file, .name = "loses"},
+                    bears = {.file = file, .name = "bears"}, calm = {.file = file, .name = "calm"},
+                    pause = {.file = file, .name = "pause"},
                     rests = {.file = file, .name = "rests"};
 
     assert_non_null(file);
@@ -71,6 +87,8 @@ static void write_recording(const char *path)
         record(&phases, PHASE_S, &narrow);
     }
     record(&steady, 100, &wide);
+    record_slower(&loses, 200, 100, 0.25);
+    record_slower(&bears, 200, 100, 0.1);
     record(&calm, 100, &quiet);
     record(&pause, 10, &wide); /* it is stopped just when it would be profiled */
     record(&pause, 4, &stopped);
@@ -410,16 +428,69 @@ static void test_uncounted(void **state)
     assert_non_null(strstr(step->size.loop.why, "nobody counts"));
 }
 
+/* ---- what it has cost ---- */
+
+/* Runs until fewer cores than all are its, and then where these are slower. */
+static struct step *size_and_slow_down(struct fixture *f, const char *tag)
+{
+    struct step *step = start(f, tag);
+    double age_s = 1;
+
+    for (; step->size.given == 8; age_s++) {
+        assert_true(age_s < 100);
+        second(f, step, age_s);
+    }
+    assert_true(isnan(step->size.verdict.measured));
+    run(f, step, 210, 230);
+    return step;
+}
+
+/* 25 % slower, where 20 are allowed: all cores are back, and stay so, and the next one has them. */
+static void test_too_much_lost(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = size_and_slow_down(f, "loses");
+
+    assert_int_equal(step->size.given, 8);
+    assert_cpus(&step->body.task[0].cpus, "0-7");
+    assert_int_equal(step->size.verdict.undone, 1);
+    assert_non_null(strstr(step->size.reason, "all cores back: on "));
+    assert_non_null(strstr(step->size.reason, "more than 20 %"));
+    assert_true(fabs(step->size.verdict.measured - 0.25) < 0.02);
+    assert_true(step->size.verdict.error < 0.02);
+    assert_true(step->size.verdict.freed_core_s >= 0);
+    size_node(&f->packer, NULL);
+    run(f, step, 230, 290);
+    assert_int_equal(step->size.given, 8);
+    assert_int_equal(step->size.verdict.undone, 1);
+    fixture_end(f, 1, 0);
+    step = start(f, "loses");
+    assert_int_equal(step->size.given, 8);
+    assert_non_null(strstr(step->size.reason, "within the last hour"));
+}
+
+static void test_lost_as_allowed(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = size_and_slow_down(f, "bears");
+
+    run(f, step, 230, 290);
+    assert_true(step->size.given < 8);
+    assert_int_equal(step->size.verdict.undone, 0);
+    assert_true(fabs(step->size.verdict.measured - 0.1) < 0.02);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, open_loop, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_two_phases),       test(test_cores_of_a_run), test(test_next_run),
-        test(test_disturbed),        test(test_quiet),          test(test_no_oscillation),
-        test(test_stopped),          test(test_ends_meanwhile), test(test_released_meanwhile),
-        test(test_killed_meanwhile), test(test_a_core_a_task),  test(test_observed),
-        test(test_not_asked),        test(test_uncounted),
+        test(test_two_phases),       test(test_cores_of_a_run),  test(test_next_run),
+        test(test_disturbed),        test(test_quiet),           test(test_no_oscillation),
+        test(test_stopped),          test(test_ends_meanwhile),  test(test_released_meanwhile),
+        test(test_killed_meanwhile), test(test_a_core_a_task),   test(test_observed),
+        test(test_too_much_lost),    test(test_lost_as_allowed), test(test_not_asked),
+        test(test_uncounted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

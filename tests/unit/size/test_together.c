@@ -55,6 +55,7 @@ static struct step *run(struct fixture *f, uint32_t job, uint32_t number, const 
     struct wire_register request = fixture_request(job, number, cpus, cpus, 1, tag);
 
     request.options.size = size;
+    request.options.size_loss_pct = 0; /* as the model: bandwidth first */
     return fixture_start(f, request);
 }
 

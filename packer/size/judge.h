@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* size_judge - what a size has cost, as measured, and the end of one that costs more than its user
+ * allows.
+ *
+ * The step's speed on fewer cores is compared with that on all of its cores in the same phase and
+ * beside the same steps (models/online/verdict.h). A step that had fewer from its start, by the
+ * store, has shown no speed on all of them: what it lost is not known. */
+#ifndef BERTH_SIZE_JUDGE_H
+#define BERTH_SIZE_JUDGE_H
+
+#include "packer/steps/packer.h"
+
+#define SIZE_JUDGE_REST_S 3600 /* for so long a program keeps its cores in a phase that lost more  \
+                                */
+
+/* Takes in the windows that have just ended; before classify_windows, which forgets which. Returns
+ * whether tasks have other cores to use than they had: rearrange() makes it true. */
+bool size_judge_turn(struct packer *packer);
+
+/* Says of a step that starts whether its program lost more lately, in whichever phase:
+ * step->size.verdict.refused. */
+void size_judge_begin(const struct packer *packer, struct step *step);
+
+/* The step is over. */
+void size_judge_end(struct step *step);
+
+/* Returns the part of its speed that the step is predicted to lose; NAN not known. */
+double size_judge_predicted(const struct step *step);
+
+#endif
