@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define CUT_ROUNDS 10 /* at the root */
+#define VISITS 150    /* without an end; then allot_chain.c is tried */
 
 /* Returns the bound that is known before anything is solved: memories deliver no more than alpha.
  */
@@ -83,6 +84,15 @@ static bool is_tie(struct allot *a, const struct box *box)
     return beaten || point;
 }
 
+/* Keeps the first box, once it was narrowed, and the prices of its relaxation. */
+static int keep_root(struct allot *a, const struct box *box)
+{
+    a->root = box_copy(a, box);
+    if (a->scan)
+        scan_keep_root(a, box);
+    return a->root ? 0 : -1;
+}
+
 static enum visit_end visit(struct allot *a, struct box *box)
 {
     enum simplex_end end;
@@ -99,6 +109,8 @@ static enum visit_end visit(struct allot *a, struct box *box)
         return VISIT_DONE;
     if (is_tie(a, box))
         return VISIT_TIE;
+    if (a->visits == 1 && a->best->found && end == SIMPLEX_OPTIMAL && keep_root(a, box) < 0)
+        return VISIT_FAILED;
     if (end == SIMPLEX_OPTIMAL) {
         enum scan_end scan = allot_scan(a, box);
 
@@ -111,6 +123,18 @@ static enum visit_end visit(struct allot *a, struct box *box)
     return rc < 0 ? VISIT_FAILED : VISIT_DONE;
 }
 
+/* Looks whether nothing is better than the best, in all boxes. Then the box is the first one, and
+ * no other one is left. */
+static bool try_chain(struct allot *a, struct box *box)
+{
+    if (!a->root || !allot_chain(a, a->root))
+        return false;
+    box_assign(a, box, a->root);
+    boxes_free(&a->open);
+    boxes_free(&a->ties);
+    return true;
+}
+
 /* Visits boxes until none is open, or (any) there is an allocation. */
 static enum visit_end search(struct allot *a, bool any)
 {
@@ -118,7 +142,7 @@ static enum visit_end search(struct allot *a, bool any)
     struct box *box;
 
     while (!(any && a->best->found) && (box = boxes_pop(&a->open))) {
-        end = visit(a, box);
+        end = a->visits++ == VISITS && !any && try_chain(a, box) ? VISIT_TIE : visit(a, box);
         if (relax_has_failed(a->relax))
             end = VISIT_FAILED;
         if (end == VISIT_TIE || end == VISIT_STOPPED) {
@@ -232,6 +256,7 @@ void allot_free(struct allot *a)
     scan_free(a->scan);
     boxes_free(&a->open);
     boxes_free(&a->ties);
+    box_free(a->root);
     free(a->driven);
     free(a->trial);
     free(a->local);

@@ -56,6 +56,43 @@ void alike_find(struct allot *a)
     }
 }
 
+/* Returns whether the matrix stays as it is when each node is taken for the next one. */
+static bool turns(const double *matrix, size_t nodes)
+{
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t j = 0; j < nodes; j++)
+            if (i != j &&
+                matrix[i * nodes + j] != matrix[(i + 1) % nodes * nodes + (j + 1) % nodes])
+                return false;
+    return true;
+}
+
+static bool nodes_are_same(const struct allot *a)
+{
+    const struct numem_machine *m = a->flows->machine;
+    const struct points *x = &a->problem->points[0];
+
+    for (size_t i = 1; i < a->nodes; i++) {
+        const struct points *y = &a->problem->points[i];
+
+        if (!flows_in(a->flows, i) || m->alpha[i] != m->alpha[0] || m->beta[i] != m->beta[0] ||
+            x->n != y->n || memcmp(x->count, y->count, x->n * sizeof(*x->count)) != 0 ||
+            memcmp(x->demand, y->demand, x->n * sizeof(*x->demand)) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool alike_turns(const struct allot *a)
+{
+    const struct numem_machine *m = a->flows->machine;
+    const struct numem_program *program = a->flows->program[0];
+
+    return a->programs == 1 && !m->route && nodes_are_same(a) && turns(m->uni_max, a->nodes) &&
+           turns(m->bi_max, a->nodes) && turns(program->read_solo, a->nodes) &&
+           turns(program->write_solo, a->nodes);
+}
+
 bool alike_narrow(const struct allot *a, struct box *box)
 {
     for (size_t j = 0; j < a->nodes; j++)

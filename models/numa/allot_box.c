@@ -52,15 +52,20 @@ struct box *box_new(const struct allot *a)
     return box;
 }
 
+void box_assign(const struct allot *a, struct box *box, const struct box *from)
+{
+    memcpy(box->lo, from->lo, 2 * a->cells * sizeof(*box->lo));
+    memcpy(box->sum_lo, from->sum_lo, 2 * a->programs * sizeof(*box->sum_lo));
+    box->bound = from->bound;
+}
+
 struct box *box_copy(const struct allot *a, const struct box *box)
 {
     struct box *copy = box_allocate(a->cells, a->programs);
 
     if (!copy)
         return NULL;
-    memcpy(copy->lo, box->lo, 2 * a->cells * sizeof(*copy->lo));
-    memcpy(copy->sum_lo, box->sum_lo, 2 * a->programs * sizeof(*copy->sum_lo));
-    copy->bound = box->bound;
+    box_assign(a, copy, box);
     return copy;
 }
 

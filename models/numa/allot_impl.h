@@ -35,6 +35,8 @@ struct allot {
     double *fewest, *most;  /* of each program: cores, in all that is looked for */
     struct scan *scan;      /* NULL: several programs */
     unsigned rounds;        /* of cuts, for the next box */
+    size_t visits;          /* of boxes */
+    struct box *root;       /* the first box, as far as it was narrowed; NULL: not yet */
     double *driven;         /* of each cell: the flows that one of its cores drives */
     unsigned *trial;        /* scratch: an allocation */
     double *local, *amount; /* scratch: its traffic */
@@ -52,6 +54,10 @@ static inline unsigned allot_count(const struct allot *a, size_t cell, size_t po
 /* Finds a->before. */
 void alike_find(struct allot *a);
 
+/* Returns whether a ring of nodes, which has one program, can be turned: then the first node has no
+ * fewer cores than any other one in the first of the best. */
+bool alike_turns(const struct allot *a);
+
 /* Takes from the box what has more cores of the first program on a node than on one before it that
  * is alike. Returns false where nothing is left. */
 bool alike_narrow(const struct allot *a, struct box *box);
@@ -64,6 +70,7 @@ size_t allot_below(const struct allot *a, const struct box *box, size_t cell);
 /* Returns the box of all allocations; NULL with errno ENOMEM. */
 struct box *box_new(const struct allot *a);
 struct box *box_copy(const struct allot *a, const struct box *box);
+void box_assign(const struct allot *a, struct box *box, const struct box *from);
 void box_free(struct box *box);
 bool box_is_point(const struct allot *a, const struct box *box);
 
@@ -100,6 +107,13 @@ bool allot_try(struct allot *a, const unsigned *allocation, double above);
 
 /* ---- allot_scan.c ---- */
 
+/* What a relaxation's prices say. */
+struct prices {
+    double bound;
+    double *loss;        /* of each cell's points: how far the bound falls */
+    double *idle, *over; /* of each node: relax_misses */
+};
+
 enum scan_end {
     SCAN_NOTHING, /* the box has nothing above a->above */
     SCAN_MET,     /* it has, and none that is better than the best */
@@ -110,6 +124,20 @@ enum scan_end {
 enum scan_end allot_scan(struct allot *a, const struct box *box);
 struct scan *scan_new(const struct allot *a); /* NULL: errno ENOMEM */
 void scan_free(struct scan *scan);
+
+/* Keeps the prices of the first box's relaxation, right after relax_tighten: they hold for all
+ * boxes in it. */
+void scan_keep_root(struct allot *a, const struct box *box);
+
+/* Returns the prices of the first relaxation, and how many points a cell has room for there; NULL:
+ * there is none yet. */
+const struct prices *scan_root(const struct allot *a, size_t *points);
+
+/* ---- allot_chain.c ---- */
+
+/* Looks through a box in which neighbours only have traffic with one another; may find a better
+ * allocation. Returns whether nothing else in it is better than the best. */
+bool allot_chain(struct allot *a, const struct box *box);
 
 /* ---- allot_rank.c ---- */
 

@@ -29,13 +29,6 @@ struct side {
     double *asked;   /* for each depth, of each node: what is asked of its memory */
 };
 
-/* What a relaxation's prices say. */
-struct prices {
-    double bound;
-    double *loss;        /* of each cell's points: how far the bound falls */
-    double *idle, *over; /* of each node: relax_misses */
-};
-
 struct scan {
     size_t *first; /* the lanes of node i: lane[first[i]] .. before first[i + 1] */
     struct lane *lane;
@@ -260,6 +253,11 @@ static bool prepare(struct allot *a, const struct box *box)
     return true;
 }
 
+void scan_keep_root(struct allot *a, const struct box *box)
+{
+    prices_fill(a, &a->scan->root, box);
+}
+
 enum scan_end allot_scan(struct allot *a, const struct box *box)
 {
     struct scan *s = a->scan;
@@ -269,8 +267,6 @@ enum scan_end allot_scan(struct allot *a, const struct box *box)
 
     if (!s || !a->best->found || !prepare(a, box))
         return SCAN_TOO_MANY;
-    if (isnan(s->root.bound))
-        prices_fill(a, &s->root, box);
     prefix.bound = s->now.bound;
     prefix.root = s->root.bound;
     for (size_t cell = 0; cell < a->cells; cell++)
@@ -330,7 +326,7 @@ static void side_free(struct side *side)
 
 static bool prices_init(const struct allot *a, struct prices *prices, size_t points)
 {
-    prices->bound = NAN;
+    prices->bound = INFINITY;
     prices->loss = calloc(a->cells * points, sizeof(*prices->loss));
     prices->idle = calloc(2 * a->nodes, sizeof(*prices->idle));
     prices->over = prices->idle ? prices->idle + a->nodes : NULL;
@@ -341,6 +337,14 @@ static void prices_free(struct prices *prices)
 {
     free(prices->loss);
     free(prices->idle);
+}
+
+const struct prices *scan_root(const struct allot *a, size_t *points)
+{
+    if (!a->scan || !a->root)
+        return NULL;
+    *points = a->scan->points;
+    return &a->scan->root;
 }
 
 struct scan *scan_new(const struct allot *a)

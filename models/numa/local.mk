@@ -3,6 +3,7 @@ libmodels_la_SOURCES += \
 	models/numa/allot.c models/numa/allot.h \
 	models/numa/allot_alike.c \
 	models/numa/allot_box.c \
+	models/numa/allot_chain.c \
 	models/numa/allot_impl.h \
 	models/numa/allot_rank.c \
 	models/numa/allot_scan.c \

@@ -270,6 +270,29 @@ static void test_random(void **state)
     }
 }
 
+/* Machines whose nodes cannot be told apart, or only by their places in a ring: many optima. */
+static void test_alike(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct numa_wish five = {.traffic = seed % 2 ? NUMA_RING : NUMA_DENSE,
+                                 .nodes = 5,
+                                 .cores = 3,
+                                 .alike = true,
+                                 .roof = seed / 2 % 2,
+                                 .seed = seed / 2};
+        struct numa_wish six = {.traffic = NUMA_RING,
+                                .nodes = 6,
+                                .cores = 2,
+                                .alike = seed % 2,
+                                .roof = seed / 2 % 2,
+                                .seed = seed};
+
+        check_one(&five, 0, 0, NULL, NULL);
+        check_one(&six, 0, seed % 3 ? 0 : 7, NULL, NULL);
+    }
+}
+
 static void test_bounds_of_cores(void **state)
 {
     static const unsigned least[] = {0, 2, 1}, most[] = {2, 3, 1};
@@ -594,11 +617,11 @@ static void test_hole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),    cmocka_unit_test(test_bounds_of_cores),
-        cmocka_unit_test(test_published), cmocka_unit_test(test_published_shared),
-        cmocka_unit_test(test_programs),  cmocka_unit_test(test_infeasible),
-        cmocka_unit_test(test_stop),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_random),           cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_bounds_of_cores),  cmocka_unit_test(test_published),
+        cmocka_unit_test(test_published_shared), cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_infeasible),       cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_hole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
