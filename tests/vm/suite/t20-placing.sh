@@ -69,6 +69,7 @@ threads() {
         for words in "" ,pack; do
             wide "$words"
             soon "CPUs in each package by $policy$words" "$([ "$words" ] && echo "$CORES 0" || echo "$((CORES / 2)) $((CORES / 2))")" in_packages d
+            sleep 2 # the last of them may still be finding its place, and d with it
             on d "$(explained d .place.cpus)"
             same "caches, as explain says" "$(explained d .place.spread.caches)" "$(caches "$(cpus_of d)" | wc -w)"
             # shellcheck disable=SC2046 # a list of names
