@@ -2,7 +2,8 @@
 /* folders [JOBS [ROUNDS]] - what reading Slurm's folders costs berthd, with JOBS (200) jobs of the
  * pool on real cpusets of cgroup v1, as root: at a registration (its job's steps), at a decision
  * (the pool's members: stand_sync) and at a sweep (all steps). Each job has an external step and
- * one with a process, all on CPU 0. Medians of ROUNDS (200) in microseconds. Run in the build
+ * one with a process, all on CPU 0. Medians of ROUNDS (200) in
+ * microseconds of CPU time. Run in the build
  * folder. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,10 +92,10 @@ static void time_it(const char *what, void (*doing)(struct packer *), struct pac
     double *us = calloc(rounds, sizeof(*us));
 
     for (size_t i = 0; us && i < rounds; i++) {
-        double began_s = clock_s();
+        uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
         doing(packer);
-        us[i] = 1e6 * (clock_s() - began_s);
+        us[i] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) * 1e-3;
     }
     printf("%-14s %8.1f us\n", what, us ? array_median(us, rounds) : 0);
     free(us);
