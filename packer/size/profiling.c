@@ -22,7 +22,8 @@ struct profiling {
     double asked_s; /* when it was begun, on the step's clock */
     double until_s; /* and when it is over; NAN: the step does not stand there yet */
     struct counters_sample before, after;
-    bool whole; /* both were read */
+    struct by_node by[2]; /* of the two: what was counted apart for each node */
+    bool whole;           /* both were read */
     struct cpu_busy busy;
     bool busy_known, disturbed;
     struct cpus beside; /* CPUs of the NUMA nodes that it does not use meanwhile */
@@ -133,7 +134,7 @@ static bool stands(const struct packer *packer, const struct step *step)
 static void begin_reading(struct packer *packer, struct step *step, struct profiling *profiling)
 {
     find_beside(packer, step, &profiling->beside);
-    if (window_read(packer, step, &profiling->before) < 0)
+    if (window_read_by_node(packer, step, &profiling->before, &profiling->by[0]) < 0)
         return;
     profiling->busy_known = cpu_busy_read(&packer->root, &profiling->busy, NULL) == 0;
     profiling->until_s = age_of(step) + PROFILING_S;
@@ -144,7 +145,7 @@ static void end_reading(struct packer *packer, struct step *step, struct profili
     double busy_s = profiling->busy_known ? cpu_busy_sum(&profiling->busy, &profiling->beside) : 0;
     struct cpu_busy now;
 
-    profiling->whole = window_read(packer, step, &profiling->after) == 0;
+    profiling->whole = window_read_by_node(packer, step, &profiling->after, &profiling->by[1]) == 0;
     profiling->disturbed =
         !profiling->busy_known || cpu_busy_read(&packer->root, &now, NULL) < 0 ||
         cpu_busy_sum(&now, &profiling->beside) - busy_s > WINDOW_FOREIGN * PROFILING_S;
@@ -169,10 +170,14 @@ double profiling_turn(struct packer *packer, struct step *step, struct profiling
 
 void profiling_end(struct packer *packer, struct step *step, struct profiling *profiling)
 {
+    struct counters_sample now;
+
     cpus_zero(&step->size.loop.only);
     if (!profiling->whole && window_read(packer, step, &profiling->after) < 0)
         return;
-    window_resume(packer, step, &profiling->after);
+    now = profiling->after;
+    now.by_node = NULL; /* the room goes with the run */
+    window_resume(packer, step, &now);
 }
 
 void profiling_free(struct profiling *profiling)
