@@ -42,14 +42,15 @@ packages_of() {
     for name; do packages "$(cpus_of "$name")"; done | tr ' ' '\n' | sort -n | tr '\n' ' ' | sed 's/^ *//'
 }
 
-# wide WORDS: a memory-bound task with all cores of package 0, and a compute-bound one on each core of package 1.
+# wide ROUND WORDS: dROUND, a memory-bound task with all cores of package 0, and tROUND.0 and so on, a compute-bound one on each core of
+# package 1. (A name is one step's only: what it was told and where it ran stays in files.)
 wide() {
     local i
     knows memory 30000
     knows compute 100
-    start d -c"$CORES" "--contention-aware=tag=memory$1"
-    for ((i = 0; i < CORES; i++)); do start "t$i" -c1 --contention-aware=tag=compute; done
-    same "Slurm's package of the wide one" "$(packages "$(slurm_cpus_of d)")" "0 "
+    start "d$1" -c"$CORES" "--contention-aware=tag=memory$2"
+    for ((i = 0; i < CORES; i++)); do start "t$1.$i" -c1 --contention-aware=tag=compute; done
+    same "Slurm's package of the wide one" "$(packages "$(slurm_cpus_of "d$1")")" "0 "
 }
 
 # in_packages NAME: how many of its CPUs are in a package, the most first.
@@ -61,19 +62,20 @@ in_packages() {
 
 # Each thread of a memory-bound task is one, by DI and as contend predicts; with pack the task stays whole.
 threads() {
-    local policy words
+    local policy words round=0 d
     for policy in di contend; do
         daemon_stop berthd
         berthd_conf "policy=$policy"
         berthd_start
         for words in "" ,pack; do
-            wide "$words"
-            soon "CPUs in each package by $policy$words" "$([ "$words" ] && echo "$CORES 0" || echo "$((CORES / 2)) $((CORES / 2))")" in_packages d
-            sleep 2 # the last of them may still be finding its place, and d with it
-            on d "$(explained d .place.cpus)"
-            same "caches, as explain says" "$(explained d .place.spread.caches)" "$(caches "$(cpus_of d)" | wc -w)"
+            d=d$((++round))
+            wide "$round" "$words"
+            soon "CPUs in each package by $policy$words" "$([ "$words" ] && echo "$CORES 0" || echo "$((CORES / 2)) $((CORES / 2))")" in_packages "$d"
+            sleep 2 # the last of them may still be finding its place, and the wide one with it
+            on "$d" "$(explained "$d" .place.cpus)"
+            same "caches, as explain says" "$(explained "$d" .place.spread.caches)" "$(caches "$(cpus_of "$d")" | wc -w)"
             # shellcheck disable=SC2046 # a list of names
-            stop d $(seq -f t%g 0 $((CORES - 1)))
+            stop "$d" $(seq -f "t$round.%g" 0 $((CORES - 1)))
         done
     done
 }
