@@ -8,6 +8,11 @@
  * from these the rate at which the memory serves. The sum over what every co-runner may do, 2^n
  * terms in the paper, is a binomial one where the co-runners are alike, and is computed as such.
  *
+ * Readings: the paper has misses and conflicts follow "similarly" to hits (section 4.4.2): misses
+ * are what the auto-close distance takes, conflicts half of case B. Where overlaps would make a
+ * latency less than the transfer (eq. 4.21 to 4.24), it is the transfer. D_ac is met with a strict
+ * "less" (eq. 4.14). A write's transfer, one cycle longer, is so in the terms of the overlap, too.
+ *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_NUMA_DRAMON_H
 #define BERTH_MODELS_NUMA_DRAMON_H

@@ -6,6 +6,12 @@
  * from * nodes + to is about data from node `from` to node `to`. Its diagonal is not looked at:
  * what stays on a node is in local_demand.
  *
+ * Readings: eq. 5.9 puts traffic that only passes a node into I_ji, which eq. 5.7, 5.8 and 5.10
+ * then would add up at memories that it does not come from, and several times in the objective.
+ * Here each flow counts once in the objective and at its memory, and on every hop of its way for
+ * the links. Writes from j to i grow with the cores of j, as eq. 5.2 says; eq. 5.18 prints n_j, all
+ * of them.
+ *
  * Pure arithmetic: no I/O, no clock, no globals (GLPK keeps its own, one for each thread). */
 #ifndef BERTH_MODELS_NUMA_NUMEM_H
 #define BERTH_MODELS_NUMA_NUMEM_H

@@ -9,6 +9,11 @@
  * slower by more than chance explains, it is undone, and the same proposal is not tried again for
  *     `ban_s`.
  *
+ * The paper samples at most once per 10^9 cycles and evaluates each sample (section 4.2); berthd's
+ * `window` of a second is 3 * 10^9 at 3 GHz, and its lower bound of 100 ms is less than that below
+ * 10 GHz. The running average, whose length the paper does not say, is that of rate.h since the
+ * phase began.
+ *
  * Gains are in cores: 0.5 means that the node does as much more as half a core does. Costs are in
  * core-seconds. Pure arithmetic: no I/O, no clock (the caller says what time it is), no globals. */
 #ifndef BERTH_MODELS_ONLINE_DIO_H

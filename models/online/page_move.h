@@ -5,7 +5,8 @@
  * waits for memory lasts `ratio` times as long as it would with near pages, and it cannot read more
  * than the link between the nodes lets through. Moving costs processor time once, and delays the
  * accesses to the pages that are under way; both are counted as the time of a copy by one core. The
- * gain grows while the pages arrive, from nothing to all of it. Pure arithmetic: no I/O, no clock,
+ * gain grows while the pages arrive, from nothing to all of it. Blagodurov 2010 moves no memory (it
+ * leaves that to future work at its end): this is an extension. Pure arithmetic: no I/O, no clock,
  * no globals. */
 #ifndef BERTH_MODELS_ONLINE_PAGE_MOVE_H
 #define BERTH_MODELS_ONLINE_PAGE_MOVE_H

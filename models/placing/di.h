@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* di - Distributed Intensity: spread the most memory-intensive threads over the memory hierarchy.
  *
- * Blagodurov 2010, section 4.1, Algorithms 1 and 2. Pure arithmetic: no I/O, no clock, no globals.
+ * Blagodurov 2010, section 4.1, Algorithms 1 and 2, in these readings: ties between equal miss
+ * rates, which it leaves open, go by input order; a core that is assigned counts as holding its
+ * thread, which line 8 says of inner entities only; and where there are more threads than cores,
+ * which section 5.1 excludes, counting goes on in the same way. Pure arithmetic: no I/O, no clock,
+ * no globals.
  */
 #ifndef BERTH_MODELS_PLACING_DI_H
 #define BERTH_MODELS_PLACING_DI_H

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dio_power - DIO-POWER: as few caches in use as keep devils apart, the rest idle.
  *
- * Blagodurov 2010, section 6, Algorithms 3 and 4. Pure arithmetic: no I/O, no clock, no globals. */
+ * Blagodurov 2010, section 6, Algorithms 3 and 4, where these say what becomes of every thread.
+ * Algorithm 3, line 8 marks as many caches as there are devils: none where there is none, and too
+ * few where the others need more cores; and Algorithm 4 drops a thread that would meet a second
+ * devil (its lines 5 to 9 have no else). Here no thread is lost. Pure arithmetic: no I/O, no clock,
+ * no globals. */
 #ifndef BERTH_MODELS_PLACING_DIO_POWER_H
 #define BERTH_MODELS_PLACING_DIO_POWER_H
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* isolate - DI for units of which some are chosen to be isolated from contention: the prioritised
- * mode of DIO (Blagodurov 2010, section 5.3).
+ * mode of DIO (Blagodurov 2010, section 5.3). The paper isolates memory-intensive threads only; who
+ * is sensitive is the caller's to say (packer/place/isolation.h: turtles with many hits to lose,
+ * too). It shows both cache and package as domains; isolate_place_best takes the one where most
+ * groups fit.
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_PLACING_ISOLATE_H

@@ -23,10 +23,11 @@ struct animal_limits {
     double rabbit_loss_pmi;   /* hits lost with half of the ways: so many or more make a rabbit */
 };
 
-/* The paper tells only the devil's limit. A program that accesses the cache less often than that
- * cannot miss like a devil, however little of the cache is left to it: a turtle. 500 lost hits are
- * a tenth of the time of a program that runs at one instruction per cycle and waits 200 cycles for
- * memory. */
+/* The paper tells only the devil's limit, and of the symbiosis table only
+ * its corners, 0 and 8: the other limits and the inner scores are ours. A program that accesses the
+ * cache less often than that cannot miss like a devil, however little of the cache is left to it: a
+ * turtle. 500 lost hits are a tenth of the time of a program that runs at one instruction per cycle
+ * and waits 200 cycles for memory. */
 #define ANIMAL_DEVIL_MISS_PMI 2000.0
 #define ANIMAL_TURTLE_ACCESS_PMI 2000.0
 #define ANIMAL_RABBIT_LOSS_PMI 500.0

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sdc - stack distance competition: how two programs share the ways of a cache (Chandra 2005, as
- * used in Blagodurov 2010, section 2.2.1).
+ * used in Blagodurov 2010, section 2.2.1). The paper scores a pair both by "the sum of the extra
+ * misses" and by the "degradation relative to solo miss rates"; this takes the sum, in misses per
+ * million instructions. Who wins a position where both counters are equal is not said there.
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_SLOWDOWN_SDC_H

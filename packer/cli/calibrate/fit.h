@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fit - the arithmetic of berthctl calibrate: what repeated runs say, the straight line
- * of Wang 2015, Figure 5.4, and the ways between nodes. */
+ * of Wang 2015, Figure 5.4, and the ways between nodes. The paper measures with lmbench, keeps beta
+ * as the line gives it, and knows the ways from a drawing (Figure 3.1); here beta is kept in 0 ..
+ * 1, and the ways follow from the firmware's distances. Only reads are measured between nodes: the
+ * limits of links are taken to bind writes, too. */
 #ifndef BERTH_CLI_CALIBRATE_FIT_H
 #define BERTH_CLI_CALIBRATE_FIT_H
 
