@@ -88,6 +88,8 @@ struct numem_usage {
     double *local;                     /* of each node */
     double *inter;                     /* matrix; the diagonal is 0 */
     enum numem_constraint *constraint; /* of each node */
+    size_t (*where)[2]; /* of each node, where there is a constraint: the memory that it is, twice;
+                           a link: the two nodes, from and to, whose traffic it stops */
 };
 
 /* Finds the greatest bandwidth of the program with allocation[i] <= cores[i] cores on node i, and

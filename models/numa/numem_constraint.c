@@ -2,6 +2,7 @@
 #include "models/numa/numem_constraint.h"
 
 #include <math.h>
+#include <string.h>
 
 #define FULL 1e-9  /* of a limit: so near to it is at it */
 #define GROWS 1e-3 /* GB/s that another core must get: as many as NuCore pays for it */
@@ -98,8 +99,8 @@ static bool is_link_limit(const struct scene *l, size_t k)
     return l->amount[k] < fmin(wanted, flow->max) * (1 - FULL) && !l->full[flow->from];
 }
 
-/* Returns what limits the node's reading from others, and others' reading from it. */
-static enum numem_constraint flow_limit(const struct scene *l, size_t node)
+/* Returns what limits the node's reading from others, and others' reading from it; and where. */
+static enum numem_constraint flow_limit(const struct scene *l, size_t node, size_t where[2])
 {
     bool spare = cores_of(l, l->program, node) < most_of(l, node);
     enum numem_constraint found = NUMEM_NONE;
@@ -109,17 +110,23 @@ static enum numem_constraint flow_limit(const struct scene *l, size_t node)
 
         if (flow->program != l->program || (flow->from != node && flow->to != node))
             continue;
-        if (is_link_limit(l, k))
+        if (is_link_limit(l, k)) {
+            where[0] = flow->from;
+            where[1] = flow->to;
             return NUMEM_LINK;
-        if (spare && flow->to == node && flow->read > 0 && l->full[flow->from])
+        }
+        if (spare && flow->to == node && flow->read > 0 && l->full[flow->from]) {
             found = shared_limit(l, flow->from);
+            where[0] = where[1] = flow->from;
+        }
     }
     return found;
 }
 
 static void find_constraints(const struct flows *flows, const unsigned *allocation,
                              const double *local, const double *amount, size_t program,
-                             const unsigned *most, enum numem_constraint *constraint)
+                             const unsigned *most, enum numem_constraint *constraint,
+                             size_t (*where)[2])
 {
     struct scene l = {.f = flows,
                       .allocation = allocation,
@@ -130,11 +137,15 @@ static void find_constraints(const struct flows *flows, const unsigned *allocati
 
     sum_up(&l);
     for (size_t i = 0; i < flows->machine->nodes; i++) {
+        size_t at[2] = {i, i};
+
         if (!flows_in(flows, i))
             continue;
-        constraint[i] = l.full[i] ? memory_limit(&l, i) : flow_limit(&l, i);
+        constraint[i] = l.full[i] ? memory_limit(&l, i) : flow_limit(&l, i, at);
         if (constraint[i] == NUMEM_NONE && is_local_limit(&l, i))
             constraint[i] = NUMEM_LOCAL_BANDWIDTH;
+        if (where)
+            memcpy(where[i], at, sizeof(at));
     }
 }
 
@@ -162,5 +173,6 @@ void constraint_fill_usage(const struct flows *flows, const unsigned *allocation
             usage->inter[flow->from * n + flow->to] = amount[k];
     }
     if (usage->constraint)
-        find_constraints(flows, allocation, local, amount, program, most, usage->constraint);
+        find_constraints(flows, allocation, local, amount, program, most, usage->constraint,
+                         usage->where);
 }

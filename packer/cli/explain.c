@@ -47,14 +47,18 @@ static void say_size(FILE *out, struct json_object *size)
     ctl_say(out, size, "{given} core{given*} of the {cores} that Slurm gave");
     if (ctl_number(size, "given") < ctl_number(size, "cores"))
         say_vector(out, ctl_object(size, "nodes"));
-    ctl_say(out, size,
-            "[: {reason}]"
-            "[; what limits it: {constraint}; predicted {gbps:2} GB/s with them"
-            "[, {gbps_all:2} with all|, not known with all]]"
-            "[; OMP_NUM_THREADS={threads}]"
-            "[; idle: {idle}][; left to other steps of the job: {offered}]"
-            "[; {state}[, phase {phase>0}[, traffic between nodes: {matrix}]]]"
-            "[; profiled for {profiled_s>0:1} s][; {why}]");
+    ctl_say(
+        out, size,
+        "[: {reason}]"
+        "[; what limits it: {constraint}[ of node {constraint_at.node}]"
+        "[ from node {constraint_at.from} to {constraint_at.to}]; predicted {gbps:2} GB/s with them"
+        "[, {gbps_all:2} with all|, not known with all]]"
+        "[; OMP_NUM_THREADS={threads}]"
+        "[; idle: {idle}][; left to other steps of the job: {offered}]"
+        "[; {state}[, phase {phase>0}]]"
+        "[; traffic between nodes: {matrix}][, measured for {measured_s:2} s]"
+        "[, relative error {matrix_error:3}][{disturbed?}, while others ran beside it]"
+        "[; profiled for {profiled_s>0:1} s][; {why}]");
 }
 
 /* Says "cache 0", "caches 0, 1" or "no cache". */

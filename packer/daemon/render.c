@@ -338,9 +338,31 @@ static void render_verdict(const struct step *step, struct json_object *size)
     json_object_object_add(size, "gain", gain);
 }
 
+/* Where what limits it is, and how what it asks of the memories is known. */
+static void render_matrix(struct json_object *object, const struct step_size *size)
+{
+    struct json_object *at = json_object_new_object();
+    bool limited = size->modelled && size->constraint != NUMEM_NONE;
+    bool measured = size->modelled && size->measured;
+
+    if (limited && size->constraint == NUMEM_LINK) {
+        json_add_u64(at, "from", size->where[0]);
+        json_add_u64(at, "to", size->where[1]);
+    } else {
+        json_add_u64(at, "node", size->where[0]);
+    }
+    json_object_object_add(object, "constraint_at", limited ? at : NULL);
+    if (!limited)
+        json_object_put(at);
+    json_add_text(object, "matrix", size->modelled ? size_matrix_name[size->matrix] : NULL);
+    json_add_measure(object, "measured_s", measured ? size->measured_s : NAN);
+    json_add_measure(object, "matrix_error", measured ? size->error : NAN);
+    if (measured)
+        json_add_bool(object, "disturbed", size->disturbed);
+}
+
 static struct json_object *render_size(const struct packer *packer, const struct step *step)
 {
-    const struct size_traffic *measured = step->size.loop.traffic;
     struct json_object *object = json_object_new_object();
     struct cpus idle, offered;
 
@@ -353,10 +375,7 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_object_object_add(object, "vector", render_used(packer, step));
     json_write(object, step_loop_fields, &step->size.loop);
     render_verdict(step, object);
-    json_add_text(object, "matrix", measured ? size_matrix_name[measured->source] : NULL);
-    json_add_measure(object, "measured_s", measured ? measured->seconds : NAN);
-    if (measured)
-        json_object_object_add(object, "disturbed", json_object_new_boolean(measured->disturbed));
+    render_matrix(object, &step->size);
     return object;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/json.h"
 #include "packer/base/worker.h"
 #include "packer/observe/window.h"
 #include "packer/steps/packer.h"
@@ -21,11 +22,13 @@
 #define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
 #define AGE_EVERY_S 86400
 
-/* A sample or a pair: one allocation, as large as it has to be. */
+/* A sample, a pair or a demand: one allocation, as large as it has to be. */
 struct entry {
     STAILQ_ENTRY(entry) link;
-    struct profile_sample *sample; /* NULL: a pair */
-    struct profile_pair *pair;
+    struct profile_sample *sample; /* NULL: another kind */
+    struct profile_pair *pair;     /* likewise */
+    const char *key, *demand;      /* NULL: another kind; the demand is JSON */
+    uint32_t uid;
 };
 STAILQ_HEAD(entries, entry);
 
@@ -64,9 +67,29 @@ static int gather_rows(const struct entries *entries, size_t n, struct rows *row
     STAILQ_FOREACH(entry, entries, link)
     if (entry->sample)
         rows->sample[rows->samples++] = *entry->sample;
-    else
+    else if (entry->pair)
         rows->pair[rows->pairs++] = *entry->pair;
     return 0;
+}
+
+static int put_demands(struct profiles *store, const struct entries *entries,
+                       struct berth_error *err)
+{
+    const struct entry *entry;
+    int rc = 0;
+
+    STAILQ_FOREACH(entry, entries, link)
+    {
+        struct json_object *object =
+            entry->demand && rc == 0 ? json_parse(entry->demand, strlen(entry->demand), err) : NULL;
+        struct profile_demand *demand = object ? profile_demand_parse(object, err) : NULL;
+
+        if (demand)
+            rc = profiles_put_demand(store, entry->uid, entry->key, demand, err);
+        profile_demand_free(demand);
+        json_object_put(object);
+    }
+    return rc;
 }
 
 static int put_rows(struct profiles *store, const struct entries *entries, size_t n,
@@ -79,6 +102,8 @@ static int put_rows(struct profiles *store, const struct entries *entries, size_
         rc = profiles_put_samples(store, rows.sample, rows.samples, err);
     if (rc == 0)
         rc = profiles_put_pairs(store, rows.pair, rows.pairs, err);
+    if (rc == 0)
+        rc = put_demands(store, entries, err);
     free(rows.sample);
     free(rows.pair);
     return rc;
@@ -239,7 +264,7 @@ void learn_put(struct learner *learner, const struct profile_sample *sample)
 
     if (!entry)
         return;
-    entry->pair = NULL;
+    *entry = (struct entry){.pair = NULL};
     entry->sample = memcpy(entry + 1, sample, sizeof(*sample));
     put_entry(learner, entry);
 }
@@ -264,7 +289,7 @@ void learn_put_pair(struct learner *learner, const struct profile_pair *pair)
     entry = malloc(sizeof(*entry) + sizeof(*pair) + size);
     if (!entry)
         return;
-    entry->sample = NULL;
+    *entry = (struct entry){.sample = NULL};
     entry->pair = memcpy(entry + 1, pair, sizeof(*pair));
     at = (char *)(entry->pair + 1);
     entry->pair->key = copy_text(&at, pair->key);
@@ -272,6 +297,23 @@ void learn_put_pair(struct learner *learner, const struct profile_pair *pair)
     for (size_t i = 0; i < pair->n; i++)
         entry->pair->beside[i].key = copy_text(&at, pair->beside[i].key);
     put_entry(learner, entry);
+}
+
+void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
+                      const struct profile_demand *demand)
+{
+    struct json_object *object = profile_demand_json(demand);
+    const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+    struct entry *entry = text ? malloc(sizeof(*entry) + strlen(key) + strlen(text) + 2) : NULL;
+    char *at = (char *)(entry + 1);
+
+    if (entry) {
+        *entry = (struct entry){.uid = uid};
+        entry->key = copy_text(&at, key);
+        entry->demand = copy_text(&at, text);
+        put_entry(learner, entry);
+    }
+    json_object_put(object);
 }
 
 /* ---- from a step ---- */

@@ -39,6 +39,10 @@ void learn_put(struct learner *learner, const struct profile_sample *sample);
 /* Puts a pair into the queue; its texts are copied. */
 void learn_put_pair(struct learner *learner, const struct profile_pair *pair);
 
+/* Puts a demand of a user's program into the queue, as JSON: what is not known there is NAN. */
+void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
+                      const struct profile_demand *demand);
+
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
 void learn_step(struct packer *packer, const struct step *step);
 

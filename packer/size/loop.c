@@ -367,7 +367,8 @@ static const char *reason_not_to_profile(const struct packer *packer, const stru
     bool stored;
 
     traffic_of(packer, step, &traffic, &err);
-    stored = traffic.source == SIZE_MATRIX_STORE || (traffic.stored && traffic.stored->cores);
+    stored = (traffic.source == SIZE_MATRIX_STORE && !traffic.measured) ||
+             (traffic.stored && traffic.stored->cores);
     traffic_free(&traffic);
     if (stored)
         return "what it asks of memory is stored: not profiled";
@@ -445,6 +446,8 @@ static struct size_phase *learn(struct packer *packer, struct step *step)
         return NULL;
     }
     phase = remember(packer, step, &traffic);
+    if (phase && run->core.profiles == 1)
+        traffic_learn(packer, step, &traffic);
     if (phase)
         phase->profiled_s = traffic.seconds;
     else

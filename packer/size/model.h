@@ -42,10 +42,14 @@ int size_model_choose(const struct size_model *model, const struct size_bounds *
                       double patience_s, unsigned *chosen, struct size_answer *answer,
                       struct berth_error *err);
 
-/* What a step gets of the memories: GB/s, NAN where nothing can be said; and what limits it. */
+/* What a step gets of the memories: GB/s, NAN where nothing can be said; what limits it, and
+ * between which NUMA nodes of the topology (the same twice: that memory); and where the matrix is
+ * from. */
 struct size_prediction {
     double gbps;
     enum numem_constraint constraint;
+    size_t where[2];
+    const struct size_traffic *traffic; /* the model's */
 };
 
 /* Predicts that of all steps, predicted[steps], with these cores[steps * nodes] together, if none

@@ -15,6 +15,7 @@ struct scene {
     double *alpha, *beta;
     double **has;                 /* [nodes][cores + 1] of the step that is looked at */
     enum numem_constraint *limit; /* [nodes] */
+    size_t (*where)[2];           /* [nodes] */
 };
 
 static void scene_free(struct scene *scene)
@@ -22,6 +23,7 @@ static void scene_free(struct scene *scene)
     free(scene->cores);
     free(scene->asked);
     free(scene->limit);
+    free(scene->where);
     for (size_t i = 0; scene->has && i < scene->model->nodes; i++)
         free(scene->has[i]);
     free(scene->has);
@@ -35,8 +37,9 @@ static int scene_make(struct scene *scene, const struct size_model *model, const
     scene->cores = calloc(model->steps * n, sizeof(*scene->cores));
     scene->asked = calloc(3 * n, sizeof(*scene->asked));
     scene->limit = calloc(n, sizeof(*scene->limit));
+    scene->where = calloc(n, sizeof(*scene->where));
     scene->has = calloc(n, sizeof(*scene->has));
-    if (!scene->cores || !scene->asked || !scene->limit || !scene->has)
+    if (!scene->cores || !scene->asked || !scene->limit || !scene->where || !scene->has)
         return -1;
     scene->alpha = scene->asked + n;
     scene->beta = scene->asked + 2 * n;
@@ -102,9 +105,10 @@ static enum numem_constraint limit_on(const struct scene *scene, const struct as
     return NUMEM_NONE;
 }
 
-/* One name for the nodes' constraints: the one that most of them have, of those that limit. */
-static enum numem_constraint summary(const struct scene *scene, const struct asker *asker,
-                                     const unsigned *cores)
+/* One name for the nodes' constraints: the one that most of them have, of those that limit; and
+ * where the first of them has it. */
+static void sum_up(const struct scene *scene, const struct asker *asker, const unsigned *cores,
+                   struct size_prediction *predicted)
 {
     size_t count[NUMEM_CONSTRAINTS] = {0};
     enum numem_constraint most = NUMEM_NONE;
@@ -116,7 +120,11 @@ static enum numem_constraint summary(const struct scene *scene, const struct ask
     for (size_t c = NUMEM_NONE + 1; c < NUMEM_CONSTRAINTS; c++)
         if (count[c] > count[most])
             most = (enum numem_constraint)c;
-    return most;
+    predicted->constraint = most;
+    for (size_t i = scene->model->nodes; i-- > 0;)
+        if (asker->held[i] > 0 && limit_on(scene, asker, cores, i) == most)
+            for (size_t k = 0; k < 2; k++)
+                predicted->where[k] = scene->model->topology[scene->where[i][k]];
 }
 
 static struct size_prediction predict(struct scene *scene, size_t s)
@@ -126,18 +134,22 @@ static struct size_prediction predict(struct scene *scene, size_t s)
     struct numem_program program = {.local_demand = (const double *const *)scene->has,
                                     .read_solo = asker->traffic.read_solo,
                                     .write_solo = asker->traffic.write_solo};
-    struct numem_usage usage = {.constraint = scene->limit};
+    struct numem_usage usage = {.constraint = scene->limit, .where = scene->where};
+    struct size_prediction predicted = {.gbps = NAN, .traffic = &asker->traffic};
 
     if (fill_has(scene, s) < 0)
-        return (struct size_prediction){NAN, NUMEM_NONE};
+        return predicted;
     take_part(scene, s);
+    for (size_t i = 0; i < machine.nodes; i++)
+        scene->where[i][0] = scene->where[i][1] = i;
     machine.cores = asker->held;
     machine.alpha = scene->alpha;
     machine.beta = scene->beta;
     if (numem_solve(&machine, &program, &scene->cores[s * machine.nodes], &usage, NULL) < 0)
-        return (struct size_prediction){NAN, NUMEM_NONE};
-    return (struct size_prediction){usage.bandwidth,
-                                    summary(scene, asker, &scene->cores[s * machine.nodes])};
+        return predicted;
+    predicted.gbps = usage.bandwidth;
+    sum_up(scene, asker, &scene->cores[s * machine.nodes], &predicted);
+    return predicted;
 }
 
 void size_model_predict(const struct size_model *model, const unsigned *cores,
@@ -147,6 +159,6 @@ void size_model_predict(const struct size_model *model, const unsigned *cores,
     bool known = scene_make(&scene, model, cores) == 0;
 
     for (size_t s = 0; s < model->steps; s++)
-        predicted[s] = known ? predict(&scene, s) : (struct size_prediction){NAN, NUMEM_NONE};
+        predicted[s] = known ? predict(&scene, s) : (struct size_prediction){.gbps = NAN};
     scene_free(&scene);
 }

@@ -11,6 +11,7 @@
 #include "packer/size/answer.h"
 #include "packer/size/cores.h"
 #include "packer/size/judge.h"
+#include "packer/size/traffic.h"
 #include "packer/steps/journal.h"
 
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
@@ -31,6 +32,7 @@ static void forget(const struct packer *packer, struct step *step, const char *r
 {
     step->size.modelled = false;
     step->size.constraint = NUMEM_NONE;
+    step->size.measured = false;
     step->size.gbps = step->size.gbps_all = NAN;
     snprintf(step->size.reason, sizeof(step->size.reason), "%s", reason);
     sizing_count(packer, step);
@@ -149,6 +151,21 @@ static void deal(const struct sizings *all, struct sizing *s)
 }
 
 /* What the model says of the cores that were dealt, and of all of them. */
+/* What limits the step, and what that rests on. */
+static void note(const struct topo *topo, const struct size_prediction *got, struct step_size *size)
+{
+    const struct size_traffic *traffic = got->traffic;
+
+    size->constraint = got->constraint;
+    for (size_t k = 0; k < 2; k++)
+        size->where[k] = topo->node[got->where[k]].os_index;
+    size->matrix = traffic ? traffic->source : SIZE_MATRIX_NOTHING;
+    size->measured = traffic && traffic->measured;
+    size->disturbed = size->measured && traffic->disturbed;
+    size->error = size->measured ? traffic->error : NAN;
+    size->measured_s = size->measured ? traffic->seconds : NAN;
+}
+
 static void predict(const struct sizings *all, const struct size_model *model)
 {
     size_t nodes = all->packer->topo->nodes, steps = size_model_steps(model);
@@ -168,7 +185,7 @@ static void predict(const struct sizings *all, const struct size_model *model)
                 continue;
             *(with_all ? &size->gbps_all : &size->gbps) = got[all->sizing[s].number].gbps;
             if (!with_all)
-                size->constraint = got[all->sizing[s].number].constraint;
+                note(all->packer->topo, &got[all->sizing[s].number], size);
             size->modelled = !isnan(size->gbps);
         }
     }

@@ -7,9 +7,12 @@
 #include "packer/size/traffic.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "packer/observe/learn.h"
 #include "packer/size/cores.h"
 #include "packer/steps/program.h"
 
@@ -183,4 +186,46 @@ int traffic_of(const struct packer *packer, const struct step *step, struct size
     if (isnan(traffic->core_gbps))
         return berth_error_set(err, "its profile does not know its instructions per second");
     return 0;
+}
+
+/* What is not known is NAN. */
+static void fill_learned(const struct size_traffic *traffic, struct profile_demand *demand)
+{
+    size_t n = traffic->nodes;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            bool known = cpus_has(&traffic->known, i);
+
+            demand->read_solo[j * n + i] = known ? traffic->read_solo[j * n + i] : NAN;
+            demand->write_solo[i * n + j] = known ? traffic->write_solo[i * n + j] : NAN;
+        }
+}
+
+void traffic_learn(const struct packer *packer, const struct step *step,
+                   const struct size_traffic *traffic)
+{
+    size_t n = traffic->nodes;
+    struct profile_demand demand = {.nodes = n,
+                                    .matrix = traffic->source == SIZE_MATRIX_COUNTED
+                                                  ? PROFILE_MATRIX_COUNTED
+                                                  : PROFILE_MATRIX_PAGES,
+                                    .measured_at = time(NULL),
+                                    .seconds = traffic->seconds,
+                                    .error = traffic->error,
+                                    .disturbed = traffic->disturbed};
+    char key[PROFILE_KEY_MAX];
+
+    program_key(step, key);
+    if (!learn_wanted(packer) || !traffic->measured || !key[0])
+        return;
+    snprintf(demand.machine, sizeof(demand.machine), "%s", packer->machine_type);
+    demand.read_solo = calloc(n * n, sizeof(*demand.read_solo));
+    demand.write_solo = calloc(n * n, sizeof(*demand.write_solo));
+    if (demand.read_solo && demand.write_solo) {
+        fill_learned(traffic, &demand);
+        learn_put_demand(packer->learner, step->request.uid, key, &demand);
+    }
+    free(demand.read_solo);
+    free(demand.write_solo);
 }

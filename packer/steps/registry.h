@@ -134,6 +134,12 @@ struct step_size {
     uint64_t moves;      /* enacted.moves */
     bool modelled;       /* by NuCore: what follows is known */
     enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
+    unsigned where[2]; /* the memory that this is (NUMA node), twice; of a link: from and to */
+    unsigned matrix;   /* where what it asks of the memories is from: enum size_matrix */
+    bool measured;  /* that was measured, in this run or, as the store says, in an earlier one: */
+    bool disturbed; /* others ran beside it */
+    double error;   /* relative standard error of its counters */
+    double measured_s;     /* for so long */
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
     char reason[256];
     struct step_loop loop;

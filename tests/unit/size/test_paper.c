@@ -259,6 +259,9 @@ static void check(const struct published *program, bool pairs)
         if (count[i] != program->wanted[i])
             fail_msg("node %zu: %u published", i, program->wanted[i]);
     assert_int_equal(step->size.constraint, program->constraint);
+    assert_int_equal(step->size.where[0], program->constraint == NUMEM_LINK ? 7 : 0);
+    assert_int_equal(step->size.where[1], 0);
+    assert_int_equal(step->size.matrix, traffic.source);
     step->size.loop.traffic = NULL;
     traffic_free(&traffic);
     fixture_close(f);

@@ -253,12 +253,102 @@ static void test_one_node(void **state)
     fixture_close(f);
 }
 
+/* ---- the store ---- */
+
+static void put(struct fixture *f, uint32_t uid, const char *tag, struct profile_demand demand)
+{
+    struct berth_error err = {""};
+    struct profiles *store;
+    char key[PROFILE_KEY_MAX];
+
+    profile_key_tag(key, tag);
+    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.machine_type);
+    if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
+        profiles_put_demand(store, uid, key, &demand, &err) < 0)
+        fail_msg("%s", err.text);
+    profiles_close(store);
+}
+
+/* Measured in an earlier run: node 0's cores read 3 of their own and 1 of node 1's memory. */
+static void put_measured(struct fixture *f, double own, int64_t at, bool disturbed)
+{
+    double read[] = {own, NAN, 1, NAN}, write[] = {0, 0, NAN, NAN};
+
+    put(f, 1000, "p",
+        (struct profile_demand){.nodes = 2,
+                                .read_solo = read,
+                                .write_solo = write,
+                                .matrix = PROFILE_MATRIX_PAGES,
+                                .measured_at = at,
+                                .seconds = 0.5,
+                                .disturbed = disturbed});
+}
+
+static void assert_own(struct fixture *f, const struct step *step, enum size_matrix source,
+                       double own)
+{
+    struct berth_error err = {""};
+    struct size_traffic t;
+    int rc = traffic_of(&f->packer, step, &t, &err);
+
+    if (rc < 0 && !isnan(own))
+        fail_msg("%s", err.text);
+    assert_int_equal(t.source, source);
+    if (!isnan(own))
+        assert_true(traffic_local(&t, 0) == own);
+    traffic_free(&t);
+}
+
+/* What was measured sizes the next launch, if it says something of all nodes of the step; what was
+ * told goes before it, and this run before earlier ones. */
+static void test_stored(void **state)
+{
+    double told[] = {0, 2, 2, 0}, write[] = {0, 0, 0, 0}, matrix[] = {7, 0, 0, 7};
+    struct size_traffic now = {.nodes = 2,
+                               .read_solo = matrix,
+                               .write_solo = write,
+                               .source = SIZE_MATRIX_COUNTED,
+                               .measured = true,
+                               .core_gbps = NAN};
+    struct fixture *f = open_nodes("package:2 numa:1 core:2 pu:1", 2);
+    struct step *step = fixture_run(f, 1, "0-1", "p"), *wide = fixture_run(f, 2, "2-3", "p");
+
+    (void)state;
+    assert_own(f, step, SIZE_MATRIX_NOTHING, NAN);
+    put_measured(f, 3, 1000, false);
+    assert_own(f, step, SIZE_MATRIX_STORE, 3);
+    assert_own(f, wide, SIZE_MATRIX_NOTHING, NAN); /* on node 1, of which it says nothing */
+    put_measured(f, 4, 900, false);
+    assert_own(f, step, SIZE_MATRIX_STORE, 3); /* older */
+    put_measured(f, 4, 2000, true);
+    assert_own(f, step, SIZE_MATRIX_STORE, 3); /* disturbed */
+    put_measured(f, 5, 3000, false);
+    assert_own(f, step, SIZE_MATRIX_STORE, 5);
+    cpus_add(&now.known, 0);
+    step->size.loop.traffic = &now;
+    assert_own(f, step, SIZE_MATRIX_COUNTED, 7);
+    fixture_timed(f, "p", 50000, 2e9); /* 6.4 GB/s by a core */
+    put(f, PROFILE_EVERYBODY, "p",
+        (struct profile_demand){.nodes = 2, .read_solo = told, .write_solo = write});
+    step->size.loop.traffic = NULL;
+    step->profile.known = true;
+    step->profile.core_gbps = 6.4;
+    assert_own(f, step, SIZE_MATRIX_STORE, 6.4);
+    put_measured(f, 6, 4000, false); /* of its user: another row */
+    assert_own(f, step, SIZE_MATRIX_STORE, 6.4);
+    put(f, 1000, "p", (struct profile_demand){.nodes = 2, .read_solo = told, .write_solo = write});
+    put_measured(f, 6, 5000, false); /* never in the place of what was told */
+    assert_own(f, step, SIZE_MATRIX_STORE, 6.4);
+    fixture_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),   cmocka_unit_test(test_by_node),
         cmocka_unit_test(test_bytes),   cmocka_unit_test(test_totals),
         cmocka_unit_test(test_unknown), cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_stored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
