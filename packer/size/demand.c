@@ -140,7 +140,7 @@ double size_demand_idle(const struct packer *packer, const struct size_traffic *
 
     if ((traffic->stored && traffic->stored->cores) || ask_dramon(packer, traffic, node, &hw, &sw))
         return 0;
-    return roof_idle(&roof, traffic->core_gbps);
+    return roof_idle(&roof, traffic_local(traffic, node));
 }
 
 void size_demand_share(const struct packer *packer, size_t node, double idle_gbps,
