@@ -58,6 +58,9 @@ static void say_size(FILE *out, struct json_object *size)
         "[; {state}[, phase {phase>0}]]"
         "[; traffic between nodes: {matrix}][, measured for {measured_s:2} s]"
         "[, relative error {matrix_error:3}][{disturbed?}, while others ran beside it]"
+        "[; it may cost {loss.asked_pct%3} % of its speed[, predicted {loss.predicted:1/0.01} %]"
+        "[, measured {loss.measured:1/0.01} %[ +- {loss.error:1/0.01}]]]"
+        "[; {gain.core_s>0} core-seconds left to others]"
         "[; profiled for {profiled_s>0:1} s][; {why}]");
 }
 

@@ -13,6 +13,7 @@
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/settle/settler.h"
+#include "packer/size/judge.h"
 #include "packer/steps/program.h"
 
 /* Windows of a run alone that tell how fast it is then. */
@@ -167,6 +168,18 @@ static void fill_slowdown(const struct step *step, struct ledger_record *record)
              isnan(record->slowdown_observed) ? "" : source);
 }
 
+/* Only of a step that asked to be sized. */
+static void fill_size(const struct step *step, struct ledger_record *record)
+{
+    if (!step->request.options.size)
+        return;
+    record->size_loss_asked = wire_size_loss(&step->request.options);
+    record->size_loss_predicted = size_judge_predicted(step);
+    record->size_loss_measured = step->size.verdict.measured;
+    if (step->size.verdict.counted_s > 0)
+        record->size_freed_core_s = step->size.verdict.freed_core_s;
+}
+
 /* ---- what it took ---- */
 
 static void fill_energy(const struct step *step, struct ledger_record *record)
@@ -199,6 +212,7 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_use(step, record);
     fill_counts(packer, step, record);
     fill_slowdown(step, record);
+    fill_size(step, record);
     fill_energy(step, record);
 }
 

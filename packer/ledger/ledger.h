@@ -35,8 +35,8 @@ struct ledger_record {
     int64_t start, end;         /* unix seconds */
     double elapsed_s;
     int exit_status; /* wait(2) status; -1 unknown */
-    char state[16];  /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
-                        alone, since berthd heard of it when it ran already, or had ended */
+    char state[16]; /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
+                       alone, since berthd heard of it when it ran already, or had ended */
     uint32_t tasks, cores_given, cores_used;
     char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
     char policy[16];
@@ -54,6 +54,10 @@ struct ledger_record {
                                its time, fractions: 0.1 is 10 % slower than alone */
     double slowdown_observed;
     char slowdown_source[32];
+    /* Of its speed, what `size` might cost, and what it lost on fewer cores by the last prediction
+     * and the last measurement: fractions. */
+    double size_loss_asked, size_loss_predicted, size_loss_measured;
+    double size_freed_core_s; /* core-seconds that it gave up */
 };
 
 /* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix

@@ -63,6 +63,10 @@ const struct json_field ledger_fields[] = {
     FIELD(slowdown_predicted),
     FIELD(slowdown_observed),
     FIELD(slowdown_source),
+    FIELD(size_loss_asked),
+    FIELD(size_loss_predicted),
+    FIELD(size_loss_measured),
+    FIELD(size_freed_core_s),
     JSON_END,
 };
 
@@ -109,6 +113,12 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         /* Until then, records had what the step's environment said. */
         "ALTER TABLE ledger_record ADD COLUMN%s identity VARCHAR(16) NOT NULL"
         " DEFAULT 'environment'",
+    },
+    {
+        "ALTER TABLE ledger_record ADD COLUMN%s size_loss_asked DOUBLE",
+        "ALTER TABLE ledger_record ADD COLUMN%s size_loss_predicted DOUBLE",
+        "ALTER TABLE ledger_record ADD COLUMN%s size_loss_measured DOUBLE",
+        "ALTER TABLE ledger_record ADD COLUMN%s size_freed_core_s DOUBLE",
     },
 };
 

@@ -70,7 +70,8 @@ void spool_return_memory(struct spool *spool, struct spool_text taken, bool done
 /* ---- beside them: who takes lines ---- */
 
 /* Reads the lines that are to be taken into *out, whose text the caller frees; NULs in it become
- * '?', and what somebody else has cut off is missing. Returns 0; or -1 and err, with a text of NULL. */
+ * '?', and what somebody else has cut off is missing. Returns 0; or -1 and err, with a text of
+ * NULL. */
 int spool_read(struct spool *spool, struct spool_text *out, struct berth_error *err);
 
 /* Empties the file whose lines have been taken. Returns 0, or -1 and err. */

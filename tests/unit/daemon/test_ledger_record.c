@@ -192,6 +192,30 @@ static void test_slowdown(void **state)
     assert_string_equal(record.slowdown_source, "contend");
 }
 
+/* What a size might cost and has cost; of a step that did not ask for one nothing. */
+static void test_size(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = ended_step(f);
+    struct ledger_record record;
+
+    step->size.gbps = 9;
+    step->size.gbps_all = 10;
+    ledger_record_fill(&f->packer, step, &record);
+    assert_true(isnan(record.size_loss_asked) && isnan(record.size_loss_predicted));
+    step->request.options.size = true;
+    ledger_record_fill(&f->packer, step, &record);
+    assert_near(record.size_loss_asked, 0.02);
+    assert_near(record.size_loss_predicted, 0.1);
+    assert_true(isnan(record.size_loss_measured) && isnan(record.size_freed_core_s));
+    step->size.verdict.measured = 0.05;
+    step->size.verdict.counted_s = 1;
+    step->size.verdict.freed_core_s = 40;
+    ledger_record_fill(&f->packer, step, &record);
+    assert_near(record.size_loss_measured, 0.05);
+    assert_near(record.size_freed_core_s, 40);
+}
+
 static void test_energy(void **state)
 {
     struct fixture *f = *state;
@@ -337,9 +361,9 @@ static void test_predicted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_who),       TEST(test_nothing),  TEST(test_counts),
-        TEST(test_slowdown),  TEST(test_energy),   TEST(test_long_list),
-        TEST(test_no_ledger), TEST(test_pipeline), TEST(test_predicted),
+        TEST(test_who),      TEST(test_nothing),   TEST(test_counts),    TEST(test_slowdown),
+        TEST(test_size),     TEST(test_energy),    TEST(test_long_list), TEST(test_no_ledger),
+        TEST(test_pipeline), TEST(test_predicted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,11 @@ static void test_believed(void **state)
     ledger_close(ledger);
     run_sql(box->conf.ledger, "UPDATE ledger_record SET account = 'physics'");
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN identity");
-    run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version = 2");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_loss_asked");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_loss_predicted");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_loss_measured");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_freed_core_s");
+    run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 1");
     ledger = open_ledger(box);
     add_unknown(ledger, 7, 1001, 11);
     assert_true(ledger_box_arrived(ledger));
