@@ -214,6 +214,7 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     packer->started_mono_s = clock_s();
     packer->size_patience_s = 0.01;
     packer->size_together_s = 0.0005;
+    packer->size_unhurried_s = 0.04; /* a launch that comes just then is answered in time still */
     packer->turn_s = 0.005;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);

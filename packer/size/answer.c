@@ -126,12 +126,17 @@ static bool is_kept(const struct sizings *all, const struct found *found)
 static void ask_all(const struct sizings *all, const struct size_model *model, struct found *best,
                     struct berth_error *err)
 {
+    const struct packer *packer = all->packer;
     bool waits = all->newcomer && anybody_runs(all);
 
     if (waits && all->newcomer->state == STEP_OBSERVED)
         return;
     bound(all, false, best);
-    ask(model, waits ? all->packer->size_together_s : all->packer->size_patience_s, best, err);
+    ask(model,
+        waits           ? packer->size_together_s
+        : all->newcomer ? packer->size_patience_s
+                        : packer->size_unhurried_s,
+        best, err);
 }
 
 static enum size_found find(struct sizings *all, const struct size_model *model, struct found *kept,

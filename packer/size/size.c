@@ -25,6 +25,8 @@ void size_on_node(const struct packer *packer, const struct step *step, size_t i
     *used = count[i];
 }
 
+#define SIZE_ASKED_MOST 8 /* times in a row that an answer without proof is asked for anew */
+
 /* ---- what is said of it ---- */
 
 /* Forgets what was found out, but for what its threads were counted by. */
@@ -303,7 +305,8 @@ static bool solve(struct packer *packer, struct step *newcomer)
         changed |= by_model(&all, model, proven || found == SIZE_FOUND_KEPT);
     if (newcomer && (found == SIZE_FOUND_NOTHING || !is_known(&all, newcomer)))
         by_bounds(&all, &err);
-    packer->size_later = newcomer && !proven;
+    packer->size_asked = newcomer || proven ? 0 : packer->size_asked + 1;
+    packer->size_later = !proven && packer->size_asked < SIZE_ASKED_MOST;
     size_model_free(model);
     sizings_free(&all);
     return changed;

@@ -49,9 +49,11 @@ struct packer {
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double size_patience_s;      /* for how long a launch may wait for its size */
+    double size_unhurried_s;     /* for how long that of those that run may take, where nobody waits */
     double size_together_s;      /* and for how long for that of those that run */
     struct size_refusal refusal[SIZE_REFUSALS]; /* whose size cost too much lately */
     struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
+    unsigned size_asked; /* times that this was done in vain */
     bool size_later; /* the steps are to be sized together as soon as there is time (size.h) */
     double turn_s;   /* of the event loop, for what needs no haste: the rest is for the next one */
     double end_patience_s;    /* for how long the end of a step without processes is waited for */

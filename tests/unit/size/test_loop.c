@@ -232,6 +232,7 @@ static void test_cores_of_a_run(void **state)
     struct step *step = start(f, "steady");
     double age_s = 1;
 
+    f->packer.size_patience_s = 1e-7; /* of a launch: nobody waits here */
     for (; step->size.loop.state != OPTICORE_PROFILING; age_s++) {
         assert_true(age_s < 20);
         at(f, step, age_s, true);
