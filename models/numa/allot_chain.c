@@ -131,9 +131,7 @@ static void look(struct chain *c, double lost)
 
     for (size_t i = 0; i < a->nodes; i++)
         a->trial[i] = allot_count(a, i, c->now[i]);
-    if (!allot_try(a, a->trial, goal))
-        c->exact = false;
-    else if (a->best->objective < bound - allot_tie(bound))
+    if (!allot_try(a, a->trial, goal) || a->best->objective < bound - allot_tie(bound))
         c->exact = false;
     c->met = true;
 }

@@ -22,6 +22,7 @@
 #include "packer/place/forecast.h"
 #include "packer/probe/probe.h"
 #include "packer/settle/settler.h"
+#include "packer/size/judge.h"
 #include "packer/size/loop.h"
 #include "packer/size/phases.h"
 
@@ -231,7 +232,11 @@ void packer_close(struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) loop_end(packer, step);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        loop_end(packer, step);
+        size_judge_end(step);
+    }
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
     identify_close(packer);

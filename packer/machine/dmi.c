@@ -144,7 +144,7 @@ static bool channel_of(const char *name, char out[64])
     size_t used = 0;
     char *found;
 
-    for (; name[used] && used < 63; used++)
+    for (; used < 63 && name[used]; used++)
         out[used] = (char)toupper((unsigned char)name[used]);
     out[used] = '\0';
     found = strstr(out, mark);

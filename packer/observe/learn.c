@@ -305,9 +305,10 @@ void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
     struct json_object *object = profile_demand_json(demand);
     const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
     struct entry *entry = text ? malloc(sizeof(*entry) + strlen(key) + strlen(text) + 2) : NULL;
-    char *at = (char *)(entry + 1);
 
     if (entry) {
+        char *at = (char *)(entry + 1);
+
         *entry = (struct entry){.uid = uid};
         entry->key = copy_text(&at, key);
         entry->demand = copy_text(&at, text);

@@ -363,6 +363,7 @@ static int decode_register(struct json_object *object, struct wire_register *reg
     if (wire_register_keep(reg) == 0)
         return 0;
     free(reg->task);
+    reg->task = NULL; /* of a late registration it would be freed once more */
     return berth_no_memory(err);
 }
 

@@ -154,7 +154,7 @@ struct table {
     size_t size;
 };
 
-/* Adds a structure with these strings, each ended by NUL, `strings` by one more. */
+/* Adds a structure with these strings, each ended by NUL, `strings` by one more; "" has none. */
 static void add(struct table *table, const uint8_t *formatted, const char *strings)
 {
     size_t length = formatted[1];
@@ -166,7 +166,7 @@ static void add(struct table *table, const uint8_t *formatted, const char *strin
         memcpy(table->bytes + table->size, strings, length);
         table->size += length;
         strings += length;
-    } while (*strings);
+    } while (length > 1 && *strings);
     table->bytes[table->size++] = 0;
 }
 

@@ -335,8 +335,8 @@ static void test_job_end_that_is_wrong(void **state)
     static const char *const lines[] = {
         "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":7}",
         "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"god\"}}",
-        "{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"slurmd\",\"job\":7,"
-        "\"uid\":1,\"cluster\":\"x\\\"y\",\"account\":\"a b\"}}"};
+        ("{\"version\":1,\"op\":\"job_end\",\"job\":7,\"said\":{\"source\":\"slurmd\",\"job\":7,"
+         "\"uid\":1,\"cluster\":\"x\\\"y\",\"account\":\"a b\"}}")};
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
