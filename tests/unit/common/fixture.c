@@ -11,8 +11,10 @@
 
 #include "packer/daemon/open.h"
 #include "packer/enact/rearrange.h"
+#include "packer/place/place.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/stand.h"
 #include "tests/unit/common/folder.h"
 
 #define FIRST_PID 2000000000 /* pid_max is 4194304 at most */
@@ -354,4 +356,29 @@ void assert_stand(const struct pool *pool, const char *text)
             (size_t)(pool_has(pool, i) ? sprintf(now + used, "%s%zu", i ? " " : "", pool->stand[i])
                                        : sprintf(now + used, "%s-", i ? " " : ""));
     assert_string_equal(now, text);
+}
+
+void fixture_decide(struct fixture *f)
+{
+    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct berth_error err = {""};
+
+    stand_sync(&scene);
+    if (place_decide(&scene, NULL, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+void fixture_busy(struct fixture *f, const unsigned *busy)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/proc", f->dir);
+    mkdir(path, 0755);
+    strcat(path, "/stat");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (unsigned cpu = 0; cpu < 8; cpu++)
+        fprintf(file, "cpu%u %u 0 0 0 0 0 0 0 0 0\n", cpu, busy ? busy[cpu] : 0);
+    fclose(file);
 }

@@ -75,6 +75,13 @@ struct step *fixture_start(struct fixture *f, struct wire_register request);
 /* fixture_request, then fixture_start, for a step of one task that has all of its job. */
 struct step *fixture_run(struct fixture *f, uint32_t job, const char *cpus, const char *tag);
 
+/* Has the pool's members known, then decides where all stand; fails the test where it cannot. */
+void fixture_decide(struct fixture *f);
+
+/* Writes /proc/stat of the fixture's folder: CPU i of 8 has worked busy[i] hundredths of a second;
+ * NULL: none has. */
+void fixture_busy(struct fixture *f, const unsigned *busy);
+
 void fixture_end(struct fixture *f, uint32_t job, uint32_t step);
 
 /* Whoever stands for core a and for core b change places, whatever that gains. */

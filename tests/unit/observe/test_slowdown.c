@@ -38,26 +38,11 @@ static void write_recording(const char *path)
 
 static unsigned busy[8];
 
-static void write_stat(struct fixture *f)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/proc", f->dir);
-    mkdir(path, 0755);
-    strcat(path, "/stat");
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (int cpu = 0; cpu < 8; cpu++)
-        fprintf(file, "cpu%d %u 0 0 0 0 0 0 0 0 0\n", cpu, busy[cpu]);
-    fclose(file);
-}
-
 static void use_tree(struct fixture *f)
 {
     rootfs_close(&f->packer.root);
     assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-    write_stat(f);
+    fixture_busy(f, busy);
 }
 
 static int open_replay(void **state)
@@ -83,7 +68,7 @@ static void second(struct fixture *f, double age_s, const char *cpus)
     struct step *step;
 
     cpus_foreach(cpu, &at_work) busy[cpu] += 100;
-    write_stat(f);
+    fixture_busy(f, busy);
     TAILQ_FOREACH(step, &f->packer.steps.live, link)
     {
         step->started_mono_s = clock_s() - age_s;

@@ -34,27 +34,11 @@ static void write_recording(const char *path)
     fclose(file);
 }
 
-/* CPU i has worked busy[i] hundredths of a second. */
-static void write_stat(struct fixture *f, const unsigned *busy)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/proc", f->dir);
-    mkdir(path, 0755);
-    strcat(path, "/stat");
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (int cpu = 0; cpu < 8; cpu++)
-        fprintf(file, "cpu%d %u 0 0 0 0 0 0 0 0 0\n", cpu, busy ? busy[cpu] : 0);
-    fclose(file);
-}
-
 static void use_tree(struct fixture *f)
 {
     rootfs_close(&f->packer.root);
     assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-    write_stat(f, NULL);
+    fixture_busy(f, NULL);
 }
 
 static int open_replay(void **state)
@@ -165,7 +149,7 @@ static void work(struct fixture *f, struct step *step, unsigned busy[8], double 
 {
     busy[0] += 100;
     busy[1] += beside;
-    write_stat(f, busy);
+    fixture_busy(f, busy);
     at_age(f, step, age_s);
 }
 
@@ -182,7 +166,7 @@ static void test_simulated_gives_way(void **state)
 
         assert_int_equal(step->class.id, STEP_TURTLE);
         assert_int_equal(step->knowledge.rung, RUNG_DISTANCES);
-        write_stat(f, busy);
+        fixture_busy(f, busy);
         at_age(f, step, 1);
         work(f, step, busy, 2, 100 * beside);
         assert_int_equal(step->class.id, STEP_DEVIL);
@@ -275,16 +259,16 @@ static void test_alone_and_beside(void **state)
     at_age(f, step, 1);
     busy[0] += 100; /* itself */
     busy[2] += 100;
-    write_stat(f, busy);
+    fixture_busy(f, busy);
     at_age(f, step, 2);
     assert_int_equal(step->counts->ended[0], 1);
     assert_int_equal(step->counts->ended[1], 0);
     busy[1] += 4; /* a twentieth is nothing */
-    write_stat(f, busy);
+    fixture_busy(f, busy);
     at_age(f, step, 3);
     assert_int_equal(step->counts->ended[0], 2);
     busy[1] += 20;
-    write_stat(f, busy);
+    fixture_busy(f, busy);
     at_age(f, step, 4);
     assert_int_equal(step->counts->ended[1], 1);
     window_follow(&f->packer, step); /* a window in two places is neither */
@@ -336,7 +320,7 @@ static void test_beside_is_no_reference(void **state)
 
     for (double age = 1; age <= 5; age++) {
         busy[1] += 100;
-        write_stat(f, busy);
+        fixture_busy(f, busy);
         at_age(f, step, age);
     }
     fixture_end(f, 1, 0);

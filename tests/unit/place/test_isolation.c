@@ -10,7 +10,6 @@
 #include "packer/observe/classify.h"
 #include "packer/place/isolation.h"
 #include "packer/place/place.h"
-#include "packer/steps/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
@@ -49,13 +48,9 @@ static void give_hits(struct step *step, double hits)
 
 static void decide(struct fixture *f)
 {
-    struct scene scene = {&f->packer, &f->packer.pool, false};
-    struct berth_error err = {""};
     struct step *step;
 
-    stand_sync(&scene);
-    if (place_decide(&scene, NULL, &err) < 0)
-        fail_msg("%s", err.text);
+    fixture_decide(f);
     TAILQ_FOREACH(step, &f->packer.steps.live, link)
     place_describe(&f->packer, &f->packer.pool, step);
 }

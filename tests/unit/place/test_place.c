@@ -28,17 +28,6 @@ static int open_smt(void **state)
     return 0;
 }
 
-/* Members, then the decision. */
-static void decide(struct fixture *f)
-{
-    struct scene scene = {&f->packer, &f->packer.pool, false};
-    struct berth_error err = {""};
-
-    stand_sync(&scene);
-    if (place_decide(&scene, NULL, &err) < 0)
-        fail_msg("%s", err.text);
-}
-
 static void assert_image(struct fixture *f, const struct step *step, const char *text)
 {
     struct cpus image;
@@ -188,7 +177,7 @@ static void test_spread(void **state)
     struct step *high = fixture_put(f, 2, 0, "1", 100, ONE("1"));
     struct step *mid = fixture_put(f, 3, 0, "4-7", 50, ONE("4"));
 
-    decide(f);
+    fixture_decide(f);
     assert_image(f, high, "1"); /* DI says core 0, but it stands in that cache already */
     assert_image(f, mid, "4");
     assert_image(f, low, "6");
@@ -205,7 +194,7 @@ static void test_neutral_between(void **state)
     struct step *devil = fixture_put(f, 2, 0, "1", 1e6, ONE("1"));
     struct step *turtle = fixture_put(f, 3, 0, "2", 0, ONE("2"));
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(devil->place.rank, 1);
     assert_int_equal(unknown->place.rank, 2);
     assert_int_equal(turtle->place.rank, 3);
@@ -218,7 +207,7 @@ static void test_equal_tasks_fill_the_machine(void **state)
 
     fixture_put(f, 1, 0, "0-7", 9000,
                 (const char *const[]){"0", "1", "2", "3", "4", "5", "6", "7", NULL});
-    decide(f);
+    fixture_decide(f);
     assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
 }
 
@@ -230,7 +219,7 @@ static void test_equal_tasks_spread(void **state)
     bool used[4] = {false};
 
     fixture_put(f, 1, 0, "0-7", 9000, (const char *const[]){"0", "1", "2", "3", NULL});
-    decide(f);
+    fixture_decide(f);
     for (size_t core = 0; core < 4; core++) {
         size_t stand = f->packer.pool.stand[core];
 
@@ -248,7 +237,7 @@ static void test_equal_does_not_push(void **state)
 
     fixture_put(f, 1, 0, "4", 100, ONE("4"));
     fixture_put(f, 2, 0, "0", 100, ONE("0"));
-    decide(f);
+    fixture_decide(f);
     assert_stand(&f->packer.pool, "0 - - - 4 - - -");
 }
 
@@ -259,7 +248,7 @@ static void test_equal_units_of_two_cores(void **state)
 
     fixture_put(f, 1, 0, "4-5", 100, ONE("4-5"));
     fixture_put(f, 2, 0, "0-1", 100, ONE("0-1"));
-    decide(f);
+    fixture_decide(f);
     assert_stand(&f->packer.pool, "0 1 - - 4 5 - -");
 }
 
@@ -269,7 +258,7 @@ static void test_equal_keep_order(void **state)
     struct step *first = fixture_put(f, 1, 0, "5", 7, ONE("5"));
     struct step *second = fixture_put(f, 2, 0, "0", 7, ONE("0"));
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(first->place.rank, 1);
     assert_int_equal(second->place.rank, 2);
 }
@@ -281,11 +270,11 @@ static void test_batch_shell(void **state)
     struct step *shell = fixture_put(f, 1, WIRE_STEP_BATCH, "0-1", 1000, ONE("0-1"));
     struct step *other = fixture_put(f, 2, 0, "2-3", 5, ONE("2")), *inner;
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(other->place.of, 2);
     assert_int_equal(other->place.rank, 2);
     inner = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(shell->place.rank, 0);
     assert_int_equal(other->place.of, 2);
     assert_int_equal(other->place.rank, 1);
@@ -301,7 +290,7 @@ static void test_overlap_merged(void **state)
     struct step *bridge = fixture_put(f, 1, 2, "0-2", 50, ONE("0-1"));
     struct step *other = fixture_put(f, 2, 0, "4", 60, ONE("4"));
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(other->place.of, 2);
     assert_int_equal(a->place.rank, 1);
     assert_int_equal(b->place.rank, 1);
@@ -316,7 +305,7 @@ static void test_tasks(void **state)
     struct step *step =
         fixture_put(f, 1, 0, "0-3", 10, (const char *const[]){"1-2", "0", "3", NULL});
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(step->place.of, 3);
     assert_image(f, step, "0-1");
     assert_stand(&f->packer.pool, "2 1 0 3 - - - -");
@@ -331,9 +320,9 @@ static void test_stable(void **state)
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     fixture_put(f, 2, 0, "2-3", 100, ONE("2-3"));
     fixture_put(f, 3, 0, "6", 50, ONE("6"));
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
-    decide(f);
+    fixture_decide(f);
     assert_memory_equal(before.stand, f->packer.pool.stand, before.cores * sizeof(size_t));
     pool_free(&before);
 }
@@ -358,7 +347,7 @@ static void test_nobody(void **state)
 {
     struct fixture *f = *state;
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(pool_count(&f->packer.pool), 0);
 }
 
@@ -416,7 +405,7 @@ static void test_same_as_di(void **state)
         double rate[MACHINE];
         size_t llc[MACHINE], n = put_random(f, step, rate);
 
-        decide(f);
+        fixture_decide(f);
         if (n)
             caches_by_di(f, step, n, llc);
         for (size_t i = 0; i < n; i++) {
@@ -508,7 +497,7 @@ static void test_anything(void **state)
         struct step *step, *next;
 
         put_anything(f);
-        decide(f);
+        fixture_decide(f);
         assert_inside(&f->packer.pool);
         assert_images_sound(f);
         for (step = TAILQ_FIRST(&f->packer.steps.live); step; step = next) {

@@ -19,16 +19,6 @@ static int open_it(void **state)
     return 0;
 }
 
-static void decide(struct fixture *f)
-{
-    struct scene scene = {&f->packer, &f->packer.pool, false};
-    struct berth_error err = {""};
-
-    stand_sync(&scene);
-    if (place_decide(&scene, NULL, &err) < 0)
-        fail_msg("%s", err.text);
-}
-
 /* A task with all cores of a cache, and a job on each core of the other. */
 static struct step *put_one_and_four(struct fixture *f, double miss_pmi)
 {
@@ -73,7 +63,7 @@ static void test_devil_is_spread(void **state)
     struct fixture *f = *state;
 
     put_one_and_four(f, 30000);
-    decide(f);
+    fixture_decide(f);
     assert_true(busiest(f) == 60200);
 }
 
@@ -82,7 +72,7 @@ static void test_turtle_stays_whole(void **state)
     struct fixture *f = *state;
     struct step *step = put_one_and_four(f, 1500);
 
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step) % 4, 0);
 }
 
@@ -92,12 +82,12 @@ static void test_words(void **state)
     struct step *step = put_one_and_four(f, 30000);
 
     step->request.options.pack = true;
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step) % 4, 0);
     step->request.options.pack = false;
     step->request.options.spread = true;
     step->profile.miss_pmi = 100;
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step), 2);
 }
 
@@ -203,11 +193,11 @@ static void test_sharing_stays_whole(void **state)
 
     step->profile.accesses = 130000;
     threads_learn(&f->packer, step, 0, 1, 30000, 120000, 100000);
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step) % 4, 0);
     threads_learn(&f->packer, step, 0, 1, 30000, 30000, 100000);
     threads_learn(&f->packer, step, 0, 1, 30000, 30000, 100000);
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step), 2);
 }
 
@@ -219,10 +209,10 @@ static void test_regret(void **state)
 
     f->packer.conf.regret_ms = 600000;
     threads_regret(&f->packer, step);
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step) % 4, 0);
     step->request.options.spread = true;
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(on_first(f, step), 2);
 }
 
@@ -236,7 +226,7 @@ static void test_missing(void **state)
     assert_int_equal(threads_missing(&scene), 0);
     step->request.options.spread = true;
     assert_int_equal(threads_missing(&scene), 1);
-    decide(f);
+    fixture_decide(f);
     assert_int_equal(threads_missing(&scene), 0);
     step->request.options.spread = false;
     step->request.options.pack = true;

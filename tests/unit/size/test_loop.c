@@ -100,22 +100,6 @@ static void write_recording(const char *path)
     fclose(file);
 }
 
-/* Nobody else is at work, but CPU 3 of node 0 where `busy` says so. */
-static void write_stat(struct fixture *f, unsigned busy)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/proc", f->dir);
-    mkdir(path, 0755);
-    strcat(path, "/stat");
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (unsigned cpu = 0; cpu < 8; cpu++)
-        fprintf(file, "cpu%u %u 0 0 0 0 0 0 0 0 0\n", cpu, cpu == 3 ? busy : 0);
-    fclose(file);
-}
-
 static int open_loop(void **state)
 {
     struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
@@ -128,7 +112,7 @@ static int open_loop(void **state)
     fixture_paper(f);
     rootfs_close(&f->packer.root);
     assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-    write_stat(f, 0);
+    fixture_busy(f, NULL);
     *state = f;
     return 0;
 }
@@ -280,7 +264,7 @@ static void test_disturbed(void **state)
 
     for (; step->size.loop.state != OPTICORE_PROFILING; age_s++)
         at(f, step, age_s, true);
-    write_stat(f, 10); /* hundredths of a second */
+    fixture_busy(f, (const unsigned[8]){[3] = 10});
     at(f, step, age_s - 0.49, false);
     assert_true(step->size.loop.traffic->disturbed);
 }
