@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A ledger in MariaDB: the job's comment has what all of its nodes have recorded.
 
+# How many records of the job say whose it is: until somebody has told, a copy would stay nobody's.
 ledger_records() {
-    sql "select count(*) from $LEDGER_DB.ledger_record where job = $1" 2>/dev/null
+    sql "select count(*) from $LEDGER_DB.ledger_record where job = $1 and identity not in ('none', 'slurmd')" 2>/dev/null
 }
 
 # As another node's berthd would have it: the same record, with a name of its own.
