@@ -94,27 +94,57 @@ static double error_of(const struct rate *speed)
     return fmax(rate_deviation(speed) / rate_mean(speed), VERDICT_NOISE) / sqrt(speed->n);
 }
 
+/* What this run has shown on all cores. */
+static struct verdict_speed shown(const struct verdict_phase *phase)
+{
+    if (!phase || phase->full.n < VERDICT_WINDOWS)
+        return (struct verdict_speed){0};
+    return (struct verdict_speed){look_of(phase), rate_mean(&phase->full), error_of(&phase->full),
+                                  phase->full.n};
+}
+
+struct verdict_speed verdict_speed(const struct verdict *verdict)
+{
+    const struct verdict_phase *phase = verdict->now;
+
+    return phase && phase->who == 0 ? shown(phase) : (struct verdict_speed){0};
+}
+
+/* The speed on all cores that the present one is compared with. */
+static struct verdict_speed speed_on_all(const struct verdict *verdict)
+{
+    const struct verdict_phase *phase = verdict->now;
+    struct verdict_speed full = shown(phase);
+    struct opticore_signature look;
+
+    if (full.windows > 0 || !phase || phase->who != 0 || !(verdict->told.windows > 0))
+        return full;
+    look = look_of(phase);
+    return opticore_same(&look, &verdict->told.look) ? verdict->told : full;
+}
+
 double verdict_loss(const struct verdict *verdict, double *error)
 {
     const struct verdict_phase *phase = verdict->now;
+    struct verdict_speed full = speed_on_all(verdict);
     double part;
 
     *error = NAN;
-    if (!phase || phase->full.n < VERDICT_WINDOWS || phase->fewer.n < VERDICT_WINDOWS)
+    if (!(full.windows > 0) || phase->fewer.n < VERDICT_WINDOWS)
         return NAN;
-    part = rate_mean(&phase->fewer) / rate_mean(&phase->full);
-    *error = part * hypot(error_of(&phase->full), error_of(&phase->fewer));
+    part = rate_mean(&phase->fewer) / full.instructions_per_s;
+    *error = part * hypot(full.error, error_of(&phase->fewer));
     return 1 - part;
 }
 
 bool verdict_exceeds(const struct verdict *verdict, double bound)
 {
     double error, loss = verdict_loss(verdict, &error);
+    double windows = speed_on_all(verdict).windows;
 
     if (isnan(loss))
         return false;
-    return loss - bound >
-           error * rate_student(fmin(verdict->now->full.n, verdict->now->fewer.n) - 1);
+    return loss - bound > error * rate_student(fmin(windows, verdict->now->fewer.n) - 1);
 }
 
 struct opticore_signature verdict_signature(const struct verdict *verdict)

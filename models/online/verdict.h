@@ -7,6 +7,10 @@
  * alike a window belongs to the nearest. What was measured beside others is kept apart by `who`, a
  * number that the caller makes of them.
  *
+ * A program that never had all its cores in this run may be told what it did on them in an earlier
+ * one. That counts where its phase looks the same and nobody is beside it (who 0), as long as this
+ * run has not shown it itself.
+ *
  * The loss is 1 - speed on fewer / speed on all, its error that of the two means. It is above a
  * bound when it is so by more than Student's quantile of the error (97.5 %, one-sided), of
  * VERDICT_WINDOWS windows of either kind at least. A program that waits by spinning counts as if it
@@ -31,11 +35,20 @@ struct verdict_phase {
     struct rate full, fewer;          /* instructions per second */
 };
 
+/* What a program did on all of its cores, alone. */
+struct verdict_speed {
+    struct opticore_signature look;
+    double instructions_per_s; /* of the whole program */
+    double error;              /* of that, relative: standard error */
+    double windows;            /* 0: it is not known */
+};
+
 struct verdict { /* all zero: nothing was seen */
     size_t n;
     uint64_t seen;
     const struct verdict_phase *now; /* of the last window; NULL: none */
     struct verdict_phase phase[VERDICT_PHASES];
+    struct verdict_speed told; /* of an earlier run */
 };
 
 struct verdict_window {
@@ -48,6 +61,10 @@ void verdict_window(struct verdict *verdict, const struct verdict_window *window
 
 /* The fewer cores are others now: what was measured on those before says nothing of them. */
 void verdict_resized(struct verdict *verdict);
+
+/* Returns what the program did on all its cores, alone, in the present phase; windows 0: it has not
+ * shown that often enough. */
+struct verdict_speed verdict_speed(const struct verdict *verdict);
 
 /* Returns the loss in the present phase, with its standard error; NAN: it is not known. */
 double verdict_loss(const struct verdict *verdict, double *error);

@@ -65,6 +65,33 @@ static const struct json_field measured_fields[] = {
     JSON_END,
 };
 
+#define SPEED_MAX 1e18
+
+static const struct json_field speed_fields[] = {
+    JSON_RANGE(struct profile_speed, "cores", cores, REQUIRED, 1, 1e6),
+    JSON_FIELD(struct profile_speed, "shape", shape, OPTIONAL),
+    JSON_RANGE(struct profile_speed, "instructions_per_s", instructions_per_s, REQUIRED, 1,
+               SPEED_MAX),
+    JSON_RANGE(struct profile_speed, "error", error, REQUIRED, 0, 1e12),
+    JSON_RANGE(struct profile_speed, "windows", windows, REQUIRED, 1, 1e12),
+    JSON_RANGE(struct profile_speed, "misses", misses, OPTIONAL, 0, SPEED_MAX),
+    JSON_RANGE(struct profile_speed, "bytes", bytes, OPTIONAL, 0, SPEED_MAX),
+    JSON_END,
+};
+
+static int read_speed(struct json_object *object, struct profile_speed *speed,
+                      struct berth_error *err)
+{
+    struct json_object *inner = NULL;
+
+    *speed = (struct profile_speed){.misses = NAN, .bytes = NAN};
+    if (json_get_object(object, "speed", JSON_OPTIONAL, &inner, err) < 0)
+        return -1;
+    if (inner && json_read(inner, speed_fields, speed, err) < 0)
+        return berth_error_before(err, "speed.");
+    return 0;
+}
+
 static int read_measured(struct json_object *object, struct profile_demand *demand,
                          struct berth_error *err)
 {
@@ -74,7 +101,11 @@ static int read_measured(struct json_object *object, struct profile_demand *dema
                       PROFILE_MATRICES - 1, &word, err) < 0)
         return -1;
     demand->matrix = (enum profile_matrix)(word + 1);
-    return demand->matrix ? json_read(object, measured_fields, demand, err) : 0;
+    if (!demand->matrix)
+        return 0;
+    if (json_read(object, measured_fields, demand, err) < 0)
+        return -1;
+    return read_speed(object, &demand->speed, err);
 }
 
 /* Reads one of the matrices: as many rows as the other one has, if that was read. */
@@ -159,7 +190,7 @@ struct profile_demand *profile_demand_parse(struct json_object *object, struct b
 struct json_object *profile_demand_json(const struct profile_demand *demand)
 {
     const struct json_field *item = demand->matrix ? &measured_item : &gbps_item;
-    struct json_object *object = json_object_new_object(), *dram;
+    struct json_object *object = json_object_new_object(), *dram, *speed;
     size_t n = demand->nodes, size = sizeof(double);
 
     json_object_object_add(
@@ -178,5 +209,10 @@ struct json_object *profile_demand_json(const struct profile_demand *demand)
         return object;
     json_add_text(object, "matrix", profile_matrix_name[demand->matrix]);
     json_write(object, measured_fields, demand);
+    if (demand->speed.cores > 0) {
+        speed = json_object_new_object();
+        json_write(speed, speed_fields, &demand->speed);
+        json_object_object_add(object, "speed", speed);
+    }
     return object;
 }

@@ -165,6 +165,16 @@ extern const char *const profile_matrix_name[PROFILE_MATRICES]; /* NULL, "pages"
 
 /* What a program asks of a machine's memory: each part may be absent. Bandwidths in GB/s, 1e9
  * bytes/s. */
+/* How fast a run of the program was on all its cores, alone, when it was measured. */
+struct profile_speed {
+    uint32_t cores; /* 0: it is not known */
+    char shape[WIRE_SHAPE_MAX];
+    double instructions_per_s; /* of the whole step */
+    double error;              /* of that, relative: standard error */
+    double windows;            /* that it was seen in */
+    double misses, bytes;      /* per million instructions; NAN: not known */
+};
+
 struct profile_demand {
     size_t cores;       /* 0: no curve */
     double *curve;      /* [cores + 1] that so many cores ask of their own node; [0] is 0 */
@@ -180,6 +190,7 @@ struct profile_demand {
     double seconds;                    /* of measuring */
     double error;                      /* relative standard error of what was counted */
     bool disturbed;                    /* others ran beside it */
+    struct profile_speed speed;
 };
 
 /* Says whether the ratios are there. */

@@ -12,6 +12,7 @@
 #include "packer/base/log.h"
 #include "packer/size/sizing.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
 
 struct size_judge {
@@ -170,14 +171,64 @@ static bool judge(struct packer *packer, struct step *step, struct size_judge *r
     return true;
 }
 
+/* ---- an earlier run ---- */
+
+struct profile_speed size_judge_speed(const struct step *step)
+{
+    struct profile_speed speed = {.cores = (uint32_t)step->size.cores};
+    struct verdict_speed full = {0};
+
+    if (step->size.verdict.run && step->size.threads == 0)
+        full = verdict_speed(&step->size.verdict.run->verdict);
+    if (!(full.windows > 0))
+        return (struct profile_speed){0};
+    snprintf(speed.shape, sizeof(speed.shape), "%s", step->request.shape);
+    speed.instructions_per_s = full.instructions_per_s;
+    speed.error = full.error;
+    speed.windows = full.windows;
+    speed.misses = full.look.rate[OPTICORE_MISSES];
+    speed.bytes = full.look.rate[OPTICORE_BYTES];
+    return speed;
+}
+
+static bool is_such_a_run(const struct packer *packer, const struct step *step,
+                          const struct profile_demand *stored)
+{
+    return stored && stored->matrix && !stored->disturbed &&
+           stored->speed.cores == step->size.cores &&
+           strcmp(stored->machine, packer->machine_type) == 0 &&
+           strcmp(stored->speed.shape, step->request.shape) == 0;
+}
+
+/* Asks the store how fast the program was on all its cores. */
+static void recall(const struct packer *packer, const struct step *step, struct verdict_speed *told)
+{
+    struct profile_demand *stored = NULL;
+    char key[PROFILE_KEY_MAX];
+    struct berth_error err;
+
+    program_key(step, key);
+    if (key[0] &&
+        profiles_get_demand(packer->profiles, step->request.uid, key, &stored, &err) == 1 &&
+        is_such_a_run(packer, step, stored))
+        *told = (struct verdict_speed){{{stored->speed.misses, stored->speed.bytes}},
+                                       stored->speed.instructions_per_s,
+                                       stored->speed.error,
+                                       stored->speed.windows};
+    profile_demand_free(stored);
+}
+
 /* ---- the stage ---- */
 
-static struct size_judge *follow(struct step *step)
+static struct size_judge *follow(const struct packer *packer, struct step *step)
 {
     struct step_verdict *verdict = &step->size.verdict;
 
-    if (!verdict->run && (verdict->run = calloc(1, sizeof(*verdict->run))))
-        verdict->run->use = hash_use(step);
+    if (verdict->run || !(verdict->run = calloc(1, sizeof(*verdict->run))))
+        return verdict->run;
+    verdict->run->use = hash_use(step);
+    if (!uses_all(step))
+        recall(packer, step, &verdict->run->verdict.told);
     return verdict->run;
 }
 
@@ -192,7 +243,7 @@ bool size_judge_turn(struct packer *packer)
         struct size_judge *run;
 
         if (!step->request.options.size || step->state != STEP_PLACED || step_is_shell(step) ||
-            !step->counts || !step->counts->window_over || !(run = follow(step)))
+            !step->counts || !step->counts->window_over || !(run = follow(packer, step)))
             continue;
         count_freed(step, now_s);
         if (take_window(packer, step, run) && judge(packer, step, run))

@@ -10,6 +10,7 @@
 
 #include "packer/observe/window.h"
 #include "packer/size/cores.h"
+#include "packer/size/judge.h"
 #include "packer/size/phases.h"
 #include "packer/size/profiling.h"
 #include "packer/size/size.h"
@@ -429,6 +430,7 @@ static bool find_out(struct packer *packer, struct step *step)
 static struct size_phase *learn(struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
+    struct profile_speed speed;
     struct size_traffic traffic;
     struct opticore_signature seen;
     struct size_phase *phase;
@@ -446,8 +448,10 @@ static struct size_phase *learn(struct packer *packer, struct step *step)
         return NULL;
     }
     phase = remember(packer, step, &traffic);
-    if (phase && run->core.profiles == 1)
-        traffic_learn(packer, step, &traffic);
+    if (phase && run->core.profiles == 1) {
+        speed = size_judge_speed(step);
+        traffic_learn(packer, step, &traffic, &speed);
+    }
     if (phase)
         phase->profiled_s = traffic.seconds;
     else

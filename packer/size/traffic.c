@@ -203,7 +203,7 @@ static void fill_learned(const struct size_traffic *traffic, struct profile_dema
 }
 
 void traffic_learn(const struct packer *packer, const struct step *step,
-                   const struct size_traffic *traffic)
+                   const struct size_traffic *traffic, const struct profile_speed *speed)
 {
     size_t n = traffic->nodes;
     struct profile_demand demand = {.nodes = n,
@@ -213,7 +213,8 @@ void traffic_learn(const struct packer *packer, const struct step *step,
                                     .measured_at = time(NULL),
                                     .seconds = traffic->seconds,
                                     .error = traffic->error,
-                                    .disturbed = traffic->disturbed};
+                                    .disturbed = traffic->disturbed,
+                                    .speed = *speed};
     char key[PROFILE_KEY_MAX];
 
     program_key(step, key);

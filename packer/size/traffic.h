@@ -58,9 +58,10 @@ int traffic_measure(const struct packer *packer, const struct step *step,
                     const struct counters_sample *before, const struct counters_sample *after,
                     const unsigned *cores, struct size_traffic *traffic, struct berth_error *err);
 
-/* Has the profile store keep what was measured, for the next launch of the program by its user. Not
- * more than once a run: a run is sized at its launch by how it begins. */
+/* Has the profile store keep what was measured, and how fast the step was then (size_judge_speed),
+ * for the next launch of the program by its user. Not more than once a run: a run is sized at its
+ * launch by how it begins. */
 void traffic_learn(const struct packer *packer, const struct step *step,
-                   const struct size_traffic *traffic);
+                   const struct size_traffic *traffic, const struct profile_speed *speed);
 
 #endif

@@ -177,6 +177,47 @@ static void put_any_demand(struct profiles *store)
         fail_msg("%s", err.text);
 }
 
+/* How fast a run was comes back as it was written, and a wrong figure is named. */
+static void test_speed(void **state)
+{
+    double matrix[] = {6, 0, 0, 6};
+    struct profile_demand in = {.nodes = 2,
+                                .read_solo = matrix,
+                                .write_solo = matrix,
+                                .matrix = PROFILE_MATRIX_PAGES,
+                                .machine = "m",
+                                .measured_at = 1700000000,
+                                .speed = {.cores = 8,
+                                          .shape = "-n #",
+                                          .instructions_per_s = 4e9 / 3,
+                                          .error = 1.0 / 3,
+                                          .windows = 4.5,
+                                          .misses = 1e-9,
+                                          .bytes = NAN}};
+    struct json_object *object = profile_demand_json(&in), *speed;
+    struct berth_error err = {""};
+    struct profile_demand *out = profile_demand_parse(object, &err);
+
+    (void)state;
+    assert_non_null(out);
+    assert_int_equal(out->speed.cores, 8);
+    assert_string_equal(out->speed.shape, "-n #");
+    assert_true(out->speed.instructions_per_s == in.speed.instructions_per_s);
+    assert_true(out->speed.error == in.speed.error && out->speed.windows == 4.5);
+    assert_true(out->speed.misses == 1e-9 && isnan(out->speed.bytes));
+    profile_demand_free(out);
+    assert_true(json_object_object_get_ex(object, "speed", &speed));
+    json_object_object_add(speed, "cores", json_object_new_int(0));
+    assert_null(profile_demand_parse(object, &err));
+    assert_non_null(strstr(err.text, "speed.cores"));
+    json_object_object_del(object, "speed");
+    out = profile_demand_parse(object, &err);
+    assert_non_null(out);
+    assert_int_equal(out->speed.cores, 0);
+    profile_demand_free(out);
+    json_object_put(object);
+}
+
 /* Import of an export, into an empty store: the same export, byte for byte. */
 static void test_export_import(void **state)
 {
@@ -392,7 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_export_import), TEST(test_of_one_key),     TEST(test_newer_stays),
-        TEST(test_wrong),         TEST(test_unknown_fields),
+        TEST(test_wrong),         TEST(test_unknown_fields), TEST(test_speed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "packer/observe/window.h"
+#include "packer/size/judge.h"
 #include "packer/size/loop.h"
 #include "packer/size/phases.h"
 #include "packer/size/size.h"
@@ -248,6 +249,8 @@ static void test_next_run(void **state)
 
     run(f, step, 1, 20);
     given = step->size.given;
+    assert_int_equal(size_judge_speed(step).cores, 8); /* which the store gets, too */
+    assert_true(fabs(size_judge_speed(step).instructions_per_s / 4e9 - 1) < 0.01);
     fixture_end(f, 1, 0);
     step = start(f, "steady");
     run(f, step, 1, 15);
@@ -454,6 +457,52 @@ static void test_too_much_lost(void **state)
     assert_non_null(strstr(step->size.reason, "within the last hour"));
 }
 
+/* The store has what an earlier run of the program asked for on all cores, and how fast it was. */
+static void learn_before(struct fixture *f, const char *key, double instructions_per_s)
+{
+    double own[] = {WIDE_GBPS, 0, 0, WIDE_GBPS}, none[] = {0, 0, 0, 0};
+    struct profile_demand demand = {.nodes = 2,
+                                    .read_solo = own,
+                                    .write_solo = none,
+                                    .matrix = PROFILE_MATRIX_PAGES,
+                                    .measured_at = time(NULL),
+                                    .seconds = 0.5,
+                                    .speed = {.cores = 8,
+                                              .instructions_per_s = instructions_per_s,
+                                              .error = 0.001,
+                                              .windows = 10,
+                                              .misses = wide.misses,
+                                              .bytes = wide.bytes / 4e3}};
+    struct profiles *store;
+    struct berth_error err;
+
+    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.machine_type);
+    assert_int_equal(profiles_open(&store, f->conf.profile_db, true, &err), 0);
+    assert_int_equal(profiles_put_demand(store, PROFILE_EVERYBODY, key, &demand, &err), 0);
+    profiles_close(store);
+}
+
+/* Who had fewer cores from the start is compared with that run. */
+static void test_lost_from_the_start(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    learn_before(f, "tag:loses", 4e9);
+    step = start(f, "loses");
+    assert_true(step->size.given < 8);
+    run(f, step, 201, 230);
+    assert_int_equal(step->size.given, 8);
+    assert_int_equal(step->size.verdict.undone, 1);
+    assert_true(fabs(step->size.verdict.measured - 0.25) < 0.02);
+    fixture_end(f, 1, 0);
+    learn_before(f, "tag:bears", 4e9);
+    step = start(f, "bears");
+    run(f, step, 201, 230);
+    assert_true(step->size.given < 8);
+    assert_true(fabs(step->size.verdict.measured - 0.1) < 0.02);
+}
+
 static void test_lost_as_allowed(void **state)
 {
     struct fixture *f = *state;
@@ -470,11 +519,22 @@ static void test_lost_as_allowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_two_phases),       test(test_cores_of_a_run),  test(test_next_run),
-        test(test_disturbed),        test(test_quiet),           test(test_no_oscillation),
-        test(test_stopped),          test(test_ends_meanwhile),  test(test_released_meanwhile),
-        test(test_killed_meanwhile), test(test_a_core_a_task),   test(test_observed),
-        test(test_too_much_lost),    test(test_lost_as_allowed), test(test_not_asked),
+        test(test_two_phases),
+        test(test_cores_of_a_run),
+        test(test_next_run),
+        test(test_disturbed),
+        test(test_quiet),
+        test(test_no_oscillation),
+        test(test_stopped),
+        test(test_ends_meanwhile),
+        test(test_released_meanwhile),
+        test(test_killed_meanwhile),
+        test(test_a_core_a_task),
+        test(test_observed),
+        test(test_too_much_lost),
+        test(test_lost_as_allowed),
+        test(test_not_asked),
+        test(test_lost_from_the_start),
         test(test_uncounted),
     };
 

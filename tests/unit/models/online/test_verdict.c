@@ -46,6 +46,30 @@ static void test_loss(void **state)
     assert_true(isnan(verdict_loss(&verdict, &error)));
 }
 
+/* What an earlier run did on all cores counts for one that never had them: alone, in the same
+ * phase, and until the run has shown it itself. */
+static void test_told(void **state)
+{
+    struct verdict verdict = {0}, first = {0};
+    double error;
+
+    (void)state;
+    run(&first, VERDICT_WINDOWS - 1, 4e9, 0.01, 20000, 0, false);
+    assert_true(verdict_speed(&first).windows == 0);
+    run(&first, 7, 4e9, 0.01, 20000, 0, false);
+    verdict.told = verdict_speed(&first);
+    assert_true(verdict.told.windows == VERDICT_WINDOWS + 6);
+    run(&verdict, 8, 3e9, 0.01, 20000, 1, true);
+    assert_true(isnan(verdict_loss(&verdict, &error)));
+    run(&verdict, 8, 3e9, 0.01, 50000, 0, true);
+    assert_true(isnan(verdict_loss(&verdict, &error)));
+    run(&verdict, 8, 3e9, 0.01, 20500, 0, true);
+    assert_true(fabs(verdict_loss(&verdict, &error) - 0.25) < 0.01);
+    assert_true(error < 0.01 && verdict_exceeds(&verdict, 0.2));
+    run(&verdict, 8, 3.03e9, 0.01, 20500, 0, false);
+    assert_true(fabs(verdict_loss(&verdict, &error)) < 0.02);
+}
+
 /* What is within the noise is no loss, and no gain is one. */
 static void test_doubt(void **state)
 {
@@ -115,11 +139,9 @@ static void test_nothing_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_only_the_same),
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_nothing_counted),
+        cmocka_unit_test(test_loss),   cmocka_unit_test(test_told),
+        cmocka_unit_test(test_doubt),  cmocka_unit_test(test_only_the_same),
+        cmocka_unit_test(test_phases), cmocka_unit_test(test_nothing_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
