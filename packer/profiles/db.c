@@ -195,7 +195,8 @@ static void disconnect(struct profiles *store)
     sql_finish(store->profile);
     sql_finish(store->sample);
     sql_finish(store->distances);
-    store->best = store->profile = store->sample = store->distances = NULL;
+    sql_finish(store->demand);
+    store->best = store->profile = store->sample = store->distances = store->demand = NULL;
     sql_close(store->sql);
     store->sql = NULL;
     store->ready = false;

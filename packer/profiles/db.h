@@ -24,8 +24,9 @@ struct profiles {
     bool ready;      /* a schema that is known here was seen in it */
 
     /* The statements of profiles_get, kept, because each launch asks: the rows' classes and rowids,
-     * the best first; the row of each kind by its rowid; and that of profiles_get_distances. */
-    struct sql_statement *best, *profile, *sample, *distances;
+     * the best first; the row of each kind by its rowid; those of profiles_get_distances and of
+     * profiles_get_demand. */
+    struct sql_statement *best, *profile, *sample, *distances, *demand;
 };
 
 /* Runs body inside one transaction, of a file that was created and brought to the present schema

@@ -361,21 +361,22 @@ int profiles_each_demand(struct profiles *store, const char *key,
 int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
                         struct profile_demand **demand, struct berth_error *err)
 {
-    struct sql_statement *row;
     int found = profiles_readable(store, err);
 
     if (found != 1)
         return found;
-    row = profiles_prepare(store,
-                           "SELECT body FROM demand WHERE key = ?1 AND uid IN (?2, 0)"
-                           " ORDER BY " PROFILE_DEMAND_MEASURED ", uid = ?2 DESC LIMIT 1",
-                           key, err);
-    if (row)
-        sql_bind_int(row, 1, uid);
-    found = row ? sql_step(row, err) : -1;
-    if (found == 1 && !(*demand = read_demand(store, row, 0, err)))
+    if (!store->demand &&
+        sql_prepare(store->sql,
+                    "SELECT body FROM demand WHERE key = ?1 AND uid IN (?2, 0)"
+                    " ORDER BY " PROFILE_DEMAND_MEASURED ", uid = ?2 DESC LIMIT 1",
+                    &store->demand, err) < 0)
+        return -1;
+    sql_bind_text(store->demand, 0, key);
+    sql_bind_int(store->demand, 1, uid);
+    found = sql_step(store->demand, err);
+    if (found == 1 && !(*demand = read_demand(store, store->demand, 0, err)))
         found = -1;
-    sql_finish(row);
+    sql_reset(store->demand); /* ends the read transaction */
     return found;
 }
 
