@@ -35,8 +35,14 @@ AC_DEFUN([BERTH_SLURM], [
 #error too old
 #endif
 ]])], [], [AC_MSG_ERROR([Slurm is older than 22.05])])
+  dnl The plugin's file is named by the series: a SPANK plugin fits the Slurm of its own major.minor only.
+  AC_COMPUTE_INT([slurm_major], [SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER)], [[#include <slurm/slurm_version.h>]])
+  AC_COMPUTE_INT([slurm_minor], [SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER)], [[#include <slurm/slurm_version.h>]])
+  SLURM_SERIES=$(printf '%d.%02d' "$slurm_major" "$slurm_minor")
+  AC_MSG_NOTICE([the plugin is built for Slurm $SLURM_SERIES])
   CPPFLAGS=$saved_CPPFLAGS
   AC_SUBST([SLURM_CFLAGS])
+  AC_SUBST([SLURM_SERIES])
 ])
 
 AC_DEFUN([BERTH_LIBRARIES], [

@@ -202,15 +202,32 @@ void host_init(struct host *fresh)
     fresh->fail_item = fresh->fail_call = -1;
 }
 
+/* Ends this program where the plugin is not of our Slurm's series, as Slurm would go on without it:
+ * major and minor must match. */
+static void check_version(const char *path)
+{
+    const uint32_t *version = dlsym(plugin, "plugin_version");
+
+    if (version && *version >> 8 == SLURM_VERSION_NUMBER >> 8)
+        return;
+    fprintf(stderr, "Incompatible Slurm plugin %s version (%u.%02u.%u)\n", path,
+            version ? SLURM_VERSION_MAJOR(*version) : 0,
+            version ? SLURM_VERSION_MINOR(*version) : 0,
+            version ? SLURM_VERSION_MICRO(*version) : 0);
+    exit(98);
+}
+
 void host_load(void)
 {
     const char *path = getenv("BERTH_PLUGIN");
 
-    plugin = dlopen(path ? path : ".libs/spank_berth.so", RTLD_NOW | RTLD_LOCAL);
+    path = path ? path : ".libs/spank_berth.so";
+    plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!plugin) {
         fprintf(stderr, "%s\n", dlerror());
         exit(99);
     }
+    check_version(path);
 }
 
 int host_call(struct host *which, const char *callback, int task)

@@ -60,7 +60,8 @@ struct host {
 /* A step of two tasks in slurmstepd that runs /bin/sh, nothing failing. */
 void host_init(struct host *host);
 
-/* Load the plugin $BERTH_PLUGIN (default: the built one). Exits when that cannot be. */
+/* Load the plugin $BERTH_PLUGIN (default: the built one). Exits when that cannot be: with 98 when it
+ * is of another Slurm series than the headers that this program was built with. */
 void host_load(void);
 
 /* Call one callback by its name ("slurm_spank_init") about a task (-1: none). Its rc; 0 where the

@@ -11,7 +11,7 @@ EXTRA_DIST += $(VALGRIND_PARTS) packer/trace/cachesim.c
 if VALGRIND_TOOL
 VALGRIND_FILE = berth-$(VALGRIND_PLATFORM)
 VALGRIND_LINK = vgpreload_core-$(VALGRIND_PLATFORM).so
-pkglibexec_SCRIPTS = packer/trace/tool/$(VALGRIND_FILE)
+pkglibexec_SCRIPTS += packer/trace/tool/$(VALGRIND_FILE)
 noinst_DATA = packer/trace/tool/$(VALGRIND_LINK)
 CLEANFILES += packer/trace/tool/$(VALGRIND_FILE) packer/trace/tool/$(VALGRIND_LINK)
 
