@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *json_text(struct json_object *value)
@@ -23,7 +24,10 @@ static bool only_blanks(const char *text, size_t length)
     return true;
 }
 
-struct json_object *json_parse(const char *text, size_t length, struct berth_error *err)
+#define STRICT (JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS)
+
+static struct json_object *parse(const char *text, size_t length, int flags,
+                                 struct berth_error *err)
 {
     struct json_tokener *tokener = json_tokener_new_ex(16);
     struct json_object *object = NULL;
@@ -34,7 +38,7 @@ struct json_object *json_parse(const char *text, size_t length, struct berth_err
         berth_error_set(err, "JSON: too large");
         goto out;
     }
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
+    json_tokener_set_flags(tokener, flags);
     object = json_tokener_parse_ex(tokener, text, (int)length);
     why = json_tokener_get_error(tokener);
     end = json_tokener_get_parse_end(tokener);
@@ -57,6 +61,59 @@ out:
     if (tokener)
         json_tokener_free(tokener);
     return object;
+}
+
+/* Says whether this json-c, where it is strict, takes bytes above 127 in a string. 0.18 takes them
+ * for control characters (its issues 875 and 892). It is asked, once, not told by its version:
+ * distributions mend theirs. */
+static bool strict_takes_all(void)
+{
+    static const char probe[] = "\"\xc3\xa4\"";
+    static _Atomic int takes = -1;
+    struct json_object *object;
+
+    if (takes < 0) {
+        object = parse(probe, sizeof(probe) - 1, STRICT, NULL);
+        takes = object != NULL;
+        json_object_put(object);
+    }
+    return takes;
+}
+
+/* Parses where bytes above 127 are not taken: the text is proved by a copy in which these are
+ * question marks, which can stand where they can, and read without being strict. */
+static struct json_object *parse_proved(const char *text, size_t length, struct berth_error *err)
+{
+    char *copy = malloc(length);
+    struct json_object *proof;
+
+    if (!copy) {
+        berth_no_memory(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < length; i++)
+        copy[i] = text[i] & 0x80 ? '?' : text[i];
+    proof = parse(copy, length, STRICT, err);
+    free(copy);
+    if (!proof)
+        return NULL;
+    json_object_put(proof);
+    return parse(text, length, STRICT & ~JSON_TOKENER_STRICT, err);
+}
+
+static bool is_ascii(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] & 0x80)
+            return false;
+    return true;
+}
+
+struct json_object *json_parse(const char *text, size_t length, struct berth_error *err)
+{
+    if (is_ascii(text, length) || strict_takes_all())
+        return parse(text, length, STRICT, err);
+    return parse_proved(text, length, err);
 }
 
 /* Adds a value, if there is an object to add it to. */

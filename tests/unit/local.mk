@@ -262,6 +262,7 @@ tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
+tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
 tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take
 tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
