@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 
 const struct json_field json_number = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
 
@@ -202,7 +203,7 @@ static int read_struct(const struct json_field *fields, struct json_object *obje
                        struct berth_error *err)
 {
     for (; fields->name; fields++)
-        if (read_field(fields, json_object_object_get(object, fields->name), into, err) < 0)
+        if (read_field(fields, json_find(object, fields->name), into, err) < 0)
             return -1;
     return 0;
 }
@@ -292,7 +293,7 @@ int json_read(struct json_object *object, const struct json_field *fields, void 
 int json_get(struct json_object *object, const struct json_field *field, void *out,
              struct berth_error *err)
 {
-    struct json_object *value = json_object_object_get(object, field->name);
+    struct json_object *value = json_find(object, field->name);
 
     return read_value(field, value, out, err) < 0 ? berth_error_before(err, "%s", field->name) : 0;
 }

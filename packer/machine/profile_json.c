@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/machine/profile.h"
 
@@ -89,7 +90,7 @@ static const struct json_field link_item = {.kind = JSON_LIST,
 static int read_numbers(struct json_object *object, const char *key, size_t rows, size_t n,
                         double *first, struct berth_error *err)
 {
-    struct json_object *list = json_object_object_get(object, key);
+    struct json_object *list = json_find(object, key);
     size_t stride = sizeof(struct machine_figure);
 
     if (!list)
@@ -143,7 +144,7 @@ static int read_routes(struct json_object *object, struct machine_profile *profi
                        struct berth_error *err)
 {
     static const struct json_field item = {.kind = JSON_ANY_ARRAY};
-    struct json_object *rows = json_object_object_get(object, "route"), **links;
+    struct json_object *rows = json_find(object, "route"), **links;
     size_t n = profile->nodes;
     int rc;
 

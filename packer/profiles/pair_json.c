@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
@@ -60,7 +61,7 @@ static int read_neighbour(struct json_object *item, struct profile_pair *pair,
 
     if (!json_object_is_type(item, json_type_object))
         return berth_error_set(err, "an object expected");
-    key = json_object_object_get(item, "key");
+    key = json_find(item, "key");
     beside->key = json_object_is_type(key, json_type_string) ? json_text(key) : NULL;
     if (profile_key_check(beside->key, err) < 0)
         return -1;
@@ -79,12 +80,12 @@ int profile_pair_parse(struct json_object *object, uint32_t uid, struct profile_
     struct json_object *list = NULL, *text;
 
     *pair = (struct profile_pair){.uid = uid, .machine = ""};
-    text = json_object_object_get(object, "key");
+    text = json_find(object, "key");
     pair->key = json_object_is_type(text, json_type_string) ? json_text(text) : NULL;
     if (profile_key_check(pair->key, err) < 0 || json_read(object, pair_fields, pair, err) < 0 ||
         json_get_array(object, "beside", JSON_REQUIRED, &list, err) < 0)
         return -1;
-    text = json_object_object_get(object, "machine");
+    text = json_find(object, "machine");
     if (text &&
         (!(pair->machine = json_text(text)) || strlen(pair->machine) >= PROFILE_MACHINE_MAX))
         return berth_error_set(err, "machine: at most %d characters expected",

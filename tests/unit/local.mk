@@ -27,6 +27,7 @@ unit_programs = \
 	tests/unit/base/test_error \
 	tests/unit/base/test_file \
 	tests/unit/base/test_json \
+	tests/unit/base/test_json_asked \
 	tests/unit/base/test_json_fields \
 	tests/unit/base/test_library \
 	tests/unit/base/test_log \

@@ -173,8 +173,10 @@ static int read_dram(const struct args *args, const struct topo *topo, struct pr
     if (rc == 0) {
         machine_dram_read(&root, count_nodes(topo), dram, on_note, progress);
         rootfs_close(&root);
-        if (given)
+        if (given) {
             machine_dram_give(given, dram);
+            ctl_input_tell_unread(ctl_input_name(args->dram), given, true);
+        }
     }
     json_object_put(given);
     return rc;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +13,10 @@
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 
+#define UNREAD_LINES 8
 #define LIMIT_S 10      /* where the input does not say */
 #define LIMIT_MAX_S 1e6 /* eleven days */
 
@@ -52,7 +55,35 @@ struct json_object *ctl_input_read(const char *path, struct berth_error *err)
         object = NULL;
     }
     free(text);
+    if (object)
+        json_asked_go_on();
     return object;
+}
+
+struct unread {
+    const char *name;
+    size_t n;
+};
+
+static void tell(const char *path, const char *meant, void *arg)
+{
+    struct unread *unread = arg;
+
+    if (unread->n++ >= UNREAD_LINES)
+        return;
+    fprintf(stderr, "berthctl: %s: %s: nothing reads it", unread->name, path);
+    if (meant)
+        fprintf(stderr, " (%s?)", meant);
+    fputc('\n', stderr);
+}
+
+void ctl_input_tell_unread(const char *name, struct json_object *input, bool whole)
+{
+    struct unread unread = {name, 0};
+
+    json_asked_tell(input, whole, tell, &unread);
+    if (unread.n > UNREAD_LINES)
+        fprintf(stderr, "berthctl: %s: nor %zu more\n", name, unread.n - UNREAD_LINES);
 }
 
 int ctl_input_list(struct json_object *object, const char *key, enum json_type type,

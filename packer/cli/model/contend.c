@@ -8,6 +8,7 @@
 
 #include "models/slowdown/contend.h"
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
@@ -52,7 +53,7 @@ static int add_groups(struct json_object *output, const struct forecast *forecas
     struct json_object *list, *groups;
     size_t member[CONTEND_GROUP_MAX];
 
-    if (!json_object_object_get(input, "groups"))
+    if (!json_find(input, "groups"))
         return 0;
     if (ctl_input_list(input, "groups", json_type_array, &list, err) < 0)
         return -1;

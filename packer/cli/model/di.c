@@ -15,6 +15,7 @@
 #include "models/placing/dio_power.h"
 #include "models/placing/isolate.h"
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
@@ -101,7 +102,7 @@ static int read_thread(struct workload *load, size_t i, struct berth_error *err)
         return berth_error_before(err, "threads[%zu].", i);
     if (json_object_object_get_ex(load->cores, name, NULL))
         return berth_error_set(err, "threads[%zu].name: %s is there twice", i,
-                               json_object_to_json_string(json_object_object_get(thread, "name")));
+                               json_object_to_json_string(json_find(thread, "name")));
     json_object_object_add(load->cores, name, NULL);
     return 0;
 }
@@ -290,7 +291,7 @@ static struct json_object *answer_isolated(struct workload *load, const bool *is
         struct json_object *thread = json_object_array_get_idx(load->list, i);
 
         if (isolated[i])
-            json_object_array_add(names, json_object_get(json_object_object_get(thread, "name")));
+            json_object_array_add(names, json_object_get(json_find(thread, "name")));
     }
     output = workload_answer(load);
     json_object_object_add(output, "isolated", names);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "models/numa/dramon.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/model/models.h"
 
@@ -130,7 +131,7 @@ static int input_read(struct input *input, struct json_object *object, struct be
     if (fabs(sum - 1) > DRAMON_SUM_TOLERANCE)
         return berth_error_set(err, "software.hit, miss and conflict: a sum of 1 expected, not %g",
                                sum);
-    return read_brds(json_object_object_get(object, "software"), input, err) < 0
+    return read_brds(json_find(object, "software"), input, err) < 0
                ? berth_error_before(err, "software.")
                : 0;
 }

@@ -10,6 +10,7 @@
 #include "models/partition/partition.h"
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
@@ -87,8 +88,8 @@ static int read_degradation(struct input *input, struct json_object *object,
     input->degradation = calloc(n * n, sizeof(*input->degradation));
     if (!input->degradation)
         return berth_error_set(err, "degradation: out of memory");
-    return json_get_matrix(json_object_object_get(object, "degradation"), "degradation", n, n,
-                           &item, input->degradation, sizeof(*input->degradation), err);
+    return json_get_matrix(json_find(object, "degradation"), "degradation", n, n, &item,
+                           input->degradation, sizeof(*input->degradation), err);
 }
 
 /* Reads "group", "groups" and "time_limit_s". */

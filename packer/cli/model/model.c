@@ -224,6 +224,7 @@ static int run(const struct model *model, const char *path)
     if (!input)
         return ctl_fail(ctl_input_name(path), "%s", err.text);
     output = model->run(input, &err);
+    ctl_input_tell_unread(ctl_input_name(path), input, output != NULL);
     json_object_put(input);
     if (output)
         return ctl_print_json(output);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
@@ -82,6 +83,7 @@ struct json_object *ctl_model_numem(struct json_object *input, struct berth_erro
 
     if (ctl_numa_machine(&numa, input, err) < 0)
         goto out;
+    json_asked_note(input, "programs");
     if (json_object_object_get_ex(input, "programs", NULL)) {
         berth_error_set(err, "programs: one program only; nucore takes several");
         goto out;

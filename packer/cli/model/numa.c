@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/plan/apps.h"
@@ -54,7 +55,7 @@ static const struct json_field array_item = {.kind = JSON_ANY_ARRAY};
 unsigned *ctl_numa_counts(struct ctl_numa *numa, struct json_object *object, const char *key,
                           size_t n, struct berth_error *err)
 {
-    struct json_object *list = json_object_object_get(object, key);
+    struct json_object *list = json_find(object, key);
     unsigned *counts = take(numa, n, sizeof(*counts), err);
 
     return counts && json_get_list(list, key, n, &count_item, counts, sizeof(*counts), err) == 0
@@ -65,7 +66,7 @@ unsigned *ctl_numa_counts(struct ctl_numa *numa, struct json_object *object, con
 static double *read_list(struct ctl_numa *numa, struct json_object *object, const char *key,
                          struct berth_error *err)
 {
-    struct json_object *list = json_object_object_get(object, key);
+    struct json_object *list = json_find(object, key);
     size_t n = numa->machine.nodes;
     double *number = take(numa, n, sizeof(*number), err);
 
@@ -78,7 +79,7 @@ static double *read_list(struct ctl_numa *numa, struct json_object *object, cons
 static double *read_matrix(struct ctl_numa *numa, struct json_object *object, const char *key,
                            struct berth_error *err)
 {
-    struct json_object *rows = json_object_object_get(object, key);
+    struct json_object *rows = json_find(object, key);
     size_t n = numa->machine.nodes;
     double *matrix = take(numa, n * n, sizeof(*matrix), err);
 
@@ -120,7 +121,7 @@ static int read_route(struct ctl_numa *numa, struct json_object *hops, const cha
 
 static int read_routes(struct ctl_numa *numa, struct json_object *input, struct berth_error *err)
 {
-    struct json_object *rows = json_object_object_get(input, "route"), **hops;
+    struct json_object *rows = json_find(input, "route"), **hops;
     size_t n = numa->machine.nodes;
     struct numem_route *route;
     char name[64];
@@ -169,7 +170,7 @@ int ctl_numa_machine(struct ctl_numa *numa, struct json_object *input, struct be
 static const double *const *read_demand(struct ctl_numa *numa, struct json_object *object,
                                         struct berth_error *err)
 {
-    struct json_object *tables = json_object_object_get(object, "local_demand");
+    struct json_object *tables = json_find(object, "local_demand");
     size_t n = numa->machine.nodes;
     struct json_object **list = take(numa, n, sizeof(*list), err);
     const double **demand = take(numa, n, sizeof(*demand), err);
@@ -203,7 +204,7 @@ static const struct json_field limit_fields[] = {
 static int read_counts(struct ctl_numa *numa, struct json_object *object, const char *key,
                        const unsigned **counts, struct berth_error *err)
 {
-    if (!json_object_object_get(object, key))
+    if (!json_find(object, key))
         return 0;
     *counts = ctl_numa_counts(numa, object, key, numa->machine.nodes, err);
     return *counts ? 0 : -1;
@@ -235,7 +236,7 @@ static int read_program(struct ctl_numa *numa, struct json_object *object,
 static int read_name(struct ctl_numa *numa, struct json_object *object, size_t p,
                      struct berth_error *err)
 {
-    struct json_object *value = json_object_object_get(object, "name");
+    struct json_object *value = json_find(object, "name");
     const char *name = json_text(value);
 
     if (!value)
@@ -266,6 +267,7 @@ int ctl_numa_programs(struct ctl_numa *numa, struct json_object *input, struct b
     struct json_object *list = NULL;
 
     numa->programs = 1;
+    json_asked_note(input, "programs");
     if (json_object_object_get_ex(input, "programs", NULL)) {
         if (ctl_input_list(input, "programs", json_type_object, &list, err) < 0)
             return -1;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 
@@ -108,7 +109,7 @@ static int read_app(struct json_object *object, struct app *app, double **hits,
 static const char *read_name(struct json_object *app, struct json_object *taken, bool repeat,
                              struct berth_error *err)
 {
-    struct json_object *field = json_object_object_get(app, "name");
+    struct json_object *field = json_find(app, "name");
     const char *name = json_text(field);
 
     if (!field)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 
@@ -22,7 +23,7 @@ static int check_names(const struct ctl_matrix *matrix, struct berth_error *err)
 
 static int read_values(struct ctl_matrix *matrix, struct berth_error *err)
 {
-    struct json_object *rows = json_object_object_get(matrix->file, "degradation");
+    struct json_object *rows = json_find(matrix->file, "degradation");
     size_t n = json_object_array_length(matrix->names);
 
     matrix->value = calloc(n * n, sizeof(*matrix->value));
@@ -44,8 +45,10 @@ int ctl_matrix_read(struct ctl_matrix *matrix, const char *path, struct berth_er
     *matrix = (struct ctl_matrix){.file = ctl_input_read(path, err)};
     if (matrix->file &&
         ctl_input_list(matrix->file, "apps", json_type_string, &matrix->names, err) == 0 &&
-        check_names(matrix, err) == 0 && read_values(matrix, err) == 0)
+        check_names(matrix, err) == 0 && read_values(matrix, err) == 0) {
+        ctl_input_tell_unread(path, matrix->file, true);
         return 0;
+    }
     ctl_matrix_free(matrix);
     return -1;
 }

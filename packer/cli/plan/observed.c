@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 
@@ -112,7 +113,7 @@ int ctl_observed_read(struct evidence **evidence, const struct ctl_apps *apps,
                       const struct contend *contend, struct json_object *input,
                       struct berth_error *err)
 {
-    struct json_object *list = json_object_object_get(input, "observed");
+    struct json_object *list = json_find(input, "observed");
 
     *evidence = NULL;
     if (!list || (json_object_is_type(list, json_type_array) && !json_object_array_length(list)))

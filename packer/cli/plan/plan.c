@@ -120,6 +120,8 @@ int ctl_plan(int argc, char **argv)
     if (!workload)
         return 1;
     rc = ctl_plan_read(&plan, workload);
+    if (!plan.samples)
+        ctl_input_tell_unread(ctl_input_name(plan.input), workload, rc == 0);
     if (rc == 0 && ctl_plan_place(&plan, &err) < 0)
         rc = ctl_fail("plan", "%s", err.text);
     if (rc == 0)

@@ -10,6 +10,7 @@
 
 #include "models/placing/dio_power.h"
 #include "models/slowdown/missrate.h"
+#include "packer/base/json_asked.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/plan/observed.h"
@@ -186,7 +187,7 @@ static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, siz
 /* Makes a unit of each app, of each of its parts where DI split it, or of each core. */
 static int make_units(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
 {
-    struct json_object *list = json_object_object_get(workload, "apps");
+    struct json_object *list = json_find(workload, "apps");
     const size_t *cache = plan->tree.parent[2];
     size_t slot = 0;
 
@@ -310,7 +311,7 @@ static int read_observed(struct ctl_plan *plan, struct json_object *workload,
         return berth_no_memory(err);
     for (size_t i = 0; i < plan->units; i++)
         plan->unit_app[i] = (size_t)ctl_apps_index(&plan->apps, plan->apps.name[plan->unit[i].app]);
-    if (!json_object_object_get(workload, "observed"))
+    if (!json_find(workload, "observed"))
         return 0;
     whole = contend_new(plan->apps.n, plan->apps.app, &plan->apps.machine, NULL);
     if (!whole)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/json_asked.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/counters/recorded.h"
@@ -111,7 +112,7 @@ static void add_step(struct json_object *apps, const struct recorded *replay, si
         app = json_object_array_get_idx(apps, i);
         if (!json_object_is_type(app, json_type_object))
             continue; /* for who reads the apps to complain about */
-        its = json_text(json_object_object_get(app, "name"));
+        its = json_text(json_find(app, "name"));
         if (its && strcmp(its, name) == 0) {
             complete(app, replay, step);
             there = true;

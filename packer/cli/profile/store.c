@@ -219,6 +219,8 @@ static int take_demand(struct profile_verb *verb)
         return 1;
     object = ctl_input_read(file, &err);
     demand = object ? profile_demand_parse(object, &err) : NULL;
+    if (object)
+        ctl_input_tell_unread(ctl_input_name(file), object, demand != NULL);
     json_object_put(object);
     if (!demand)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);

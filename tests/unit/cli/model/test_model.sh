@@ -14,8 +14,14 @@ answers "$eight" "$placed" model --json di
 printf '%s' "$eight" >"$dir/file"
 answers '' "$placed" model di "$dir/file"
 # equal rates keep the input's order, names need not be sorted, unknown fields are ignored
-answers '{"arity":[1,2,1],"note":1,"threads":[{"name":"z","miss_pmi":1,"ipc":2},{"name":"y","miss_pmi":1}]}' \
+answers '{"arity":[1,2,1],"note":1,"threads":[{"name":"z","miss_pmi":1,"_ipc":2},{"name":"y","miss_pmi":1}]}' \
     '{"cores":{"z":0,"y":1}}' model di
+# a field that nobody reads changes nothing, and is told with what may be meant
+typo='{"arity":[1,1,1],"threads":[{"name":"a","miss_pmi":1,"mis_pmi":2}],"colour":"red"}'
+run "$typo" model di
+[ "$(cat "$dir/out")" = '{"cores":{"a":0}}' ] || bad "model di <<< $typo" '{"cores":{"a":0}}' "$(cat "$dir/out")"
+[ "$(cat "$dir/err")" = 'berthctl: stdin: threads[0].mis_pmi: nothing reads it (miss_pmi?)
+berthctl: stdin: colour: nothing reads it' ] || bad "model di <<< $typo" "two lines" "$(cat "$dir/err")"
 # more threads than cores
 answers '{"arity":[1,1,2],"threads":[{"name":"a","miss_pmi":3},{"name":"b","miss_pmi":2},{"name":"c","miss_pmi":1}]}' \
     '{"cores":{"a":0,"b":1,"c":1}}' model di
