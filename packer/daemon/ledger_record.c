@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/energy/edp.h"
+#include "packer/base/text.h"
 #include "packer/bill/bill.h"
 #include "packer/ledger/schema.h"
 #include "packer/observe/usage.h"
@@ -74,18 +75,31 @@ static void fill_cpus(const struct cpus *set, char *text, size_t size)
     strcpy(text, whole);
 }
 
+/* A launch that berth would have had a say in, had it been heard of in time. */
+static bool is_late(const struct step *step)
+{
+    return step->late && step->request.options.mode != WIRE_MODE_OFF;
+}
+
 static void fill_place(const struct step *step, struct ledger_record *record)
 {
     bool decided =
         step->state == STEP_PLACED || step->state == STEP_OBSERVED || step->state == STEP_FAILED;
 
     snprintf(record->state, sizeof(record->state), "%s",
-             step->late && !decided ? "late" : step_state_name[step->state]);
+             is_late(step) && !decided ? "late" : step_state_name[step->state]);
+    snprintf(record->reason, sizeof(record->reason), "%.*s",
+             (int)text_fit(step->enacted.reason, sizeof(record->reason) - 1), step->enacted.reason);
+    snprintf(record->knowledge, sizeof(record->knowledge), "%s",
+             step_rung_name[step->knowledge.rung]);
     record->tasks = (uint32_t)step->body.ntasks;
     record->cores_given = (uint32_t)step->size.cores;
     record->cores_used = (uint32_t)step->size.given;
     fill_cpus(&step->place.home, record->home, sizeof(record->home));
-    fill_cpus(&step->place.cpus, record->cpus, sizeof(record->cpus));
+    fill_cpus(step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus, record->cpus,
+              sizeof(record->cpus));
+    if (step->state == STEP_OBSERVED)
+        fill_cpus(&step->place.cpus, record->proposed, sizeof(record->proposed));
     if (decided)
         snprintf(record->policy, sizeof(record->policy), "%s",
                  wire_policy_name[step->place.policy]);
@@ -96,6 +110,10 @@ static void fill_use(const struct step *step, struct ledger_record *record)
 {
     record->start = step->started_at;
     record->end = step->ended_at;
+    if (step->started_ms / 1000 == step->started_at) /* else of an older berthd's journal */
+        record->start_ms = step->started_ms;
+    if (step->ended_ms / 1000 == step->ended_at)
+        record->end_ms = step->ended_ms;
     record->elapsed_s = observe_elapsed_s(step);
     record->exit_status = step->exit_status;
     if (step->use.user_s >= 0)
@@ -162,6 +180,7 @@ static void fill_slowdown(const struct step *step, struct ledger_record *record)
     if (solo > 0 && speed > 0)
         record->slowdown_observed = solo / speed - 1;
     forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
+    record->slowdown_proposed = forecast_mean_as_if(step, step->ended_mono_s);
     snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",
              isnan(record->slowdown_predicted) ? "" : "contend",
              isnan(record->slowdown_predicted) || isnan(record->slowdown_observed) ? "" : ", ",

@@ -10,6 +10,7 @@
 #include "packer/conf/private_data.h"
 #include "packer/daemon/identify.h"
 #include "packer/enact/memory_follow.h"
+#include "packer/enact/as_if.h"
 #include "packer/enact/replace.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
@@ -265,6 +266,7 @@ void packer_close(struct packer *packer)
         journal_file_close(packer->journal);
     if (packer->profiles)
         profiles_close(packer->profiles);
+    as_if_close(packer);
     pool_free(&packer->pool);
     if (packer->root.fd >= 0)
         rootfs_close(&packer->root);

@@ -13,6 +13,7 @@
 #include "packer/daemon/identify.h"
 #include "packer/daemon/late.h"
 #include "packer/daemon/ledger_record.h"
+#include "packer/enact/as_if.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/folders.h"
@@ -72,21 +73,6 @@ static struct step *stage_register(struct packer *packer, struct wire_register *
     return NULL;
 }
 
-/* Observe: decides as if the step could be moved, and only records it. */
-static void place_as_if(struct packer *packer, struct step *step)
-{
-    struct berth_error err;
-    struct pool pretend;
-    struct place_terms terms = weigh_terms(packer, step);
-    struct scene scene = {packer, &pretend, true};
-
-    if (pool_copy(&pretend, &packer->pool) < 0)
-        return;
-    if (stand_sync(&scene) == 0 && place_decide(&scene, &terms, &err) == 0)
-        place_describe(packer, &pretend, step);
-    pool_free(&pretend);
-}
-
 /* Finds all steps their places, now that there is one more. Also describes where the step now
  * stands, in any case. */
 static int stage_place(struct packer *packer, struct step *step, struct berth_error *err)
@@ -97,7 +83,7 @@ static int stage_place(struct packer *packer, struct step *step, struct berth_er
         rc = rearrange(packer, step, 0, err);
     place_describe(packer, &packer->pool, step);
     if (rc == 0 && step->state == STEP_OBSERVED)
-        place_as_if(packer, step);
+        as_if_place(packer, step); /* decides, and only records it */
     return rc;
 }
 
@@ -236,9 +222,9 @@ double pipeline_observe(struct packer *packer)
         if (forecast_learn(packer))
             replace_learnt(packer);
     }
+    replace_turn(packer, rates_changed, steps_changed);
     if (packer->ledger && (rates_changed || steps_changed))
         forecast_slowdowns(packer);
-    replace_turn(packer, rates_changed, steps_changed);
     memory_turn(packer);
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */

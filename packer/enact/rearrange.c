@@ -27,14 +27,14 @@ static void stand_as(struct pool *pool, const struct pool *as)
     memcpy(pool->stand, as->stand, pool->cores * sizeof(*pool->stand));
 }
 
-/* Finds a step that has just come its place, as online: others move for it only if that pays. Where
- * it does not, it alone may start elsewhere, if that is better. */
-static int launch(const struct scene *next, const struct step *fresh, struct berth_error *err)
+/* As online: others move for it only if that pays. Where it does not, it alone may start elsewhere,
+ * if that is better. */
+int rearrange_launch(const struct scene *next, const struct step *fresh, struct berth_error *err)
 {
     struct place_terms terms = weigh_terms(next->packer, fresh);
     struct weighed weighed;
     struct pool as_synced;
-    struct scene now = {next->packer, &as_synced, false};
+    struct scene now = {next->packer, &as_synced, next->as_if};
     int rc;
 
     if (pool_copy(&as_synced, next->pool) < 0)
@@ -67,7 +67,7 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
     if (rc == 0)
         share_cores(packer, &next);
     if (rc == 0 && decides)
-        rc = launch(&scene, fresh, err);
+        rc = rearrange_launch(&scene, fresh, err);
     if (rc == 0)
         return changed(packer, &next, fresh, flags | (decides ? 0 : ENACT_MUST), err);
     pool_free(&next);

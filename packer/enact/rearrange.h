@@ -4,7 +4,7 @@
 #ifndef BERTH_ENACT_REARRANGE_H
 #define BERTH_ENACT_REARRANGE_H
 
-#include "packer/steps/packer.h"
+#include "packer/steps/stand.h"
 
 /* Brings the pool's members up to date, divides cores that several jobs have, decides anew where
  * everybody stands if `fresh` (or NULL) is a step that berth places, and makes it true. Steps that
@@ -13,6 +13,10 @@
  * where a place for `fresh` could not be decided or journaled. */
 int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
               struct berth_error *err);
+
+/* Finds a step that has just come its place in the scene's pool, which is up to date. Returns 0, or
+ * -1 and err. */
+int rearrange_launch(const struct scene *next, const struct step *fresh, struct berth_error *err);
 
 /* Makes a permutation true that has been decided: `next`, which is taken over. flags: enact.h. */
 int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err);

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "models/online/dio.h"
+#include "packer/enact/as_if.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/weigh.h"
@@ -462,36 +463,31 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     pool_free(&next);
 }
 
-static bool any_observed(const struct packer *packer)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->state == STEP_OBSERVED)
-        return true;
-    return false;
-}
-
-/* What would be done with steps that are only observed. */
+/* What would be done with steps that are only observed: it is done on the node as it would be. */
 static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
 {
     struct place_terms terms = terms_of(packer);
     struct weighed weighed;
     struct berth_error err;
-    struct pool next, joined;
-    struct scene scene = {packer, &next, true}, now = {packer, &joined, true};
+    struct pool next;
+    struct scene scene = {packer, &next, true}, now = {packer, &packer->as_if, true};
+    bool pays;
 
-    if (!any_observed(packer) || pool_copy(&next, &packer->pool) < 0)
+    if (!as_if_sync(packer) || pool_copy(&next, &packer->as_if) < 0)
         return;
-    if (stand_sync(&scene) == 0 && pool_copy(&joined, &next) == 0) {
-        if (weigh_decide(&now, &scene, &terms, &weighed, &err) == 0)
-            tell_verdict(&scene, &weighed,
-                         weigh_pays(&weighed, rules->horizon_s)
-                             ? "would be moved; only observed"
-                             : "would stay: the gain is not worth the cost");
-        pool_free(&joined);
+    if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
+        same_pool(&next, &packer->as_if)) {
+        pool_free(&next);
+        return;
     }
-    pool_free(&next);
+    pays = weigh_pays(&weighed, rules->horizon_s);
+    tell_verdict(&scene, &weighed,
+                 pays ? "would be moved; only observed"
+                      : "would stay: the gain is not worth the cost");
+    if (pays)
+        as_if_stand(packer, &next);
+    else
+        pool_free(&next);
 }
 
 void replace_learnt(struct packer *packer)

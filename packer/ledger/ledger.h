@@ -33,12 +33,14 @@ struct ledger_record {
     char user[64], account[64], qos[64], partition[64], job_name[128];
     char program[128], tag[64]; /* base name of its executable */
     int64_t start, end;         /* unix seconds */
+    int64_t start_ms, end_ms;   /* the same moments in milliseconds; 0: of an older berth */
     double elapsed_s;
     int exit_status; /* wait(2) status; -1 unknown */
     char state[16]; /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
                        alone, since berthd heard of it when it ran already, or had ended */
     uint32_t tasks, cores_given, cores_used;
     char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
+    char proposed[256];        /* where one that was only observed would have stood then */
     char policy[16];
     uint64_t moves; /* times it was moved */
     double user_s, system_s, maxrss_kib;
@@ -50,10 +52,13 @@ struct ledger_record {
     double edp;                 /* J s: energy * time (models/energy/edp.h) */
     double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */
     double slowdown_home,
-        slowdown_predicted; /* where Slurm put all, where they stood: means over
-                               its time, fractions: 0.1 is 10 % slower than alone */
-    double slowdown_observed;
+        slowdown_predicted;   /* where Slurm put all, where they stood: means over
+                                 its time, fractions: 0.1 is 10 % slower than alone */
+    double slowdown_proposed; /* the same had berth placed who was only observed; NAN of others */
+    double slowdown_observed; /* measured: against the speed that it has alone */
     char slowdown_source[32];
+    char knowledge[16]; /* what was known of its program at its end (step_rung_name) */
+    char reason[128];   /* what berth did with it and why; cut where it is longer */
     /* Of its speed, what `size` might cost, and what it lost on fewer cores by the last prediction
      * and the last measurement: fractions. */
     double size_loss_asked, size_loss_predicted, size_loss_measured;

@@ -87,7 +87,13 @@ int ledger_line_decode(const char *line, size_t length, struct ledger_record *re
 {
     ledger_record_init(record);
     strcpy(record->identity, "environment"); /* of a berth that did not say so */
-    return read_line(line, length, ledger_fields, record, err);
+    if (read_line(line, length, ledger_fields, record, err) < 0)
+        return -1;
+    if (!record->start_ms && strcmp(record->state, "observed") == 0 && !record->proposed[0]) {
+        strcpy(record->proposed, record->cpus); /* of a berth that had no other field for it */
+        strcpy(record->cpus, record->home);
+    }
+    return 0;
 }
 
 bool ledger_line_identifies(const char *line, size_t length)

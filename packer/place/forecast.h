@@ -111,11 +111,16 @@ double forecast_edp(const struct scene *scene);
  * be told; the caller frees it. */
 double *forecast_steps(const struct scene *scene);
 
-/* Predict for each live step how much slower than alone it is, as the steps stand now and if all
- * stood where Slurm put them: step->slowdown. Brings the forecast up to date. */
+/* Predict for each live step how much slower than alone it is, as the steps stand now, if all
+ * stood where Slurm put them, and if observed ones stood where berth would put them
+ * (packer->as_if): step->slowdown. Brings the forecast up to date. */
 void forecast_slowdowns(struct packer *packer);
 
 /* The means over the step's time, until now_s, as far as they were predicted: NAN where never. */
 void forecast_mean(const struct step *step, double now_s, double *placed, double *home);
+
+/* Returns the mean over an observed step's time had berth placed who is observed, as far as that
+ * was predicted; NAN where never. */
+double forecast_mean_as_if(const struct step *step, double now_s);
 
 #endif

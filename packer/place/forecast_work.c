@@ -259,8 +259,13 @@ static bool predicted(const struct step_slowdown *slowdown)
     return !isnan(slowdown->now) && !isnan(slowdown->home);
 }
 
-static void predict(struct step_slowdown *slowdown, double now_s, double now, double home)
+static void predict(struct step_slowdown *slowdown, double now_s, double now, double home,
+                    double as_if)
 {
+    if (predicted(slowdown) && !isnan(slowdown->as_if)) {
+        slowdown->as_if_sum += slowdown->as_if * (now_s - slowdown->since_s);
+        slowdown->as_if_s += now_s - slowdown->since_s;
+    }
     if (predicted(slowdown)) {
         slowdown->sum += slowdown->now * (now_s - slowdown->since_s);
         slowdown->home_sum += slowdown->home * (now_s - slowdown->since_s);
@@ -268,6 +273,7 @@ static void predict(struct step_slowdown *slowdown, double now_s, double now, do
     }
     slowdown->now = now;
     slowdown->home = home;
+    slowdown->as_if = as_if;
     slowdown->since_s = now_s;
 }
 
@@ -276,23 +282,43 @@ void forecast_slowdowns(struct packer *packer)
     bool known = forecast_update(packer);
     double *now = known ? forecast_steps(&(struct scene){packer, &packer->pool, false}) : NULL;
     double *home = known ? home_steps(packer) : NULL, now_s = clock_s();
+    double *as_if = known && packer->as_if.stand
+                        ? forecast_steps(&(struct scene){packer, &packer->as_if, true})
+                        : NULL;
     struct step *step;
     size_t i = 0;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        predict(&step->slowdown, now_s, now ? now[i] : NAN, home ? home[i] : NAN);
+        predict(&step->slowdown, now_s, now ? now[i] : NAN, home ? home[i] : NAN,
+                as_if && step->state == STEP_OBSERVED ? as_if[i] : NAN);
         i++;
     }
     free(now);
     free(home);
+    free(as_if);
+}
+
+/* The time that has passed since the last prediction, too. */
+static struct step_slowdown until(const struct step *step, double now_s)
+{
+    struct step_slowdown slowdown = step->slowdown;
+
+    predict(&slowdown, now_s, NAN, NAN, NAN);
+    return slowdown;
+}
+
+double forecast_mean_as_if(const struct step *step, double now_s)
+{
+    struct step_slowdown slowdown = until(step, now_s);
+
+    return slowdown.as_if_s > 0 ? slowdown.as_if_sum / slowdown.as_if_s : NAN;
 }
 
 void forecast_mean(const struct step *step, double now_s, double *placed, double *home)
 {
-    struct step_slowdown slowdown = step->slowdown;
+    struct step_slowdown slowdown = until(step, now_s);
 
-    predict(&slowdown, now_s, NAN, NAN);
     *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
     *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
 }

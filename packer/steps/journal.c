@@ -46,6 +46,7 @@ static const struct json_field identity_fields[] = {
 
 static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "started_at", started_at, OPTIONAL),
+    JSON_FIELD(struct step, "started_ms", started_ms, OPTIONAL),
     JSON_FIELD(struct step, "started_mono_s", started_mono_s, OPTIONAL),
     JSON_FIELD(struct step, "moves", enacted.moves, OPTIONAL),
     JSON_FIELD(struct step, "late", late, OPTIONAL),

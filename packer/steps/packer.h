@@ -49,11 +49,11 @@ struct packer {
     struct replace *replace;     /* replace.h */
     struct memory_mover *mover;  /* NULL: memory does not follow */
     double size_patience_s;      /* for how long a launch may wait for its size */
-    double size_unhurried_s;     /* for how long that of those that run may take, where nobody waits */
-    double size_together_s;      /* and for how long for that of those that run */
+    double size_unhurried_s; /* for how long that of those that run may take, where nobody waits */
+    double size_together_s;  /* and for how long for that of those that run */
     struct size_refusal refusal[SIZE_REFUSALS]; /* whose size cost too much lately */
     struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
-    unsigned size_asked; /* times that this was done in vain */
+    unsigned size_asked;   /* times that this was done in vain */
     bool size_later; /* the steps are to be sized together as soon as there is time (size.h) */
     double turn_s;   /* of the event loop, for what needs no haste: the rest is for the next one */
     double end_patience_s;    /* for how long the end of a step without processes is waited for */
@@ -74,8 +74,9 @@ struct packer {
     struct programs programs;   /* those of the steps, and others that were beside them */
     struct pairs pairs;         /* slowdowns measured, that no prediction has taken in yet */
     struct pool pool;
-    struct cpus offline;                    /* CPUs that are off (offline.h) */
-    char node[64];                          /* as the last registration called it */
+    struct pool as_if;   /* as observed steps would stand (enact/as_if.h); stand NULL: nobody is */
+    struct cpus offline; /* CPUs that are off (offline.h) */
+    char node[64];       /* as the last registration called it */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
     /* Has pipeline_observe called in so many seconds, if not sooner; NULL: nobody calls it. */
     void (*wake)(void *arg, double in_s);

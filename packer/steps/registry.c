@@ -116,6 +116,15 @@ static double when(double at_s, double least_s)
     return at_s > least_s && at_s <= now_s ? at_s : now_s;
 }
 
+/* The same moment in Unix milliseconds, of that Unix second. */
+static int64_t unix_ms(double mono_s, int64_t second)
+{
+    double ago_s = clock_s() - mono_s;
+    double ms = floor((double)clock_ns(CLOCK_REALTIME) * 1e-6 - ago_s * 1e3);
+
+    return (int64_t)fmin(fmax(ms, (double)second * 1e3), (double)second * 1e3 + 999);
+}
+
 /* The same moment in Unix seconds. */
 static int64_t unix_time(double mono_s)
 {
@@ -142,13 +151,14 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     request->ntasks = 0;
     step->started_mono_s = when(request->began_s, 0);
     step->started_at = unix_time(step->started_mono_s);
+    step->started_ms = unix_ms(step->started_mono_s, step->started_at);
     step->exit_status = -1;
     step->profile.miss_pmi = step->profile.accesses = step->profile.ipc = NAN;
     step->profile.solo_pmi = step->profile.misses = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
     step->size.verdict.measured = step->size.verdict.error = NAN;
-    step->slowdown.now = step->slowdown.home = NAN;
+    step->slowdown.now = step->slowdown.home = step->slowdown.as_if = NAN;
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;
     step->program = PROGRAM_NONE;
@@ -305,6 +315,7 @@ void step_ends(struct step *step, const struct wire_end *end)
 {
     step->ended_mono_s = when(end ? end->ended_s : 0, step->started_mono_s);
     step->ended_at = unix_time(step->ended_mono_s);
+    step->ended_ms = unix_ms(step->ended_mono_s, step->ended_at);
     step->exit_status = end ? end->exit_status : -1;
 }
 

@@ -190,9 +190,12 @@ struct step_place {
 /* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
  */
 struct step_slowdown {
-    double now, home;              /* as the steps stand; if all stood where Slurm put them */
-    double since_s;                /* CLOCK_MONOTONIC: for so long that has been so */
+    double now, home; /* as the steps stand; if all stood where Slurm put them */
+    double as_if;     /* if steps that are only observed stood where berth would put them; NAN of
+                         one that is not observed */
+    double since_s;   /* CLOCK_MONOTONIC: for so long that has been so */
     double sum, home_sum, seconds; /* before that, times the seconds, and these */
+    double as_if_sum, as_if_s;     /* likewise, of the time of which as_if is known */
 };
 
 struct step_enacted {
@@ -250,6 +253,7 @@ struct step {
     enum step_state state;
     enum step_released released;  /* release.h */
     int64_t started_at, ended_at; /* unix seconds; 0 not yet */
+    int64_t started_ms, ended_ms; /* the same moments in milliseconds */
     double started_mono_s, ended_mono_s;
     double empty_mono_s; /* when no process of it was found; 0: there was one */
     int exit_status;     /* wait(2) status; -1 unknown */

@@ -192,6 +192,53 @@ static void test_slowdown(void **state)
     assert_string_equal(record.slowdown_source, "contend");
 }
 
+/* One that was only observed stood where Slurm put it; where it would have stood, and how slow, is
+ * kept beside that. */
+static void test_observed(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = ended_step(f);
+    struct ledger_record record;
+
+    step->state = STEP_OBSERVED;
+    step->place.cpus = cpus_of("2-3");
+    step->knowledge.rung = RUNG_MISSES;
+    strcpy(step->enacted.reason, "observed only, nothing was moved");
+    step->slowdown = (struct step_slowdown){.now = 0.2,
+                                            .home = 0.2,
+                                            .as_if = 0.1,
+                                            .since_s = step->ended_mono_s - 1,
+                                            .sum = 0.2,
+                                            .home_sum = 0.2,
+                                            .seconds = 1,
+                                            .as_if_sum = 0.05,
+                                            .as_if_s = 1};
+    ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.state, "observed");
+    assert_string_equal(record.cpus, "0-1");
+    assert_string_equal(record.proposed, "2-3");
+    assert_near(record.slowdown_proposed, (0.05 + 0.1) / 2);
+    assert_near(record.slowdown_predicted, 0.2);
+    assert_string_equal(record.knowledge, "miss rate");
+    assert_string_equal(record.reason, "observed only, nothing was moved");
+}
+
+/* Moments are kept to the millisecond, unless they are of a journal that has none. */
+static void test_moments(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = ended_step(f);
+    struct ledger_record record;
+
+    ledger_record_fill(&f->packer, step, &record);
+    assert_int_equal(record.start_ms, 0);
+    step->started_ms = 1000250;
+    step->ended_ms = 1020750;
+    ledger_record_fill(&f->packer, step, &record);
+    assert_int_equal(record.start_ms, 1000250);
+    assert_int_equal(record.end_ms, 1020750);
+}
+
 /* What a size might cost and has cost; of a step that did not ask for one nothing. */
 static void test_size(void **state)
 {
@@ -361,9 +408,9 @@ static void test_predicted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_who),      TEST(test_nothing),   TEST(test_counts),    TEST(test_slowdown),
-        TEST(test_size),     TEST(test_energy),    TEST(test_long_list), TEST(test_no_ledger),
-        TEST(test_pipeline), TEST(test_predicted),
+        TEST(test_who),       TEST(test_nothing),   TEST(test_counts),   TEST(test_slowdown),
+        TEST(test_observed),  TEST(test_moments),   TEST(test_size),     TEST(test_energy),
+        TEST(test_long_list), TEST(test_no_ledger), TEST(test_pipeline), TEST(test_predicted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,19 +223,51 @@ static void test_later_step_stays_home(void **state)
 static void test_observe(void **state)
 {
     struct fixture *f = *state;
-    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
-    struct step *a = fixture_run(f, 1, "0", "low"), *guest;
+    struct wire_register request = fixture_request(2, 0, "1-2", "1", 1, "high");
+    struct step *a = fixture_run(f, 1, "0", "high"), *guest;
 
     request.options.mode = WIRE_MODE_OBSERVE;
     guest = fixture_start(f, request);
     assert_int_equal(guest->state, STEP_OBSERVED);
     assert_at(a, "0");
-    assert_cpus(&guest->body.task[0].cpus, "2");
-    assert_cpus(&guest->place.cpus, "0"); /* where it would stand */
-    assert_int_equal(guest->place.rank, 1);
+    assert_cpus(&guest->body.task[0].cpus, "1");
+    assert_cpus(&guest->place.cpus, "2");   /* where it would stand */
+    assert_int_equal(guest->place.rank, 2); /* it came later than its like */
     assert_int_equal(guest->place.of, 2);
     assert_int_equal(f->packer.moves, 0);
     assert_stand(&f->packer.pool, "0 - - - - - - -");
+}
+
+/* Where an observed step would stand is where berth puts one that it places. */
+static void test_observed_as_placed(void **state)
+{
+    static const char *const home[][2] = {{"1-2", "1"}, {"3", "3"}, {"4-7", "4-5"}};
+    static const char *const tag[] = {"high", "low", "high"};
+    enum { STEPS = sizeof(tag) / sizeof(tag[0]) };
+    struct fixture *f = *state;
+    struct cpus placed[STEPS];
+
+    for (int observe = 0; observe < 2; observe++) {
+        for (uint32_t i = 0; i < STEPS; i++) {
+            struct wire_register request =
+                fixture_request(i + 1, 0, home[i][0], home[i][1], 1, tag[i]);
+
+            request.options.mode = observe ? WIRE_MODE_OBSERVE : WIRE_MODE_AUTO;
+            fixture_start(f, request);
+        }
+        for (uint32_t i = 0; i < STEPS; i++) {
+            const struct step *step =
+                registry_find(&f->packer.steps, (struct wire_step_id){i + 1, 0});
+
+            if (observe && !cpus_equal(&step->place.cpus, &placed[i]))
+                fail_msg("step %u would stand elsewhere", i + 1);
+            placed[i] = step->place.cpus;
+        }
+        for (uint32_t i = 0; i < STEPS; i++)
+            fixture_end(f, i + 1, 0);
+    }
+    pipeline_observe(&f->packer);
+    assert_null(f->packer.as_if.stand);
 }
 
 static void test_off_step_takes_its_cores(void **state)
@@ -990,6 +1022,7 @@ int main(void)
         test(test_later_step_knows_the_jobs_cores),
         test(test_later_step_stays_home),
         test(test_observe),
+        test(test_observed_as_placed),
         test(test_off_step_takes_its_cores),
         test(test_left_alone),
         test(test_foreign_cpus_left_alone),

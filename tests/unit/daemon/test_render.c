@@ -158,8 +158,10 @@ static void test_explanation(void **state)
     step = fixture_run(f, 1, "0", "high");
     fixture_start(f, fixture_request(2, 3, "1", "1", 1, NULL));
     object = render_explanation(&f->packer, step, 0);
-    assert_keys(object, "id state started_at ended_at exit_status request identity profile class size place "
-                        "enforce replace memory observe bill");
+    assert_keys(
+        object,
+        "id state started_at ended_at exit_status request identity profile class size place "
+        "enforce replace memory observe bill");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");
     assert_field(object, "request.options", "\"auto,tag=high\"");
@@ -229,22 +231,22 @@ static void test_edp(void **state)
 static void test_observed(void **state)
 {
     struct fixture *f = *state;
-    struct wire_register request = fixture_request(2, 0, "2", "2", 1, "high");
+    struct wire_register request = fixture_request(2, 0, "1-2", "1", 1, "high");
     struct json_object *object;
     struct step *step;
 
     fixture_profile(f, "high", 9000);
-    fixture_run(f, 1, "0", NULL);
+    fixture_run(f, 1, "0", "high");
     request.options.mode = WIRE_MODE_OBSERVE;
     step = fixture_start(f, request);
     object = render_step(&f->packer, step);
     assert_field(object, "state", "\"observed\"");
-    assert_field(object, "home", "\"2\"");
-    assert_field(object, "cpus", "\"2\"");
-    assert_field(object, "llc", "[1]");
+    assert_field(object, "home", "\"1\"");
+    assert_field(object, "cpus", "\"1\"");
+    assert_field(object, "llc", "[0]");
     json_object_put(object);
     object = render_explanation(&f->packer, step, 0);
-    assert_field(object, "place.cpus", "\"0\"");
+    assert_field(object, "place.cpus", "\"2\"");
     json_object_put(object);
 }
 

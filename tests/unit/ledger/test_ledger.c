@@ -319,6 +319,70 @@ static void test_identified(void **state)
                            "7/1001@21 none   0; ");
 }
 
+/* Undoes the migration to the fourth schema. */
+static void drop_fourth(const struct ledger_box *box)
+{
+    static const char *const column[] = {"start_ms",          "end_ms",    "proposed",
+                                         "slowdown_proposed", "knowledge", "reason"};
+    char text[128];
+
+    for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
+        snprintf(text, sizeof(text), "ALTER TABLE ledger_record DROP COLUMN %s", column[i]);
+        run_sql(box->conf.ledger, text);
+    }
+    run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 3");
+}
+
+static int list_places(const struct ledger_record *record, void *arg)
+{
+    char *text = arg, *end = text + strlen(text);
+
+    sprintf(end, "%u %s %s>%s (%s); ", record->id.job, record->state, record->home, record->cpus,
+            record->proposed);
+    return 0;
+}
+
+static void add_place(struct ledger *ledger, uint32_t job, const char *state, const char *cpus)
+{
+    struct ledger_record record;
+    struct berth_error err;
+
+    ledger_record_init(&record);
+    strcpy(record.node, "n1");
+    strcpy(record.state, state);
+    strcpy(record.home, "0-1");
+    strcpy(record.cpus, cpus);
+    record.id.job = job;
+    record.start = job;
+    assert_int_equal(ledger_add(ledger, &record, &err), 0);
+}
+
+/* A ledger of the third schema has where an observed step would have stood as where it stood: both
+ * are told apart, and nothing is lost. */
+static void test_places(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    struct ledger_filter filter = {.njobs = 0};
+    struct berth_error err;
+    char text[256] = "";
+
+    add_place(ledger, 1, "placed", "4-5");
+    add_place(ledger, 2, "left", "0-1");
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    run_sql(box->conf.ledger, "UPDATE ledger_record SET state = 'observed', cpus = '6-7'"
+                              " WHERE job = 2");
+    drop_fourth(box);
+    ledger = open_ledger(box);
+    add_place(ledger, 3, "observed", "2-3"); /* a line that an older berth left in its queue */
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    assert_int_equal(ledger_read(box->conf.ledger, "", &filter, list_places, text, &err), 0);
+    assert_string_equal(text, "1 placed 0-1>4-5 (); 2 observed 0-1>0-1 (6-7); "
+                              "3 observed 0-1>0-1 (2-3); ");
+}
+
 /* A ledger of the first schema has what users said of their jobs: it is kept, and not believed. */
 static void test_believed(void **state)
 {
@@ -338,6 +402,7 @@ static void test_believed(void **state)
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_loss_predicted");
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_loss_measured");
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN size_freed_core_s");
+    drop_fourth(box);
     run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 1");
     ledger = open_ledger(box);
     add_unknown(ledger, 7, 1001, 11);
@@ -911,6 +976,7 @@ int main(void)
         BOTH(test_fields),
         BOTH(test_identified),
         BOTH(test_believed),
+        BOTH(test_places),
         BOTH(test_unknown),
         BOTH(test_asked),
         BOTH(test_no_ledger),
