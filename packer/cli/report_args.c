@@ -212,13 +212,14 @@ static void clear_list(struct report_word_list *list)
     *list = (struct report_word_list){0};
 }
 
-/* Completes the time window as sacct does: DEFAULT TIME WINDOW of sacct(1). */
+/* Completes the time window as sacct does (DEFAULT TIME WINDOW of sacct(1)), but that it
+ * lasts until now with -s, too. */
 static int conclude_window(struct report_args *args)
 {
     if (!args->since_given && args->jobs == 0)
         args->since = args->states ? args->now : sacct_time_midnight(args->now);
     if (!args->until_given)
-        args->until = args->states && args->since ? args->since : args->now;
+        args->until = args->now; /* sacct -s has it end where it begins: nobody wants that */
     if (args->since > args->until)
         return ctl_usage("report", "--starttime is after --endtime");
     if (args->until == args->since || args->until == args->now)

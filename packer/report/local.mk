@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/report/html_map.c \
 	packer/report/html_text.c \
 	packer/report/intern.c packer/report/intern.h \
+	packer/report/join.c packer/report/join.h \
 	packer/report/merge.c \
 	packer/report/node_list.c packer/report/node_list.h \
 	packer/report/report.c packer/report/report.h \

@@ -43,6 +43,11 @@ static const unsigned char merge[REPORT_NUMBERS][3] = {
     [REPORT_OBSERVED] = {MOST, WEIGHTED, WEIGHTED},
     [REPORT_AT_HOME] = {MOST, WEIGHTED, WEIGHTED},
     [REPORT_AVOIDED] = {WEIGHTED, WEIGHTED, WEIGHTED},
+    [REPORT_WOULD] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_SIZE_ASKED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_SIZE_PREDICTED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_SIZE_MEASURED] = {MOST, WEIGHTED, WEIGHTED},
+    [REPORT_FREED_CORE_S] = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
     [REPORT_JOBS] = {MOST, MOST, SUM},
     [REPORT_STEPS] = {MOST, SUM, SUM},
 };
@@ -62,6 +67,9 @@ static void read_texts(const struct ledger_record *record, bool known, const cha
     text[REPORT_PLACED] = record->state;
     text[REPORT_HOME] = record->home;
     text[REPORT_CPUS] = record->cpus;
+    text[REPORT_PROPOSED] = record->proposed;
+    text[REPORT_KNOWLEDGE] = record->knowledge;
+    text[REPORT_REASON] = record->reason;
     text[REPORT_POLICY] = record->policy;
     text[REPORT_ENERGY_SOURCE] = record->energy_source;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
@@ -99,6 +107,11 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_OBSERVED] = record->slowdown_observed;
     number[REPORT_AT_HOME] = record->slowdown_home;
     number[REPORT_AVOIDED] = record->slowdown_home - record->slowdown_predicted;
+    number[REPORT_WOULD] = record->slowdown_proposed;
+    number[REPORT_SIZE_ASKED] = record->size_loss_asked;
+    number[REPORT_SIZE_PREDICTED] = record->size_loss_predicted;
+    number[REPORT_SIZE_MEASURED] = record->size_loss_measured;
+    number[REPORT_FREED_CORE_S] = record->size_freed_core_s;
     number[REPORT_JOBS] = 1;
     number[REPORT_STEPS] = 1;
 }
@@ -147,6 +160,15 @@ static struct report_energy energy_in_all(const struct report_energy *domain)
     return all;
 }
 
+/* A record of an older berth has its beginning in whole seconds, and how long it took. */
+static void read_moments(const struct ledger_record *record, struct report_row *row)
+{
+    row->start_ms = record->start_ms ? record->start_ms : record->start * 1000;
+    row->end_ms = record->end_ms ? record->end_ms : record->end * 1000;
+    if (!record->end_ms && record->elapsed_s >= 0 && record->elapsed_s < 1e12)
+        row->end_ms = row->start_ms + (int64_t)(record->elapsed_s * 1e3);
+}
+
 void report_row_of(const struct ledger_record *record, struct report_row *row)
 {
     bool known = ledger_is_known(record);
@@ -160,7 +182,9 @@ void report_row_of(const struct ledger_record *record, struct report_row *row)
         .exit_status = record->exit_status,
         .start = record->start,
         .end = record->end,
+        .said = known,
     };
+    read_moments(record, row);
     read_texts(record, known, row->text);
     read_numbers(record, known, row->number);
     read_weights(row);
@@ -225,7 +249,8 @@ static void merge_numbers(struct report_row *whole, const struct report_row *par
     const double *added = part->weight_s;
 
     for (int i = 0; i < REPORT_NUMBERS; i++) {
-        int mean = i >= REPORT_PREDICTED && i <= REPORT_AVOIDED ? i - REPORT_PREDICTED : 0;
+        int mean =
+            i >= REPORT_PREDICTED && i < REPORT_PREDICTED + REPORT_MEANS ? i - REPORT_PREDICTED : 0;
 
         whole->number[i] =
             merged(merge[i][what], whole->number[i], part->number[i], weight[mean], added[mean]);
@@ -242,13 +267,18 @@ int report_merge(struct report_row *whole, const struct report_row *part, enum r
         whole->start = part->start;
     if (part->end > whole->end)
         whole->end = part->end;
+    if (part->start_ms && (part->start_ms < whole->start_ms || !whole->start_ms))
+        whole->start_ms = part->start_ms;
+    if (part->end_ms > whole->end_ms)
+        whole->end_ms = part->end_ms;
     whole->exit_status = worse(whole->exit_status, part->exit_status);
     whole->records += part->records;
     for (int i = 0; i <= ENERGY_DOMAINS; i++)
         report_energy_add(&whole->energy[i], &part->energy[i]);
     if (whole->text[REPORT_NODES] != part->text[REPORT_NODES] &&
         strcmp(whole->text[REPORT_NODES], part->text[REPORT_NODES]) != 0)
-        whole->text[REPORT_HOME] = whole->text[REPORT_CPUS] = ""; /* of one node each */
+        whole->text[REPORT_HOME] = whole->text[REPORT_CPUS] = whole->text[REPORT_PROPOSED] =
+            ""; /* of one node each */
     for (int i = 0; i < REPORT_ENERGY_SOURCE; i++)
         if (whole->text[i] != part->text[i] && strcmp(whole->text[i], part->text[i]) != 0)
             whole->text[i] = "";
@@ -273,8 +303,8 @@ void report_derive(struct report_row *row)
     double energy_j = energy->metered == row->records ? report_energy_j(energy) : NAN;
     double *number = row->number, elapsed_s, instructions = number[REPORT_INSTRUCTIONS];
 
-    if (row->kind != REPORT_TOTAL && row->end >= row->start)
-        fill(&number[REPORT_ELAPSED_S], (double)(row->end - row->start));
+    if (row->kind != REPORT_TOTAL && row->end_ms >= row->start_ms)
+        fill(&number[REPORT_ELAPSED_S], (double)(row->end_ms - row->start_ms) * 1e-3);
     elapsed_s = number[REPORT_ELAPSED_S];
     fill(&number[REPORT_POWER_W], elapsed_s > 0 ? energy_j / elapsed_s : NAN);
     if (row->kind == REPORT_TOTAL)

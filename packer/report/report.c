@@ -10,6 +10,7 @@
 
 #include "packer/base/array.h"
 #include "packer/report/intern.h"
+#include "packer/report/join.h"
 #include "packer/report/node_list.h"
 
 const char *const report_by_name[REPORT_BYS] = {"nothing",   "user", "account",
@@ -307,6 +308,7 @@ static int add_up(struct walk *walk, struct report_row *total, const struct repo
     total->number[REPORT_POWER_W] = NAN;
     total->text[REPORT_JOB_NAME] = total->text[REPORT_PROGRAM] = total->text[REPORT_TAG] = "";
     total->text[REPORT_NODES] = total->text[REPORT_HOME] = total->text[REPORT_CPUS] = "";
+    total->text[REPORT_PROPOSED] = total->text[REPORT_KNOWLEDGE] = total->text[REPORT_REASON] = "";
     total->text[REPORT_PLACED] = total->text[REPORT_POLICY] = "";
     return 0;
 }
@@ -366,7 +368,7 @@ int report_walk(struct report *report, enum report_by by, bool per_node,
         return rc ? rc : report_walk(report, by, per_node, visitor, NULL);
     }
 
-    if (sort(report, by) < 0)
+    if (report_join(report->row, report->n) < 0 || sort(report, by) < 0)
         return -1;
     memset(&total, 0, sizeof(total));
     for (int i = 0; i < REPORT_NUMBERS; i++)

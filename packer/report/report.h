@@ -30,7 +30,10 @@ enum report_text {
     REPORT_TAG,
     REPORT_PLACED, /* what berth did: "placed", "observed", "left", "failed" */
     REPORT_HOME,
-    REPORT_CPUS,
+    REPORT_CPUS,     /* where it stood at its end */
+    REPORT_PROPOSED, /* where berth would have put one that it only observed */
+    REPORT_KNOWLEDGE,
+    REPORT_REASON,
     REPORT_POLICY,
     REPORT_ENERGY_SOURCE,
     REPORT_COUNTERS_SOURCE,
@@ -62,7 +65,12 @@ enum report_number {
     REPORT_PREDICTED,
     REPORT_OBSERVED,
     REPORT_AT_HOME,
-    REPORT_AVOIDED, /* predicted where Slurm put all, less predicted where they stood */
+    REPORT_AVOIDED,    /* predicted where Slurm put all, less predicted where they stood */
+    REPORT_WOULD,      /* predicted had berth placed whom it only observed */
+    REPORT_SIZE_ASKED, /* of its speed: what `size` might cost, should cost, and has cost */
+    REPORT_SIZE_PREDICTED,
+    REPORT_SIZE_MEASURED,
+    REPORT_FREED_CORE_S, /* core-seconds that it gave up */
     REPORT_JOBS,
     REPORT_STEPS,
     REPORT_NUMBERS
@@ -75,7 +83,7 @@ struct report_energy {
     uint32_t metered; /* records that know theirs; 0: nothing is known */
 };
 
-#define REPORT_MEANS 4               /* REPORT_PREDICTED and on */
+#define REPORT_MEANS 8               /* REPORT_PREDICTED and on */
 #define REPORT_ENERGY ENERGY_DOMAINS /* in all: packages and DRAM, else the whole node's meter */
 
 struct report_row {
@@ -85,6 +93,8 @@ struct report_row {
     uint32_t records;
     int exit_status;                /* wait(2) status of the worst part; -1 not known */
     int64_t start, end;             /* unix seconds */
+    int64_t start_ms, end_ms;       /* the same in milliseconds, as far as they are known so well */
+    bool said;                      /* Slurm has said whose it is */
     const char *group;              /* of a total: whose; else NULL */
     const char *text[REPORT_TEXTS]; /* "" not known, or not one */
     double number[REPORT_NUMBERS];  /* NAN not known */

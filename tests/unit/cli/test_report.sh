@@ -119,6 +119,9 @@ reports '{"since":1793491200,"until":1796083200,"by":"partition","totals":[
     rows '' -X $a -S 2026-11-21T08:17 -E 2026-11-21T09:00
     rows '' -X $a -S now-1minute
 }
+# With -s alone that is what runs now; with a beginning it is all that ended since then.
+if [ "$(date +%s)" -gt $((morning + 7200)) ]; then later=2026-11-21; else later=; fi
+[ -z "$later" ] || rows '13_3 ' -X $a -s F -S "$later"
 run '' report --ledger "$url" -s F -X $a
 grep -q 'give --starttime' "$dir/err" || bad 'report -s F' 'give --starttime' "$(cat "$dir/err")"
 

@@ -384,6 +384,129 @@ static void test_words(void **state)
     report_intern_free(words);
 }
 
+/* A step without: Slurm never said whose it is. */
+static struct ledger_record unsaid(uint32_t job, uint32_t step, int64_t after_s)
+{
+    struct ledger_record record = report_box_unknown(job, step);
+
+    strcpy(record.identity, "none");
+    record.cluster[0] = '\0';
+    strcpy(record.state, "left");
+    record.start += after_s;
+    record.end = record.start + 5;
+    return record;
+}
+
+/* Of a run that was requeued. */
+static struct ledger_record run_of(uint32_t step, uint32_t restart, int64_t after_s)
+{
+    struct ledger_record record = report_box_record(12, step);
+
+    record.restart = restart;
+    record.start += after_s;
+    record.end = record.start + 100;
+    record.elapsed_s = 100;
+    return record;
+}
+
+/* A step that did not opt in, of which nobody was asked, is of its job. */
+static void test_joined(void **state)
+{
+    struct ledger_record array = report_box_record(14, 0);
+
+    (void)state;
+    array.array_job = 13;
+    array.array_task = 3;
+    add(report_box_record(12, 0));
+    add(unsaid(12, 1, 1000));
+    add(array);
+    add(unsaid(14, 1, 1000));
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_int_equal(box.n, 7); /* two jobs of two steps, and the total */
+    assert_cell(0, "Steps", "2");
+    assert_cell(0, "Account", "phys");
+    assert_cell(0, "JobName", "solve");
+    assert_cell(2, "Account", "phys");
+    assert_cell(2, "Identity", "none"); /* of it itself nobody has said so */
+    assert_cell(5, "JobID", "13_3.1");
+    assert_cell(6, "Jobs", "2");
+    report_box_walk(report, REPORT_BY_ACCOUNT, false, &box);
+    assert_cell(box.n - 1, "Group", "phys");
+}
+
+/* It is of the run of its time, and of its step's number. */
+static void test_joined_to_its_run(void **state)
+{
+    (void)state;
+    add(run_of(0, 0, 0));
+    add(run_of(1, 1, 1000));
+    add(unsaid(12, 1, 990)); /* long after 12.0, but 12.1 of the next run is another step */
+    add(unsaid(12, 0, 995)); /* and that began with another 12.0 */
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(0, "Restarts", "0");
+    assert_cell(0, "Steps", "2");
+    assert_cell(3, "Restarts", "1");
+    assert_cell(3, "Steps", "2");
+}
+
+/* Another user's, another year's, and what could be of two clusters, stays by itself. */
+static void test_not_joined(void **state)
+{
+    struct ledger_record other = unsaid(12, 1, 500), north = report_box_record(12, 0);
+
+    (void)state;
+    other.uid = 1001;
+    add(other);
+    add(unsaid(12, 1, 86400 * 30));
+    add(report_box_record(12, 0));
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(box.n - 1, "Jobs", "3");
+    add(unsaid(12, 1, 500));
+    strcpy(north.cluster, "north");
+    strcpy(north.node, "n2");
+    north.start += 700;
+    add(north);
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(box.n - 1, "Jobs", "4"); /* by its node it is of the first cluster */
+}
+
+/* A job takes as long as from its first moment to its last, to the millisecond. */
+static void test_moments(void **state)
+{
+    struct ledger_record a = report_box_record(12, 0), b = report_box_record(12, 1);
+
+    (void)state;
+    a.start_ms = a.start * 1000 + 900;
+    a.end = a.start + 1;
+    a.end_ms = a.start_ms + 250;
+    a.elapsed_s = 0.25;
+    b = a;
+    b.id.step = 1;
+    b.start_ms += 250;
+    b.end_ms += 500;
+    b.elapsed_s = 0.5;
+    add(a);
+    add(b);
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_string_equal(report_box_raw(&box.row[0], "ElapsedRaw"), "0.75");
+    assert_cell(0, "AvePower", "10.67kW"); /* 8 kJ in 0.75 s */
+    assert_cell(0, "EDP", "6.000kJs");
+}
+
+/* A record of an older berth has whole seconds: how long it took is better known. */
+static void test_older_moments(void **state)
+{
+    struct ledger_record a = report_box_record(12, 0);
+
+    (void)state;
+    a.end = a.start;
+    a.elapsed_s = 0.5;
+    add(a);
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(0, "EDP", "2.000kJs");
+    assert_cell(0, "AvePower", "8.000kW");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -400,6 +523,11 @@ int main(void)
         TEST(test_apart),
         TEST(test_exact),
         TEST(test_stop),
+        TEST(test_joined),
+        TEST(test_joined_to_its_run),
+        TEST(test_not_joined),
+        TEST(test_moments),
+        TEST(test_older_moments),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_words),
     };
