@@ -51,10 +51,11 @@ static void check_enforcement(struct doctor *doctor)
     struct enforce enforce;
     struct berth_error err;
 
-    if (enforce_open(&enforce, &doctor->root, doctor->conf.cgroup_root, asked, &err) == 0)
+    if (enforce_open(&enforce, &doctor->root, doctor->conf.cgroup_root, asked, &err) == 0) {
         doctor_add(doctor, "enforcement", DOCTOR_OK, "", "%s (enforcement = %s)", enforce.way->name,
                    asked);
-    else
+        enforce_close(&enforce);
+    } else
         doctor_add(doctor, "enforcement", DOCTOR_ABSENT,
                    "berthd does not start, unless with enforcement = dryrun", "%.300s", err.text);
     doctor_essential(doctor);

@@ -172,23 +172,20 @@ static int path_of(const struct perf_hierarchy *hierarchy, const struct rootfs *
     return rc;
 }
 
-/* Cut the path of a task down to Slurm's cgroup of its step: .../job_J/step_S, or the `user` in it,
+/* Cut the path of a task down to Slurm's cgroup of its step: .../step_S, or the `user` in it,
  * which slurmstepd is not in. False where there is none. */
 static bool find_slurms(const struct perf_hierarchy *hierarchy, const struct rootfs *root,
                         struct wire_step_id id, const char *path, char dir[PERF_CGROUP_MAX])
 {
-    char part[STEP_CGROUP_NAME_MAX + 1] = "/";
-    const char *at;
+    const char *end = step_cgroup_find(path, id);
     size_t length;
 
-    step_cgroup_name(id, part + 1);
-    at = strstr(path, part);
-    if (!at || !strchr("/", at[strlen(part)]))
+    if (!end)
         return false;
-    length = strlen(hierarchy->mount) + (size_t)(at - path) + strlen(part);
+    length = strlen(hierarchy->mount) + (size_t)(end - path);
     if (length + sizeof("/user") > PERF_CGROUP_MAX)
         return false;
-    sprintf(dir, "%s%.*s/user", hierarchy->mount, (int)((size_t)(at - path) + strlen(part)), path);
+    sprintf(dir, "%s%.*s/user", hierarchy->mount, (int)(end - path), path);
     if (!rootfs_exists(root, dir))
         dir[length] = '\0';
     return true;

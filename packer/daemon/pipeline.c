@@ -389,8 +389,12 @@ static void give_back(struct packer *packer)
 {
     struct wire_step_id *known = list_live(packer);
     struct berth_error err = {""};
+    const struct step *step;
+    struct slurm_job job;
     size_t given = 0;
 
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    slurm_job_of(&packer->enforce, &step->body, &job); /* so that it knows their folders */
     if (known && packer->enforce.way->give_back)
         given = packer->enforce.way->give_back(&packer->enforce, known, packer->steps.nlive, &err);
     if (given)

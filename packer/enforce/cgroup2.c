@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* enforce_cgroup2 - placements on nodes where Slurm uses the unified hierarchy.
  *
- * Slurm's tree is system.slice/NODE_slurmstepd.scope/job_J/step_S/{slurm,user/task_N}; slurmstepd
- * is in `slurm`, the tasks in `user`. There is only this one tree, and Slurm tracks processes by
- * it: nobody is moved. Instead job and step are widened by the CPUs that the step shall stand on,
- * and `user` and its task_N are pinned to them. A cgroup whose list lies outside its parent's
- * silently gets the parent's: so parents are widened first, and what counts is
+ * Slurm's tree is SLICE/NODE_slurmstepd.scope/JOB/step_S/{slurm,user/task_N}, where JOB is job_J
+ * or, from Slurm 26.05 on, a SLUID; slurmstepd is in `slurm`, the tasks in `user`. Where a step's
+ * folder is, its tasks' own /proc/PID/cgroup says. There is only this one tree, and Slurm tracks
+ * processes by it: nobody is moved. Instead job and step are widened by the CPUs that the step
+ * shall stand on, and `user` and its task_N are pinned to them. A cgroup whose list lies outside
+ * its parent's silently gets the parent's: so parents are widened first, and what counts is
  * cpuset.cpus.effective. Slurm writes the job's list again when a new step of the job starts:
  * apply() of the others mends that.
  *
@@ -61,25 +62,93 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
 
 /* ---- finding a step ---- */
 
-/* Slurm names the scope by the node where several slurmd may run on one host, else not. */
+/* Takes a folder of the step, if it is the job's: a step of another job can have this number. One
+ * whose slurmstepd tells no number is believed. */
+static bool take_leaf(struct enforce *enforce, struct enforce_step *step, const char *job,
+                      const char *name)
+{
+    uint32_t number = slurm_folders_job(enforce, job);
+    size_t top = strlen(enforce->cgroup_root) + 1;
+    char user[CGROUP_DIR_MAX];
+    bool took;
+
+    if (number != step->id.job && number < SLURM_FOLDERS_UNKNOWN)
+        return false;
+    took = (size_t)snprintf(step->leaf, sizeof(step->leaf), "%s/%s", job + top, name) <
+           sizeof(step->leaf);
+    step_dir(enforce, step, "/user", user);
+    if (took && rootfs_exists(enforce->root, user)) {
+        slurm_folders_learn(enforce, job, step->id.job);
+        return true;
+    }
+    step->leaf[0] = '\0';
+    return false;
+}
+
+/* Takes the step's folder from the path of a process in the hierarchy. */
+static bool take_path(struct enforce *enforce, struct enforce_step *step, const char *path)
+{
+    const char *end = step_cgroup_find(path, step->id);
+    char job[CGROUP_DIR_MAX], *name;
+
+    if (!end || (size_t)snprintf(job, sizeof(job), "%s%.*s", enforce->cgroup_root,
+                                 (int)(end - path), path) >= sizeof(job))
+        return false;
+    name = strrchr(job, '/');
+    *name++ = '\0';
+    return take_leaf(enforce, step, job, name);
+}
+
+/* Takes it from where its tasks are, as the kernel has it. `where`: where the first of them is
+ * instead. */
+static bool find_by_tasks(struct enforce *enforce, struct enforce_step *step, char where[256])
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < step->ntasks; i++) {
+        char path[64], *text;
+        const char *at;
+
+        snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)step->task[i].pid);
+        text = rootfs_read(enforce->root, path);
+        at = text ? step_cgroup_line(text, NULL) : NULL;
+        found = at && take_path(enforce, step, at);
+        if (at && i == 0)
+            snprintf(where, 256, "%.*s", (int)strcspn(at, "\n"), at);
+        free(text);
+    }
+    return found;
+}
+
+struct search {
+    struct enforce_step *step;
+    const char *name; /* of its folder */
+};
+
+static int try_job(struct enforce *enforce, const char *path, void *arg)
+{
+    const struct search *search = arg;
+
+    return slurm_folders_job(enforce, path) == search->step->id.job &&
+           take_leaf(enforce, search->step, path, search->name);
+}
+
+/* Finds the step's folder: by its tasks; where what was registered is no number that they have here
+ * (they have a PID namespace of their own), by its name. */
 static int find_step(struct enforce *enforce, const char *node, struct enforce_step *step,
                      struct berth_error *err)
 {
-    char scope[2][96], name[STEP_CGROUP_NAME_MAX], dir[CGROUP_DIR_MAX];
+    char name[STEP_CGROUP_NAME_MAX], where[256] = "none";
+    struct search search = {step, name};
 
     step_cgroup_name(step->id, name);
-    snprintf(scope[0], sizeof(scope[0]), "%s_slurmstepd.scope", node);
-    snprintf(scope[1], sizeof(scope[1]), "slurmstepd.scope");
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(step->leaf, sizeof(step->leaf), "system.slice/%s/%s", scope[i], name);
-        step_dir(enforce, step, "/user", dir);
-        if (rootfs_exists(enforce->root, dir))
-            return 0;
-    }
-    step->leaf[0] = '\0';
+    search.name = strchr(name, '/') + 1;
+    if (find_by_tasks(enforce, step, where) ||
+        slurm_folders_each(enforce, node, NULL, try_job, &search) > 0)
+        return 0;
     wire_step_name(step->id, name);
-    return berth_error_set(err, "step %s has no cgroup below %s/system.slice", name,
-                           enforce->cgroup_root);
+    return berth_error_set(err, "step %s has no cgroup below %s; its task %d is in %s", name,
+                           enforce->cgroup_root, (int)step->task[0].pid, where);
 }
 
 /* Has Slurm given the job no list of its own? */

@@ -53,6 +53,8 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
     if (!way)
         return -1;
     *enforce = (struct enforce){.way = way, .root = root, .tree = "berth"};
+    if (way->jobs == slurm_jobs_cgroup2)
+        enforce->folders = slurm_folders_new();
     strcpy(enforce->cgroup_root, cgroup_root);
     return 0;
 }

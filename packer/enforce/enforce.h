@@ -18,6 +18,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/enforce/slurm_folders.h"
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/system/process_table.h"
 #include "packer/system/rootfs.h"
@@ -133,16 +134,17 @@ struct enforce {
     size_t looks;
     double until_s;
     struct enforce_settling *later; /* steps whose threads wait for their turn */
+    struct slurm_folders *folders;  /* of cgroup2; NULL: nothing is remembered */
 };
 
 extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;
 
 /* Choose a way: name NULL or "auto" takes the first usable of cgroup2, cgroup1; else the one named.
- * 0, or -1 and err with why none fits. */
+ * 0, and the caller ends it by enforce_close(), or -1 and err with why none fits. */
 int enforce_open(struct enforce *enforce, const struct rootfs *root, const char *cgroup_root,
                  const char *name, struct berth_error *err);
 
-/* Forgets what is left for later turns. */
+/* Forgets what is left for later turns, and what it remembers of Slurm's folders. */
 void enforce_close(struct enforce *enforce);
 
 /* Begins a turn: until the next one so many threads may be looked at, and for so many seconds. A

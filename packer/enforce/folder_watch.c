@@ -16,7 +16,7 @@
 /* What is in a folder that is watched. */
 enum kind {
     USERS, /* uid_U (v1) */
-    JOBS,  /* job_J */
+    JOBS,  /* a job's: job_J, or a SLUID */
     FRESH, /* a job's, whose CPUs are not known yet */
     STEPS  /* a job's that is named */
 };
@@ -29,7 +29,7 @@ static const uint32_t mask_of[] = {[USERS] = IN_CREATE | IN_DELETE,
 struct watched {
     int wd;
     enum kind kind;
-    uint32_t job; /* of FRESH and STEPS */
+    uint32_t job; /* of FRESH and STEPS; it may become known later (slurm_folders.h) */
     char *dir;
 };
 
@@ -185,25 +185,20 @@ static void tell(struct folder_watch *watch, enum folder_what what, struct wire_
     snprintf(event->dir, sizeof(event->dir), "%s", dir);
 }
 
-/* Reads the number of a job out of its folder's name. */
-static bool job_of(const char *name, uint32_t *job)
+/* The number of the job whose folder this is, or was; 0: it is none. */
+static uint32_t job_of(const struct folder_watch *watch, const char *path)
 {
-    struct wire_step_id id;
+    struct enforce enforce = *watch->enforce;
 
-    if (strncmp(name, "job_", 4) != 0 || wire_step_parse(name + 4, &id) < 0 ||
-        id.step != UINT32_MAX)
-        return false;
-    *job = id.job;
-    return true;
+    return slurm_folders_job(&enforce, path);
 }
 
 static int new_job(struct folder_watch *watch, const char *path)
 {
-    const char *name = strrchr(path, '/') + 1;
+    uint32_t job = job_of(watch, path);
     struct berth_error err;
-    uint32_t job;
 
-    if (!job_of(name, &job))
+    if (job == 0)
         return 0;
     add(watch, path, FRESH, job, &err); /* else the sweep finds it */
     tell(watch, FOLDER_JOB, (struct wire_step_id){job, UINT32_MAX}, path);
@@ -224,7 +219,7 @@ static int watch_user(struct folder_watch *watch, const char *path, bool fresh,
     int rc = add(watch, path, JOBS, 0, err);
 
     if (rc == 1 && fresh)
-        enforce_each_dir(&enforce, path, "job_", visit_job, watch);
+        enforce_each_dir(&enforce, path, "", visit_job, watch);
     return rc < 0 ? -1 : 0;
 }
 
@@ -281,6 +276,13 @@ static void hear_step(struct folder_watch *watch, const struct watched *in,
         tell(watch, event->mask & IN_CREATE ? FOLDER_STEP : FOLDER_GONE, id, "");
 }
 
+/* A job's CPUs were written: its slurmstepd has named itself by now. */
+static void hear_fresh(struct folder_watch *watch, struct watched *in)
+{
+    in->job = job_of(watch, in->dir);
+    tell(watch, FOLDER_JOB, (struct wire_step_id){in->job, UINT32_MAX}, in->dir);
+}
+
 static void hear_one(struct folder_watch *watch, const struct inotify_event *event)
 {
     struct watched *in = find_wd(watch, event->wd);
@@ -302,14 +304,14 @@ static void hear_one(struct folder_watch *watch, const struct inotify_event *eve
     if (in->kind == STEPS)
         hear_step(watch, in, event);
     else if (in->kind == FRESH && strcmp(event->name, "cpuset.cpus") == 0)
-        tell(watch, FOLDER_JOB, (struct wire_step_id){in->job, UINT32_MAX}, in->dir);
+        hear_fresh(watch, in);
     else if (in->kind == USERS && (event->mask & IN_DELETE))
         unwatch(watch, path);
     else if (in->kind == USERS && strncmp(event->name, "uid_", 4) == 0)
         watch_user(watch, path, true, &err);
     else if (in->kind == JOBS && (event->mask & IN_CREATE))
         new_job(watch, path);
-    else if (in->kind == JOBS && job_of(event->name, &job)) {
+    else if (in->kind == JOBS && (job = job_of(watch, path)) != 0) {
         folder_watch_settle(watch, job);
         tell(watch, FOLDER_GONE, (struct wire_step_id){job, UINT32_MAX}, "");
     }

@@ -64,6 +64,7 @@ bool leaf_mark_get(const struct enforce *enforce, const char *dir, struct cpus *
 struct undoing {
     const struct wire_step_id *known;
     size_t n, undone;
+    uint32_t job;
     const char *below; /* the step's folder: of the tasks */
     struct berth_error *err;
 };
@@ -131,11 +132,11 @@ static int give_affinity(struct enforce *enforce, const char *dir, const struct 
     return rc;
 }
 
-/* .../job_J/step_S */
+/* .../JOB/step_S */
 static int undo_step(struct enforce *enforce, const char *path, void *arg)
 {
-    const char *step = strrchr(path, '/'), *job = memrchr(path, '/', (size_t)(step - path));
     char name[WIRE_STEP_NAME_MAX], dir[CGROUP_DIR_MAX + 8];
+    const char *step = strrchr(path, '/') + strlen("/step_");
     struct undoing *undoing = arg;
     struct wire_step_id id;
     struct cpus home;
@@ -143,8 +144,7 @@ static int undo_step(struct enforce *enforce, const char *path, void *arg)
     snprintf(dir, sizeof(dir), "%s%s", path, undoing->below);
     if (!leaf_mark_get(enforce, dir, &home))
         return 0;
-    if ((size_t)snprintf(name, sizeof(name), "%.*s.%s", (int)(step - job) - 5, job + 5, step + 6) <
-            sizeof(name) &&
+    if ((size_t)snprintf(name, sizeof(name), "%u.%s", undoing->job, step) < sizeof(name) &&
         wire_step_parse(name, &id) == 0 && enforce_step_known(id, undoing->known, undoing->n))
         return 0;
     if (read_home(enforce, path, &home, undoing->err) < 0 ||
@@ -158,6 +158,9 @@ static int undo_step(struct enforce *enforce, const char *path, void *arg)
 
 static int undo_job(struct enforce *enforce, const char *path, void *arg)
 {
+    struct undoing *undoing = arg;
+
+    undoing->job = slurm_folders_job(enforce, path);
     return enforce_each_dir(enforce, path, "step_", undo_step, arg);
 }
 
@@ -175,11 +178,13 @@ size_t leaf_mark_undo(struct enforce *enforce, const struct wire_step_id *known,
                       struct berth_error *err)
 {
     bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
-    struct undoing undoing = {known, n, 0, unified ? "/user" : "", err};
+    struct undoing undoing = {known, n, 0, 0, unified ? "/user" : "", err};
     char top[CGROUP_DIR_MAX];
 
-    snprintf(top, sizeof(top), "%s/%s", enforce->cgroup_root, unified ? "system.slice" : "cpuset");
-    enforce_each_dir(enforce, top, unified ? "" : "slurm", unified ? undo_user : undo_top,
-                     &undoing);
+    snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
+    if (unified)
+        slurm_folders_each(enforce, NULL, NULL, undo_job, &undoing);
+    else
+        enforce_each_dir(enforce, top, "slurm", undo_top, &undoing);
     return undoing.undone;
 }

@@ -10,5 +10,6 @@ libpacker_la_SOURCES += \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
 	packer/enforce/processes.c \
 	packer/enforce/settle.c \
+	packer/enforce/slurm_folders.c packer/enforce/slurm_folders.h \
 	packer/enforce/slurm_jobs.c packer/enforce/slurm_jobs.h \
 	packer/enforce/threads.c

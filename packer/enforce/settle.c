@@ -23,8 +23,8 @@
 #include "packer/base/clock.h"
 #include "packer/system/process.h"
 
-/* Rounds in which processes are moved out of berth's cgroup of the step: its CPUs are the right ones
- * by then, so who is replaced by his child all the time may as well stay in it. */
+/* Rounds in which processes are moved out of berth's cgroup of the step: its CPUs are the right
+ * ones by then, so who is replaced by his child all the time may as well stay in it. */
 #define CATCH_ROUNDS 4
 
 /* Processes that were seen as they shall be. All zero is the empty list. */
@@ -301,6 +301,8 @@ void enforce_close(struct enforce *enforce)
 {
     while (enforce->later)
         enforce_forget(enforce, enforce->later->step.id);
+    slurm_folders_free(enforce->folders);
+    enforce->folders = NULL;
 }
 
 bool enforce_settles(const struct enforce *enforce, struct wire_step_id id,

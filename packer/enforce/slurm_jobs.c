@@ -2,9 +2,9 @@
 /* slurm_jobs - see slurm_jobs.h
  *
  * Slurm's tree is slurm_NODE/uid_U/job_J/step_S (v1; slurmstepd is in the step's folder too, and
- * from 24.11 on there is a task_N below it) or
- * NODE_slurmstepd.scope/job_J/step_S/{slurm,user/task_N} (v2). A folder can vanish while it is
- * read: it has no process then. */
+ * from 24.11 on there is a task_N below it) or .../JOB/step_S/{slurm,user/task_N} (v2, where
+ * slurm_folders.h says what JOB is). A folder can vanish while it is read: it has no process then.
+ */
 #include "packer/enforce/slurm_jobs.h"
 
 #include <errno.h>
@@ -22,21 +22,14 @@ struct visiting {
     bool unified;
 };
 
-/* .../job_NUMBER */
 static int visit_job(struct enforce *enforce, const char *path, void *arg)
 {
     const struct visiting *visiting = arg;
-    const char *name = strrchr(path, '/') + strlen("/job_");
-    struct slurm_job job = {.unified = visiting->unified};
-    unsigned long number;
+    struct slurm_job job = {.job = slurm_folders_job(enforce, path), .unified = visiting->unified};
     struct cpus cpus;
-    char *end;
 
-    errno = 0;
-    number = strtoul(name, &end, 10);
-    if (errno || end == name || *end || number > UINT32_MAX)
+    if (job.job == 0)
         return 0;
-    job.job = (uint32_t)number;
     snprintf(job.dir, sizeof(job.dir), "%s", path);
     if (enforce_read_cpus(enforce->root, path, "cpuset.cpus", &cpus, NULL) == 0)
         visiting->visit(&job, &cpus, visiting->arg);
@@ -64,12 +57,8 @@ void slurm_jobs_cgroup2(struct enforce *enforce, const char *node, slurm_visit_j
                         void *arg)
 {
     struct visiting visiting = {visit, arg, true};
-    char path[CGROUP_DIR_MAX];
 
-    snprintf(path, sizeof(path), "%s/system.slice/%s_slurmstepd.scope", enforce->cgroup_root, node);
-    enforce_each_dir(enforce, path, "job_", visit_job, &visiting);
-    snprintf(path, sizeof(path), "%s/system.slice/slurmstepd.scope", enforce->cgroup_root);
-    enforce_each_dir(enforce, path, "job_", visit_job, &visiting);
+    slurm_folders_each(enforce, node, NULL, visit_job, &visiting);
 }
 
 bool slurm_job_of(const struct enforce *enforce, const struct enforce_step *step,
@@ -82,6 +71,8 @@ bool slurm_job_of(const struct enforce *enforce, const struct enforce_step *step
     snprintf(job->dir, sizeof(job->dir), "%s%s/%s", enforce->cgroup_root,
              job->unified ? "" : "/cpuset", step->leaf);
     *strrchr(job->dir, '/') = '\0';
+    if (job->unified)
+        slurm_folders_learn(enforce, job->dir, job->job);
     return true;
 }
 

@@ -20,7 +20,7 @@ struct enforce_step;
 
 /* A job's folder. */
 struct slurm_job {
-    uint32_t job;
+    uint32_t job; /* SLURM_FOLDERS_UNKNOWN and above: nobody tells (slurm_folders.h) */
     bool unified; /* of cgroup v2 */
     char dir[CGROUP_DIR_MAX];
 };
@@ -43,7 +43,8 @@ void slurm_jobs_cgroup1(struct enforce *enforce, const char *node, slurm_visit_j
 void slurm_jobs_cgroup2(struct enforce *enforce, const char *node, slurm_visit_job *visit,
                         void *arg);
 
-/* Finds the job's folder by one of its steps. False where Slurm confines none. */
+/* Finds the job's folder by one of its steps, and remembers whose it is. False where Slurm confines
+ * none. */
 bool slurm_job_of(const struct enforce *enforce, const struct enforce_step *step,
                   struct slurm_job *job);
 

@@ -97,14 +97,29 @@ struct held {
     size_t tops; /* of Slurm's trees */
 };
 
+/* The folder of cpusets: of cgroup v1, else of the unified hierarchy. */
+static bool is_v1(const struct enforce *enforce, char *dir)
+{
+    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset", enforce->cgroup_root);
+    if (rootfs_exists(enforce->root, dir))
+        return true;
+    snprintf(dir, CGROUP_DIR_MAX, "%s", enforce->cgroup_root);
+    return false;
+}
+
+/* A job that Slurm left behind, without a process, holds nothing. */
 static int add_job(struct enforce *enforce, const char *path, void *arg)
 {
+    struct slurm_job job = {.unified = !is_v1(enforce, job.dir)};
     struct held *held = arg;
     struct berth_error why;
     struct cpus cpus;
 
+    snprintf(job.dir, sizeof(job.dir), "%s", path);
+    if (!slurm_job_lives(enforce, &job)) /* it has ended, or Slurm has left it behind */
+        return 0;
     if (enforce_read_cpus(enforce->root, path, "cpuset.cpus", &cpus, &why) < 0) {
-        if (!rootfs_exists(enforce->root, path)) /* it has just ended */
+        if (!rootfs_exists(enforce->root, path))
             return 0;
         return berth_error_set(held->err, "%s", why.text);
     }
@@ -125,28 +140,6 @@ static int add_top1(struct enforce *enforce, const char *path, void *arg)
     return enforce_each_dir(enforce, path, "uid_", add_user, arg);
 }
 
-/* Slurm's scope is called slurmstepd.scope, with the node's name before it or not. */
-static int add_top2(struct enforce *enforce, const char *path, void *arg)
-{
-    static const char scope[] = "slurmstepd.scope";
-    size_t length = strlen(path);
-
-    if (length < strlen(scope) || strcmp(path + length - strlen(scope), scope) != 0)
-        return 0;
-    ((struct held *)arg)->tops++;
-    return enforce_each_dir(enforce, path, "job_", add_job, arg);
-}
-
-/* The folder of cpusets: of cgroup v1, else of the unified hierarchy. */
-static bool is_v1(const struct enforce *enforce, char *dir)
-{
-    snprintf(dir, CGROUP_DIR_MAX, "%s/cpuset", enforce->cgroup_root);
-    if (rootfs_exists(enforce->root, dir))
-        return true;
-    snprintf(dir, CGROUP_DIR_MAX, "%s/system.slice", enforce->cgroup_root);
-    return false;
-}
-
 int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_error *err)
 {
     struct held arg = {.cpus = held, .err = err};
@@ -157,7 +150,7 @@ int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_err
     if (is_v1(enforce, dir))
         rc = enforce_each_dir(enforce, dir, "slurm", add_top1, &arg);
     else
-        rc = enforce_each_dir(enforce, dir, "", add_top2, &arg);
+        rc = slurm_folders_each(enforce, NULL, &arg.tops, add_job, &arg);
     if (rc == 0 && arg.tops == 0)
         return berth_error_set(err, "%s: no cpusets of Slurm (ConstrainCores=no, or no job yet)",
                                dir);

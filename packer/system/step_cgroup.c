@@ -12,6 +12,7 @@
 
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3
+#define SLUID_DIGITS 13
 
 /* Is the word in the comma separated list, which ends at a colon? */
 static bool lists(const char *list, const char *word)
@@ -29,8 +30,7 @@ static bool lists(const char *list, const char *word)
     }
 }
 
-/* The line of /proc/PID/cgroup, "NUMBER:CONTROLLERS:PATH", of that hierarchy, from its path on. */
-static const char *find_line(const char *text, const char *controller)
+const char *step_cgroup_line(const char *text, const char *controller)
 {
     while (*text) {
         const char *end = strchrnul(text, '\n'), *list = strchr(text, ':');
@@ -54,19 +54,44 @@ void step_cgroup_name(struct wire_step_id id, char name[STEP_CGROUP_NAME_MAX])
     snprintf(name, STEP_CGROUP_NAME_MAX, "job_%u/step_%s", id.job, dot ? dot + 1 : "");
 }
 
+bool step_cgroup_is_sluid(const char *name)
+{
+    return name[0] == 's' && strspn(name + 1, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == SLUID_DIGITS &&
+           (!name[1 + SLUID_DIGITS] || strchr("/\n", name[1 + SLUID_DIGITS]));
+}
+
+/* Is the folder at `at`, whose name ends at `end`, that of the job, or may it be? */
+static bool is_jobs(const char *at, const char *end, const char *job, size_t length)
+{
+    return ((size_t)(end - at) == length && strncmp(at, job, length) == 0) ||
+           step_cgroup_is_sluid(at);
+}
+
+const char *step_cgroup_find(const char *path, struct wire_step_id id)
+{
+    char name[STEP_CGROUP_NAME_MAX];
+    const char *end, *step;
+
+    step_cgroup_name(id, name);
+    step = strchr(name, '/');
+    for (const char *at = path; *at == '/'; at = end) {
+        end = at + 1 + strcspn(at + 1, "/\n");
+        if (is_jobs(at + 1, end, name, (size_t)(step - name)) &&
+            strncmp(end, step, strlen(step)) == 0 &&
+            strchr("/\n", end[strlen(step)])) /* or at '\0'; step_1 is not step_12 */
+            return end + strlen(step);
+    }
+    return NULL;
+}
+
 int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
                      size_t size)
 {
-    char part[STEP_CGROUP_NAME_MAX + 1] = "/";
-    const char *line = find_line(text, controller), *at, *end;
+    const char *line = step_cgroup_line(text, controller);
+    const char *end = line ? step_cgroup_find(line, id) : NULL;
     size_t length;
 
-    step_cgroup_name(id, part + 1);
-    at = line ? strstr(line, part) : NULL;
-    if (!at || at > strchrnul(line, '\n'))
-        return -1;
-    end = at + strlen(part);
-    if (*end && !strchr("/\n", *end)) /* step_1 is not step_12 */
+    if (!end)
         return -1;
     if (!controller && strncmp(end, "/user", 5) == 0 && strcspn(end + 5, "/\n") == 0)
         end += 5;

@@ -34,10 +34,23 @@ struct step_cgroup_cpu {
 /* Writes what Slurm calls the step's folder and that of its job: "job_J/step_S". */
 void step_cgroup_name(struct wire_step_id id, char name[STEP_CGROUP_NAME_MAX]);
 
+/* Finds the line of a hierarchy in the text of /proc/PID/cgroup: that of a v1 controller
+ * ("cpuacct"), or v2's (NULL). Returns the path in it, which ends at a newline or '\0', or NULL. */
+const char *step_cgroup_line(const char *text, const char *controller);
+
+/* Says whether a folder, whose name ends at '\0', '/' or a newline, is named by a SLUID: "s" and 13
+ * digits of Crockford's base 32. So Slurm 26.05 names a job's folder under cgroup v2, instead of by
+ * the job's number (CgroupJobIdPaths=yes has the number again). */
+bool step_cgroup_is_sluid(const char *name);
+
+/* Finds ".../job_J/step_S" or ".../SLUID/step_S" in the path of a cgroup, which ends at '\0' or a
+ * newline. Returns the end of that part, or NULL. A SLUID does not say whose job it is. */
+const char *step_cgroup_find(const char *path, struct wire_step_id id);
+
 /* Finds the step's folder in the hierarchy of a v1 controller ("cpuacct"), or in v2's (NULL), by
- * the text of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1),
- * ".../job_J/step_S/user" (v2, without slurmstepd). 0, or -1: the process is in none of the step's.
- */
+ * the text of /proc/PID/cgroup of one of its processes: ".../job_J/step_S" (v1), the same or
+ * ".../SLUID/step_S" with "/user" (v2, without slurmstepd). 0, or -1: the process is in none of the
+ * step's. */
 int step_cgroup_path(const char *text, const char *controller, struct wire_step_id id, char *path,
                      size_t size);
 

@@ -44,7 +44,8 @@ static const char *const cgroup_seeds[] = {
     "task_0\n3:memory:/slurm/uid_1000/job_4711/step_3\n\fusage_usec 5\nuser_usec 3\n"
     "system_usec 2\n",
     "0::/system.slice/slurmstepd.scope/job_4711/step_3/user/task_0\n\fuser 3\nsystem 4\n",
-    "0::/job_4711/step_32\n", NULL};
+    "0::/job_4711/step_32\n",
+    "0::/hpc.slice/slurmstepd.scope/s2QSM817N8H500/step_3/user/task_7\n\fuser_usec 3\n", NULL};
 
 static const char *const busy_seeds[] = {
     "cpu  10 20 30 40 50 60 70 80 90 100\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu7 1 2 3 4\nintr 5\n",
@@ -149,7 +150,7 @@ static void one_cgroup(const uint8_t *data, size_t size)
     fuzz_parts(input, part, 2);
     for (size_t i = 0; i < 3; i++)
         if (step_cgroup_path(part[0], controller[i], id, path, sizeof(path)) == 0)
-            fuzz_assert(strstr(part[0], path) && strstr(path, "/job_4711/step_3"));
+            fuzz_assert(strstr(part[0], path) && strstr(path, "/step_3"));
     folder_put(fuzz_folder(), "proc/43/cgroup", part[0]);
     folder_put(fuzz_folder(), "cg/system.slice/slurmstepd.scope/job_4711/step_3/user/cpu.stat",
                part[1]);

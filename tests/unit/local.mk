@@ -19,6 +19,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/perf_box.c tests/unit/common/perf_box.h \
 	tests/unit/common/profile_store.c tests/unit/common/profile_store.h \
 	tests/unit/common/report_box.c tests/unit/common/report_box.h \
+	tests/unit/common/slurm_tree.c tests/unit/common/slurm_tree.h \
 	tests/unit/common/steps.c tests/unit/common/steps.h
 
 unit_programs = \
@@ -100,6 +101,7 @@ unit_programs = \
 	tests/unit/enforce/test_enforce \
 	tests/unit/enforce/test_folder_watch \
 	tests/unit/enforce/test_job_watch \
+	tests/unit/enforce/test_series \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
 	tests/unit/identity/test_asker \

@@ -149,6 +149,8 @@ static const struct {
 } places[] = {
     {"a task", "0::/system.slice/n1_slurmstepd.scope/job_4711/step_0/user/task_1\n",
      "/cg/system.slice/n1_slurmstepd.scope/job_4711/step_0/user", true},
+    {"a task of Slurm 26.05", "0::/a.slice/slurmstepd.scope/s2QSM817N8H500/step_0/user/task_1\n",
+     "/cg/a.slice/slurmstepd.scope/s2QSM817N8H500/step_0/user", true},
     {"a task that is not in `user` yet",
      "2:cpuset:/a\n0::/system.slice/slurmstepd.scope/job_4711/step_0/slurm\n",
      "/cg/system.slice/slurmstepd.scope/job_4711/step_0", true},
@@ -165,6 +167,7 @@ static void test_slurms(void **state)
 
     folder_put(tree->folder,
                "/cg/system.slice/n1_slurmstepd.scope/job_4711/step_0/user/cgroup.procs", "");
+    folder_make(tree->folder, "/cg/a.slice/slurmstepd.scope/s2QSM817N8H500/step_0/user");
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct perf_hierarchy hierarchy = {.mount = "/cg", .unified = places[i].unified};
         struct perf_cgroup cgroup;

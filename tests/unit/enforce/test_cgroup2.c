@@ -115,6 +115,7 @@ static int teardown(void **state)
     struct box *box = *state;
 
     step_stop(&box->run);
+    enforce_close(&box->enforce);
     rootfs_close(&box->root);
     assert_int_equal(folder_remove(box->dir), 0);
     free(box);

@@ -12,6 +12,7 @@
 
 #include "packer/enforce/folder_watch.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/slurm_tree.h"
 
 #define USER "cg/cpuset/slurm_n1/uid_1000"
 
@@ -162,6 +163,47 @@ static void test_unified(void **state)
     assert_string_equal(told(box), "job 8; step 7.1; ");
 }
 
+/* A new job of each series of Slurm: it is known by its number once its slurmstepd has named
+ * itself, which it has done before its CPUs are written. */
+static void test_jobs_of_each_series(void **state)
+{
+    struct box *box = *state;
+
+    for (size_t i = 0; i < slurm_series_n; i++) {
+        struct folder_watch *old = box->watch;
+        struct slurm_tree tree;
+        struct berth_error err;
+        char path[512], cpus[600];
+
+        slurm_tree_open(&tree, &slurm_series[i]);
+        slurm_tree_job(&tree, 7, "0\n");
+        slurm_tree_step(&tree, (struct wire_step_id){7, 0}, "0\n", 107);
+        slurm_tree_path(&tree, (struct wire_step_id){7, 0}, box->step.leaf, sizeof(box->step.leaf));
+        assert_int_equal(folder_watch_open(&box->watch, &tree.enforce, &err), 0);
+        if (folder_watch_step(box->watch, &box->step, &err) < 0)
+            fail_msg("%s: %s", slurm_series[i].name, err.text);
+        slurm_tree_job(&tree, 8, "");
+        told(box);
+        slurm_tree_step(&tree, (struct wire_step_id){8, 0}, "", 108);
+        slurm_tree_path(&tree, (struct wire_step_id){8, UINT32_MAX}, path, sizeof(path));
+        snprintf(cpus, sizeof(cpus), "cg/%s%s/cpuset.cpus", tree.series->unified ? "" : "cpuset/",
+                 path);
+        folder_put(tree.dir, cpus, "4\n");
+        if (!strstr(told(box), "job 8; "))
+            fail_msg("%s: '%s'", slurm_series[i].name, box->told);
+        folder_watch_settle(box->watch, 8);
+        slurm_tree_step(&tree, (struct wire_step_id){7, 1}, "0\n", 117);
+        assert_string_equal(told(box), "step 7.1; ");
+        snprintf(cpus, sizeof(cpus), "%s/cg/%s%s", tree.dir, tree.series->unified ? "" : "cpuset/",
+                 path);
+        assert_int_equal(folder_remove(cpus), 0);
+        assert_string_equal(told(box), "gone 8; ");
+        folder_watch_close(box->watch);
+        box->watch = old;
+        slurm_tree_close(&tree);
+    }
+}
+
 static void test_a_step_without_a_folder(void **state)
 {
     struct box *box = *state;
@@ -182,7 +224,7 @@ int main(void)
         test(test_what_was_there_is_not_told),    test(test_steps_of_a_job_that_is_named),
         test(test_a_new_job_until_it_is_settled), test(test_jobs_of_others),
         test(test_a_user_who_comes_back),         test(test_unified),
-        test(test_a_step_without_a_folder),
+        test(test_a_step_without_a_folder),       test(test_jobs_of_each_series),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

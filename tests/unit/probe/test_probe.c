@@ -19,6 +19,7 @@
 
 #include "packer/probe/probe.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/slurm_tree.h"
 
 #define V1 "sys/fs/cgroup/cpuset/"
 #define JOB V1 "slurm_n1/uid_1000/job_7"
@@ -36,6 +37,19 @@ struct node {
 };
 
 /* ---- a node ---- */
+
+/* A job's folder, with these CPUs, in which somebody is. */
+static void node_job(const struct node *node, const char *job, const char *cpus)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/cpuset.cpus", job);
+    folder_put(node->path, path, cpus);
+    snprintf(path, sizeof(path), "%s/cgroup.procs", job);
+    folder_put(node->path, path, "1\n");
+    snprintf(path, sizeof(path), "%s/cgroup.events", job);
+    folder_put(node->path, path, "populated 1\n");
+}
 
 static void node_drop(const struct node *node, const char *name)
 {
@@ -81,7 +95,7 @@ static int set_up(void **state)
     node->counters = (struct counters_node){
         .root = &node->root, .topo = node->topo, .enforce = &node->enforce, .conf = &node->conf};
     folder_put(node->path, V1 "cpuset.cpus", "0-3\n");
-    folder_put(node->path, JOB "/cpuset.cpus", "1\n");
+    node_job(node, JOB, "1\n");
     node_stat(node, (unsigned[4]){0}, (unsigned[4]){100, 100, 100, 100});
     node->now_s = 1000;
     *state = node;
@@ -156,9 +170,9 @@ static void test_held_cpus(void **state)
     struct berth_error err;
     struct cpus held;
 
-    folder_put(node->path, V1 "slurm_n1/uid_1000/job_8/cpuset.cpus", "3\n");
-    folder_put(node->path, V1 "slurm_n1/uid_0/job_9/cpuset.cpus", "8-9\n");
-    folder_put(node->path, V1 "slurm_n2/uid_0/job_9/cpuset.cpus", "64\n"); /* a second slurmd */
+    node_job(node, V1 "slurm_n1/uid_1000/job_8", "3\n");
+    node_job(node, V1 "slurm_n1/uid_0/job_9", "8-9\n");
+    node_job(node, V1 "slurm_n2/uid_0/job_9", "64\n"); /* a second slurmd */
     folder_put(node->path, V1 "berth/7.0/cpuset.cpus", "5\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), 0);
     assert_cpus(&held, "1,3,8-9,64");
@@ -187,13 +201,37 @@ static void test_held_cpus_of_cgroup2(void **state)
     node_drop(node, V1);
     folder_put(node->path, V2 "ssh.service/cpuset.cpus", "7\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
-    folder_put(node->path, V2 "n1_slurmstepd.scope/job_7/cpuset.cpus", "0-1\n");
-    folder_put(node->path, V2 "slurmstepd.scope/job_8/cpuset.cpus", "4\n");
+    node_job(node, V2 "n1_slurmstepd.scope/job_7", "0-1\n");
+    node_job(node, V2 "slurmstepd.scope/job_8", "4\n");
     folder_put(node->path, V2 "slurmstepd.scope/system/cpuset.cpus", "\n");
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), 0);
     assert_cpus(&held, "0-1,4");
-    folder_put(node->path, V2 "slurmstepd.scope/job_9/cpuset.cpus", "\n"); /* ConstrainCores=no */
+    node_job(node, V2 "slurmstepd.scope/job_9", "\n"); /* ConstrainCores=no */
     assert_int_equal(probe_held_cpus(&node->enforce, &held, &err), -1);
+}
+
+/* Of each series of Slurm; a job that was left behind without a process holds none. */
+static void test_held_cpus_of_each_series(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < slurm_series_n; i++) {
+        struct slurm_tree tree;
+        struct berth_error err;
+        struct cpus held;
+
+        slurm_tree_open(&tree, &slurm_series[i]);
+        for (uint32_t job = 7; job <= 8; job++) {
+            slurm_tree_job(&tree, job, job == 7 ? "0-1\n" : "4\n");
+            slurm_tree_step(&tree, (struct wire_step_id){job, 0}, "0\n", (pid_t)(100 + job));
+        }
+        if (probe_held_cpus(&tree.enforce, &held, &err) < 0)
+            fail_msg("%s: %s", slurm_series[i].name, err.text);
+        assert_cpus(&held, "0-1,4");
+        slurm_tree_end(&tree, 7);
+        assert_int_equal(probe_held_cpus(&tree.enforce, &held, &err), 0);
+        assert_cpus(&held, "4");
+        slurm_tree_close(&tree);
+    }
 }
 
 static void test_chooses_a_free_core(void **state)
@@ -441,6 +479,7 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(test_idle_cpus),
                                        TEST(test_held_cpus),
                                        TEST(test_held_cpus_of_cgroup2),
+                                       TEST(test_held_cpus_of_each_series),
                                        TEST(test_chooses_a_free_core),
                                        TEST(test_rank),
                                        TEST(test_is_off),

@@ -16,6 +16,8 @@
 
 #define STEP "/slurm_n1/uid_1000/job_47/step_0"
 #define SCOPE "/system.slice/n1_slurmstepd.scope/job_47/step_0"
+#define SLUID "/system.slice/n1_slurmstepd.scope/s2QSM817N8H500/step_0" /* Slurm 26.05 */
+#define SLICE "/hpc.slice/hpc-jobs.slice/slurmstepd.scope/s2QSM817N8H500/step_0"
 
 static void test_path(void **state)
 {
@@ -43,6 +45,17 @@ static void test_path(void **state)
         {"0::" SCOPE "/slurm\n", NULL, 47, 0, SCOPE},
         {"3:memory:" STEP "\n0::/\n", NULL, 47, 0, NULL},
         {"10::" STEP "\n", NULL, 47, 0, NULL},
+        {"0::" SLUID "/user/task_0\n", NULL, 47, 0, SLUID "/user"},
+        {"0::" SLUID "/slurm", NULL, 47, 0, SLUID},
+        {"0::" SLUID "/user\n", NULL, 47, 1, NULL},
+        {"0::" SLICE "/user/task_4294967293\n", NULL, 47, 0, SLICE "/user"},
+        {"0::/docker.scope/slurmstepd.scope/job_47/step_batch/user\n", NULL, 47, 0xfffffffb,
+         "/docker.scope/slurmstepd.scope/job_47/step_batch/user"},
+        /* no SLUIDs: a digit less, one more, and one that base 32 has not */
+        {"0::/slurmstepd.scope/s2QSM817N8H50/step_0/user\n", NULL, 47, 0, NULL},
+        {"0::/slurmstepd.scope/s2QSM817N8H5000/step_0/user\n", NULL, 47, 0, NULL},
+        {"0::/slurmstepd.scope/s2QSM817N8H5O0/step_0/user\n", NULL, 47, 0, NULL},
+        {"0::/s2QSM817N8H500\n1:x:/step_0\n", NULL, 47, 0, NULL},
         {"", "cpuacct", 47, 0, NULL},
         {"nonsense\n::\n", "cpuacct", 47, 0, NULL},
     };

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_series - steps and strangers are found, and tasks told apart, in the cgroups of each series
+ * of Slurm. The files are made ones; the tasks are real processes, and so is their affinity. */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
+#include "tests/unit/common/slurm_tree.h"
+#include "tests/unit/common/steps.h"
+
+#define STEPD 2000000001 /* numbers that no process here has */
+#define OTHER 2000000002
+#define WHOLE_JOB UINT32_MAX
+
+/* A step 7.0 of two tasks on CPU 0, which says the pids `said` of them. */
+struct scene {
+    struct slurm_tree tree;
+    pid_t task[2];
+    struct enforce_task said[2];
+    struct enforce_step step;
+    char seen[256];
+};
+
+static bool two_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
+}
+
+static pid_t fork_task(void)
+{
+    cpu_set_t zero;
+    pid_t pid = fork();
+
+    CPU_ZERO(&zero);
+    CPU_SET(0, &zero);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    assert_true(pid > 0);
+    assert_int_equal(sched_setaffinity(pid, sizeof(zero), &zero), 0);
+    return pid;
+}
+
+/* On a node of the step where its tasks have these numbers in the whole step. */
+static void open_scene(struct scene *scene, const struct slurm_series *series, unsigned first)
+{
+    const struct wire_step_id id = {7, 0};
+
+    memset(scene, 0, sizeof(*scene));
+    slurm_tree_open(&scene->tree, series);
+    slurm_tree_job(&scene->tree, 7, "0\n");
+    slurm_tree_step(&scene->tree, id, "0\n", STEPD);
+    for (unsigned i = 0; i < 2; i++) {
+        scene->task[i] = fork_task();
+        scene->said[i].pid = scene->task[i];
+        slurm_tree_task(
+            &scene->tree, id,
+            &(struct slurm_tree_task){
+                .pid = scene->task[i], .parent = STEPD, .local = i, .global = first + i});
+    }
+    scene->step = (struct enforce_step){.id = id, .uid = 1000, .ntasks = 2, .task = scene->said};
+}
+
+static void close_scene(struct scene *scene)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (scene->task[i] > 0) {
+            kill(scene->task[i], SIGKILL);
+            waitpid(scene->task[i], NULL, 0);
+        }
+    slurm_tree_close(&scene->tree);
+}
+
+static int locate(struct scene *scene, struct berth_error *err)
+{
+    return scene->tree.enforce.way->locate(&scene->tree.enforce, "n1", &scene->step, err);
+}
+
+static void must_locate(struct scene *scene)
+{
+    struct berth_error err;
+    char path[512];
+
+    if (locate(scene, &err) < 0)
+        fail_msg("%s: %s", scene->tree.series->name, err.text);
+    slurm_tree_path(&scene->tree, scene->step.id, path, sizeof(path));
+    assert_string_equal(scene->step.leaf, path);
+}
+
+static void expect_cpus(const struct scene *scene, const char *below, const char *cpus)
+{
+    char text[64];
+
+    slurm_tree_read(&scene->tree, scene->step.id, below, text, sizeof(text));
+    if (strcmp(text, cpus) != 0)
+        fail_msg("%s: %s: '%s', not '%s'", scene->tree.series->name, below, text, cpus);
+}
+
+#define EACH_SERIES(series)                                                                        \
+    for (const struct slurm_series *series = slurm_series; series < slurm_series + slurm_series_n; \
+         series++)
+
+/* ---- jobs ---- */
+
+static void see(const struct slurm_job *job, const struct cpus *cpus, void *arg)
+{
+    struct scene *scene = arg;
+    size_t used = strlen(scene->seen);
+    char text[64];
+
+    assert_int_equal(cpus_format(cpus, text, sizeof(text)), 0);
+    snprintf(scene->seen + used, sizeof(scene->seen) - used, "%u %s%s; ", job->job, text,
+             slurm_job_lives(&scene->tree.enforce, job) ? "" : " dead");
+}
+
+static void assert_jobs(struct scene *scene, const char *first, const char *second)
+{
+    scene->seen[0] = '\0';
+    scene->tree.enforce.way->jobs(&scene->tree.enforce, "n1", see, scene);
+    if (!strstr(scene->seen, first) || !strstr(scene->seen, second) ||
+        strlen(scene->seen) != strlen(first) + strlen(second))
+        fail_msg("%s: '%s'", scene->tree.series->name, scene->seen);
+}
+
+/* F1, F8 */
+static void test_jobs_of_others_are_seen(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        slurm_tree_job(&scene.tree, 8, "4-5\n");
+        slurm_tree_step(&scene.tree, (struct wire_step_id){8, WIRE_STEP_BATCH}, "4-5\n", OTHER);
+        assert_jobs(&scene, "7 0; ", "8 4-5; ");
+        slurm_tree_end(&scene.tree, 8);
+        assert_jobs(&scene, "7 0; ", "8 4-5 dead; "); /* its number is remembered */
+        close_scene(&scene);
+    }
+}
+
+/* F1: nobody tells the number of a job whose slurmstepd has not named itself, or was killed. */
+static void test_a_job_of_no_known_number_is_seen(void **state)
+{
+    const struct wire_step_id id = {9, 0};
+
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct scene scene;
+        char path[512];
+        uint32_t job;
+
+        open_scene(&scene, series, 0);
+        slurm_tree_job(&scene.tree, 9, "6\n");
+        slurm_tree_step(&scene.tree, id, "6\n", 0);
+        slurm_tree_path(&scene.tree, (struct wire_step_id){9, WHOLE_JOB}, path, sizeof(path));
+        job = slurm_folders_job(&scene.tree.enforce, path + 0);
+        if (series->sluid)
+            assert_true(job >= SLURM_FOLDERS_UNKNOWN);
+        else
+            assert_int_equal(job, 9);
+        scene.seen[0] = '\0';
+        scene.tree.enforce.way->jobs(&scene.tree.enforce, "n1", see, &scene);
+        assert_non_null(strstr(scene.seen, " 6 dead; "));
+        slurm_tree_step(&scene.tree, id, "6\n", OTHER);
+        assert_jobs(&scene, "7 0; ", "9 6; ");
+        close_scene(&scene);
+    }
+}
+
+/* F1: a job that berth looks after keeps its number when its slurmstepd is killed. */
+static void test_a_registered_jobs_number_is_remembered(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct scene scene;
+        struct slurm_job job;
+        char path[512], procs[600];
+
+        open_scene(&scene, series, 0);
+        slurm_tree_path(&scene.tree, scene.step.id, path, sizeof(path));
+        strcpy(scene.step.leaf, path); /* as a journal has it */
+        snprintf(procs, sizeof(procs), "cg/%s/slurm/cgroup.procs", path);
+        if (series->unified)
+            folder_put(scene.tree.dir, procs, "");
+        assert_true(slurm_job_of(&scene.tree.enforce, &scene.step, &job));
+        assert_jobs(&scene, "7 0; ", "");
+        close_scene(&scene);
+    }
+}
+
+/* ---- steps ---- */
+
+/* F1 */
+static void test_a_step_is_found(void **state)
+{
+    struct cpus zero = cpus_of("0");
+
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        must_locate(&scene);
+        assert_true(cpus_equal(&scene.step.job_home, &zero));
+        assert_true(cpus_equal(&scene.step.step_home, &zero));
+        assert_true(cpus_equal(&scene.said[1].home, &zero));
+        assert_int_equal(scene.step.stepd, STEPD);
+        close_scene(&scene);
+    }
+}
+
+/* Where it is in none, it is said where it is. */
+static void test_a_step_without_a_folder(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct berth_error err;
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        scene.step.id.step = 3;
+        assert_int_equal(locate(&scene, &err), -1);
+        if (series->unified) {
+            assert_non_null(strstr(err.text, "step 7.3 has no cgroup below /cg; its task "));
+            assert_non_null(strstr(err.text, "/user/task_0"));
+        } else
+            assert_non_null(strstr(err.text, "which is not where its step is looked for"));
+        close_scene(&scene);
+    }
+}
+
+/* F4: on a second node tasks have other numbers in the whole step than on the node. */
+static void test_each_task_of_a_second_node_has_its_cpus(void **state)
+{
+    (void)state;
+    if (!two_cpus())
+        skip();
+    EACH_SERIES(series)
+    {
+        struct berth_error err;
+        struct scene scene;
+
+        if (!series->unified)
+            continue;
+        open_scene(&scene, series, 1);
+        must_locate(&scene);
+        scene.said[0].cpus = cpus_of("1");
+        scene.said[1].cpus = cpus_of("0");
+        if (scene.tree.enforce.way->apply(&scene.tree.enforce, &scene.step, &err) < 0)
+            fail_msg("%s: %s", series->name, err.text);
+        expect_cpus(&scene, "/user/cpuset.cpus", "0-1");
+        expect_cpus(&scene,
+                    series->global ? "/user/task_1/cpuset.cpus" : "/user/task_0/cpuset.cpus", "1");
+        expect_cpus(&scene,
+                    series->global ? "/user/task_2/cpuset.cpus" : "/user/task_1/cpuset.cpus", "0");
+        assert_true(step_runs_on(scene.task[0], "1"));
+        close_scene(&scene);
+    }
+}
+
+#define test(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_jobs_of_others_are_seen),
+        test(test_a_job_of_no_known_number_is_seen),
+        test(test_a_registered_jobs_number_is_remembered),
+        test(test_a_step_is_found),
+        test(test_a_step_without_a_folder),
+        test(test_each_task_of_a_second_node_has_its_cpus),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
