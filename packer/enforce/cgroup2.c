@@ -240,9 +240,24 @@ static int set_step(struct enforce *enforce, const struct enforce_step *step,
 struct pinning {
     const struct enforce_step *step;
     enum enforce_where where;
-    const struct cpus *want; /* of `user` */
+    const struct cpus *want;     /* of `user` */
+    struct process_table *table; /* of the step's processes */
     struct berth_error *err;
 };
+
+/* Returns whose processes are in task_N, or -1. What N counts is Slurm's affair: from 23.11 on the
+ * tasks of the whole step, of which only some are on this node. */
+static long task_of_dir(struct enforce *enforce, const char *dir, const struct pinning *pinning)
+{
+    struct enforce_pids list = {0};
+    long task = -1;
+
+    if (enforce_pids_cgroup(enforce->root, NULL, dir, &list) == 0)
+        for (size_t i = 0; task < 0 && i < list.n; i++)
+            task = enforce_task_of(pinning->table, pinning->step, list.pid[i]);
+    free(list.pid);
+    return task;
+}
 
 /* What task_N shall have: its task's CPUs, or those of `user` again: a list that is not empty
  * cannot become so while there are processes (ENOSPC). NULL: it is left as it is. */
@@ -250,12 +265,12 @@ static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
                                     const struct pinning *pinning)
 {
     struct cpus now;
-    unsigned task;
+    long task;
 
     if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
         return NULL; /* the controller is not enabled so far down */
-    if (pinning->where == ENFORCE_PLACE && sscanf(strrchr(dir, '/'), "/task_%u", &task) == 1 &&
-        task < pinning->step->ntasks)
+    task = pinning->where == ENFORCE_PLACE ? task_of_dir(enforce, dir, pinning) : -1;
+    if (task >= 0)
         return &pinning->step->task[task].cpus;
     return cpus_empty(&now) ? NULL : pinning->want;
 }
@@ -279,28 +294,38 @@ static int check_task(struct enforce *enforce, const char *dir, void *arg)
 static int pin(struct enforce *enforce, const struct enforce_step *step, enum enforce_where where,
                const struct cpus *want, struct berth_error *err)
 {
-    struct pinning pinning = {.step = step, .where = where, .want = want, .err = err};
+    struct process_table table;
+    struct pinning pinning = {step, where, want, &table, err};
     char user[CGROUP_DIR_MAX];
+    int rc;
 
     step_dir(enforce, step, "/user", user);
     if (enforce_write_cpus(enforce->root, user, CPUS, want, err) < 0)
         return -1;
-    return enforce_each_dir(enforce, user, "task_", pin_task, &pinning);
+    process_table_open(&table, enforce->root);
+    rc = enforce_each_dir(enforce, user, "task_", pin_task, &pinning);
+    process_table_close(&table);
+    return rc;
 }
 
 static int cgroup2_stands(struct enforce *enforce, const struct enforce_step *step,
                           struct berth_error *err)
 {
+    struct process_table table;
     struct cpus want;
-    struct pinning pinning = {.step = step, .where = ENFORCE_PLACE, .want = &want, .err = err};
+    struct pinning pinning = {step, ENFORCE_PLACE, &want, &table, err};
     char user[CGROUP_DIR_MAX];
+    int rc;
 
     enforce_union(step, ENFORCE_PLACE, &want);
     step_dir(enforce, step, "/user", user);
     if (enforce_check_cpus(enforce->root, user, CPUS, &want, err) < 0 ||
         enforce_check_cpus(enforce->root, user, EFFECTIVE, &want, err) < 0)
         return -1;
-    return enforce_each_dir(enforce, user, "task_", check_task, &pinning);
+    process_table_open(&table, enforce->root);
+    rc = enforce_each_dir(enforce, user, "task_", check_task, &pinning);
+    process_table_close(&table);
+    return rc;
 }
 
 /* What `user` gets back: Slurm's list, or all that there is. */
