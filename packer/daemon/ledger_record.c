@@ -167,18 +167,23 @@ static double solo_speed(const struct step *step, const char **source)
     return alone->n >= ALONE_WINDOWS ? rate_mean(alone) : NAN;
 }
 
-/* Slower than alone by that fraction of its time. */
-static void fill_slowdown(const struct step *step, struct ledger_record *record)
+double ledger_record_slowdown(const struct step *step, const char **source)
 {
-    const char *source = "";
     double speed = NAN, solo = NAN;
 
     if (step->counts) {
         speed = whole_run(step, RATE_CORE_SPEED);
-        solo = solo_speed(step, &source);
+        solo = solo_speed(step, source);
     }
-    if (solo > 0 && speed > 0)
-        record->slowdown_observed = solo / speed - 1;
+    return solo > 0 && speed > 0 ? solo / speed - 1 : NAN;
+}
+
+/* Slower than alone by that fraction of its time. */
+static void fill_slowdown(const struct step *step, struct ledger_record *record)
+{
+    const char *source = "";
+
+    record->slowdown_observed = ledger_record_slowdown(step, &source);
     forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
     record->slowdown_proposed = forecast_mean_as_if(step, step->ended_mono_s);
     snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",

@@ -9,6 +9,7 @@
 #include "packer/daemon/features.h"
 #include "packer/daemon/render_bill.h"
 #include "packer/daemon/render_counts.h"
+#include "packer/daemon/render_now.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -155,6 +156,7 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {
     struct json_object *node = render_node(packer);
 
+    json_object_object_add(node, "caches", render_caches(packer, hides(packer, viewer)));
     json_object_object_add(node, "strangers", render_strangers(packer, NULL, viewer));
     for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
         json_object_object_add(node, of_others[i], NULL);
@@ -197,6 +199,9 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_measure(object, "user_s", step->use.user_s);
     json_add_measure(object, "system_s", step->use.system_s);
     json_add_measure(object, "energy_j", render_energy_j(step));
+    render_rate(object, "ipc", step, RATE_IPC);
+    render_rate(object, "bytes_s", step, RATE_BYTES);
+    json_object_object_add(object, "slowdown", render_slowdown(step));
     return object;
 }
 
@@ -379,8 +384,8 @@ static struct json_object *render_size(const struct packer *packer, const struct
     return object;
 }
 
-/* Live steps that share a last-level cache with this one; whose they are is only for root and their
- * owner. */
+/* Live steps that share a last-level cache with this one, without shells that only wait; whose they
+ * are is only for root and their owner. */
 static struct json_object *render_neighbours(const struct packer *packer, const struct step *step,
                                              uid_t viewer)
 {
@@ -394,7 +399,7 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         struct json_object *object;
 
         if ((theirs && hides(packer, viewer)) || !cpus_intersect(llc, &step->place.cpus) ||
-            !cpus_intersect(llc, stands(other)))
+            !cpus_intersect(llc, stands(other)) || render_waits(packer, other))
             continue;
         object = json_object_new_object();
         if (theirs)
@@ -626,5 +631,6 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_object_object_add(object, "memory", render_memory(step));
     json_object_object_add(object, "observe", render_observe(packer, step));
     json_object_object_add(object, "bill", render_bill(step));
+    json_object_object_add(object, "slowdown", render_slowdown(step));
     return object;
 }

@@ -102,7 +102,7 @@ static void test_step(void **state)
     object = render_step(&f->packer, step);
     assert_keys(object, "id job step state verified uid command tasks class miss_pmi policy "
                         "predicted_slowdown rung confidence home cpus llc mems "
-                        "elapsed_s user_s system_s energy_j");
+                        "elapsed_s user_s system_s energy_j ipc bytes_s slowdown");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
     assert_field(object, "command", "\"prog\"");
@@ -161,7 +161,7 @@ static void test_explanation(void **state)
     assert_keys(
         object,
         "id state started_at ended_at exit_status request identity profile class size place "
-        "enforce replace memory observe bill");
+        "enforce replace memory observe bill slowdown");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");
     assert_field(object, "request.options", "\"auto,tag=high\"");
@@ -195,6 +195,48 @@ static void test_explanation(void **state)
 }
 
 /* DIO-POWER's two predictions; a step that DI places has none. */
+/* A batch script that waits for its job's steps is nobody's neighbour and takes no core; one that
+ * works alone is both. */
+static void test_batch_script(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+    struct json_object *object;
+
+    step = fixture_run(f, 1, "0", NULL);
+    fixture_start(f, fixture_request(2, WIRE_STEP_BATCH, "1", "1", 1, NULL));
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "place.neighbours",
+                 "[{\"id\":\"2.batch\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+    json_object_put(object);
+    fixture_start(f, fixture_request(2, 0, "1", "1", 1, NULL));
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "place.neighbours",
+                 "[{\"id\":\"2.0\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+    json_object_put(object);
+}
+
+/* What pages draw: each cache, its cores, those of the pool, those with a step. */
+static void test_caches(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0-2", "0", 1, NULL);
+    struct json_object *node;
+
+    fixture_start(f, request);
+    node = render_node_to(&f->packer, 0);
+    assert_field(node, "caches.0.package", "0");
+    assert_field(node, "caches.0.cpus", "\"0-1\"");
+    assert_field(node, "caches.0.cores", "2");
+    assert_field(node, "caches.0.pool", "2");
+    assert_field(node, "caches.0.used", "1");
+    assert_field(node, "caches.1.pool", "1");
+    assert_field(node, "caches.1.used", "0");
+    assert_field(node, "caches.3.package", "1");
+    assert_field(node, "caches.3.pool", "0");
+    json_object_put(node);
+}
+
 static void test_edp(void **state)
 {
     struct fixture *f = *state;
@@ -347,9 +389,12 @@ static void test_private_data(void **state)
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
         assert_field(object, hidden[i], "null");
     assert_field(object, "cores", "8");
+    assert_field(object, "caches.0.used", "null");
+    assert_field(object, "caches.0.pool", "null");
     json_object_put(object);
     object = render_node_to(&f->packer, 0);
     assert_field(object, "steps", "2");
+    assert_field(object, "caches.0.used", "2");
     json_object_put(object);
     object = render_explanation(&f->packer, step, 1001);
     assert_field(object, "place.neighbours", "[]");
@@ -379,6 +424,8 @@ int main(void)
         test(test_step),
         test(test_unknown_is_null),
         test(test_explanation),
+        test(test_batch_script),
+        test(test_caches),
         test(test_edp),
         test(test_observed),
         test(test_ended),

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render_now - see render_now.h */
+#include "packer/daemon/render_now.h"
+
+#include <math.h>
+
+#include "packer/base/json.h"
+#include "packer/daemon/ledger_record.h"
+#include "packer/place/forecast.h"
+#include "packer/steps/step_counts.h"
+
+/* The CPUs on which steps stand that do more than wait. */
+static void standing(const struct packer *packer, struct cpus *cpus)
+{
+    const struct step *step;
+
+    cpus_zero(cpus);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!render_waits(packer, step))
+            cpus_or(cpus, step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus);
+    }
+}
+
+struct json_object *render_caches(const struct packer *packer, bool hidden)
+{
+    const struct topo *topo = packer->topo;
+    struct json_object *list = json_object_new_array();
+    struct cpus stand;
+
+    standing(packer, &stand);
+    for (size_t i = 0; i < topo->llcs; i++) {
+        const struct topo_llc *llc = &topo->llc[i];
+        struct json_object *object = json_object_new_object();
+        size_t cores = 0, pool = 0, used = 0;
+
+        for (size_t core = 0; core < topo->cores; core++) {
+            if (topo->core[core].llc != i)
+                continue;
+            cores++;
+            pool += pool_has(&packer->pool, core);
+            used += cpus_intersect(&topo->core[core].cpus, &stand);
+        }
+        json_add_u64(object, "package", llc->package);
+        json_add_cpus(object, "cpus", &llc->cpus);
+        json_add_u64(object, "cores", cores);
+        json_add_measure(object, "size_bytes", llc->size_bytes ? (double)llc->size_bytes : NAN);
+        json_object_object_add(object, "pool", hidden ? NULL : json_object_new_uint64(pool));
+        json_object_object_add(object, "used", hidden ? NULL : json_object_new_uint64(used));
+        json_object_array_add(list, object);
+    }
+    return list;
+}
+
+struct json_object *render_slowdown(const struct step *step)
+{
+    struct json_object *object = json_object_new_object();
+    double predicted, home, measured;
+    const char *source = "";
+
+    forecast_mean(step, step->ended_at ? step->ended_mono_s : clock_s(), &predicted, &home);
+    measured = ledger_record_slowdown(step, &source);
+    json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
+    json_add_measure(object, "predicted", predicted);
+    json_add_measure(object, "home", home);
+    json_object_object_add(object, "measured",
+                           isnan(measured) ? NULL : json_object_new_double(measured));
+    json_add_text(object, "source", isnan(measured) ? NULL : source);
+    return object;
+}
+
+void render_rate(struct json_object *object, const char *key, const struct step *step,
+                 enum rate_id rate)
+{
+    double mean, error;
+
+    json_add_measure(object, key, step_counts_rate(step, rate, &mean, &error) ? mean : NAN);
+}
+
+bool render_waits(const struct packer *packer, const struct step *step)
+{
+    return step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+}

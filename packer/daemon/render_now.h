@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* render_now - what pages draw of the machine and of a step at this moment, as JSON
+ * (berth-protocol(7)). */
+#ifndef BERTH_DAEMON_RENDER_NOW_H
+#define BERTH_DAEMON_RENDER_NOW_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "packer/counters/rates.h"
+#include "packer/steps/packer.h"
+
+/* Returns a list with an object for each last-level cache: {"package","cpus","cores","size_bytes",
+ * "pool","used"}. `pool` are its cores that belong to the pool, `used` those of them on which a
+ * step stands; both are null where they are hidden. size_bytes is null where it is not known. */
+struct json_object *render_caches(const struct packer *packer, bool hidden);
+
+/* Returns {"now","predicted","home","measured","source"}: by how much slower than alone the step
+ * is, as a fraction: predicted as it stands now; on the mean of its life, predicted where it stood
+ * and where Slurm put it, and measured. `source` says what the measured one is measured against.
+ * What is not known is null. */
+struct json_object *render_slowdown(const struct step *step);
+
+/* Adds a rate of the step's present phase under that key; null where it is not known. */
+void render_rate(struct json_object *object, const char *key, const struct step *step,
+                 enum rate_id rate);
+
+/* Says whether the step is a batch script or an interactive shell that waits for steps of its job:
+ * it is nobody's neighbour. */
+bool render_waits(const struct packer *packer, const struct step *step);
+
+#endif
