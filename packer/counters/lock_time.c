@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -190,6 +191,15 @@ static int attach_all(struct lock_time *lock, int tracefs, struct berth_error *e
     return 0;
 }
 
+/* Says whether the numbers of processes are the kernel's own ones, which eBPF tells.
+ * (PROC_PID_INIT_INO of include/linux/proc_ns.h.) */
+static bool in_first_pid_namespace(void)
+{
+    struct stat namespace;
+
+    return stat("/proc/self/ns/pid", &namespace) < 0 || namespace.st_ino == 0xEFFFFFFCU;
+}
+
 /* ---- the interface ---- */
 
 int lock_time_open(struct lock_time **out, const struct rootfs *root, struct berth_error *err)
@@ -200,6 +210,11 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
     if (!lock)
         return berth_no_memory(err);
     memset(lock, -1, sizeof(*lock)); /* nothing is open */
+    if (!in_first_pid_namespace()) {
+        berth_error_set(err, "in a PID namespace the kernel counts by other numbers of processes");
+        lock_time_close(lock);
+        return -1;
+    }
     if (load_all(lock) < 0) {
         berth_error_set(err, "eBPF: %s", capabilities_why(LOCK_NEEDS, errno));
         lock_time_close(lock);

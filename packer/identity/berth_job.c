@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SLURM_BACKWARD_COMPAT /* from 26.05 on: slurm_load_job() still takes a job's number */
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/slurmdb.h>

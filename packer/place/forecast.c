@@ -620,7 +620,8 @@ static void correct_caches(const struct forecast *forecast, double caution, size
                 its[members] = slowdown[i];
                 index[members++] = i;
             }
-        correct(forecast, caution, members, on, its);
+        if (members > 0)
+            correct(forecast, caution, members, on, its);
         for (size_t i = 0; i < members; i++)
             slowdown[index[i]] = its[i];
     }

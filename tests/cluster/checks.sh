@@ -136,9 +136,12 @@ ctl() {
     berthctl "$1" --socket "$CLUSTER/run/berthd.sock" "${@:2}"
 }
 
+# For jq, which from 1.7 on prints a number as it was written: each in its shortest form, 6.1 for 6.0999999999999996.
+PLAIN_NUMBERS='walk(if type == "number" then . + 0 else . end)'
+
 # explained NAME FILTER: a field of the step's explanation.
 explained() {
-    ctl explain --json "$(id_of "$1")" | jq -r ".steps[0] | $2"
+    ctl explain --json "$(id_of "$1")" | jq -r "$PLAIN_NUMBERS | .steps[0] | $2"
 }
 
 # knows TAG MISS_PMI [INSTRUCTIONS_PER_S [HITS]]: a program of that tag misses so often; with HITS, the rest of its profile.

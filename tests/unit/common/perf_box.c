@@ -45,13 +45,9 @@ bool perf_box_usable(const struct rootfs *root, struct perf_hierarchy *hierarchy
 
 static void run(bool busy)
 {
-    volatile unsigned long n = 0;
-
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;)
-        if (busy)
-            n++;
-        else
+        if (!busy)
             pause();
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -316,6 +317,33 @@ static void test_not_watched(void **state)
     child_end(&child);
 }
 
+/* Where processes have other numbers than the kernel's, nothing is counted, rather than nothing
+ * found. */
+static void test_pid_namespace(void **state)
+{
+    struct fixture *f = *state;
+    pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct berth_error err;
+        struct lock_time *lock;
+
+        if (unshare(CLONE_NEWPID) < 0)
+            _exit(77);
+        if ((pid = fork()) == 0)
+            _exit(lock_time_open(&lock, &f->root, &err) < 0 && strstr(err.text, "PID namespace")
+                      ? 0
+                      : 1);
+        _exit(waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* not root */
+    assert_int_equal(status, 0);
+}
+
 static void test_nothing_stays_open(void **state)
 {
     struct fixture *f = need(state);
@@ -335,6 +363,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lasting, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_watched, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pid_namespace, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_stays_open, setup, teardown),
     };
 

@@ -41,7 +41,7 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
 
@@ -127,7 +127,7 @@ static void test_nobody_wants_to_know(void **state)
     notify_close(NULL);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 int main(void)
 {

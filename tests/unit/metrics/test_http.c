@@ -111,7 +111,7 @@ static int start_open_port(void **state)
     return start(state, "127.0.0.1:0", "*");
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
     int status = -1;
@@ -487,20 +487,20 @@ static void test_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_page, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_page, start_port, stop),
-        cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_open_port, stop),
-        cmocka_unit_test_setup_teardown(test_no_steps_on_a_port, start_port, stop),
-        cmocka_unit_test_setup_teardown(test_nobody_is_kept_out, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_head, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_requests, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_requests, start_port, stop),
-        cmocka_unit_test_setup_teardown(test_long_headers, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_silent_ones, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_deaf_one, start_unix, stop),
-        cmocka_unit_test_setup_teardown(test_crowd, start_port, stop),
-        cmocka_unit_test_setup_teardown(test_many_in_turn, start_unix, stop),
+        cmocka_unit_test_setup_teardown(test_page, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_page, start_port, halt),
+        cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_open_port, halt),
+        cmocka_unit_test_setup_teardown(test_no_steps_on_a_port, start_port, halt),
+        cmocka_unit_test_setup_teardown(test_nobody_is_kept_out, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_head, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_requests, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_requests, start_port, halt),
+        cmocka_unit_test_setup_teardown(test_long_headers, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_silent_ones, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_deaf_one, start_unix, halt),
+        cmocka_unit_test_setup_teardown(test_crowd, start_port, halt),
+        cmocka_unit_test_setup_teardown(test_many_in_turn, start_unix, halt),
         cmocka_unit_test(test_off),
     };
 

@@ -422,13 +422,15 @@ static void test_same_as_di(void **state)
 
 /* ---- for any set of steps ---- */
 
+#define RUN_TEXT 48 /* bytes of two numbers */
+
 /* A random run of cores as CPU list; its threads are 2 * core and + 1. */
-static void random_run(char text[16], size_t from, size_t cores)
+static void random_run(char text[RUN_TEXT], size_t from, size_t cores)
 {
     size_t first = from + (size_t)random() % cores;
     size_t last = first + (size_t)random() % (from + cores - first);
 
-    snprintf(text, 16, "%zu-%zu", 2 * first, 2 * last + 1);
+    snprintf(text, RUN_TEXT, "%zu-%zu", 2 * first, 2 * last + 1);
 }
 
 static void put_anything(struct fixture *f)
@@ -436,7 +438,7 @@ static void put_anything(struct fixture *f)
     for (size_t from = 0; from < 8;) {
         size_t cores = 1 + (size_t)random() % (8 - from);
         uint32_t steps = (uint32_t)random() % 4;
-        char job[16], home[2][16];
+        char job[RUN_TEXT], home[2][RUN_TEXT];
 
         snprintf(job, sizeof(job), "%zu-%zu", 2 * from, 2 * (from + cores) - 1);
         for (uint32_t step = 0; step < steps; step++) {

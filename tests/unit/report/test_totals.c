@@ -284,7 +284,7 @@ static void test_exact(void **state)
     assert_int_equal(box.grand.energy[REPORT_ENERGY].metered, 8000);
 }
 
-static int stop(const struct report_row *job, const struct report_row *steps, size_t n, void *arg)
+static int halt(const struct report_row *job, const struct report_row *steps, size_t n, void *arg)
 {
     (void)job;
     (void)steps;
@@ -296,7 +296,7 @@ static int stop(const struct report_row *job, const struct report_row *steps, si
 static void test_stop(void **state)
 {
     int calls = 0;
-    const struct report_visitor visitor = {.job = stop, .arg = &calls};
+    const struct report_visitor visitor = {.job = halt, .arg = &calls};
 
     (void)state;
     add(report_box_record(12, 0));

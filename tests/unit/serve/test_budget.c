@@ -23,7 +23,7 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     free(*state);
     return 0;
@@ -129,7 +129,7 @@ static void test_unsent(void **state)
     assert_false(budget_may_write(budget, bob));
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 int main(void)
 {

@@ -43,7 +43,7 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
 
@@ -327,7 +327,7 @@ static void test_waiting_is_no_silence(void **state)
     hear_until(stand, fd, LAST, BUDGET_REQUESTS + 10);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 /* ---- who reads what was said ---- */
 
@@ -415,7 +415,7 @@ int main(void)
         test(test_silent),
         test(test_stopped_reader),
         test(test_waiting_is_no_silence),
-        cmocka_unit_test_setup_teardown(test_unheard, start, stop),
+        cmocka_unit_test_setup_teardown(test_unheard, start, halt),
     };
 
     if (geteuid() != 0)

@@ -60,7 +60,7 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
 
@@ -202,7 +202,7 @@ static void test_taken_by_another(void **state)
     assert_int_equal(stat(stand->path, &st), -1);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 int main(void)
 {

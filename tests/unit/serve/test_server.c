@@ -107,7 +107,7 @@ static int start(void **state)
     return read(ready[0], &byte, 1) == 1 ? close(ready[0]) : -1;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
     int status = -1;
@@ -521,7 +521,7 @@ static void test_stale_socket(void **state)
     fixture_close(f);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 int main(void)
 {

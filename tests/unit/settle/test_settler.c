@@ -145,7 +145,7 @@ static void start(struct bench *bench)
     settler_resume(bench->settler, has_steps, NULL);
 }
 
-static void stop(struct bench *bench)
+static void halt(struct bench *bench)
 {
     settler_close(bench->settler);
     ledger_close(bench->ledger);
@@ -207,7 +207,7 @@ static int teardown(void **state)
     char command[128];
     int rc;
 
-    stop(bench);
+    halt(bench);
     snprintf(command, sizeof(command), "rm -rf %s", bench->dir);
     rc = system(command);
     free(bench);
@@ -271,7 +271,7 @@ static void a_restart_goes_on(void **state)
     record(bench, 7, 0, 0);
     record(bench, LIVE_JOB, 0, 0);
     over(bench, 7, 0);
-    stop(bench);
+    halt(bench);
     wait_for_runs(bench, 2);
     answer(bench, "0");
     start(bench);

@@ -334,26 +334,34 @@ static void test_migrate_at_once(void **state)
 
 /* ---- files ---- */
 
+/* Returns the path of a file beside the database's, until the next call. */
+static const char *beside(const struct place *place, const char *suffix)
+{
+    static char path[192];
+
+    snprintf(path, sizeof(path), "%s%s", place->url + strlen("sqlite:"), suffix);
+    return path;
+}
+
 static void test_file_modes(void **state)
 {
     struct place *place = place_of(state);
     struct sql_options options = {.defaults = "", .writable = true, .group = "daemon"};
     struct berth_error err;
-    char path[160];
     struct stat st;
     struct sql *sql;
 
     assert_int_equal(sql_open(&sql, place->url, &options, &err), 0);
     make_table(sql);
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%s%s", place->url + 7, i ? "-wal" : "");
-        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(stat(beside(place, i ? "-wal" : ""), &st), 0);
         assert_int_equal(st.st_mode & 07777, 0640);
         if (geteuid() == 0)
             assert_int_equal(st.st_gid, 1);
     }
     sql_close(sql);
-    assert_int_equal(stat(path, &st), 0); /* the log stays for those who only read */
+    assert_int_equal(stat(beside(place, "-wal"), &st),
+                     0); /* the log stays for those who only read */
 }
 
 /* Somebody who may read the file and may write nothing, while nobody has it open for writing, and
@@ -372,11 +380,9 @@ static void test_file_reader(void **state)
     for (int i = 0; i < 2; i++) {
         pid_t pid;
 
-        assert_int_equal(chmod(place->url + 7, 0644), 0);
-        snprintf(place->why, sizeof(place->why), "%s-wal", place->url + 7);
-        assert_int_equal(chmod(place->why, 0644), 0);
-        snprintf(place->why, sizeof(place->why), "%s-shm", place->url + 7);
-        assert_int_equal(chmod(place->why, 0644), 0);
+        assert_int_equal(chmod(beside(place, ""), 0644), 0);
+        assert_int_equal(chmod(beside(place, "-wal"), 0644), 0);
+        assert_int_equal(chmod(beside(place, "-shm"), 0644), 0);
         if ((pid = fork()) == 0) {
             struct sql_options options = {.defaults = "", .group = ""};
             struct sql *sql;
@@ -411,8 +417,7 @@ static void test_file_with_rollback_journal(void **state)
     make_table(sql);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
-    snprintf(place->why, sizeof(place->why), "%s-wal", path);
-    assert_int_equal(stat(place->why, &st), -1);
+    assert_int_equal(stat(beside(place, "-wal"), &st), -1);
     assert_int_equal(sql_open_file(&second, path, &options, &err), 0);
     assert_int_equal(sql_begin(sql, &err), 0);
     assert_int_equal(sql_begin(second, &err), -1);

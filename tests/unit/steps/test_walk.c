@@ -64,7 +64,7 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+static int halt(void **state)
 {
     struct stand *stand = *state;
 
@@ -156,7 +156,7 @@ static void test_dropped(void **state)
     assert_met(stand, "1 3 4 8 9 ");
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
 
 int main(void)
 {

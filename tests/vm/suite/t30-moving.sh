@@ -78,7 +78,7 @@ t30_a_killed_berthd_finds_its_steps_and_a_stopped_one_puts_them_back() {
 # The list of a step's job: the file that Slurm writes.
 job_list() {
     compgen -G "$(cpuset_root)/*$CLUSTER_NODE*/uid_*/job_$(job_of "$1")/cpuset.cpus" ||
-        compgen -G "$(cpuset_root)/system.slice/*$CLUSTER_NODE*/job_$(job_of "$1")/cpuset.cpus"
+        echo "$(cpuset_root)$(sed -n 's,^0::\(.*\)/step_.*,\1,p' "/proc/$(cat "$CLUSTER/out/$1.0.pid")/cgroup")/cpuset.cpus" # named by SLUID from 26.05 on
 }
 
 # A stranger waits for the cores that the moved step stands on: by his first instruction it must be gone from them.
