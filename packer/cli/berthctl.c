@@ -15,13 +15,9 @@
 #include "packer/cli/profile/profile.h"
 #include "packer/cli/verbs.h"
 
-struct verb {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *help;
-};
+static int completion(int argc, char **argv);
 
-static const struct verb verbs[] = {
+static const struct ctl_verb verbs[] = {
     {"status", ctl_status, "the node, its caches and where every step stands"},
     {"top", ctl_top, "the same, again every second, with the CPU time in use"},
     {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
@@ -34,22 +30,28 @@ static const struct verb verbs[] = {
     {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
+    {"completion", completion, "the script by which a shell completes this command line"},
+    {NULL, NULL, NULL},
 };
-#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static int completion(int argc, char **argv)
+{
+    return ctl_completion(verbs, argc, argv);
+}
 
 static int help(void)
 {
     printf("usage: berthctl VERB [OPTION...] (each verb takes --help)\n\n");
-    for (size_t i = 0; i < VERBS; i++)
-        printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
-    printf("\n  --help     this text; help VERB: what a verb takes\n"
-           "  --version  berth's version\n\nSee berthctl(1), berth(7).\n");
+    for (size_t i = 0; verbs[i].name; i++)
+        printf("  %-10s  %s\n", verbs[i].name, verbs[i].help);
+    printf("\n  --help      this text; help VERB: what a verb takes\n"
+           "  --version   berth's version\n\nSee berthctl(1), berth(7).\n");
     return 0;
 }
 
-static const struct verb *find_verb(const char *name)
+static const struct ctl_verb *find_verb(const char *name)
 {
-    for (size_t i = 0; i < VERBS; i++)
+    for (size_t i = 0; verbs[i].name; i++)
         if (strcmp(name, verbs[i].name) == 0)
             return &verbs[i];
     return NULL;
@@ -61,14 +63,14 @@ static int no_verb(const char *typed)
 {
     struct nearest nearest = nearest_begin(typed ? typed : "");
 
-    for (size_t i = 0; i < VERBS; i++)
+    for (size_t i = 0; verbs[i].name; i++)
         nearest_try(&nearest, verbs[i].name);
     fprintf(stderr, "berthctl: %s", typed ? typed : "a verb: missing");
     fputs(typed ? ": no such verb" : "", stderr);
     if (nearest.best)
         fprintf(stderr, " (%s?)", nearest.best);
     fputs("; one of:", stderr);
-    for (size_t i = 0; i < VERBS; i++)
+    for (size_t i = 0; verbs[i].name; i++)
         fprintf(stderr, " %s", verbs[i].name);
     fputs(" (try 'berthctl --help')\n", stderr);
     return 2;
@@ -76,7 +78,7 @@ static int no_verb(const char *typed)
 
 static int help_of(char *name)
 {
-    const struct verb *verb = find_verb(name);
+    const struct ctl_verb *verb = find_verb(name);
     char option[] = "--help";
 
     return verb ? verb->run(2, (char *[]){name, option, NULL}) : no_verb(name);
@@ -84,7 +86,7 @@ static int help_of(char *name)
 
 static int run(int argc, char **argv)
 {
-    const struct verb *verb = find_verb(argv[1]);
+    const struct ctl_verb *verb = find_verb(argv[1]);
     const bool helps = strcmp(argv[1], "help") == 0;
 
     if (helps && argc > 2)

@@ -70,5 +70,18 @@ libctl_la_SOURCES += \
 	packer/cli/verbs.h
 
 bin_PROGRAMS += berthctl
-berthctl_SOURCES = packer/cli/berthctl.c
+berthctl_SOURCES = packer/cli/berthctl.c packer/cli/completion.c
 berthctl_LDADD = libctl.la $(PACKER_LIBS)
+
+# what shells complete by
+nodist_bashcompletion_DATA = completions/bash/berthctl
+nodist_zshcompletion_DATA = completions/zsh/_berthctl
+nodist_fishcompletion_DATA = completions/fish/berthctl.fish
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+COMPLETIONS = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+CLEANFILES += $(COMPLETIONS)
+
+$(COMPLETIONS): berthctl$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && ./berthctl$(EXEEXT) completion $${shell#completions/} >$@.new && mv $@.new $@

@@ -10,6 +10,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* A verb of the tool's table (berthctl.c), which ends at one without a name. */
+struct ctl_verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+/* The verb that knows all the others: those of the table. */
+int ctl_completion(const struct ctl_verb *verbs, int argc, char **argv);
+
 int ctl_status(int argc, char **argv);
 int ctl_top(int argc, char **argv);
 int ctl_explain(int argc, char **argv);

@@ -260,11 +260,26 @@ static int check_arguments(const struct ctl_options *options, int argc, char **a
     return n < options->least ? ctl_usage(options->verb, "takes %s", takes) : -1;
 }
 
+static struct {
+    void (*visit)(const struct ctl_options *options, void *arg);
+    void *arg;
+} visitor;
+
+void ctl_options_visit(void (*visit)(const struct ctl_options *options, void *arg), void *arg)
+{
+    visitor.visit = visit;
+    visitor.arg = arg;
+}
+
 int ctl_options_read(const struct ctl_options *options, int argc, char **argv, void *into)
 {
     struct getopt_table table;
     int returned, status = -1;
 
+    if (visitor.visit) {
+        visitor.visit(options, visitor.arg);
+        return 0;
+    }
     make_table(options, &table);
     optind = 0; /* a table may have been read before */
     opterr = 0;

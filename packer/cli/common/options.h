@@ -33,7 +33,7 @@ struct ctl_option {
     enum ctl_option_type type;
     size_t offset; /* of the field in the verb's struct */
     int one;
-    const char *const *words; /* up to a NULL */
+    const char *const *words; /* up to a NULL; of other types what a shell proposes */
     const char *unit;         /* what is expected, for the error: "seconds" */
     double min, max;          /* max 0: no upper bound */
     /* Takes a value into the verb's struct. Returns -1 to go on, else the exit status after saying
@@ -88,6 +88,10 @@ struct ctl_options {
  * given stay as they are. Returns -1 to go on, with optind at the first argument; else the exit
  * status: 0 after --help, 2 (or what a take() returned) after saying what is wrong. */
 int ctl_options_read(const struct ctl_options *options, int argc, char **argv, void *into);
+
+/* From now on ctl_options_read() reads nothing: it calls visit with the verb's table, and returns 0.
+ * NULL: it reads again. */
+void ctl_options_visit(void (*visit)(const struct ctl_options *options, void *arg), void *arg);
 
 /* Prints a verb's help on stdout. Returns the exit status. */
 int ctl_options_help(const struct ctl_options *options);

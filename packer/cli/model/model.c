@@ -232,6 +232,11 @@ static int run(const struct model *model, const char *path)
     return ctl_fail(what, "%s", err.text);
 }
 
+const char *ctl_model_name(size_t i)
+{
+    return i < MODELS ? models[i].name : NULL;
+}
+
 int ctl_model(int argc, char **argv)
 {
     const struct model *model;

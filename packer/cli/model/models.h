@@ -7,6 +7,7 @@
 #define BERTH_CLI_MODEL_MODELS_H
 
 #include <json-c/json.h>
+#include <stddef.h>
 
 #include "packer/base/error.h"
 
@@ -35,5 +36,8 @@ struct json_object *ctl_model_edp(struct json_object *input, struct berth_error 
  * usage.
  */
 int ctl_model(int argc, char **argv);
+
+/* Returns the name of the i-th model; NULL: there are no more. */
+const char *ctl_model_name(size_t i);
 
 #endif

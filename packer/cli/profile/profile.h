@@ -39,6 +39,9 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
  * Returns the exit status, -1 where it is no such verb. */
 int profile_stored(int argc, char **argv);
 
+/* Returns the i-th of these words; NULL: there are no more. */
+const char *profile_stored_word(size_t i);
+
 /* Runs the verb `profile`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage.
  */

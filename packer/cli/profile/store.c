@@ -348,13 +348,18 @@ static int run(struct profile_verb *verb, size_t which)
     return rc;
 }
 
+const char *profile_stored_word(size_t i)
+{
+    return i < VERBS ? strchr(verbs[i].options.verb, ' ') + 1 : NULL;
+}
+
 int profile_stored(int argc, char **argv)
 {
     struct profile_verb verb = {0};
     int status;
 
     for (size_t i = 0; i < VERBS; i++)
-        if (strcmp(strchr(verbs[i].options.verb, ' ') + 1, argv[0]) == 0) {
+        if (strcmp(profile_stored_word(i), argv[0]) == 0) {
             status = parse(&verb, i, argc, argv);
             return status >= 0 ? status : run(&verb, i);
         }
