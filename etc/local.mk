@@ -22,8 +22,9 @@ dist_dropin_DATA = etc/berthd.service.d/10-network.conf etc/berthd.service.d/20-
 	etc/berthd.service.d/30-mariadb.conf etc/berthd.service.d/40-metrics.conf etc/berthd.service.d/50-groups.conf \
 	etc/berthd.service.d/60-reuse-sampling.conf
 
-systemdunitdir = $(prefix)/lib/systemd/system
 nodist_systemdunit_DATA = etc/berthd.service
+
+dist_doc_DATA = README.md NEWS COPYING
 
 # Samples: a site's own berth.conf is never touched by an installation.
 exampledir = $(docdir)/examples

@@ -299,5 +299,4 @@ tests_fixtures_programs_turtle_CFLAGS = -O2
 tests_fixtures_programs_turtle_LDADD =
 
 EXTRA_DIST += tests/fixtures/topologies/uneven.xml tests/fixtures/meters \
-	tests/fixtures/samples/software.jsonl tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl \
-	contrib/grafana/berth.json contrib/prometheus/berth.yml contrib/prometheus/berth-rules.yml
+	tests/fixtures/samples/software.jsonl tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl

@@ -28,7 +28,5 @@ install-exec-hook: install-valgrind-link
 install-valgrind-link: install-pkglibexecSCRIPTS
 	ln -sf $(VALGRIND_PRELOAD) $(DESTDIR)$(pkglibexecdir)/$(VALGRIND_LINK)
 
-uninstall-hook: uninstall-valgrind-link
-uninstall-valgrind-link:
-	rm -f $(DESTDIR)$(pkglibexecdir)/$(VALGRIND_LINK)
+UNINSTALL_TOOL = rm -f "$(DESTDIR)$(pkglibexecdir)/$(VALGRIND_LINK)"
 endif
