@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "packer/enforce/leaf_mark.h"
+#include "packer/system/process.h"
 
 /* ---- where things are ---- */
 
@@ -104,9 +105,11 @@ static int cgroup1_probe(const struct rootfs *root, const char *cgroup_root,
     return enforce_probe_file(root, path, err);
 }
 
-/* Slurm names its tree by the node where several slurmd may run on one host (as Debian builds it),
- * else not. 0, or -1 and leaf "". */
-static int find_leaf(struct enforce *enforce, const char *node, struct enforce_step *step)
+/* Finds Slurm's folder of the step in the hierarchy of a controller. Slurm names its tree by the
+ * node where several slurmd may run on one host (as Debian builds it), else not. 0, or -1 and "".
+ */
+static int find_folder(struct enforce *enforce, const char *node, const struct enforce_step *step,
+                       const char *controller, char folder[ENFORCE_LEAF_MAX])
 {
     char top[2][80], name[STEP_CGROUP_NAME_MAX], dir[CGROUP_DIR_MAX];
 
@@ -114,12 +117,12 @@ static int find_leaf(struct enforce *enforce, const char *node, struct enforce_s
     snprintf(top[0], sizeof(top[0]), "slurm_%s", node);
     snprintf(top[1], sizeof(top[1]), "slurm");
     for (size_t i = 0; i < 2; i++) {
-        snprintf(step->leaf, sizeof(step->leaf), "%s/uid_%u/%s", top[i], step->uid, name);
-        leaf_dir(enforce, step, dir);
+        snprintf(folder, ENFORCE_LEAF_MAX, "%s/uid_%u/%s", top[i], step->uid, name);
+        snprintf(dir, sizeof(dir), "%s/%s/%s", enforce->cgroup_root, controller, folder);
         if (rootfs_exists(enforce->root, dir))
             return 0;
     }
-    step->leaf[0] = '\0';
+    folder[0] = '\0';
     return -1;
 }
 
@@ -132,8 +135,8 @@ static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error 
 
     snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
     text = rootfs_read(enforce->root, path);
-    if (!text)
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
+    if (!text) /* it has gone, or the number is none of this namespace */
+        return 0;
     at = strstr(text, ":cpuset:");
     at = at ? at + strlen(":cpuset:") : text;
     at[strcspn(at, "\n")] = '\0';
@@ -145,12 +148,65 @@ static int check_in_root(struct enforce *enforce, pid_t pid, struct berth_error 
     return rc;
 }
 
-static int locate_unconfined(struct enforce *enforce, struct enforce_step *step,
+/* Adds the processes of the step as another controller's hierarchy has them: Slurm tracks them by
+ * the freezer, or accounts for them. 1; 0: it has none; -1 with errno. */
+static int tracked_pids(struct enforce *enforce, const char *node, const struct enforce_step *step,
+                        struct enforce_pids *list)
+{
+    static const char *const controller[] = {"freezer", "cpuacct", "memory", "devices"};
+    char folder[ENFORCE_LEAF_MAX], dir[CGROUP_DIR_MAX];
+
+    for (size_t i = 0; i < sizeof(controller) / sizeof(controller[0]); i++) {
+        if (find_folder(enforce, node, step, controller[i], folder) < 0)
+            continue;
+        snprintf(dir, sizeof(dir), "%s/%s/%s", enforce->cgroup_root, controller[i], folder);
+        return enforce_pids_leaf(enforce, step, dir, list) < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Adds the registered processes whose parent is the step's slurmstepd: where Slurm has no cgroup at
+ * all, nothing else tells. */
+static int children_of_stepd(struct enforce *enforce, const struct enforce_step *step,
+                             struct enforce_pids *list)
+{
+    struct process_stat stat;
+
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (process_stat_get(enforce->root, step->task[i].pid, &stat) == 0 &&
+            slurm_folders_stepd(enforce->root, stat.parent, step->id) &&
+            enforce_pids_add(list, step->task[i].pid) < 0)
+            return -1;
+    return 0;
+}
+
+/* Finds the tasks of a step that is in no cpuset. 0, or -1 and err. */
+static int find_unconfined(struct enforce *enforce, const char *node, struct enforce_step *step,
+                           struct berth_error *err)
+{
+    struct enforce_pids list = {0};
+    int rc = tracked_pids(enforce, node, step, &list);
+
+    if (rc == 0)
+        rc = children_of_stepd(enforce, step, &list);
+    if (rc < 0)
+        berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+    else
+        rc = enforce_tell_tasks(enforce, step, &list, err);
+    free(list.pid);
+    return rc;
+}
+
+static int locate_unconfined(struct enforce *enforce, const char *node, struct enforce_step *step,
                              struct berth_error *err)
 {
     char top[CGROUP_DIR_MAX];
 
     leaf_dir(enforce, step, top);
+    if (find_unconfined(enforce, node, step, err) < 0) {
+        check_in_root(enforce, step->task[0].pid, err); /* says it better */
+        return -1;
+    }
     if (check_in_root(enforce, step->task[0].pid, err) < 0 ||
         enforce_read_cpus(enforce->root, top, "cpuset.mems", &step->mems_home, err) < 0)
         return -1;
@@ -164,8 +220,8 @@ static int cgroup1_locate(struct enforce *enforce, const char *node, struct enfo
 
     if (step->ntasks == 0)
         return berth_error_set(err, "the step has no tasks");
-    if (find_leaf(enforce, node, step) < 0)
-        return locate_unconfined(enforce, step, err);
+    if (find_folder(enforce, node, step, "cpuset", step->leaf) < 0)
+        return locate_unconfined(enforce, node, step, err);
     if (enforce_find_tasks(enforce, step, err) < 0)
         return -1;
     leaf_dir(enforce, step, leaf);

@@ -36,14 +36,16 @@ struct enforce_task {
     struct cpus cpus;  /* where it shall run: where these stand now */
 };
 
+#define ENFORCE_LEAF_MAX 512
+
 /* One step as a way sees it. */
 struct enforce_step {
     struct wire_step_id id;
     uint32_t uid;
-    char leaf[512];        /* the step's cpuset directory below the cpuset root (Slurm's), found by
-                              locate(); "" none (ConstrainCores=no) */
-    struct cpus job_home;  /* CPUs of Slurm's allocation of the job here */
-    struct cpus step_home; /* CPUs of Slurm's step cpuset as it was at registration */
+    char leaf[ENFORCE_LEAF_MAX]; /* the step's cpuset directory below the cpuset root (Slurm's),
+                       found by locate(); "" none (ConstrainCores=no) */
+    struct cpus job_home;        /* CPUs of Slurm's allocation of the job here */
+    struct cpus step_home;       /* CPUs of Slurm's step cpuset as it was at registration */
     struct cpus mems_home;
     pid_t stepd; /* the tasks' parent when the step was registered, and its start; 0: not known */
     uint64_t stepd_started;
@@ -206,6 +208,10 @@ void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step
  * becomes the one outside. 0, or -1 and err where a task is not there. */
 int enforce_find_tasks(struct enforce *enforce, struct enforce_step *step, struct berth_error *err);
 
+/* Does the same among these processes. */
+int enforce_tell_tasks(struct enforce *enforce, struct enforce_step *step,
+                       const struct enforce_pids *list, struct berth_error *err);
+
 /* Says whether a process that has the task's number is the task. */
 bool enforce_is_task(const struct rootfs *root, const struct enforce_task *task);
 
@@ -248,9 +254,9 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,
                        struct berth_error *err);
 
-/* The tasks and homes of a step that has no cpuset of Slurm's: only its tasks' affinities say what
- * Slurm gave, and they say nothing when they are what slurmstepd itself, their parent, has. 0, or
- * -1 and err. */
+/* Reads the homes of a step that has no cpuset of Slurm's, whose tasks were found: only their
+ * affinities say what Slurm gave, and they say nothing when they are what slurmstepd itself, their
+ * parent, has. 0, or -1 and err. */
 int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
                             struct berth_error *err);
 

@@ -86,38 +86,51 @@ void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step
     }
 }
 
-/* The process of the list that has this number in its own namespace; 0: none. */
-static pid_t find_inner(const struct rootfs *root, const struct enforce_pids *list, pid_t inner)
+/* Returns the process that has the number `said`: here, if that is also its number in the innermost
+ * namespace that it is in, else there; 0: none. */
+static pid_t find_task(const struct enforce_pids *list, const pid_t *inner, pid_t said)
 {
+    pid_t found = 0;
+
     for (size_t i = 0; i < list->n; i++)
-        if (process_inner_pid(root, list->pid[i]) == inner)
-            return list->pid[i];
-    return 0;
+        if (inner[i] == said && (!found || list->pid[i] == said))
+            found = list->pid[i];
+    return found;
 }
 
 /* Slurm says a task's number as it is in the task's PID namespace, if it has one of its own. */
+int enforce_tell_tasks(struct enforce *enforce, struct enforce_step *step,
+                       const struct enforce_pids *list, struct berth_error *err)
+{
+    pid_t *inner = calloc(list->n + 1, sizeof(*inner));
+    pid_t *found = calloc(step->ntasks + 1, sizeof(*found));
+    int rc = inner && found ? 0 : berth_no_memory(err);
+
+    for (size_t i = 0; rc == 0 && i < list->n; i++)
+        inner[i] = process_inner_pid(enforce->root, list->pid[i]);
+    for (size_t i = 0; rc == 0 && i < step->ntasks; i++)
+        if (!(found[i] = find_task(list, inner, step->task[i].pid)))
+            rc = berth_error_set(err, "task %d: is no process of its step's cgroup",
+                                 (int)step->task[i].pid);
+    for (size_t i = 0; rc == 0 && i < step->ntasks; i++)
+        step->task[i].pid = found[i];
+    free(inner);
+    free(found);
+    if (rc == 0)
+        enforce_know_tasks(enforce, step);
+    return rc;
+}
+
 int enforce_find_tasks(struct enforce *enforce, struct enforce_step *step, struct berth_error *err)
 {
     struct enforce_pids list = {0};
-    int rc = 0;
+    int rc;
 
     if (enforce->way->pids(enforce, step, &list) < 0)
         rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
-    enforce_pids_sort(&list);
-    for (size_t i = 0; rc == 0 && i < step->ntasks; i++) {
-        pid_t said = step->task[i].pid, found = said;
-
-        if (!enforce_pids_sorted_have(&list, said) ||
-            process_inner_pid(enforce->root, said) != said)
-            found = find_inner(enforce->root, &list, said);
-        if (!found)
-            rc = berth_error_set(err, "task %d: is no process of its step's cgroup", (int)said);
-        else
-            step->task[i].pid = found;
-    }
+    else
+        rc = enforce_tell_tasks(enforce, step, &list, err);
     free(list.pid);
-    if (rc == 0)
-        enforce_know_tasks(enforce, step);
     return rc;
 }
 

@@ -197,19 +197,35 @@ static uint32_t read_number(const char *text, char end)
     return (uint32_t)number;
 }
 
-/* The number of the job in the title of a process, where that is a slurmstepd of root's; else 0. */
-static uint32_t read_title(const struct rootfs *root, pid_t pid)
+/* Returns the title of a process behind "slurmstepd: [", which the caller frees, where it is root's
+ * and has such a one; else NULL. */
+static char *read_title(const struct rootfs *root, pid_t pid)
 {
     static const char title[] = "slurmstepd: [";
-    uint32_t job = 0;
     char path[64], *text;
 
     snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
     text = rootfs_read(root, path);
-    if (text && strncmp(text, title, strlen(title)) == 0 && process_uid(root, pid) == 0)
-        job = read_number(text + strlen(title), '.');
+    if (text && strncmp(text, title, strlen(title)) == 0 && process_uid(root, pid) == 0) {
+        memmove(text, text + strlen(title), strlen(text + strlen(title)) + 1);
+        return text;
+    }
     free(text);
-    return job;
+    return NULL;
+}
+
+/* The title is "[JOB.STEP]", with "+N" for a part of a heterogeneous step, or with other words
+ * behind a blank. */
+bool slurm_folders_stepd(const struct rootfs *root, pid_t pid, struct wire_step_id id)
+{
+    char name[WIRE_STEP_NAME_MAX], *title = read_title(root, pid);
+    bool is;
+
+    wire_step_name(id, name);
+    is = title && strncmp(title, name, strlen(name)) == 0 && title[strlen(name)] &&
+         strchr("] +", title[strlen(name)]);
+    free(title);
+    return is;
 }
 
 /* Asks the slurmstepd of one of the job's steps. Returns whether it has told. */
@@ -221,8 +237,12 @@ static int ask_step(struct enforce *enforce, const char *step, void *arg)
 
     snprintf(dir, sizeof(dir), "%s/slurm", step);
     if (enforce_pids_cgroup(enforce->root, NULL, dir, &list) == 0)
-        for (size_t i = 0; *job == 0 && i < list.n; i++)
-            *job = read_title(enforce->root, list.pid[i]);
+        for (size_t i = 0; *job == 0 && i < list.n; i++) {
+            char *title = read_title(enforce->root, list.pid[i]);
+
+            *job = title ? read_number(title, '.') : 0;
+            free(title);
+        }
     free(list.pid);
     return *job != 0;
 }

@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/system/rootfs.h"
+#include "packer/wire/wire.h"
 
 struct enforce;
 struct slurm_folders; /* what is remembered */
@@ -36,6 +40,9 @@ int slurm_folders_each(struct enforce *enforce, const char *node, size_t *scopes
 /* Returns the number of the job whose folder this is, of either cgroup version; one of
  * SLURM_FOLDERS_UNKNOWN and above where only the SLUID is known; 0: it is no job's folder. */
 uint32_t slurm_folders_job(struct enforce *enforce, const char *dir);
+
+/* Says whether the process is the slurmstepd of this step, by its title. */
+bool slurm_folders_stepd(const struct rootfs *root, pid_t pid, struct wire_step_id id);
 
 /* Remembers whose folder this is. */
 void slurm_folders_learn(const struct enforce *enforce, const char *dir, uint32_t job);

@@ -89,16 +89,30 @@ static void make(const struct slurm_tree *tree, const char *cgroup, const char *
     }
 }
 
-static void enter(const struct slurm_tree *tree, const char *cgroup, pid_t pid)
+static void add_pid(const struct slurm_tree *tree, const char *procs, pid_t pid)
 {
-    char path[PATH_MAX], full[PATH_MAX + 64];
+    char full[PATH_MAX + 64];
     FILE *file;
 
-    cgroup_path(tree, cgroup, "cgroup.procs", path);
-    snprintf(full, sizeof(full), "%s/%s", tree->dir, path);
+    snprintf(full, sizeof(full), "%s/%s", tree->dir, procs);
     file = fopen(full, "a");
     if (!file || fprintf(file, "%d\n", (int)pid) < 0 || fclose(file) != 0)
         abort();
+}
+
+/* Under v1 the freezer, too, has the process, which Slurm tracks it by. */
+static void enter(const struct slurm_tree *tree, const char *cgroup, pid_t pid)
+{
+    char path[PATH_MAX];
+
+    cgroup_path(tree, cgroup, "cgroup.procs", path);
+    add_pid(tree, path, pid);
+    if (tree->series->unified)
+        return;
+    snprintf(path, sizeof(path), "cg/freezer/%s", cgroup);
+    folder_make(tree->dir, path);
+    strcat(path, "/cgroup.procs");
+    add_pid(tree, path, pid);
 }
 
 /* ---- processes ---- */
@@ -262,6 +276,54 @@ void slurm_tree_task(const struct slurm_tree *tree, struct wire_step_id id,
                                      .name = task->name ? task->name : "prog",
                                      .cgroup = dir});
     populate(tree, id.job, true);
+}
+
+/* Writes where a process of the freezer's is, which is in no cpuset. */
+static int leave_cpuset(struct enforce *enforce, const char *path, void *arg)
+{
+    const struct slurm_tree *tree = arg;
+    struct enforce_pids list = {0};
+    char text[PATH_MAX];
+
+    enforce_pids_cgroup(enforce->root, NULL, path, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        snprintf(text, sizeof(text), "9:freezer:%s\n3:cpuset:/\n0::/\n",
+                 path + strlen("/cg/freezer"));
+        put_proc(tree, list.pid[i], "cgroup", text);
+    }
+    free(list.pid);
+    return enforce_each_dir(enforce, path, "task_", leave_cpuset, arg);
+}
+
+static int drop_list(struct enforce *enforce, const char *path, void *arg)
+{
+    const struct slurm_tree *tree = arg;
+
+    if (strcmp(strrchr(path, '/'), "/cpuset.cpus") == 0)
+        folder_put(tree->dir, path + 1, "\n");
+    else
+        enforce_each_dir(enforce, path, "", drop_list, arg);
+    return 0;
+}
+
+void slurm_tree_unconfine(const struct slurm_tree *tree, struct wire_step_id id)
+{
+    struct enforce enforce = tree->enforce;
+    char dir[512], path[PATH_MAX];
+
+    slurm_tree_path(tree, id, dir, sizeof(dir));
+    if (tree->series->unified) {
+        *strrchr(dir, '/') = '\0';
+        snprintf(path, sizeof(path), "/cg/%s", dir);
+        drop_list(&enforce, path, (void *)tree);
+        return;
+    }
+    snprintf(path, sizeof(path), "/cg/freezer/%s", dir);
+    leave_cpuset(&enforce, path, (void *)tree);
+    *strrchr(dir, '/') = '\0';
+    snprintf(path, sizeof(path), "%s/cg/cpuset/%s", tree->dir, dir);
+    if (folder_remove(path) < 0)
+        abort();
 }
 
 void slurm_tree_stranger(const struct slurm_tree *tree, pid_t pid, pid_t parent, const char *name)

@@ -60,6 +60,9 @@ struct slurm_tree_task {
 void slurm_tree_task(const struct slurm_tree *tree, struct wire_step_id id,
                      const struct slurm_tree_task *task);
 
+/* Makes the step, with its tasks, as ConstrainCores=no has it. */
+void slurm_tree_unconfine(const struct slurm_tree *tree, struct wire_step_id id);
+
 /* Puts a process of root's into no cgroup of Slurm's. */
 void slurm_tree_stranger(const struct slurm_tree *tree, pid_t pid, pid_t parent, const char *name);
 

@@ -34,6 +34,9 @@ struct step_processes {
 void step_start(struct step_processes *step, const char *dir, size_t n, const unsigned *home,
                 enum step_kind kind);
 
+/* Gives the slurmstepd the title that the real one has, as /proc/PID/cmdline tells it. */
+void step_give_title(const struct step_processes *step, const char *title);
+
 /* Let the chains of STEP_CHAINS begin; they end by themselves after seconds. */
 void step_let_fork(const struct step_processes *step);
 

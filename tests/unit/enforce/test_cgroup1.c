@@ -628,6 +628,11 @@ static void test_without_slurms_cpusets(void **state)
     remove_tree(one->leaf);
     step_start(&one->run, NULL, 1, home, STEP_QUIET);
     one->task[0].pid = one->run.task[0];
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
+    assert_non_null(strstr(err.text, "is no process of its step's cgroup")); /* nothing tells */
+    step_give_title(&one->run, "slurmstepd: [900001.1]");
+    assert_int_equal(enforce_cgroup1.locate(&box->enforce, box->node, &one->step, &err), -1);
+    step_give_title(&one->run, "slurmstepd: [900001.0]");
     locate(box, 0);
     assert_string_equal(one->step.leaf, "");
     assert_true(cpus_has(&one->step.job_home, 0) && cpus_count(&one->step.job_home) == 1);

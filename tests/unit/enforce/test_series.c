@@ -281,6 +281,107 @@ static void test_each_task_of_a_second_node_has_its_cpus(void **state)
     }
 }
 
+/* ---- tasks ---- */
+
+/* Says pids of a PID namespace that the tasks have of their own, which others have outside. */
+static void go_inside(struct scene *scene)
+{
+    const pid_t inner[2] = {11, 12};
+
+    slurm_tree_stranger(&scene->tree, 2, 1, "kthreadd");
+    for (unsigned i = 0; i < 2; i++) {
+        slurm_tree_task(&scene->tree, scene->step.id,
+                        &(struct slurm_tree_task){.pid = scene->task[i],
+                                                  .parent = STEPD,
+                                                  .inner = inner[i],
+                                                  .local = i,
+                                                  .global = i});
+        slurm_tree_stranger(&scene->tree, inner[i], 2, "kthread");
+        scene->said[i].pid = inner[i];
+    }
+}
+
+/* F5 */
+static void test_tasks_of_a_pid_namespace_are_found(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        go_inside(&scene);
+        must_locate(&scene);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(scene.said[i].pid, scene.task[i]);
+        assert_int_equal(scene.step.stepd, STEPD);
+        close_scene(&scene);
+    }
+}
+
+/* F5: with ConstrainCores=no, where Slurm has no cpuset for the step (v1) or none with a list. */
+static void test_tasks_of_a_pid_namespace_without_constraint(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct berth_error err;
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        go_inside(&scene);
+        slurm_tree_unconfine(&scene.tree, scene.step.id);
+        scene.step.stepd = getpid(); /* its affinity is asked for */
+        if (locate(&scene, &err) < 0 && strcmp(err.text, "Slurm does not constrain cores here"))
+            fail_msg("%s: %s", series->name, err.text);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(scene.said[i].pid, scene.task[i]);
+        close_scene(&scene);
+    }
+}
+
+/* F5: a process elsewhere that has the number is no task, and nobody is touched. */
+static void test_a_stranger_is_no_task(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    for (int confined = 0; confined < 2; confined++) {
+        struct berth_error err;
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        slurm_tree_stranger(&scene.tree, 13, 2, "kthread");
+        if (!confined)
+            slurm_tree_unconfine(&scene.tree, scene.step.id);
+        scene.said[1].pid = 13;
+        assert_int_equal(locate(&scene, &err), -1);
+        assert_string_equal(err.text, "task 13: is no process of its step's cgroup");
+        assert_int_equal(scene.said[1].pid, 13);
+        close_scene(&scene);
+    }
+}
+
+/* F5: nor is one of another job whose step has the same number. */
+static void test_another_jobs_task_is_no_task(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        const struct wire_step_id other = {8, 0};
+        struct berth_error err;
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        slurm_tree_job(&scene.tree, 8, "4\n");
+        slurm_tree_step(&scene.tree, other, "4\n", OTHER);
+        slurm_tree_task(&scene.tree, other, &(struct slurm_tree_task){.pid = 14, .parent = OTHER});
+        scene.said[0].pid = 14;
+        assert_int_equal(locate(&scene, &err), -1);
+        assert_string_equal(err.text, "task 14: is no process of its step's cgroup");
+        close_scene(&scene);
+    }
+}
+
 #define test(name) cmocka_unit_test(name)
 
 int main(void)
@@ -292,6 +393,10 @@ int main(void)
         test(test_a_step_is_found),
         test(test_a_step_without_a_folder),
         test(test_each_task_of_a_second_node_has_its_cpus),
+        test(test_tasks_of_a_pid_namespace_are_found),
+        test(test_tasks_of_a_pid_namespace_without_constraint),
+        test(test_a_stranger_is_no_task),
+        test(test_another_jobs_task_is_no_task),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
