@@ -12,6 +12,7 @@
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/verbs.h"
+#include "packer/report/benefit.h"
 #include "packer/report/html.h"
 
 #define PATIENCE_S 2 /* from then on a terminal is told how far it is */
@@ -21,6 +22,7 @@
 struct reading {
     const struct report_args *args;
     struct report *report;
+    struct benefit *benefit; /* NULL: it is not told */
     size_t seen;
     double begun_s, said_s;
     bool terminal;
@@ -73,7 +75,8 @@ static int take(const struct ledger_record *record, void *arg)
     say_progress(reading);
     if (!is_wanted_job(reading->args, record) || !is_wanted_state(reading->args, record))
         return 0;
-    if (report_add(reading->report, record) == 0)
+    if ((!reading->benefit || benefit_add(reading->benefit, record) == 0) &&
+        (reading->args->benefit || report_add(reading->report, record) == 0))
         return 0;
     reading->error = errno;
     return 1;
@@ -317,13 +320,29 @@ static int write_rows(const struct report_args *args, const struct report_column
     return 0;
 }
 
-static int write_page(const struct report_args *args, const char *ledger, struct report *report)
+static int write_benefit(const struct report_args *args, struct benefit *benefit)
+{
+    const struct benefit_result *result = benefit_conclude(benefit);
+    struct benefit_about about = {args->since, args->until};
+    struct json_object *object;
+
+    if (args->shape != REPORT_SHAPE_JSON) {
+        benefit_print(stdout, result, &about);
+        return fflush(stdout) != 0 || ferror(stdout) ? ctl_fail("stdout", "%m") : 0;
+    }
+    object = benefit_json(result, &about);
+    return object ? ctl_print_json(object) : ctl_fail("report", "%s", strerror(ENOMEM));
+}
+
+static int write_page(const struct report_args *args, const char *ledger, struct report *report,
+                      struct benefit *benefit)
 {
     struct report_page page = {.now = args->now,
                                .since = args->since,
                                .until = args->until,
                                .unit = args->unit,
-                               .ledger = ledger};
+                               .ledger = ledger,
+                               .benefit = benefit_conclude(benefit)};
     struct berth_error err;
 
     if (report_html_write(report, &page, args->html, &err) < 0)
@@ -346,20 +365,25 @@ static int run(const struct report_args *args, const struct report_column *colum
         return ctl_fail("report",
                         "berth.conf says ledger=off: nothing is kept of steps that ended");
     reading.report = report_new();
-    if (!reading.report)
+    if (args->benefit || args->html)
+        reading.benefit = benefit_new();
+    if (!reading.report || (!reading.benefit && (args->benefit || args->html)))
         return ctl_fail("report", "%s", strerror(ENOMEM));
     reading.begun_s = clock_s();
     if (read_ledger(args, url, defaults, &reading, &err) < 0)
         status = is_locked(url, &conf) ? 1 : ctl_fail("report", "%s", err.text);
+    else if (args->benefit)
+        status = write_benefit(args, reading.benefit);
     else if (args->html)
-        status = write_page(args, url, reading.report);
+        status = write_page(args, url, reading.report, reading.benefit);
     else
         status = write_rows(args, column, columns, reading.report);
-    if (status == 0 && report_records(reading.report) == 0 && args->states && !args->since_given &&
-        args->jobs == 0)
+    if (status == 0 && !args->benefit && report_records(reading.report) == 0 && args->states &&
+        !args->since_given && args->jobs == 0)
         fputs("berthctl: report: with --state alone sacct and this look at what runs now: give "
               "--starttime\n",
               stderr);
+    benefit_free(reading.benefit);
     report_free(reading.report);
     return status;
 }

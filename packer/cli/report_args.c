@@ -185,6 +185,8 @@ static const struct ctl_option option_rows[] = {
     {"csv", 0, NULL, "comma-separated, figures in the units that the header names",
      CTL_ONE(struct report_args, shape, REPORT_SHAPE_CSV)},
     {"json", 0, NULL, "one JSON object", CTL_ONE(struct report_args, shape, REPORT_SHAPE_JSON)},
+    {"benefit", 0, NULL, "does it help? slowdown, core-hours and energy saved or savable",
+     CTL_FLAG(struct report_args, benefit)},
     {"html", 0, "FILE", "one page with charts, for a browser; - is stdout",
      CTL_TEXT(struct report_args, html)},
     {"ledger", 0, "URL", "sqlite:PATH or mariadb://HOST/NAME; else what berth.conf says",
@@ -255,6 +257,11 @@ int ctl_report_args(int argc, char **argv, struct report_args *args)
     args->jobs_only = args->jobs_only || args->by_word == BY_JOB;
     if (args->html && args->shape != REPORT_SHAPE_TABLE)
         return ctl_usage("report", "--html is a page by itself: no --csv, --json or --parsable");
+    if (args->benefit &&
+        (args->html || args->by_word >= 0 || args->format || args->per_node || args->jobs_only ||
+         (args->shape != REPORT_SHAPE_TABLE && args->shape != REPORT_SHAPE_JSON)))
+        return ctl_usage("report", "--benefit is a page by itself: of its looks only --json can be "
+                                   "chosen (--html has it, too)");
     status = conclude_window(args);
     return status < 0 ? conclude_users(args) : status;
 }

@@ -261,6 +261,7 @@ static int put_page(struct page *page)
     put_head(page);
     put_cards(page);
     put_notes(page);
+    page_benefit(page);
     if (page->jobs == 0)
         fputs("<section><p>No step of the kind that was asked for ended in this time.</p>"
               "</section>\n",

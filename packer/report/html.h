@@ -7,12 +7,14 @@
 #ifndef BERTH_REPORT_HTML_H
 #define BERTH_REPORT_HTML_H
 
+#include "packer/report/benefit.h"
 #include "packer/report/fields.h"
 
 struct report_page {
     int64_t now, since, until; /* unix seconds */
     enum report_unit unit;
-    const char *ledger; /* its URL */
+    const char *ledger;                   /* its URL */
+    const struct benefit_result *benefit; /* NULL: it is not told */
 };
 
 /* Writes it into the file, which appears whole or not at all; "-" is stdout. 0, or -1 and err. */

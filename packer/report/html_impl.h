@@ -31,6 +31,9 @@ unsigned page_colour(const struct page *page, const char *user, double uid);
 void page_bars(struct page *page, const char *title, const struct report_row *row, size_t n,
                size_t most, const char *label_field);
 
+/* Says whether berth helps: what benefit_print() says. */
+void page_benefit(struct page *page);
+
 /* Draws each node's cores over time. 0, or -1 with errno. */
 int page_maps(struct page *page);
 

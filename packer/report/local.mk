@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/report/benefit.c packer/report/benefit.h \
+	packer/report/benefit_json.c \
+	packer/report/benefit_mean.c packer/report/benefit_mean.h \
+	packer/report/benefit_programs.c packer/report/benefit_programs.h \
+	packer/report/benefit_text.c \
 	packer/report/fields.c packer/report/fields.h \
 	packer/report/format.c \
 	packer/report/html.c packer/report/html.h \
 	packer/report/html_bars.c \
+	packer/report/html_benefit.c \
 	packer/report/html_impl.h \
 	packer/report/html_map.c \
 	packer/report/html_text.c \

@@ -92,6 +92,22 @@ reports '{"since":1793491200,"until":1796083200,"by":"partition","totals":[
 {"partition":"short","job_count":1}],
 "total":{"partition":null,"job_count":3}}' $a --by partition --json -o Group,Jobs
 
+# ---- does it help? ----
+# shellcheck disable=SC2086 # times are several words
+{
+    run '' report --ledger "$url" $all $a --benefit
+    grep -q '^Not known of 4 of 4 steps:' "$dir/out" || bad 'report --benefit' 'nothing known of four' "$(cat "$dir/out")"
+    grep -q '^Measured gain: none can be told' "$dir/out" || bad 'report --benefit' 'no gain claimed' "$(cat "$dir/out")"
+    run '' report --ledger "$url" $all -j 12 --benefit --json
+    grep -q '"steps": *2,' "$dir/out" || bad 'report --benefit --json -j 12' 'two records of a step' "$(cat "$dir/out")"
+    run '' report --ledger "$url" -S now-1minute $a --benefit
+    grep -q 'No step that berth knew of has ended' "$dir/out" || bad 'report --benefit' 'no step' "$(cat "$dir/out")"
+}
+for option in --csv --by=user '-o JobID' -X --per-node '--html x'; do
+    # shellcheck disable=SC2086 # an option and its value
+    refuses '' 2 "--benefit is a page by itself" report --benefit $option
+done
+
 # ---- which ones ----
 # shellcheck disable=SC2086 # $all and $a are lists of words
 {

@@ -167,6 +167,34 @@ static void test_part_unknown(void **state)
     free(page);
 }
 
+/* Whether berth helps is on the page where it was asked; users' names are text there, too. */
+static void test_benefit(void **state)
+{
+    struct ledger_record record = report_box_record(12, 0);
+    struct report_page with = about;
+    struct benefit *benefit = benefit_new();
+    struct report *report = report_new();
+    struct berth_error err;
+    char *page;
+
+    (void)state;
+    strcpy(record.program, "<b>x");
+    report_box_add(report, &record);
+    assert_int_equal(benefit_add(benefit, &record), 0);
+    with.benefit = benefit_conclude(benefit);
+    assert_int_equal(report_html_write(report, &with, path, &err), 0);
+    page = read_page();
+    assert_has(page, "Does berth help?");
+    assert_has(page, "<td class=\"w\">as berth put them</td><td class=\"n\">25.0");
+    assert_has(page, "<code>berthctl explain 12.0</code>");
+    assert_has(page, "&lt;b&gt;x");
+    assert_lacks(page, "nan");
+    assert_well_formed(page);
+    free(page);
+    benefit_free(benefit);
+    report_free(report);
+}
+
 static void test_nothing(void **state)
 {
     char *page;
@@ -284,8 +312,9 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_figures), TEST(test_unknown),        TEST(test_part_unknown), TEST(test_nothing),
-        TEST(test_hostile), TEST(test_self_contained), TEST(test_many),         TEST(test_file),
+        TEST(test_figures),        TEST(test_unknown), TEST(test_part_unknown),
+        TEST(test_nothing),        TEST(test_benefit), TEST(test_hostile),
+        TEST(test_self_contained), TEST(test_many),    TEST(test_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* benefit - see benefit.h */
+#include "packer/report/benefit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/base/array.h"
+#include "packer/report/benefit_mean.h"
+#include "packer/report/benefit_programs.h"
+#include "packer/report/intern.h"
+
+const char *const benefit_why_text[BENEFIT_WHYS] = {
+    [BENEFIT_NOT_OPTED] = "did not opt in",
+    [BENEFIT_BOUND] = "bound by hand (--cpu-bind)",
+    [BENEFIT_LATE] = "launch failed open: berthd was not heard in time",
+    [BENEFIT_FAILED] = "could not be placed, and was put back",
+    [BENEFIT_LEFT] = "left alone for another reason (-o JobID,Reason)",
+    [BENEFIT_UNPROFILED] = "nothing was known of the program",
+    [BENEFIT_SHORT] = "ended before anything was predicted",
+    [BENEFIT_OLD] = "recorded by an older berth, which did not say why",
+};
+
+struct sums {
+    struct benefit_sum slurm, berth, measured;
+};
+
+struct benefit {
+    struct benefit_result result;
+    struct sums sums[BENEFIT_KINDS];
+    struct benefit_sum bias, error, size_loss;
+    struct benefit_programs programs;
+    struct report_intern *words;
+    const char **node; /* [n] of the records, nearly */
+    size_t n, room;
+};
+
+struct benefit *benefit_new(void)
+{
+    struct benefit *benefit = calloc(1, sizeof(*benefit));
+    struct benefit_result *result;
+
+    if (!benefit)
+        return NULL;
+    benefit->words = report_intern_new();
+    if (!benefit->words) {
+        free(benefit);
+        return NULL;
+    }
+    result = &benefit->result;
+    for (int i = 0; i < BENEFIT_KINDS; i++)
+        result->group[i].core_time.sum = result->group[i].energy.sum = NAN;
+    result->freed.sum = NAN;
+    return benefit;
+}
+
+void benefit_free(struct benefit *benefit)
+{
+    if (!benefit)
+        return;
+    benefit_programs_clear(&benefit->programs);
+    report_intern_free(benefit->words);
+    free(benefit->node);
+    free(benefit);
+}
+
+/* ---- one record ---- */
+
+static double core_time(const struct ledger_record *record)
+{
+    return record->cores_given && record->elapsed_s > 0
+               ? record->elapsed_s * (double)record->cores_given
+               : 0;
+}
+
+static bool kind_of(const struct ledger_record *record, enum benefit_kind *kind)
+{
+    *kind = strcmp(record->state, "observed") == 0 ? BENEFIT_OBSERVED : BENEFIT_PLACED;
+    return *kind == BENEFIT_OBSERVED || strcmp(record->state, "placed") == 0;
+}
+
+/* Returns the slowdown predicted where berth put it, or would have. */
+static double by_berth(const struct ledger_record *record, enum benefit_kind kind)
+{
+    return kind == BENEFIT_PLACED ? record->slowdown_predicted : record->slowdown_proposed;
+}
+
+/* Packages and their memory, or the whole node's meter where there is no other (bill_total). */
+static double energy_of(const struct ledger_record *record)
+{
+    double package = record->uj[ENERGY_PACKAGE], dram = record->uj[ENERGY_DRAM];
+
+    if (isnan(package) && isnan(dram))
+        return record->uj[ENERGY_NODE] * 1e-6;
+    return ((isnan(package) ? 0 : package) + (isnan(dram) ? 0 : dram)) * 1e-6;
+}
+
+bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, double *core_s,
+                double *energy_j)
+{
+    double slurm = record->slowdown_home, berth, part;
+
+    *core_s = *energy_j = NAN;
+    if (!kind_of(record, kind))
+        return false;
+    berth = by_berth(record, *kind);
+    if (!(slurm > -1) || !(berth > -1) || !isfinite(slurm) || !isfinite(berth))
+        return false;
+    part = *kind == BENEFIT_PLACED ? (1 + slurm) / (1 + berth) - 1 : 1 - (1 + berth) / (1 + slurm);
+    *core_s = core_time(record) * part;
+    *energy_j = energy_of(record) * part;
+    return true;
+}
+
+static enum benefit_why why_of(const struct ledger_record *record)
+{
+    enum benefit_kind kind;
+
+    if (kind_of(record, &kind)) {
+        if (!record->knowledge[0])
+            return BENEFIT_OLD;
+        return strcmp(record->knowledge, "nothing") == 0 ? BENEFIT_UNPROFILED : BENEFIT_SHORT;
+    }
+    if (strcmp(record->state, "late") == 0)
+        return BENEFIT_LATE;
+    if (strcmp(record->state, "failed") == 0)
+        return BENEFIT_FAILED;
+    if (!record->reason[0])
+        return BENEFIT_OLD;
+    if (strstr(record->reason, ": did not opt in"))
+        return BENEFIT_NOT_OPTED;
+    return strstr(record->reason, ": bound by hand") ? BENEFIT_BOUND : BENEFIT_LEFT;
+}
+
+/* ---- winners and losers ---- */
+
+/* Puts the step where it belongs by magnitude; of a full list the last one goes. */
+static void rank(struct benefit_step *list, size_t *n, const struct benefit_step *step)
+{
+    size_t at = *n < BENEFIT_LIST ? (*n)++ : BENEFIT_LIST - 1;
+
+    for (; at > 0 && fabs(list[at - 1].core_s) < fabs(step->core_s); at--)
+        list[at] = list[at - 1];
+    list[at] = *step;
+}
+
+static int note(struct benefit *benefit, const struct ledger_record *record, enum benefit_kind kind,
+                double core_s, double energy_j)
+{
+    struct benefit_result *result = &benefit->result;
+    bool wins = core_s > 0;
+    size_t *n = wins ? &result->winners : &result->losers;
+    struct benefit_step *list = wins ? result->winner : result->loser;
+    struct benefit_step step = {.kind = kind,
+                                .id = record->id,
+                                .uid = record->uid,
+                                .cores = record->cores_given,
+                                .slurm = record->slowdown_home,
+                                .berth = by_berth(record, kind),
+                                .measured = record->slowdown_observed,
+                                .core_s = core_s,
+                                .energy_j = energy_j};
+
+    if (core_s == 0 || (*n == BENEFIT_LIST && fabs(core_s) <= fabs(list[*n - 1].core_s)))
+        return 0;
+    step.node = report_intern_keep(benefit->words, record->node);
+    step.user = report_intern_keep(benefit->words, record->user);
+    step.program = report_intern_keep(benefit->words, record->program);
+    if (!step.node || !step.user || !step.program)
+        return -1;
+    rank(list, n, &step);
+    return 0;
+}
+
+/* ---- adding up ---- */
+
+/* Notes the record's node; they are counted at the end. */
+static int note_node(struct benefit *benefit, const char *name)
+{
+    const char *node = report_intern_keep(benefit->words, name);
+
+    if (!node)
+        return -1;
+    if (benefit->n && benefit->node[benefit->n - 1] == node)
+        return 0;
+    if (array_grow(&benefit->node, &benefit->room, benefit->n + 1, sizeof(*benefit->node)) < 0)
+        return -1;
+    benefit->node[benefit->n++] = node;
+    return 0;
+}
+
+/* Equal names are equal pointers. */
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t) * (const char *const *)a;
+    uintptr_t right = (uintptr_t) * (const char *const *)b;
+
+    return (left > right) - (left < right);
+}
+
+static size_t count_nodes(struct benefit *benefit)
+{
+    size_t n = 0;
+
+    if (benefit->n)
+        qsort(benefit->node, benefit->n, sizeof(*benefit->node), by_address);
+    for (size_t i = 0; i < benefit->n; i++)
+        n += i == 0 || benefit->node[i] != benefit->node[i - 1];
+    return n;
+}
+
+static void compare(struct benefit *benefit, const struct ledger_record *record,
+                    enum benefit_kind kind, double weight)
+{
+    struct benefit_group *group = &benefit->result.group[kind];
+    double measured = record->slowdown_observed, predicted = record->slowdown_predicted;
+
+    benefit_sum_add(&benefit->sums[kind].measured, measured, weight);
+    if (!isfinite(measured))
+        return;
+    benefit_sum_add(&benefit->bias, predicted - measured, weight);
+    benefit_sum_add(&benefit->error, fabs(predicted - measured), weight);
+    if (kind == BENEFIT_PLACED && isfinite(record->slowdown_home)) {
+        group->judged++;
+        group->slower += measured > record->slowdown_home;
+    }
+}
+
+/* Of a step that berth placed or observed. */
+static int add_step(struct benefit *benefit, const struct ledger_record *record,
+                    enum benefit_kind kind, double weight)
+{
+    struct benefit_group *group = &benefit->result.group[kind];
+    double core_s, energy_j;
+
+    group->steps++;
+    group->core_s += weight;
+    compare(benefit, record, kind, weight);
+    if (!benefit_of(record, &kind, &core_s, &energy_j)) {
+        benefit_amount_add(&benefit->result.why[why_of(record)], weight);
+        return 0;
+    }
+    benefit_sum_add(&benefit->sums[kind].slurm, record->slowdown_home, weight);
+    benefit_sum_add(&benefit->sums[kind].berth, by_berth(record, kind), weight);
+    benefit_amount_add(&group->core_time, core_s);
+    benefit_amount_add(&group->energy, energy_j);
+    return note(benefit, record, kind, core_s, energy_j);
+}
+
+static bool is_shell(const struct ledger_record *record)
+{
+    return record->id.step == WIRE_STEP_BATCH || record->id.step == WIRE_STEP_INTERACTIVE;
+}
+
+int benefit_add(struct benefit *benefit, const struct ledger_record *record)
+{
+    struct benefit_result *result = &benefit->result;
+    double weight = core_time(record);
+    enum benefit_kind kind;
+
+    result->records++;
+    if (is_shell(record)) {
+        result->shells++;
+        return 0;
+    }
+    result->steps++;
+    result->core_s += weight;
+    benefit_amount_add(&result->freed, record->size_freed_core_s);
+    if (record->size_freed_core_s > 0)
+        benefit_sum_add(&benefit->size_loss, record->size_loss_measured, weight);
+    if (note_node(benefit, record->node) < 0 ||
+        benefit_programs_add(&benefit->programs, benefit->words, record, weight) < 0)
+        return -1;
+    if (kind_of(record, &kind))
+        return add_step(benefit, record, kind, weight);
+    benefit_amount_add(&result->why[why_of(record)], weight);
+    return 0;
+}
+
+const struct benefit_result *benefit_conclude(struct benefit *benefit)
+{
+    struct benefit_result *result = &benefit->result;
+
+    for (int i = 0; i < BENEFIT_KINDS; i++) {
+        result->group[i].slurm = benefit_sum_mean(&benefit->sums[i].slurm);
+        result->group[i].berth = benefit_sum_mean(&benefit->sums[i].berth);
+        result->group[i].measured = benefit_sum_mean(&benefit->sums[i].measured);
+    }
+    result->nodes = count_nodes(benefit);
+    result->bias = benefit_sum_mean(&benefit->bias);
+    result->error = benefit_sum_mean(&benefit->error);
+    result->size_loss = benefit_sum_mean(&benefit->size_loss);
+    benefit_programs_conclude(&benefit->programs, result);
+    return result;
+}

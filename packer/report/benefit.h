@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* benefit - does berth help? Adds up what the ledger's records say of it.
+ *
+ * Two things are told apart everywhere: what contend predicts (where Slurm put all, where berth put
+ * or would have put them), and what was measured (a step's speed against that which it has alone).
+ * A step's time would have been its own times (1 + slowdown there) / (1 + slowdown here); its
+ * energy likewise, at the same power. What was measured tells of one place only, so a gain is
+ * measured only where the same program (of the same user, tag and number of cores) ran both where
+ * Slurm put it and where berth did; their neighbours were not the same.
+ *
+ * Records are read one by one and are not kept, but for a few words of each that knows something
+ * to compare. A record is a step on one node; batch scripts and interactive shells are left out.
+ * Intervals are of 95 %, of a mean weighted by core time (Student's t), over the steps: they say
+ * how far steps differ, not how far the model is off. That is told by `error`. */
+#ifndef BERTH_REPORT_BENEFIT_H
+#define BERTH_REPORT_BENEFIT_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "packer/ledger/ledger.h"
+
+/* A mean over n steps, and half of its interval; both NAN where n is 0, half where n is 1. */
+struct benefit_mean {
+    size_t n;
+    double mean, half;
+};
+
+/* A sum over n steps; NAN where n is 0. gained and lost: of those above and below 0. */
+struct benefit_amount {
+    size_t n;
+    double sum, gained, lost;
+};
+
+enum benefit_kind { BENEFIT_PLACED, BENEFIT_OBSERVED, BENEFIT_KINDS };
+
+/* Of the steps that berth placed, or only observed. */
+struct benefit_group {
+    size_t steps;
+    double core_s;
+    struct benefit_mean slurm;               /* slowdown predicted where Slurm put all; fractions */
+    struct benefit_mean berth;               /* where berth put them, or would have */
+    struct benefit_mean measured;            /* as they stood */
+    struct benefit_amount core_time, energy; /* core-seconds, joules saved, or that could be: by
+                                                prediction */
+    size_t judged, slower; /* placed and measured; and slower than predicted where Slurm put them */
+};
+
+/* Programs that ran both ways: measured. */
+struct benefit_pairs {
+    size_t programs;
+    struct benefit_mean slurm, berth, less; /* less: the difference, over the
+                                               programs, by core time where berth put them */
+    double core_s;                          /* that the placed steps took less; NAN */
+};
+
+/* Why nothing is known of a step. */
+enum benefit_why {
+    BENEFIT_NOT_OPTED,
+    BENEFIT_BOUND,
+    BENEFIT_LATE, /* the launch failed open */
+    BENEFIT_FAILED,
+    BENEFIT_LEFT, /* for another reason */
+    BENEFIT_UNPROFILED,
+    BENEFIT_SHORT,
+    BENEFIT_OLD, /* of a berth that did not say */
+    BENEFIT_WHYS
+};
+extern const char *const benefit_why_text[BENEFIT_WHYS];
+
+/* Words of records, kept as long as the benefit. */
+struct benefit_step {
+    enum benefit_kind kind;
+    struct wire_step_id id;
+    const char *node, *user, *program;
+    unsigned uid, cores;
+    double slurm, berth, measured; /* slowdowns; NAN not known */
+    double core_s, energy_j;       /* gained by prediction; < 0 lost */
+};
+
+#define BENEFIT_LIST 10
+
+/* A program that a profile would tell most of. */
+struct benefit_program {
+    const char *user, *program, *knowledge;
+    unsigned uid;
+    size_t steps, unknown; /* of how many no slowdown was predicted */
+    double core_s;
+};
+
+struct benefit_result {
+    size_t records, shells, steps, nodes; /* records: all that were read */
+    double core_s;
+    struct benefit_group group[BENEFIT_KINDS];
+    struct benefit_mean bias, error; /* predicted less measured, where they stood; its magnitude */
+    struct benefit_pairs pairs;
+    struct benefit_amount freed;             /* core-seconds that sizes gave up */
+    struct benefit_mean size_loss;           /* of speed, as measured of these */
+    struct benefit_amount why[BENEFIT_WHYS]; /* sum: core-seconds */
+    size_t winners, losers, programs;
+    struct benefit_step winner[BENEFIT_LIST], loser[BENEFIT_LIST]; /* the greatest first */
+    struct benefit_program program[BENEFIT_LIST];
+};
+
+struct benefit;
+
+/* Makes one that has read nothing; NULL: no memory. */
+struct benefit *benefit_new(void);
+void benefit_free(struct benefit *benefit); /* NULL is fine */
+
+/* Reads a record. 0, or -1 with errno. */
+int benefit_add(struct benefit *benefit, const struct ledger_record *record);
+
+/* Returns what the records say together, which is the benefit's. */
+const struct benefit_result *benefit_conclude(struct benefit *benefit);
+
+/* Fills in what a step has gained by berth, or would have, by prediction: core-seconds and joules,
+ * < 0 lost. Returns false, and NAN, where that is not known; joules are NAN where nobody metered.
+ */
+bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, double *core_s,
+                double *energy_j);
+
+/* ---- what it looks like (benefit_text.c, benefit_json.c) ---- */
+
+struct benefit_about {
+    int64_t since, until; /* Unix seconds; since 0: from the beginning on */
+};
+
+/* Writes it for a person, within 80 columns. */
+void benefit_print(FILE *out, const struct benefit_result *result,
+                   const struct benefit_about *about);
+
+/* Returns it as JSON, which the caller releases; NULL: no memory. */
+struct json_object *benefit_json(const struct benefit_result *result,
+                                 const struct benefit_about *about);
+
+/* Writes the command that explains a step: "berthctl explain 12.0". */
+#define BENEFIT_COMMAND_MAX 64
+void benefit_command(const struct benefit_step *step, char text[BENEFIT_COMMAND_MAX]);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* benefit_json - writes what berth's benefit is as JSON: benefit.h, berthctl(1). */
+#include <math.h>
+
+#include "packer/base/json.h"
+#include "packer/report/benefit.h"
+
+/* Also what is below 0; what is not known is null. */
+static void add_number(struct json_object *object, const char *key, double value)
+{
+    json_object_object_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
+}
+
+static void add_mean(struct json_object *object, const char *key, const struct benefit_mean *mean)
+{
+    struct json_object *inner = json_object_new_object();
+
+    json_add_u64(inner, "n", mean->n);
+    add_number(inner, "mean", mean->mean);
+    add_number(inner, "low", mean->mean - mean->half);
+    add_number(inner, "high", mean->mean + mean->half);
+    json_object_object_add(object, key, inner);
+}
+
+static void add_amount(struct json_object *object, const char *key,
+                       const struct benefit_amount *amount)
+{
+    struct json_object *inner = json_object_new_object();
+    bool known = amount->n > 0;
+
+    json_add_u64(inner, "n", amount->n);
+    add_number(inner, "sum", known ? amount->sum : NAN);
+    add_number(inner, "gained", known ? amount->gained : NAN);
+    add_number(inner, "lost", known ? amount->lost : NAN);
+    json_object_object_add(object, key, inner);
+}
+
+static struct json_object *group_object(const struct benefit_group *group)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "steps", group->steps);
+    add_number(object, "core_s", group->core_s);
+    add_mean(object, "slurm_predicted", &group->slurm);
+    add_mean(object, "berth_predicted", &group->berth);
+    add_mean(object, "measured", &group->measured);
+    add_amount(object, "core_s_predicted", &group->core_time);
+    add_amount(object, "energy_j_predicted", &group->energy);
+    json_add_u64(object, "judged", group->judged);
+    json_add_u64(object, "slower_than_slurm", group->slower);
+    return object;
+}
+
+static struct json_object *pairs_object(const struct benefit_pairs *pairs)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "programs", pairs->programs);
+    add_mean(object, "slurm", &pairs->slurm);
+    add_mean(object, "berth", &pairs->berth);
+    add_mean(object, "less", &pairs->less);
+    add_number(object, "core_s", pairs->core_s);
+    return object;
+}
+
+static struct json_object *step_object(const struct benefit_step *step)
+{
+    struct json_object *object = json_object_new_object();
+    char name[WIRE_STEP_NAME_MAX], command[BENEFIT_COMMAND_MAX];
+
+    wire_step_name(step->id, name);
+    benefit_command(step, command);
+    json_add_text(object, "step", name);
+    json_add_text(object, "node", step->node);
+    json_add_text(object, "user", step->user);
+    json_add_u64(object, "uid", step->uid);
+    json_add_text(object, "program", step->program);
+    json_add_u64(object, "cores", step->cores);
+    json_add_text(object, "placed", step->kind == BENEFIT_PLACED ? "placed" : "observed");
+    add_number(object, "slurm_predicted", step->slurm);
+    add_number(object, "berth_predicted", step->berth);
+    add_number(object, "measured", step->measured);
+    add_number(object, "core_s_predicted", step->core_s);
+    add_number(object, "energy_j_predicted", step->energy_j);
+    json_add_text(object, "explain", command);
+    return object;
+}
+
+static void add_steps(struct json_object *object, const char *key, const struct benefit_step *list,
+                      size_t n)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_array_add(array, step_object(&list[i]));
+    json_object_object_add(object, key, array);
+}
+
+static struct json_object *unknown_list(const struct benefit_result *result)
+{
+    static const char *const word[BENEFIT_WHYS] = {
+        [BENEFIT_NOT_OPTED] = "not_opted_in", [BENEFIT_BOUND] = "bound_by_hand",
+        [BENEFIT_LATE] = "failed_open",       [BENEFIT_FAILED] = "put_back",
+        [BENEFIT_LEFT] = "left_alone",        [BENEFIT_UNPROFILED] = "nothing_known",
+        [BENEFIT_SHORT] = "not_predicted",    [BENEFIT_OLD] = "not_recorded"};
+    struct json_object *array = json_object_new_array();
+
+    for (int i = 0; i < BENEFIT_WHYS; i++) {
+        struct json_object *object;
+
+        if (result->why[i].n == 0)
+            continue;
+        object = json_object_new_object();
+        json_add_text(object, "why", word[i]);
+        json_add_text(object, "text", benefit_why_text[i]);
+        json_add_u64(object, "steps", result->why[i].n);
+        add_number(object, "core_s", result->why[i].sum);
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+static struct json_object *program_list(const struct benefit_result *result)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < result->programs; i++) {
+        const struct benefit_program *program = &result->program[i];
+        struct json_object *object = json_object_new_object();
+
+        json_add_text(object, "program", program->program);
+        json_add_text(object, "user", program->user);
+        json_add_u64(object, "uid", program->uid);
+        json_add_u64(object, "steps", program->steps);
+        json_add_u64(object, "not_predicted", program->unknown);
+        add_number(object, "core_s", program->core_s);
+        json_add_text(object, "knowledge", program->knowledge);
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+struct json_object *benefit_json(const struct benefit_result *result,
+                                 const struct benefit_about *about)
+{
+    struct json_object *object = json_object_new_object();
+
+    if (!object)
+        return NULL;
+    json_object_object_add(object, "since", json_object_new_int64(about->since));
+    json_object_object_add(object, "until", json_object_new_int64(about->until));
+    json_add_u64(object, "steps", result->steps);
+    json_add_u64(object, "shells", result->shells);
+    json_add_u64(object, "nodes", result->nodes);
+    add_number(object, "core_s", result->core_s);
+    json_object_object_add(object, "placed", group_object(&result->group[BENEFIT_PLACED]));
+    json_object_object_add(object, "observed", group_object(&result->group[BENEFIT_OBSERVED]));
+    add_mean(object, "predicted_less_measured", &result->bias);
+    add_mean(object, "prediction_error", &result->error);
+    json_object_object_add(object, "measured_gain", pairs_object(&result->pairs));
+    add_amount(object, "size_freed_core_s", &result->freed);
+    add_mean(object, "size_loss_measured", &result->size_loss);
+    add_steps(object, "winners", result->winner, result->winners);
+    add_steps(object, "losers", result->loser, result->losers);
+    json_object_object_add(object, "not_known", unknown_list(result));
+    json_object_object_add(object, "profile_first", program_list(result));
+    return object;
+}

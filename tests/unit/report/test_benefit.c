@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_benefit - does berth help: the arithmetic over made records. Nothing is known of nothing, a
+ * loser counts as much as a winner, and what was not measured is not claimed. */
+#include "tests/unit/common/report_box.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/ledger/schema.h"
+#include "packer/report/benefit.h"
+#include "packer/report/benefit_mean.h"
+
+static struct benefit *benefit;
+
+static int setup(void **state)
+{
+    (void)state;
+    benefit = benefit_new();
+    return benefit ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    benefit_free(benefit);
+    return 0;
+}
+
+/* Four cores for 1000 s, 4 kJ; 0.4375 where Slurm put it and 0.25 where berth did. */
+static struct ledger_record placed(uint32_t job)
+{
+    struct ledger_record record = report_box_record(job, 0);
+
+    strcpy(record.program, "solver");
+    strcpy(record.knowledge, "counters");
+    record.slowdown_observed = NAN;
+    return record;
+}
+
+static struct ledger_record observed(uint32_t job)
+{
+    struct ledger_record record = placed(job);
+
+    strcpy(record.state, "observed");
+    record.slowdown_predicted = record.slowdown_home;
+    record.slowdown_proposed = 0.15;
+    return record;
+}
+
+static void add(struct ledger_record record)
+{
+    assert_int_equal(benefit_add(benefit, &record), 0);
+}
+
+static void near(double value, double want)
+{
+    if (!(fabs(value - want) <= 1e-9 * fmax(1, fabs(want))))
+        fail_msg("%.17g, not %.17g", value, want);
+}
+
+static void assert_mean(const struct benefit_mean *mean, size_t n, double value)
+{
+    assert_int_equal(mean->n, n);
+    if (n)
+        near(mean->mean, value);
+    else
+        assert_true(isnan(mean->mean));
+}
+
+/* The whole text; lines of more than 80 characters fail. */
+static const char *text_of(void)
+{
+    static const struct benefit_about about = {1795219200, 1795305600};
+    static char *text;
+    size_t size, column = 0;
+    FILE *out;
+
+    free(text);
+    out = open_memstream(&text, &size);
+    benefit_print(out, benefit_conclude(benefit), &about);
+    fclose(out);
+    for (const char *at = text; *at; at++) {
+        column = *at == '\n' ? 0 : column + 1;
+        if (column > 80)
+            fail_msg("a line of more than 80 characters: %s", text);
+    }
+    return text;
+}
+
+static void assert_says(const char *what)
+{
+    const char *text = text_of();
+
+    if (!strstr(text, what))
+        fail_msg("not said: '%s' in\n%s", what, text);
+}
+
+static const char *json_of(void)
+{
+    static const struct benefit_about about = {1, 2};
+    static char text[65536];
+    struct json_object *object = benefit_json(benefit_conclude(benefit), &about);
+
+    snprintf(text, sizeof(text), "%s", json_object_to_json_string_ext(object, 0));
+    json_object_put(object);
+    return text;
+}
+
+static void assert_json(const char *what)
+{
+    if (!strstr(json_of(), what))
+        fail_msg("not there: %s in %s", what, json_of());
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(benefit_conclude(benefit)->steps, 0);
+    assert_says("No step that berth knew of has ended in this time.");
+    assert_json("\"slurm_predicted\":{\"n\":0,\"mean\":null,\"low\":null,\"high\":null}");
+    assert_json("\"winners\":[],\"losers\":[],\"not_known\":[],\"profile_first\":[]");
+}
+
+/* 4000 core-seconds at a slowdown of 0.25 would have been 4600 at 0.4375. */
+static void test_one_placed(void **state)
+{
+    const struct benefit_result *result;
+
+    (void)state;
+    add(placed(1));
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->group[BENEFIT_PLACED].steps, 1);
+    assert_mean(&result->group[BENEFIT_PLACED].slurm, 1, 0.4375);
+    assert_mean(&result->group[BENEFIT_PLACED].berth, 1, 0.25);
+    assert_true(isnan(result->group[BENEFIT_PLACED].slurm.half)); /* one has no spread */
+    assert_mean(&result->group[BENEFIT_PLACED].measured, 0, NAN);
+    near(result->group[BENEFIT_PLACED].core_time.sum, 600);
+    near(result->group[BENEFIT_PLACED].energy.sum, 600);
+    assert_int_equal(result->winners, 1);
+    assert_int_equal(result->losers, 0);
+    assert_says("Losers: none");
+    assert_says("berthctl explain 1.0");
+    assert_says("Measured gain: none can be told");
+    assert_says("No slowdown was both predicted and measured");
+    assert_json("\"explain\":\"berthctl explain 1.0\"");
+}
+
+/* It stood at 0.4375, and would have had 0.15: a fifth less time. */
+static void test_one_observed(void **state)
+{
+    const struct benefit_result *result;
+
+    (void)state;
+    add(observed(1));
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->group[BENEFIT_PLACED].steps, 0);
+    assert_mean(&result->group[BENEFIT_OBSERVED].slurm, 1, 0.4375);
+    assert_mean(&result->group[BENEFIT_OBSERVED].berth, 1, 0.15);
+    near(result->group[BENEFIT_OBSERVED].core_time.sum, 800);
+    near(result->group[BENEFIT_OBSERVED].energy.sum, 800);
+    assert_says("predicted savable           sum   winners    losers   steps\n"
+                "  core-hours               +0.222    +0.222    +0.000       1\n");
+    assert_null(strstr(text_of(), "saved"));
+}
+
+/* A loser is told as plainly as a winner, and both are in the sum. */
+static void test_loser(void **state)
+{
+    struct ledger_record loser = placed(2);
+    const struct benefit_result *result;
+
+    (void)state;
+    loser.slowdown_home = 0;
+    add(placed(1));
+    add(loser);
+    result = benefit_conclude(benefit);
+    near(result->group[BENEFIT_PLACED].core_time.gained, 600);
+    near(result->group[BENEFIT_PLACED].core_time.lost, -800);
+    near(result->group[BENEFIT_PLACED].core_time.sum, -200);
+    assert_int_equal(result->losers, 1);
+    near(result->loser[0].core_s, -800);
+    assert_says("berthctl explain 2.0");
+    assert_says("core-hours               -0.056    +0.167    -0.222       2\n");
+    assert_says("energy                  -200.0J   +600.0J   -800.0J       2\n");
+}
+
+/* The greatest ones first, and no more than are listed. */
+static void test_ranks(void **state)
+{
+    const struct benefit_result *result;
+
+    (void)state;
+    for (uint32_t i = 0; i < 40; i++) {
+        struct ledger_record record = placed(i + 1);
+
+        record.elapsed_s = 100 + (i * 17) % 40;
+        add(record);
+    }
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->winners, BENEFIT_LIST);
+    for (size_t i = 0; i < BENEFIT_LIST; i++)
+        near(result->winner[i].core_s, (139 - (double)i) * 4 * 0.15);
+}
+
+static void test_all_unknown(void **state)
+{
+    static const struct {
+        const char *state, *knowledge, *reason;
+        enum benefit_why why;
+    } list[] = {
+        {"placed", "nothing", "", BENEFIT_UNPROFILED},
+        {"observed", "counters", "", BENEFIT_SHORT},
+        {"placed", "", "", BENEFIT_OLD},
+        {"late", "nothing", "left alone: it was over", BENEFIT_LATE},
+        {"failed", "counters", "could not be placed", BENEFIT_FAILED},
+        {"left", "counters", "left alone: did not opt in", BENEFIT_NOT_OPTED},
+        {"left", "counters", "left alone: bound by hand (--cpu-bind)", BENEFIT_BOUND},
+        {"left", "counters", "left alone: one of its cores is switched off", BENEFIT_LEFT},
+        {"left", "counters", "", BENEFIT_OLD},
+    };
+    const struct benefit_result *result;
+    size_t told = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        struct ledger_record record = placed(i + 1);
+
+        strcpy(record.state, list[i].state);
+        strcpy(record.knowledge, list[i].knowledge);
+        strcpy(record.reason, list[i].reason);
+        record.slowdown_home = record.slowdown_predicted = NAN;
+        add(record);
+        if (benefit_conclude(benefit)->why[list[i].why].n == 0)
+            fail_msg("%s, %s: not %s", list[i].state, list[i].reason,
+                     benefit_why_text[list[i].why]);
+    }
+    result = benefit_conclude(benefit);
+    for (int i = 0; i < BENEFIT_WHYS; i++)
+        told += result->why[i].n;
+    assert_int_equal(told, result->steps); /* none is lost */
+    assert_int_equal(result->winners + result->losers, 0);
+    assert_true(isnan(result->group[BENEFIT_PLACED].core_time.sum));
+    assert_says("Not known of 9 of 9 steps:");
+    assert_json("\"core_s_predicted\":{\"n\":0,\"sum\":null,\"gained\":null,\"lost\":null}");
+}
+
+/* Batch scripts do no work of their own. */
+static void test_shells(void **state)
+{
+    struct ledger_record batch = placed(1);
+
+    (void)state;
+    batch.id.step = WIRE_STEP_BATCH;
+    add(batch);
+    assert_int_equal(benefit_conclude(benefit)->steps, 0);
+    assert_int_equal(benefit_conclude(benefit)->shells, 1);
+}
+
+/* Weighted by core time; the interval is Student's. */
+static void test_means(void **state)
+{
+    struct benefit_sum sum = {0};
+    struct benefit_mean mean;
+
+    (void)state;
+    for (int i = 1; i <= 4; i++)
+        benefit_sum_add(&sum, i, 1);
+    benefit_sum_add(&sum, NAN, 1);
+    benefit_sum_add(&sum, 1e9, 0);
+    mean = benefit_sum_mean(&sum);
+    assert_int_equal(mean.n, 4);
+    near(mean.mean, 2.5);
+    near(mean.half, 3.182 * sqrt(5.0 / 3) / 2); /* t(3) * s / sqrt(n) */
+    sum = (struct benefit_sum){0};
+    benefit_sum_add(&sum, 1e8 + 1, 1);
+    benefit_sum_add(&sum, 1e8 + 2, 3);
+    mean = benefit_sum_mean(&sum);
+    near(mean.mean, 1e8 + 1.75);
+    assert_true(mean.half > 0);
+}
+
+/* Measured is a column of its own, and stands where the step stood. */
+static void test_measured(void **state)
+{
+    struct ledger_record a = placed(1), b = observed(2);
+    const struct benefit_result *result;
+
+    (void)state;
+    a.slowdown_observed = 0.5; /* slower than predicted where Slurm put it */
+    b.slowdown_observed = 0.4;
+    add(a);
+    add(b);
+    result = benefit_conclude(benefit);
+    assert_mean(&result->group[BENEFIT_PLACED].measured, 1, 0.5);
+    assert_mean(&result->group[BENEFIT_OBSERVED].measured, 1, 0.4);
+    assert_int_equal(result->group[BENEFIT_PLACED].judged, 1);
+    assert_int_equal(result->group[BENEFIT_PLACED].slower, 1);
+    assert_mean(&result->bias, 2, (-0.25 + 0.0375) / 2);
+    assert_mean(&result->error, 2, (0.25 + 0.0375) / 2);
+    assert_says("1 of 1 measured were slower than predicted where Slurm put them");
+    assert_int_equal(result->pairs.programs, 0); /* one run is no comparison */
+}
+
+static void add_runs(const char *program, uint32_t cores, double slurm, double berth)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        struct ledger_record a = placed(10 + i), b = observed(20 + i);
+
+        strcpy(a.program, program);
+        strcpy(b.program, program);
+        a.cores_given = b.cores_given = cores;
+        a.slowdown_observed = berth + 0.01 * i;
+        b.slowdown_observed = slurm + 0.01 * i;
+        add(a);
+        add(b);
+    }
+}
+
+/* A gain is measured where the same program ran both ways, and may be a loss. */
+static void test_pairs(void **state)
+{
+    const struct benefit_result *result;
+    struct ledger_record alone = placed(30);
+
+    (void)state;
+    add_runs("solver", 4, 0.4, 0.2);
+    add_runs("worse", 4, 0.1, 0.2);
+    alone.slowdown_observed = 0; /* of more cores: not the same */
+    alone.cores_given = 8;
+    add(alone);
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->pairs.programs, 2);
+    assert_mean(&result->pairs.slurm, 6, 0.26);
+    assert_mean(&result->pairs.berth, 6, 0.21);
+    assert_mean(&result->pairs.less, 2, 0.05);
+    assert_true(result->pairs.less.half > 0);
+    near(result->pairs.core_s, 12000 * (1.41 / 1.21 - 1) + 12000 * (1.11 / 1.21 - 1));
+    assert_says("Measured gain, 2 programs run both ways (neighbours differed):");
+}
+
+/* What freed cores counts, and what that cost. */
+static void test_sizes(void **state)
+{
+    struct ledger_record a = placed(1);
+
+    (void)state;
+    a.size_freed_core_s = 7200;
+    a.size_loss_measured = 0.015;
+    add(a);
+    add(placed(2));
+    near(benefit_conclude(benefit)->freed.sum, 7200);
+    assert_int_equal(benefit_conclude(benefit)->freed.n, 1);
+    assert_says("Sizes freed 2.000 core-hours of 1 step.");
+    assert_says("their speed fell by 1.5%, as measured of 1");
+}
+
+/* The programs of which least is known and that take most; what is known last counts. */
+static void test_programs(void **state)
+{
+    struct ledger_record a = placed(1), b = placed(2), c = placed(3), d = placed(4);
+    const struct benefit_result *result;
+
+    (void)state;
+    strcpy(a.program, "small");
+    strcpy(a.knowledge, "nothing");
+    a.slowdown_predicted = NAN;
+    strcpy(b.program, "great");
+    b.elapsed_s = 5000;
+    strcpy(c.program, "profiled");
+    c.elapsed_s = 9000;
+    strcpy(d.program, "profiled");
+    d.end += 100;
+    strcpy(d.knowledge, "stack distances");
+    add(a);
+    add(b);
+    add(c);
+    add(d);
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->programs, 2);
+    assert_string_equal(result->program[0].program, "great");
+    assert_string_equal(result->program[1].program, "small");
+    assert_int_equal(result->program[1].unknown, 1);
+    assert_says("Worth profiling first (berthctl profile -- PROGRAM), by core-hours");
+}
+
+/* Names of people are cut to their columns, and drive no terminal. */
+static void test_names(void **state)
+{
+    struct ledger_record a = placed(4294967), b;
+
+    (void)state;
+    memset(a.program, 'x', sizeof(a.program) - 1);
+    strcpy(a.user, "\x1b[31mred");
+    a.cores_given = 4096;
+    a.slowdown_home = 90;
+    a.slowdown_observed = 123;
+    b = a;
+    b.slowdown_home = 0;
+    add(a);
+    add(b);
+    assert_null(strchr(text_of(), '\x1b'));
+}
+
+/* A year of a cluster. No time is judged: it only has to end. */
+static void test_many(void **state)
+{
+    struct ledger_record record = placed(1);
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000000; i++) {
+        snprintf(record.node, sizeof(record.node), "n%u", i % 1000);
+        snprintf(record.program, sizeof(record.program), "p%u", i % 501);
+        record.id.job = i + 1;
+        record.slowdown_observed = 0.25 + 1e-7 * (i % 11);
+        record.state[0] = i % 2 ? 'p' : 'x';
+        strcpy(record.state, i % 2 ? "placed" : "observed");
+        record.slowdown_proposed = 0.2;
+        if (benefit_add(benefit, &record) < 0)
+            fail_msg("record %u", i);
+    }
+    assert_int_equal(benefit_conclude(benefit)->steps, 1000000);
+    assert_int_equal(benefit_conclude(benefit)->nodes, 1000);
+    assert_int_equal(benefit_conclude(benefit)->pairs.programs, 501);
+    near(benefit_conclude(benefit)->group[BENEFIT_PLACED].core_time.sum, 600.0 * 500000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing),  TEST(test_one_placed),  TEST(test_one_observed), TEST(test_loser),
+        TEST(test_ranks),    TEST(test_all_unknown), TEST(test_shells),       TEST(test_means),
+        TEST(test_measured), TEST(test_pairs),       TEST(test_sizes),        TEST(test_programs),
+        TEST(test_names),    TEST(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
