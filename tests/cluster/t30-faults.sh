@@ -156,7 +156,7 @@ t30_each_step_has_its_record() {
     kill -CONT "$(daemon_pid berthd)"
     same "steps that ran" "$(wc -l <"$CLUSTER/out/stopped")" 20
     soon "records" 20 records stopped
-    same "steps that berthd heard of late" "$(records stopped 'sum(state = "late")')" 20
+    same "steps that berthd heard of late" "$(records stopped "sum(state = 'late')")" 20
     same "records with the time of their steps" "$(records stopped "sum(\"start\" >= $before and \"end\" <= $after and elapsed_s >= 0)")" 20
     same "records with CPU time" "$(records stopped 'sum(user_s >= 0 and exit_status = 0)')" 20
     timeout 10 scancel "$SLURM_JOB_ID"
