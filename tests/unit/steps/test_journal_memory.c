@@ -141,6 +141,7 @@ static struct fixture *open_full(void)
     step->body.task[1].sized = step->body.task[1].home;
     strcpy(step->enacted.reason, "because");
     step->started_at = 1700000000;
+    step->started_ms = 1700000000250;
     step->started_mono_s = 12.25;
     for (size_t core = 0; core < 4; core++)
         pool_join(&f->packer.pool, core);
