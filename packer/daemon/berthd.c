@@ -44,6 +44,7 @@ enum {
     WATCH,
     FOLDERS,
     FOLDERS_LATER,
+    STEPDS,
     NAMES,
     JOBS,
     EVENTS
@@ -171,6 +172,12 @@ static void on_folders(evutil_socket_t fd, short what, void *arg)
         event_add(daemon->event[FOLDERS_LATER], &next);
 }
 
+static void on_stepds(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    pipeline_stepds(&((struct daemon *)arg)->packer);
+}
+
 static void on_names(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
@@ -279,6 +286,8 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
         (packer->asker && read_by(daemon, JOBS, asker_fd(packer->asker), on_jobs, err) < 0) ||
         (packer->reuse &&
          read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
+        (packer->stepds &&
+         read_by(daemon, STEPDS, process_watch_fd(packer->stepds), on_stepds, err) < 0) ||
         (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0) ||
         (packer->folders &&
          read_by(daemon, FOLDERS, folder_watch_fd(packer->folders), on_folders, err) < 0))

@@ -41,6 +41,17 @@ static void placement(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_OFF, "%s: steps are not moved", way->name);
 }
 
+/* Is a slurmstepd that is killed heard of? */
+static void ends(const struct packer *packer, struct feature *feature)
+{
+    if (!packer->stepds)
+        set(feature, FEATURE_ABSENT, "slurmstepds are not watched: the log says why");
+    else if (process_watch_at_once(packer->stepds))
+        set(feature, FEATURE_ON, "a slurmstepd that is killed is heard of at once (pidfd_open)");
+    else
+        set(feature, FEATURE_ON, "slurmstepds are looked at once a second: no pidfd_open for all");
+}
+
 static void memory(const struct packer *packer, struct feature *feature)
 {
     if (packer->conf.memory_rate == 0)
@@ -231,6 +242,7 @@ static const struct {
     void (*look)(const struct packer *packer, struct feature *feature);
 } features[] = {
     {"placement", PRIVILEGES_PLACE, placement},
+    {"ends", 0, ends},
     {"memory", PRIVILEGES_MEMORY, memory},
     {"perf", PRIVILEGES_PERF, backend},
     {"resctrl", 0, backend},

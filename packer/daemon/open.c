@@ -129,6 +129,15 @@ static void open_watch(struct packer *packer)
         log_warn("%s", err.text);
 }
 
+/* Opens the watch over slurmstepds. Without it, what becomes of steps is found out by the sweep. */
+static void open_stepds(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (process_watch_open(&packer->stepds, &packer->root, &err) < 0)
+        log_warn("%s", err.text);
+}
+
 /* Opens the ledger. */
 static void open_ledger(struct packer *packer)
 {
@@ -204,6 +213,7 @@ static void open_optional(struct packer *packer)
     memory_configure(packer);
     reuse_open(packer);
     open_watch(packer);
+    open_stepds(packer);
     open_ledger(packer);
     open_settler(packer);
 }
@@ -243,6 +253,7 @@ void packer_close(struct packer *packer)
     identify_close(packer);
     settler_close(packer->settler);
     ledger_close(packer->ledger);
+    process_watch_close(packer->stepds);
     folder_watch_close(packer->folders);
     job_watch_close(packer->watch);
     memory_close(packer);

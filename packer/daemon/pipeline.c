@@ -43,6 +43,7 @@
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
+#include "packer/steps/stepd.h"
 
 /* ---- a step starts ---- */
 
@@ -159,6 +160,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     size_node(packer, step);
     bill_begin(packer, step, false);
     folders_watch(packer, step);
+    stepd_watch(packer, step);
     strangers_read_job(packer, id.job);
     if (stage_place(packer, step, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
@@ -206,9 +208,12 @@ static void size_again(struct packer *packer)
 
 double pipeline_observe(struct packer *packer)
 {
-    double began_s = clock_s(), in_s = window_due(packer), bill_s = bill_due(packer);
+    double began_s = clock_s(), in_s = sooner(window_due(packer), stepd_due(packer));
+    double bill_s = bill_due(packer);
     bool steps_changed = packer->steps_changed, rates_changed;
 
+    if (stepd_due(packer) == 0)
+        pipeline_stepds(packer);
     if (rearrange_turn(packer))
         in_s = 0;
     packer->steps_changed = false;
@@ -285,6 +290,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     struct berth_error err;
     struct wire_step_id id = step->request.id;
 
+    stepd_unwatch(packer, step);
     bill_turn(packer);
     bill_end(packer, step);
     packer->steps_changed = true;
@@ -345,6 +351,24 @@ void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_ide
     }
     identify_job_end(packer, job, said);
     settler_job_end(packer->settler, job);
+    size_node(packer, NULL);
+    make_room(packer);
+}
+
+void pipeline_stepds(struct packer *packer)
+{
+    struct step *step;
+    bool any = false;
+
+    while ((step = stepd_next_gone(packer))) {
+        log_info("step %u.%u: its slurmstepd has ended without a word", step->request.id.job,
+                 step->request.id.step);
+        step_over(packer, step, NULL);
+        any = true;
+    }
+    if (!any)
+        return;
+    strangers_read(packer); /* its tasks may run on, where Slurm had put them */
     size_node(packer, NULL);
     make_room(packer);
 }
@@ -522,6 +546,7 @@ static void adopt(struct packer *packer)
         observe_begin(packer, step);
         window_attach(packer, step);
         folders_watch(packer, step);
+        stepd_watch(packer, step);
     }
 }
 

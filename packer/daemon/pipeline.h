@@ -22,6 +22,10 @@ void pipeline_late(struct packer *packer, const struct wire_register *request);
 void pipeline_end(struct packer *packer, const struct wire_end *end);
 void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 
+/* The slurmstepd of a step has ended (packer->stepds can be read), or is to be looked at: a step
+ * whose end nobody told is over, and others leave its cores before this returns. */
+void pipeline_stepds(struct packer *packer);
+
 /* Root wants these steps home and left alone (release.h), and new ones placed again. 0, or -1 and
  * err with nothing done. A step that cannot be brought home at once is `away` until it can. */
 int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);

@@ -12,6 +12,7 @@ libpacker_la_SOURCES += \
 	packer/steps/programs.c packer/steps/programs.h \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/stand.c packer/steps/stand.h \
+	packer/steps/stepd.c packer/steps/stepd.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \
 	packer/steps/strangers.c packer/steps/strangers.h \
 	packer/steps/walk.c packer/steps/walk.h

@@ -18,6 +18,7 @@
 #include "packer/steps/pool.h"
 #include "packer/steps/registry.h"
 #include "packer/steps/strangers.h"
+#include "packer/system/process_watch.h"
 #include "packer/system/rootfs.h"
 
 #define SIZE_REFUSALS 32
@@ -67,6 +68,7 @@ struct packer {
     struct admit_names *names;    /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;      /* NULL: Slurm undoes nothing, or nobody can tell */
     struct folder_watch *folders; /* NULL: nobody tells of new jobs and steps but the sweep */
+    struct process_watch *stepds; /* those of the live steps; NULL: their ends are not heard of */
     struct asker *asker;          /* asks who jobs are; NULL: nobody does */
     struct known_jobs *jobs;      /* who the jobs of this node are */
     struct registry steps;

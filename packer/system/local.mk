@@ -6,6 +6,7 @@ libpacker_la_SOURCES += \
 	packer/system/perf_open.c packer/system/perf_open.h \
 	packer/system/process.c packer/system/process.h \
 	packer/system/process_table.c packer/system/process_table.h \
+	packer/system/process_watch.c packer/system/process_watch.h \
 	packer/system/rootfs.c packer/system/rootfs.h \
 	packer/system/run_program.c packer/system/run_program.h \
 	packer/system/step_cgroup.c packer/system/step_cgroup.h \

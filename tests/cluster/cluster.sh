@@ -27,6 +27,7 @@ CLUSTER_CONSTRAIN=${CLUSTER_CONSTRAIN:-yes} # ConstrainCores
 CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machine of its own anything may take
 CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
 CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
+CLUSTER_PROLOG_FLAGS=${CLUSTER_PROLOG_FLAGS:-Contain} # with RunInJob (24.05 and later) slurmd calls no epilog of plugins
 CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
 CLUSTER_CGROUP_CONF=${CLUSTER_CGROUP_CONF:-} # more lines of cgroup.conf
 CLUSTER_NODE_NAME=${CLUSTER_NODE_NAME:-} # of the node; empty: one that the process's number makes unique
@@ -187,7 +188,7 @@ JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
-PrologFlags=Contain
+PrologFlags=$CLUSTER_PROLOG_FLAGS
 ReturnToService=2
 KillWait=1
 SlurmctldTimeout=60

@@ -167,6 +167,45 @@ t45_a_stranger_finds_a_core_free_whose_end_nobody_heard_of() {
     kill -HUP "$(daemon_pid berthd)"
 }
 
+# No epilog comes, and no stranger either: the turtle has left the core before Slurm knows that it is free.
+t45_a_slurmstepd_that_is_killed_frees_its_core_at_once() {
+    seldom_sweeping
+    swapped
+    plugin_off
+    # shellcheck disable=SC2046
+    kill -KILL $(ps -o ppid= -p "$(cat "$CLUSTER/out/b.0.pid")") "$(cat "$CLUSTER/out/b.0.pid")"
+    soon "the turtle, back home" 0 cpus_of a
+    soon "the step" ended explained b .state
+    timeout 10 scancel "$(job_of b)"
+    wait "$(cat "$CLUSTER/out/b.client")" || true
+    stranger
+    soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen"
+    same "the stranger" "$(first_cpus_of s)" 1
+    same "failures" "$(ctl status --json | jq .node.failures)" 0
+    plugin_on
+    stop s a
+    berthd_conf
+    kill -HUP "$(daemon_pid berthd)"
+}
+
+# Its tasks run on, and nobody looks after them: they have the core that Slurm gave them.
+t45_tasks_whose_slurmstepd_is_killed_go_home() {
+    seldom_sweeping
+    swapped
+    plugin_off
+    # shellcheck disable=SC2046
+    kill -KILL $(ps -o ppid= -p "$(cat "$CLUSTER/out/b.0.pid")")
+    soon "the turtle, back home" 0 cpus_of a
+    soon "the devil, back home" 1 cpus_of b
+    plugin_on
+    kill -KILL "$(cat "$CLUSTER/out/b.0.pid")"
+    timeout 10 scancel "$(job_of b)"
+    wait "$(cat "$CLUSTER/out/b.client")" || true
+    stop a
+    berthd_conf
+    kill -HUP "$(daemon_pid berthd)"
+}
+
 t45_a_step_without_the_plugin_is_found_before_the_sweep() {
     seldom_sweeping
     t45_a_step_without_the_plugin

@@ -211,6 +211,7 @@ unit_programs = \
 	tests/unit/steps/test_pool \
 	tests/unit/steps/test_programs \
 	tests/unit/steps/test_registry \
+	tests/unit/steps/test_stepd \
 	tests/unit/steps/test_strangers \
 	tests/unit/steps/test_walk \
 	tests/unit/system/test_capabilities \
@@ -218,6 +219,7 @@ unit_programs = \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_process \
 	tests/unit/system/test_process_table \
+	tests/unit/system/test_process_watch \
 	tests/unit/system/test_rootfs \
 	tests/unit/system/test_run_program \
 	tests/unit/system/test_step_cgroup \
