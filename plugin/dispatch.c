@@ -15,6 +15,15 @@ SPANK_PLUGIN(berth, 1)
 
 static struct step step;
 
+static void say_vain(void)
+{
+    char text[256];
+
+    options_vain(&step.asked, text, sizeof(text));
+    if (text[0])
+        slurm_info("--%s: %s", OPTIONS_NAME, text);
+}
+
 /* --contention-aware[=LIST]. The last call wins: Slurm calls it for the job's own before the
  * step's. */
 static int option_given(int value, const char *list, int remote)
@@ -24,6 +33,8 @@ static int option_given(int value, const char *list, int remote)
 
     (void)value;
     step.asked_any = true;
+    if (rc == 0 && !remote)
+        say_vain();
     if (rc == 0)
         return 0;
     wire_options_init(&step.asked);

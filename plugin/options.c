@@ -157,9 +157,9 @@ static const struct word words[] = {
     {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,
      .help = "how places are compared"},
     {"cores", .value = "MIN-MAX", .set = set_cores,
-     .help = "bounds for size, or one number of cores"},
+     .help = "bounds for size, or one number of cores, 1 or more"},
     {"max-slowdown", .value = "PCT", .set = set_slowdown,
-     .help = "percent of its time alone that it may take longer beside others"},
+     .help = "percent (0 to 1000) of its time alone that it may take longer beside others"},
     {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,
      .help = "memory policy over the nodes near its cores"},
     {"tag", .value = "NAME", .set = set_tag,
@@ -240,14 +240,39 @@ static int wrong(struct berth_error *err, const char *word, const char *why)
     return berth_error_set(err, "--%s: '%s' %s", OPTIONS_NAME, clean, why);
 }
 
+/* Begins a line about the word with what may be meant by it, "(size?) ". */
+static void append_meant(char *why, size_t size, const struct nearest *nearest)
+{
+    if (nearest->best)
+        append(why, size, "(%s?) ", nearest->best);
+}
+
 static int wrong_word(struct berth_error *err, const char *word)
 {
-    char why[400] = "is not one of";
+    char why[400] = "", name[WORD_MAX];
+    struct nearest nearest;
 
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+    nearest = nearest_begin(name);
+    for (size_t i = 0; i < WORDS; i++)
+        nearest_try(&nearest, words[i].name);
+    append_meant(why, sizeof(why), &nearest);
+    append(why, sizeof(why), "is not one of");
     for (size_t i = 0; i < WORDS; i++)
         append(why, sizeof(why), "%s %s%s", i ? "," : "", words[i].name,
                (words[i].value || words[i].names) && !words[i].bare ? "=" : "");
     return wrong(err, word, why);
+}
+
+/* Begins with what may be meant by the value. */
+static void append_value_meant(char *why, size_t size, const char *text, const struct word *word)
+{
+    const char *value = strchr(text, '=');
+    struct nearest nearest = nearest_begin(value ? value + 1 : "");
+
+    for (size_t i = 0; i < word->nnames; i++)
+        nearest_try(&nearest, word->names[i]);
+    append_meant(why, size, &nearest);
 }
 
 static int wrong_value(struct berth_error *err, const char *text, const struct word *word)
@@ -255,6 +280,7 @@ static int wrong_value(struct berth_error *err, const char *text, const struct w
     char why[400] = "";
 
     if (word->names) {
+        append_value_meant(why, sizeof(why), text, word);
         append(why, sizeof(why), "is wrong, %s= takes one of ", word->name);
         append_names(why, sizeof(why), word, ", ");
     } else if (word->value) {
@@ -355,6 +381,19 @@ int options_parse(const char *list, struct wire_options *options, struct berth_e
     if (rc == 0)
         *options = parse.options;
     return rc;
+}
+
+void options_vain(const struct wire_options *options, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (options->cores_max > 0 && !options->size)
+        append(text, size, "; cores= has no effect without size");
+    if (options->edp && options->policy_given)
+        append(text, size, "; edp has no effect beside policy=");
+    if (options->mem != WIRE_MEM_AUTO && options->mode == WIRE_MODE_OBSERVE)
+        append(text, size, "; mem= has no effect with observe, which changes nothing");
+    if (text[0])
+        memmove(text, text + 2, strlen(text + 2) + 1);
 }
 
 /* ---- plugstack.conf ---- */

@@ -18,6 +18,10 @@
  * ones (options is unchanged). */
 int options_parse(const char *list, struct wire_options *options, struct berth_error *err);
 
+/* Writes what of the words has no effect beside the others, whatever the node is; "" where all has.
+ */
+void options_vain(const struct wire_options *options, char *text, size_t size);
+
 /* One sentence with every word, for `srun --help`. */
 void options_usage(char *text, size_t size);
 

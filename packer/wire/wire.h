@@ -15,6 +15,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/base/nearest.h" /* the plugin has it from here */
 #include "packer/wire/wire_identity.h"
 
 #define WIRE_VERSION 1

@@ -129,6 +129,11 @@ t10_a_wrong_word_is_refused_by_name() {
     same "jobs" "$(timeout 10 squeue -h)" ""
 }
 
+t10_a_word_without_effect_is_told_at_submission() {
+    has "$(timeout 20 srun -n1 --contention-aware=cores=1-2 true 2>&1)" "--contention-aware: cores= has no effect without size"
+    has "$(timeout 20 sbatch -n1 -o /dev/null --contention-aware=edp,policy=di --wrap true 2>&1)" "edp has no effect beside policy=" "Submitted batch job"
+}
+
 t10_help_is_given() {
     has "$(timeout 20 srun -n1 --contention-aware=help true 2>&1 || true)" observe policy tag require
     has "$(timeout 20 srun --help)" --contention-aware

@@ -179,6 +179,7 @@ static void log_append(const char *format, va_list args)
     }
 
 LOG_FUNCTION(slurm_error)
+LOG_FUNCTION(slurm_info)
 LOG_FUNCTION(slurm_spank_log)
 
 /* Of no interest to users, so not kept. */

@@ -54,7 +54,7 @@ struct host {
     pid_t pid[HOST_TASKS_MAX];
     int status[HOST_TASKS_MAX]; /* wait status */
     struct host_report report[HOST_TASKS_MAX];
-    char log[8192]; /* what the plugin said by slurm_error and slurm_spank_log */
+    char log[8192]; /* what the plugin said by slurm_error, slurm_info and slurm_spank_log */
 };
 
 /* A step of two tasks in slurmstepd that runs /bin/sh, nothing failing. */

@@ -68,6 +68,10 @@ static void test_wrong(void **state)
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'", "policy=, cores=, max-slowdown=, mem=, tag=, require, verbose, help"},
+        {"autp", "'autp'", "(auto?)"},
+        {"sizee=3", "'sizee=3'", "(size?)"},
+        {"policy=dio-powr", "'policy=dio-powr'", "(dio-power?)"},
+        {"mem=interleaved", "'mem=interleaved'", "(interleave?)"},
         {"auto,", "''", "is not one of"},
         {",auto", "''", "is not one of"},
         {"auto,,size", "''", "is not one of"},
@@ -236,12 +240,39 @@ static void test_site_wrong(void **state)
     assert_non_null(strstr(err.text, "socket=, deadline=, default="));
 }
 
+/* Words that cannot do anything beside the others are told, whatever the node is. */
+static void test_vain(void **state)
+{
+    static const struct {
+        const char *list, *text;
+    } table[] = {
+        {"auto,size=3,cores=2-4,policy=di,mem=bind", ""},
+        {"observe,size", ""},
+        {"cores=2-4", "cores= has no effect without size"},
+        {"edp,policy=di", "edp has no effect beside policy="},
+        {"observe,mem=bind", "mem= has no effect with observe, which changes nothing"},
+        {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
+                                     "observe, which changes nothing"},
+    };
+    struct wire_options options;
+    struct berth_error err;
+    char text[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        assert_int_equal(options_parse(table[i].list, &options, &err), 0);
+        options_vain(&options, text, sizeof(text));
+        assert_string_equal(text, table[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),      cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_very_long),  cmocka_unit_test(test_help),
         cmocka_unit_test(test_site_right), cmocka_unit_test(test_site_wrong),
+        cmocka_unit_test(test_vain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
