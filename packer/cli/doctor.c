@@ -189,6 +189,18 @@ static void add_features(struct doctor *doctor, struct json_object *node)
         add_feature(doctor, json_object_array_get_idx(list, i));
 }
 
+/* Tells of steps that berthd could not place, one after the other. */
+static void check_refused(struct doctor *doctor, struct json_object *node)
+{
+    double n = ctl_number(node, "refused_in_a_row");
+    const char *why = ctl_text(node, "refused_why");
+
+    if (n > 0)
+        doctor_add(doctor, "berthd: steps", DOCTOR_WARN, "steps run where Slurm puts them",
+                   "the last %.0f could not be placed: %.250s", n,
+                   why[0] ? why : "berthd's log says why");
+}
+
 static void check_berthd(struct doctor *doctor)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
@@ -205,6 +217,7 @@ static void check_berthd(struct doctor *doctor)
     node = ctl_object(answer, "node");
     doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
                socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
+    check_refused(doctor, node);
     add_features(doctor, node);
     json_object_put(answer);
 }

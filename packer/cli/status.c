@@ -178,6 +178,18 @@ static void put_strangers(struct page *page, struct json_object *strangers)
         put(page, "not in berth's care:%s", line);
 }
 
+/* Puts how many steps berth could not place, and why the last one. */
+static void put_refused(struct page *page, struct json_object *node)
+{
+    double n = ctl_number(node, "refused"), in_a_row = ctl_number(node, "refused_in_a_row");
+
+    if (n > 0)
+        put(page, "left where Slurm put them: %.0f steps%s%s%.200s", n,
+            in_a_row > 0 ? ", and none was placed since" : "",
+            ctl_text(node, "refused_why")[0] ? "; the last one: " : "",
+            ctl_text(node, "refused_why"));
+}
+
 static void put_node(struct page *page, struct json_object *node)
 {
     char up[CTL_TIME_MAX];
@@ -194,6 +206,7 @@ static void put_node(struct page *page, struct json_object *node)
     put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
         ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
         ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));
+    put_refused(page, node);
     put_strangers(page, ctl_object(node, "strangers"));
     put_rungs(page, ctl_object(node, "rungs"));
     put_energy(page, ctl_object(node, "energy"));

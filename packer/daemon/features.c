@@ -35,7 +35,11 @@ static void placement(const struct packer *packer, struct feature *feature)
 {
     const struct enforce_way *way = packer->enforce.way;
 
-    if (way->touches)
+    if (way->touches && packer->refused.in_a_row > 0)
+        set(feature, FEATURE_ABSENT,
+            "the last %llu steps were left where Slurm put them: the log says why",
+            (unsigned long long)packer->refused.in_a_row);
+    else if (way->touches)
         set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
     else
         set(feature, FEATURE_OFF, "%s: steps are not moved", way->name);

@@ -117,10 +117,27 @@ static void make_room(struct packer *packer)
         log_error("cores not vacated: %s", err.text);
 }
 
+/* Counts it, and says it once: where a site's Slurm does what berth does not know, no step is
+ * placed at all, and only who asks for `require` would hear of it. */
+static void count_refused(struct packer *packer, struct wire_step_id id, const char *why)
+{
+    static struct log_limit limit;
+    char name[WIRE_STEP_NAME_MAX];
+
+    packer->refused.n++;
+    snprintf(packer->refused.why, sizeof(packer->refused.why), "%s", why);
+    wire_step_name(id, name);
+    if (packer->refused.in_a_row++ == 0)
+        log_limited(&limit, LOG_LEVEL_WARN,
+                    "step %s is left where Slurm put it: %s (berthctl status counts the next ones)",
+                    name, why);
+}
+
 /* A step that could not be registered runs where Slurm put it: others of the pool leave its cores,
  * if it has any. */
-static void refused(struct packer *packer, struct wire_step_id id)
+static void refused(struct packer *packer, struct wire_step_id id, const char *why)
 {
+    count_refused(packer, id, why);
     strangers_expect(packer, id, true);
     if (strangers_read_job(packer, id.job))
         make_room(packer);
@@ -145,9 +162,10 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     step = stage_register(packer, request, &err);
     if (!step) {
         answer_refuse(answer, err.text);
-        refused(packer, id);
+        refused(packer, id, err.text);
         return;
     }
+    packer->refused.in_a_row = 0;
     observe_begin(packer, step);
     program_begin(packer, step);
     known_pairs_begin(packer, step);

@@ -97,6 +97,8 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "registrations", packer->registrations);
     json_add_u64(node, "moves", packer->moves);
     json_add_u64(node, "failures", packer->failures);
+    json_add_u64(node, "refused", packer->refused.n);
+    json_add_u64(node, "refused_in_a_row", packer->refused.in_a_row);
     return node;
 }
 
@@ -149,8 +151,9 @@ static bool hides(const struct packer *packer, uid_t viewer)
 }
 
 /* What of the node's line is of all steps. */
-static const char *const of_others[] = {"pool",          "steps", "rungs",    "energy",
-                                        "registrations", "moves", "failures", "strangers"};
+static const char *const of_others[] = {"pool",          "steps",           "rungs",    "energy",
+                                        "registrations", "moves",           "failures", "strangers",
+                                        "refused",       "refused_in_a_row"};
 
 struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {
@@ -158,6 +161,9 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 
     json_object_object_add(node, "caches", render_caches(packer, hides(packer, viewer)));
     json_object_object_add(node, "strangers", render_strangers(packer, NULL, viewer));
+    /* it names a step */
+    json_add_text(node, "refused_why",
+                  viewer == 0 && packer->refused.n ? packer->refused.why : NULL);
     for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
         json_object_object_add(node, of_others[i], NULL);
     return node;

@@ -86,6 +86,10 @@ struct packer {
     double watchdog_s; /* within which systemd wants a sign of life; 0: it does not */
     double started_mono_s;
     uint64_t registrations, decisions, moves, failures; /* counted since the start */
+    struct {
+        uint64_t n, in_a_row; /* since the start; since one was not */
+        char why[256];        /* of the last one */
+    } refused;                /* registrations: their steps run where Slurm put them */
 };
 
 #endif

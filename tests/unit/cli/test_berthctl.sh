@@ -131,12 +131,21 @@ asked '{"version":1,"op":"status"}'
 out_has '^node n1: 2 steps; CPUs of the pool: 0-3; 4 cores, 2 caches, 1 packages$'
 out_has '^berth 0.1.0 up 1:02:05: contend by cgroup1; 12 registrations, 3 moves, 0 failures$'
 out_has '^steps known by: stack distances 1, miss rate 1$'
+out_lacks 'left where Slurm put them'
 out_has '^LLC 1 *4711.0 devil 2-3 | 4712.batch devil 2-3$'
 out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- *- solver$'
 out_has '^4712.batch .* - *- sh$'
 out_lacks 'LLC 0'
 ctl 0 status --json
 out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*},{"id":"4712.batch",.*}\]}$'
+
+# steps that could not be placed are told, by doctor too, as long as none was since
+unplaced='"refused":12,"refused_in_a_row":3,"refused_why":"step 1.0 has no cgroup"'
+{ echo "$node" | sed "s/\"failures\":0/&,$unplaced/"; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^left where Slurm put them: 12 steps, and none was placed since; the last one: step 1.0 has no cgroup$'
+"$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+out_has '^berthd: steps  *warn  *the last 3 could not be placed: step 1.0 has no cgroup'
 
 { echo "$node"; echo "$last"; } >"$dir/answer"
 ctl 0 status ''

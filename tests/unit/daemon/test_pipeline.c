@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "packer/daemon/features.h"
+#include "packer/daemon/render.h"
 #include "packer/observe/learn.h"
 #include "packer/place/place.h"
 #include "packer/place/reason.h"
@@ -328,6 +330,42 @@ static void test_refused(void **state)
     assert_int_equal(f->packer.steps.nlive + f->packer.steps.nended, 0);
     assert_int_equal(f->packer.registrations, 1);
     free(request.task);
+}
+
+/* A step that cannot be placed is counted, with the cause, and said once: whoever did not ask for
+ * `require` would never hear of it. */
+static void test_refused_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct json_object *node, *why;
+    struct wire_register request;
+    struct wire_answer answer;
+    struct feature placement;
+
+    f->way = *f->packer.enforce.way;
+    f->way.touches = true;
+    f->packer.enforce.way = &f->way;
+    for (uint32_t job = 1; job <= 3; job++) {
+        request = fixture_request(job, 0, "nonsense", "0", 1, "low");
+        pipeline_start(&f->packer, &request, &answer);
+        free(request.task);
+    }
+    assert_int_equal(f->packer.refused.n, 3);
+    assert_int_equal(f->packer.refused.in_a_row, 3);
+    assert_string_equal(f->packer.refused.why, answer.error);
+    assert_true(features_get(&f->packer, 0, &placement));
+    assert_int_equal(placement.state, FEATURE_ABSENT);
+    assert_non_null(strstr(placement.say, "the last 3 steps"));
+    for (uid_t viewer = 0; viewer < 2; viewer++) {
+        node = render_node_to(&f->packer, viewer);
+        why = json_object_object_get(node, "refused_why");
+        assert_int_equal(why != NULL, viewer == 0); /* it names a step */
+        assert_int_equal(json_object_get_int(json_object_object_get(node, "refused")), 3);
+        json_object_put(node);
+    }
+    fixture_run(f, 4, "0", "low");
+    assert_int_equal(f->packer.refused.n, 3);
+    assert_int_equal(f->packer.refused.in_a_row, 0);
 }
 
 static void test_failed_step_is_put_back(void **state)
@@ -1027,6 +1065,7 @@ int main(void)
         test(test_left_alone),
         test(test_foreign_cpus_left_alone),
         test(test_refused),
+        test(test_refused_is_told),
         test(test_failed_step_is_put_back),
         test(test_registered_twice),
         cmocka_unit_test(test_sized_and_undone),

@@ -74,6 +74,7 @@ static void test_node(void **state)
     assert_field(node, "policy", "\"di\"");
     assert_field(node, "registrations", "2");
     assert_field(node, "failures", "0");
+    assert_field(node, "refused", "0");
     json_object_put(node);
 }
 
@@ -372,8 +373,9 @@ static void test_hostile_name(void **state)
  * cores, nor who is beside him. Root is told all. */
 static void test_private_data(void **state)
 {
-    static const char *const hidden[] = {"pool",          "steps", "rungs",    "energy",
-                                         "registrations", "moves", "failures", "strangers"};
+    static const char *const hidden[] = {
+        "pool",  "steps",    "rungs",     "energy",  "registrations",
+        "moves", "failures", "strangers", "refused", "refused_in_a_row"};
     struct fixture *f = *state;
     struct wire_register request = fixture_request(7, 0, "0", "0", 1, NULL);
     struct json_object *object;
