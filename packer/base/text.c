@@ -95,6 +95,25 @@ void text_put_csv(FILE *out, const char *text)
     put_field(out, "", text);
 }
 
+void text_put_markup(FILE *out, const char *text)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const escape[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+
+    while (*text) {
+        const char *found = strchr(special, *text);
+        size_t length = text_character(text);
+
+        if (found)
+            fputs(escape[found - special], out);
+        else if (length)
+            fwrite(text, 1, length, out);
+        else
+            fputs("\xef\xbf\xbd", out);
+        text += length ? length : 1;
+    }
+}
+
 /* Says whether a spreadsheet would take the text for a formula. */
 static bool is_formula(const char *text)
 {

@@ -28,6 +28,10 @@ void text_put_csv(FILE *out, const char *text);
  * apostrophe in front. */
 void text_put_csv_cell(FILE *out, const char *text);
 
+/* Writes text as text of HTML or XML: what has a meaning there is escaped, and U+FFFD stands for
+ * what is not passed on. */
+void text_put_markup(FILE *out, const char *text);
+
 /* Writes a text of JSON. In its strings stand \u escapes for control characters, and U+FFFD for
  * what is no character: who reads it expects UTF-8. */
 void text_put_json(FILE *out, const char *json);

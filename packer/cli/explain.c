@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain - `berthctl explain JOB[.STEP]`: a step's life as sentences, stage by stage in the
- * order of the way of the data. Every figure comes from berthd's answer; what it does not know is
- * said to be unknown. */
+/* explain - `berthctl explain JOB[.STEP]`: what berth did with a step, why, and what that gains, in
+ * three lines; with -v its life as sentences, stage by stage in the order of the way of the data.
+ * Every figure comes from berthd's answer; what it does not know is said to be unknown. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,20 +10,30 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/common/users.h"
+#include "packer/cli/explain_summary.h"
 #include "packer/cli/verbs.h"
 
 #define TASKS_SHOWN 8
 #define INDENT 9 /* of what is said of a stage */
 #define COLUMNS_WITHOUT_TERMINAL 100
 
+struct question {
+    struct ctl_query query;
+    bool verbose;
+};
+
 static const struct ctl_option option_rows[] = {
-    {"json", 0, NULL, "{\"steps\":[...]}", CTL_FLAG(struct ctl_query, json)},
-    CTL_OPTION_SOCKET(struct ctl_query),
+    {"verbose", 'v', NULL, "every decision, in the order it was made",
+     CTL_FLAG(struct question, verbose)},
+    {"json", 0, NULL, "{\"steps\":[...]}, always all of it", CTL_FLAG(struct question, query.json)},
+    {"socket", 0, "PATH", "ask the berthd that listens there",
+     CTL_TEXT(struct question, query.socket)},
 };
 static const struct ctl_options options = {
     .verb = "explain",
-    .synopsis = "[--json] [--socket PATH] JOB[.STEP]",
-    .about = "Why a step runs where it runs: every decision, in the order it was made.\n"
+    .synopsis = "[-v] [--json] [--socket PATH] JOB[.STEP]",
+    .about = "What berth did with a step, why, and what the step gains by that.\n"
              "STEP is a number, batch or interactive; without it all steps of the job.",
     CTL_OPTIONS(option_rows),
     .least = 1,
@@ -205,7 +215,7 @@ static const struct paragraph {
 } paragraphs[] = {
     {NULL, true, say_head, NULL},
     {"request", true, NULL,
-     "user {request.uid} asked for --contention-aware={request.options}: "
+     "user {request.user} asked for --contention-aware={request.options}: "
      "{request.tasks} task{request.tasks*}"
      "[ of {request.cpus_per_task>0} CPU{request.cpus_per_task*}]"
      "[; Slurm gave the step cores {request.step_cores} of the job's [{request.job_cores}|-]]"
@@ -274,24 +284,80 @@ static int put_paragraph(const struct paragraph *paragraph, struct json_object *
     return 0;
 }
 
-static int explain_step(struct json_object *step, size_t columns)
-{
-    int rc = 0;
+static const struct line {
+    const char *title; /* NULL: the step's id */
+    void (*say)(FILE *out, struct json_object *step);
+} lines[] = {{NULL, explain_what}, {"why", explain_why}, {"gain", explain_gain}};
 
-    for (size_t i = 0; rc == 0 && i < sizeof(paragraphs) / sizeof(paragraphs[0]); i++)
+static int put_summary(struct json_object *step, size_t columns)
+{
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        if (out)
+            lines[i].say(out, step);
+        if (!out || fclose(out) != 0) {
+            free(text);
+            return ctl_fail("explain", "%m");
+        }
+        ctl_put_paragraph(stdout, lines[i].title ? lines[i].title : ctl_text(step, "id"), INDENT,
+                          text, columns);
+        free(text);
+    }
+    return 0;
+}
+
+/* Adds the user's name, which berthd does not look up. */
+static void add_user(struct json_object *step)
+{
+    struct json_object *request = ctl_object(step, "request");
+    double uid = ctl_number(request, "uid");
+    char name[USERS_NAME_MAX];
+
+    if (isnan(uid))
+        return;
+    users_name((uint32_t)uid, name);
+    json_object_object_add(request, "user", json_object_new_string(name));
+}
+
+static int explain_step(struct json_object *step, bool verbose, size_t columns)
+{
+    int rc;
+
+    add_user(step);
+    rc = put_summary(step, columns);
+    if (rc == 0 && verbose)
+        putchar('\n');
+    for (size_t i = 0; rc == 0 && verbose && i < sizeof(paragraphs) / sizeof(paragraphs[0]); i++)
         rc = put_paragraph(&paragraphs[i], step, columns);
     return rc;
 }
 
-static int explain(const char *socket, struct wire_step_id id, const char *name, bool json)
+/* Explains all steps of an answer. Returns the exit status. */
+static int explain_all(struct json_object *steps, bool verbose)
 {
-    struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = id};
     size_t columns = ctl_columns();
-    struct json_object *answer, *steps;
-    struct berth_error err;
     int rc = 0;
 
-    answer = ctl_ask(socket, &request, &err);
+    for (size_t i = 0; rc == 0 && i < ctl_length(steps); i++) {
+        if (i)
+            putchar('\n');
+        rc = explain_step(json_object_array_get_idx(steps, i), verbose,
+                          columns ? columns : COLUMNS_WITHOUT_TERMINAL);
+    }
+    return rc;
+}
+
+static int explain(const struct question *question, struct wire_step_id id, const char *name)
+{
+    struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = id};
+    struct json_object *answer, *steps;
+    struct berth_error err;
+    int rc;
+
+    answer = ctl_ask(question->query.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);
     steps = ctl_object(answer, "steps");
@@ -302,29 +368,24 @@ static int explain(const char *socket, struct wire_step_id id, const char *name,
         return ctl_fail(name, "no such step here (ended steps are remembered: the last %.0f)",
                         history);
     }
-    if (json) {
+    if (question->query.json) {
         json_object_object_del(answer, "node");
         return ctl_print_json(answer);
     }
-    for (size_t i = 0; rc == 0 && i < ctl_length(steps); i++) {
-        if (i)
-            putchar('\n');
-        rc = explain_step(json_object_array_get_idx(steps, i),
-                          columns ? columns : COLUMNS_WITHOUT_TERMINAL);
-    }
+    rc = explain_all(steps, question->verbose);
     json_object_put(answer);
     return rc;
 }
 
 int ctl_explain(int argc, char **argv)
 {
-    struct ctl_query query = {0};
+    struct question question = {0};
     struct wire_step_id id;
-    int status = ctl_options_read(&options, argc, argv, &query);
+    int status = ctl_options_read(&options, argc, argv, &question);
 
     if (status >= 0)
         return status;
     if (wire_step_parse(argv[optind], &id) < 0)
         return ctl_usage("explain", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
-    return explain(query.socket, id, argv[optind], query.json);
+    return explain(&question, id, argv[optind]);
 }

@@ -3,11 +3,15 @@
 libctl_la_SOURCES += \
 	packer/cli/common/client.c \
 	packer/cli/common/ctl.c packer/cli/common/ctl.h \
+	packer/cli/common/drawing.c packer/cli/common/drawing.h \
+	packer/cli/common/drawing_svg.c \
 	packer/cli/common/input.c packer/cli/common/input.h \
 	packer/cli/common/options.c packer/cli/common/options.h \
 	packer/cli/common/print.c \
 	packer/cli/common/say.c \
-	packer/cli/common/store.c packer/cli/common/store.h
+	packer/cli/common/screen.c packer/cli/common/screen.h \
+	packer/cli/common/store.c packer/cli/common/store.h \
+	packer/cli/common/users.c packer/cli/common/users.h
 # plan
 libctl_la_SOURCES += \
 	packer/cli/plan/apps.c packer/cli/plan/apps.h \
@@ -59,6 +63,7 @@ libctl_la_SOURCES += \
 	packer/cli/doctor_rows.c \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \
+	packer/cli/explain_summary.c packer/cli/explain_summary.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \
@@ -66,6 +71,7 @@ libctl_la_SOURCES += \
 	packer/cli/report.c packer/cli/report.h \
 	packer/cli/report_args.c \
 	packer/cli/status.c \
+	packer/cli/steps_table.c packer/cli/steps_table.h \
 	packer/cli/top.c \
 	packer/cli/verbs.h
 

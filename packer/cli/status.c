@@ -1,67 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status - `berthctl status`: the node on one page. berthctl top draws the same page again and
- * again. */
+/* status - `berthctl status`: the node on one page, with a drawing of the machine. berthctl top
+ * draws the same page again and again. */
 #include <inttypes.h>
 #include <math.h>
-#include <pwd.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "packer/base/text.h"
+#include "packer/base/cpus.h"
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/drawing.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
 
+#define INDENT 2 /* of what is continued on another line */
+
+struct status {
+    struct ctl_query query;
+    const char *svg; /* where the picture goes; NULL: a page is printed */
+};
+
 static const struct ctl_option option_rows[] = {
-    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct ctl_query, json)},
-    CTL_OPTION_SOCKET(struct ctl_query),
+    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct status, query.json)},
+    {"svg", 0, "FILE", "a picture of the machine and who is in it, for a browser (-: stdout)",
+     CTL_TEXT(struct status, svg)},
+    {"socket", 0, "PATH", "ask the berthd that listens there",
+     CTL_TEXT(struct status, query.socket)},
 };
 static const struct ctl_options options = {
     .verb = "status",
-    .synopsis = "[--json] [--socket PATH]",
-    .about = "The node, which steps stand on which last-level cache, and a line for each step.",
+    .synopsis = "[--json | --svg FILE] [--socket PATH]",
+    .about = "The node, who stands on which last-level cache, and a line for each step.",
+    .more = "A slowdown with a ~ is predicted, one without it measured. NO_COLOR=1: no colour.",
     CTL_OPTIONS(option_rows),
 };
 
-/* Holds the page so far: lines are counted, and nothing is put beyond the last row. */
-struct page {
-    FILE *out;
-    size_t columns, rows, used; /* rows 0: no limit */
-};
-
-static bool page_full(const struct page *page, size_t spare)
+/* Returns "1.2 kJ (34 %)" of so many joules. */
+static void put_part(char *text, size_t size, const char *what, double part, double of)
 {
-    return page->rows && page->used + spare >= page->rows;
-}
+    char joules[32], percent[32];
+    size_t used = strlen(text);
 
-static void put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct page *page, const char *format, ...)
-{
-    char line[4096];
-    va_list args;
-
-    if (page_full(page, 0))
-        return;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    ctl_put_line(page->out, line, page->columns);
-    page->used++;
-}
-
-/* Returns "1.2 kJ"; "-" where nothing is metered. */
-static const char *energy(double joules, char text[32])
-{
-    static const char *const unit[] = {"J", "kJ", "MJ", "GJ"};
-    size_t i = 0;
-
-    while (joules >= 999.95 && i < 3)
-        joules /= 1000, i++;
-    snprintf(text, 32, "%.1f %s", joules, unit[i]);
-    return isnan(joules) ? "-" : text;
+    snprintf(text + used, size - used, "%s %s", what, ctl_joules(part, joules));
+    used = strlen(text);
+    if (of > 0)
+        snprintf(text + used, size - used, " (%s)", screen_percent(part / of, percent));
 }
 
 /* An older berthd does not say it. */
@@ -105,9 +90,9 @@ static size_t sum_zones(struct json_object *zones, bool node, double sum[4], cha
     return n;
 }
 
-static void put_still(struct page *page, struct json_object *zones)
+static void put_still(struct screen *screen, struct json_object *zones)
 {
-    char source[64] = "";
+    char source[64] = "", line[256];
     size_t n = 0;
 
     for (size_t i = 0; i < ctl_length(zones); i++) {
@@ -118,31 +103,35 @@ static void put_still(struct page *page, struct json_object *zones)
         n++;
         list_once(source, sizeof(source), ctl_text(zone, "source"));
     }
-    if (n)
-        put(page, "energy: %zu meter%s of %s not counted: %s still or cannot be read", n,
-            n > 1 ? "s" : "", source, n > 1 ? "they stand" : "it stands");
+    if (n == 0)
+        return;
+    snprintf(line, sizeof(line),
+             "energy: %zu meter%s of %s not counted: %s still or cannot be read", n,
+             n > 1 ? "s" : "", source, n > 1 ? "they stand" : "it stands");
+    screen_wrap(screen, SCREEN_WARN, INDENT, line);
 }
 
 /* Puts the energy of the packages and their memory, or of the node where they have no meters. */
-static void put_energy(struct page *page, struct json_object *zones)
+static void put_energy(struct screen *screen, struct json_object *zones)
 {
+    static const char *const what[] = {": steps", ", idle", ", unmanaged"};
+    char line[512], joules[32], source[64] = "";
     double sum[4] = {0};
-    char text[4][32], source[64] = "";
 
     if (sum_zones(zones, false, sum, source) || sum_zones(zones, true, sum, source)) {
-        for (size_t k = 0; k < 4; k++)
-            energy(sum[k], text[k]);
-        put(page, "energy %s by %s: steps %s, idle %s, unmanaged %s", text[0], source, text[1],
-            text[2], text[3]);
+        snprintf(line, sizeof(line), "energy %s by %s", ctl_joules(sum[0], joules), source);
+        for (size_t k = 1; k < 4; k++)
+            put_part(line, sizeof(line), what[k - 1], sum[k], sum[0]);
+        screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     }
-    put_still(page, zones);
+    put_still(screen, zones);
 }
 
 /* Puts what is known of the steps: "known by stack distances 2, miss rate 1". */
-static void put_rungs(struct page *page, struct json_object *rungs)
+static void put_rungs(struct screen *screen, struct json_object *rungs)
 {
-    char line[256] = "";
-    size_t used = 0;
+    char line[256] = "steps known by:";
+    size_t begun = strlen(line), used = begun;
 
     if (!rungs) /* of an older berthd */
         return;
@@ -151,179 +140,253 @@ static void put_rungs(struct page *page, struct json_object *rungs)
         if (json_object_get_uint64(count) == 0 || used > sizeof(line) - 64)
             continue;
         used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.32s %" PRIu64,
-                                 used ? "," : "", name, json_object_get_uint64(count));
+                                 used > begun ? "," : "", name, json_object_get_uint64(count));
     }
-    if (used)
-        put(page, "steps known by:%s", line);
+    if (used > begun)
+        screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
 }
 
 /* Puts who runs on the pool's cores and is not in berth's care: "step 12.3 on 1". */
-static void put_strangers(struct page *page, struct json_object *strangers)
+static void put_strangers(struct screen *screen, struct json_object *strangers)
 {
-    char line[1024] = "";
-    size_t used = 0;
+    char line[1024] = "not in berth's care:";
+    size_t begun = strlen(line), used = begun;
 
     for (size_t i = 0; i < ctl_length(strangers) && used < sizeof(line) - 128; i++) {
         struct json_object *stranger = json_object_array_get_idx(strangers, i);
         const char *id = ctl_text(stranger, "id");
 
         used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %s%.32s on %.64s",
-                                 used ? "," : "",
+                                 used > begun ? "," : "",
                                  !id[0]            ? "another user's"
                                  : strchr(id, '.') ? "step "
                                                    : "job ",
                                  id, ctl_text(stranger, "cpus"));
     }
-    if (used)
-        put(page, "not in berth's care:%s", line);
+    if (used > begun)
+        screen_wrap(screen, SCREEN_WARN, INDENT, line);
 }
 
 /* Puts how many steps berth could not place, and why the last one. */
-static void put_refused(struct page *page, struct json_object *node)
+static void put_refused(struct screen *screen, struct json_object *node)
 {
     double n = ctl_number(node, "refused"), in_a_row = ctl_number(node, "refused_in_a_row");
+    char line[512];
 
-    if (n > 0)
-        put(page, "left where Slurm put them: %.0f steps%s%s%.200s", n,
-            in_a_row > 0 ? ", and none was placed since" : "",
-            ctl_text(node, "refused_why")[0] ? "; the last one: " : "",
-            ctl_text(node, "refused_why"));
+    if (!(n > 0))
+        return;
+    snprintf(line, sizeof(line), "left where Slurm put them: %.0f steps%s%s%.200s", n,
+             in_a_row > 0 ? ", and none was placed since" : "",
+             ctl_text(node, "refused_why")[0] ? "; the last one: " : "",
+             ctl_text(node, "refused_why"));
+    screen_wrap(screen, SCREEN_WARN, INDENT, line);
 }
 
-static void put_node(struct page *page, struct json_object *node)
+static const char *plural(double n)
 {
-    char up[CTL_TIME_MAX];
-    const char *pool = ctl_text(node, "pool");
-    const char *idle = json_text(json_object_object_get(node, "idle"));
-    bool has_idle = idle && idle[0];
-
-    ctl_time(ctl_number(node, "uptime_s"), up);
-    put(page,
-        "node %s: %.0f steps; CPUs of the pool: %s%s%s; %.0f cores, %.0f caches, %.0f packages",
-        ctl_text(node, "name"), ctl_number(node, "steps"), pool[0] ? pool : "none",
-        has_idle ? ", idle by size: " : "", has_idle ? idle : "", ctl_number(node, "cores"),
-        ctl_number(node, "llcs"), ctl_number(node, "packages"));
-    put(page, "berth %s up %s: %s by %s; %.0f registrations, %.0f moves, %.0f failures",
-        ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
-        ctl_number(node, "registrations"), ctl_number(node, "moves"), ctl_number(node, "failures"));
-    put_refused(page, node);
-    put_strangers(page, ctl_object(node, "strangers"));
-    put_rungs(page, ctl_object(node, "rungs"));
-    put_energy(page, ctl_object(node, "energy"));
+    return n == 1 ? "" : "s";
 }
 
-static bool on_cache(struct json_object *step, size_t cache)
+/* Sums up a number that each cache has; NAN where one does not have it. */
+static double sum_caches(struct json_object *caches, const char *key)
 {
-    struct json_object *caches = ctl_object(step, "llc");
+    double sum = ctl_length(caches) ? 0 : NAN;
 
     for (size_t i = 0; i < ctl_length(caches); i++)
-        if (json_object_get_uint64(json_object_array_get_idx(caches, i)) == cache)
+        sum += ctl_number(json_object_array_get_idx(caches, i), key);
+    return sum;
+}
+
+/* Puts how many of the cores the pool has, and how many of them are in use. */
+static void put_cores(struct screen *screen, struct json_object *node)
+{
+    struct json_object *caches = ctl_object(node, "caches");
+    double cores = ctl_number(node, "cores"), pool = sum_caches(caches, "pool");
+    double used = sum_caches(caches, "used");
+    const char *idle = json_text(json_object_object_get(node, "idle"));
+    const char *cpus = ctl_text(node, "pool");
+    char line[CPUS_TEXT_MAX + 256], part[2][32];
+
+    if (isnan(pool) || isnan(used))
+        return;
+    snprintf(line, sizeof(line),
+             "cores: %.0f of %.0f in the pool (%s), %.0f in use (%s); CPUs of the pool: %s%s%s",
+             pool, cores, screen_percent(pool / cores, part[0]), used,
+             screen_percent(used / cores, part[1]), cpus[0] ? cpus : "none",
+             idle && idle[0] ? ", idle by size: " : "", idle ? idle : "");
+    screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
+}
+
+static void put_node(struct screen *screen, struct json_object *node)
+{
+    double steps = ctl_number(node, "steps"), cores = ctl_number(node, "cores");
+    double caches = ctl_number(node, "llcs"), packages = ctl_number(node, "packages");
+    char up[CTL_TIME_MAX], line[512] = "";
+
+    ctl_time(ctl_number(node, "uptime_s"), up);
+    screen_put(screen, SCREEN_STRONG, "node %s:", ctl_text(node, "name"));
+    if (!isnan(steps))
+        snprintf(line, sizeof(line), "%.0f step%s;", steps, plural(steps));
+    snprintf(line + strlen(line), sizeof(line) - strlen(line),
+             " %.0f core%s, %.0f cache%s, %.0f package%s", cores, plural(cores), caches,
+             plural(caches), packages, plural(packages));
+    screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
+    put_cores(screen, node);
+    snprintf(line, sizeof(line),
+             "berth %.64s up %s: %.32s by %.32s; %.0f registrations, %.0f moves, %.0f failures",
+             ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
+             ctl_number(node, "registrations"), ctl_number(node, "moves"),
+             ctl_number(node, "failures"));
+    screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
+    put_refused(screen, node);
+    put_strangers(screen, ctl_object(node, "strangers"));
+    put_rungs(screen, ctl_object(node, "rungs"));
+    put_energy(screen, ctl_object(node, "energy"));
+}
+
+/* ---- the machine ---- */
+
+/* Says whether the step is a batch script or a shell that only waits for other steps of its job. */
+static bool only_waits(struct json_object *steps, struct json_object *step)
+{
+    const char *id = ctl_text(step, "id"), *name = strchr(id, '.');
+
+    if (!name || (strcmp(name, ".batch") != 0 && strcmp(name, ".interactive") != 0))
+        return false;
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *other = json_object_array_get_idx(steps, i);
+        const char *digits = strchr(ctl_text(other, "id"), '.');
+
+        if (ctl_number(other, "job") == ctl_number(step, "job") && digits && digits[1] >= '0' &&
+            digits[1] <= '9' && strcmp(ctl_text(other, "state"), "ended") != 0)
             return true;
+    }
     return false;
 }
 
-/* Puts "LLC 0    4711.0 devil 0-1 | 4712.0 turtle 2" for each cache on which a step stands. */
-static void put_caches(struct page *page, struct json_object *node, struct json_object *steps)
+/* Adds a step to the caches on which it stands. Returns 0, or -1 with ENOMEM. */
+static int draw_step(struct drawing *drawing, struct json_object *caches, struct json_object *step)
 {
-    double caches = ctl_number(node, "llcs");
+    struct drawing_who who = {.style = steps_style(step)};
+    const char *command = ctl_text(step, "command");
+    struct cpus cpus, cache;
+    bool measured;
+    int rc = 0;
 
-    put(page, "%s", "");
-    for (size_t cache = 0; cache < caches && !page_full(page, 0); cache++) {
-        char line[4096];
-        size_t used = (size_t)snprintf(line, sizeof(line), "LLC %-4zu", cache), standing = 0;
+    snprintf(who.name, sizeof(who.name), "%.24s %.*s", ctl_text(step, "id"),
+             (int)text_fit(command, 32), command);
+    who.slowdown = steps_slowdown(step, &measured);
+    who.predicted = !measured;
+    if (cpus_parse(&cpus, ctl_text(step, "cpus")) < 0)
+        return 0;
+    for (size_t i = 0; rc == 0 && i < drawing->n; i++)
+        if (cpus_parse(&cache, ctl_text(json_object_array_get_idx(caches, i), "cpus")) == 0)
+            rc = drawing_add(&drawing->cache[i], &cache, &cpus, &who);
+    return rc;
+}
 
-        for (size_t i = 0; i < ctl_length(steps) && used < sizeof(line) - 256; i++) {
-            struct json_object *step = json_object_array_get_idx(steps, i);
+/* Fills in what a cache is; `used` by those who are shown where berthd does not tell. */
+static void draw_cache(struct drawing_cache *cache, struct json_object *object, size_t number)
+{
+    double size = ctl_number(object, "size_bytes"), pool = ctl_number(object, "pool");
+    double used = ctl_number(object, "used");
 
-            if (on_cache(step, cache))
-                used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%.32s %.16s %.64s",
-                                         standing++ ? " | " : " ", ctl_text(step, "id"),
-                                         ctl_text(step, "class"), ctl_text(step, "cpus"));
-        }
-        if (standing)
-            put(page, "%s", line);
+    cache->number = number;
+    cache->package = (size_t)fmax(0, ctl_number(object, "package"));
+    cache->cores = (size_t)fmax(0, ctl_number(object, "cores"));
+    cache->size_bytes = size > 0 ? (size_t)size : 0;
+    cache->known = used >= 0 && pool >= 0 && pool <= (double)cache->cores;
+    if (cache->known) {
+        cache->used = (size_t)fmin(used, pool);
+        cache->others = cache->cores - (size_t)pool;
     }
 }
 
-static void user_name(struct json_object *step, char *text, size_t size)
+/* Makes the drawing of an answer. Returns 0, or -1 with ENOMEM; an answer of an older berthd has no
+ * caches to draw. */
+static int draw(struct drawing *drawing, struct json_object *answer)
 {
-    double uid = ctl_number(step, "uid");
-    const struct passwd *user = isnan(uid) ? NULL : getpwuid((uid_t)uid);
+    struct json_object *steps = ctl_object(answer, "steps");
+    struct json_object *caches = ctl_object(ctl_object(answer, "node"), "caches");
+    int rc = drawing_new(drawing, ctl_length(caches));
 
-    if (user)
-        snprintf(text, size, "%s", user->pw_name);
-    else
-        snprintf(text, size, "%.0f", uid);
-}
+    for (size_t i = 0; i < drawing->n; i++)
+        draw_cache(&drawing->cache[i], json_object_array_get_idx(caches, i), i);
+    for (size_t i = 0; rc == 0 && i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-static void put_step(struct page *page, struct json_object *step)
-{
-    char user[64], elapsed[CTL_TIME_MAX], cpu[CTL_TIME_MAX], miss[32], share[32], joules[32];
-
-    user_name(step, user, sizeof(user));
-    ctl_time(ctl_number(step, "elapsed_s"), elapsed);
-    ctl_time(ctl_number(step, "user_s") + ctl_number(step, "system_s"), cpu);
-    put(page, "%-12s %-8s %-10s %5.0f %-10s %8s %-9s %-9s %10s %9s %9s %6s %s",
-        ctl_text(step, "id"), ctl_text(step, "state"), user, ctl_number(step, "tasks"),
-        ctl_text(step, "class"), ctl_measure(ctl_number(step, "miss_pmi"), 0, miss),
-        ctl_text(step, "home"), ctl_text(step, "cpus"), elapsed, cpu,
-        energy(ctl_number(step, "energy_j"), joules),
-        ctl_measure(ctl_number(step, "cpu_pct"), 1, share), base_name(ctl_text(step, "command")));
-}
-
-static void put_steps(struct page *page, struct json_object *steps)
-{
-    size_t n = ctl_length(steps);
-
-    put(page, "%s", "");
-    put(page, "%-12s %-8s %-10s %5s %-10s %8s %-9s %-9s %10s %9s %9s %6s %s", "STEP", "STATE",
-        "USER", "TASKS", "CLASS", "MISS/MI", "HOME", "CPUS", "ELAPSED", "CPU TIME", "ENERGY",
-        "CPU%", "COMMAND");
-    for (size_t i = 0; i < n; i++) {
-        if (page_full(page, 1) && i + 1 < n) {
-            put(page, "... and %zu more", n - i);
-            return;
-        }
-        put_step(page, json_object_array_get_idx(steps, i));
+        if (!only_waits(steps, step))
+            rc = draw_step(drawing, caches, step);
     }
-    if (n == 0)
-        put(page, "%s", "no step is registered here");
+    for (size_t i = 0; i < drawing->n; i++)
+        for (size_t j = 0; !drawing->cache[i].known && j < drawing->cache[i].n; j++)
+            drawing->cache[i].used += drawing->cache[i].who[j].cores;
+    return rc;
 }
 
-void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows)
+static void put_machine(struct screen *screen, struct json_object *answer)
 {
-    struct page page = {.out = out, .columns = columns, .rows = rows};
-    struct json_object *node = ctl_object(answer, "node"), *steps = ctl_object(answer, "steps");
+    struct drawing drawing = {.others = "not berth's"};
 
-    put_node(&page, node);
-    if (ctl_length(steps) > 0)
-        put_caches(&page, node, steps);
-    put_steps(&page, steps);
+    if (draw(&drawing, answer) == 0)
+        drawing_put(&drawing, screen);
+    drawing_free(&drawing);
+}
+
+static int write_svg(struct json_object *answer, const char *path)
+{
+    struct json_object *node = ctl_object(answer, "node");
+    struct drawing drawing = {.others = "not berth's"};
+    struct berth_error err;
+    char title[256];
+    int rc = draw(&drawing, answer);
+
+    snprintf(title, sizeof(title), "node %.64s: %.0f steps, by %.32s", ctl_text(node, "name"),
+             ctl_number(node, "steps"), ctl_text(node, "policy"));
+    drawing.title = title;
+    if (rc < 0)
+        ctl_fail("status", "%m");
+    else if ((rc = drawing_write_svg(&drawing, path, &err)) < 0)
+        ctl_fail(path, "%s", err.text);
+    drawing_free(&drawing);
+    return rc < 0 ? 1 : 0;
+}
+
+/* ---- the page ---- */
+
+void ctl_put_status(struct screen *screen, struct json_object *answer, bool top, bool machine)
+{
+    put_node(screen, ctl_object(answer, "node"));
+    screen_line(screen, SCREEN_PLAIN, "%s", "");
+    if (machine) {
+        put_machine(screen, answer);
+        screen_line(screen, SCREEN_PLAIN, "%s", "");
+    }
+    steps_put(screen, ctl_object(answer, "steps"), top);
 }
 
 int ctl_status(int argc, char **argv)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
-    struct ctl_query query = {0};
+    struct status status = {0};
     struct json_object *answer;
     struct berth_error err;
-    int status = ctl_options_read(&options, argc, argv, &query);
+    struct screen screen;
+    int rc = ctl_options_read(&options, argc, argv, &status);
 
-    if (status >= 0)
-        return status;
-    answer = ctl_ask(query.socket, &request, &err);
+    if (rc >= 0)
+        return rc;
+    answer = ctl_ask(status.query.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);
-    if (query.json)
+    if (status.query.json)
         return ctl_print_json(answer);
-    ctl_put_status(stdout, answer, ctl_columns(), 0);
+    screen = screen_stdout();
+    rc = 0;
+    if (status.svg)
+        rc = write_svg(answer, status.svg);
+    else
+        ctl_put_status(&screen, answer, false, true);
     json_object_put(answer);
-    return 0;
+    return rc;
 }

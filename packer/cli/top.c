@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* top - `berthctl top`: the status page again and again, with the CPU time that each step used
- * meanwhile.
+/* top - `berthctl top`: the status page again and again, with the CPU time and the energy that each
+ * step used meanwhile; a key sorts it, another one draws the machine.
  *
  * Plain ANSI on the terminal's alternate screen. SIGINT, SIGTERM, SIGHUP and SIGTSTP (Ctrl-Z) are
  * blocked and taken from a descriptor beside the keyboard's: every way out passes through the one
@@ -21,11 +21,14 @@
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
 
 struct top {
     const char *socket;
     bool batch, json;
+    int sort;           /* enum steps_sort */
+    bool machine, help; /* are shown */
     double delay_s;
     uint64_t count; /* 0: no end */
     int signals;    /* signalfd */
@@ -84,6 +87,26 @@ static bool take_signal(struct top *top)
     return true;
 }
 
+static void draw(struct top *top);
+
+/* Takes a key. Returns false where that is to leave. */
+static bool take_key(struct top *top)
+{
+    const char *sort;
+    char key;
+
+    if (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q')
+        return false;
+    sort = key ? strchr(steps_sort_key, key) : NULL;
+    if (sort)
+        top->sort = (int)(sort - steps_sort_key);
+    top->machine ^= key == 'm';
+    top->help = !top->help && (key == 'h' || key == '?');
+    if (top->before)
+        draw(top);
+    return true;
+}
+
 /* Sleeps until the next page. Returns false when the person wants to leave. */
 static bool terminal_wait(struct top *top)
 {
@@ -92,13 +115,11 @@ static bool terminal_wait(struct top *top)
     double end = clock_s() + top->delay_s, left;
 
     while ((left = end - clock_s()) > 0) {
-        char key;
-
         if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
             return false;
         if (fds[0].revents)
             return take_signal(top); /* the page is drawn anew */
-        if (fds[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q'))
+        if (fds[1].revents && !take_key(top))
             return false;
     }
     return true;
@@ -124,8 +145,8 @@ static struct json_object *find_step(struct json_object *answer, const char *id)
     return NULL;
 }
 
-/* Adds the CPU time since the last page, in percent of one CPU; null where the time then or now is
- * not known. */
+/* Adds the CPU time since the last page, in percent of one CPU, and the power; null where what was
+ * used then or now is not known. */
 static void add_shares(struct top *top, struct json_object *answer, double now_s)
 {
     struct json_object *steps = ctl_object(answer, "steps");
@@ -135,42 +156,57 @@ static void add_shares(struct top *top, struct json_object *answer, double now_s
         struct json_object *before = find_step(top->before, ctl_text(step, "id"));
         double used = before ? cpu_s(step) - cpu_s(before) : NAN;
 
+        double joules =
+            before ? ctl_number(step, "energy_j") - ctl_number(before, "energy_j") : NAN;
+
         json_add_measure(step, "cpu_pct", 100 * used / (now_s - top->before_s));
+        json_add_measure(step, "power_w", joules / (now_s - top->before_s));
     }
 }
 
-static int compare(double x, double y)
+static const char *const help_text[] = {
+    "q          leave",
+    "c          sort by CPU%: CPU time in percent of one CPU",
+    "i          sort by IPC: instructions per cycle",
+    "b          sort by GB/s: memory traffic",
+    "w          sort by WATTS: the step's part of the metered power",
+    "s          sort by SLOW%: slower than alone, measured, or with ~ predicted",
+    "u, n       sort by user; by the steps' numbers",
+    "m          the machine: its caches, and who is in them",
+    "h, ?       this help; any other key ends it",
+};
+
+static void put_top(const struct top *top, struct screen *screen)
 {
-    return (x > y) - (x < y);
+    if (!top->batch)
+        screen_line(screen, SCREEN_FAINT, "berthctl top: by %s; h help, m machine, q leaves",
+                    steps_sort_title[top->sort]);
+    for (size_t i = 0; top->help && i < sizeof(help_text) / sizeof(help_text[0]); i++)
+        screen_line(screen, SCREEN_PLAIN, "%s", help_text[i]);
+    if (!top->help)
+        ctl_put_status(screen, top->before, true, top->machine);
 }
 
-/* Orders the busiest first, those without a share last; then by number. */
-static int by_share(const void *a, const void *b)
+/* Draws the last answer. */
+static void draw(struct top *top)
 {
-    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
-    double share_x = ctl_number(x, "cpu_pct"), share_y = ctl_number(y, "cpu_pct");
-    int order = compare(isnan(share_y) ? -1 : share_y, isnan(share_x) ? -1 : share_x);
-
-    if (order == 0)
-        order = compare(ctl_number(x, "job"), ctl_number(y, "job"));
-    return order ? order : compare(ctl_number(x, "step"), ctl_number(y, "step"));
-}
-
-static void draw(struct top *top, struct json_object *answer)
-{
+    struct screen screen = screen_stdout();
     struct winsize size = {0};
 
+    steps_sort(ctl_object(top->before, "steps"), top->sort);
     if (top->json) {
-        text_put_json(stdout, json_object_to_json_string_ext(
-                                  answer, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        text_put_json(stdout,
+                      json_object_to_json_string_ext(
+                          top->before, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         putchar('\n');
     } else if (top->batch) {
-        ctl_put_status(stdout, answer, ctl_columns(), 0);
+        put_top(top, &screen);
         putchar('\n');
     } else {
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+        screen.rows = size.ws_row > 1 ? size.ws_row - 1u : 0;
         fputs("\033[H\033[2J", stdout);
-        ctl_put_status(stdout, answer, size.ws_col, size.ws_row > 1 ? size.ws_row - 1u : 0);
+        put_top(top, &screen);
     }
     fflush(stdout);
 }
@@ -185,11 +221,10 @@ static int page(struct top *top, struct berth_error *err)
     if (!answer)
         return -1;
     add_shares(top, answer, now_s);
-    json_object_array_sort(ctl_object(answer, "steps"), by_share);
-    draw(top, answer);
     json_object_put(top->before);
     top->before = answer;
     top->before_s = now_s;
+    draw(top);
     return ferror(stdout) ? berth_error_set(err, "stdout: %s", strerror(errno)) : 0;
 }
 
@@ -242,20 +277,26 @@ static const struct ctl_option option_rows[] = {
      CTL_NUMBER(struct top, delay_s, "seconds", 0.1, 3600)},
     {"count", 'n', "COUNT", "leave after so many pages",
      CTL_WHOLE(struct top, count, "a number", 1, 0)},
-    {"json", 0, NULL, "one JSON object per page, as berthctl status --json, with \"cpu_pct\"",
+    {"sort", 's', "COLUMN",
+     "by cpu, ipc, memory, watts, slowdown, user or step; cpu where not given",
+     CTL_WORD(struct top, sort, steps_sort_word)},
+    {"machine", 'm', NULL, "draw the machine, too", CTL_FLAG(struct top, machine)},
+    {"json", 0, NULL,
+     "one JSON object per page, as berthctl status --json, with \"cpu_pct\" and \"power_w\"",
      CTL_FLAG(struct top, json)},
     CTL_OPTION_SOCKET(struct top),
 };
 static const struct ctl_options options = {
     .verb = "top",
-    .synopsis = "[-b] [-d SECONDS] [-n COUNT] [--json] [--socket PATH]",
-    .about = "The page of berthctl status, drawn anew, busiest step first. q leaves.",
+    .synopsis = "[-b] [-d SECONDS] [-n COUNT] [-s COLUMN] [-m] [--json] [--socket PATH]",
+    .about = "What the steps do now, drawn anew, busiest first. h tells the keys, q leaves.",
+    .more = "A slowdown with a ~ is predicted, one without it measured. NO_COLOR=1: no colour.",
     CTL_OPTIONS(option_rows),
 };
 
 int ctl_top(int argc, char **argv)
 {
-    struct top top = {.delay_s = 1, .batch = !isatty(STDOUT_FILENO)};
+    struct top top = {.delay_s = 1, .sort = STEPS_BY_CPU, .batch = !isatty(STDOUT_FILENO)};
     int status = ctl_options_read(&options, argc, argv, &top);
 
     if (status >= 0)

@@ -8,7 +8,8 @@
 
 #include <json-c/json.h>
 #include <stddef.h>
-#include <stdio.h>
+
+#include "packer/cli/common/screen.h"
 
 /* A verb of the tool's table (berthctl.c), which ends at one without a name. */
 struct ctl_verb {
@@ -28,9 +29,8 @@ int ctl_release(int argc, char **argv);
 int ctl_report(int argc, char **argv);
 int ctl_doctor(int argc, char **argv);
 
-/* Writes an answer to `status` as a page of `columns` by at most `rows` (0: no limit): the node,
- * its caches with the steps on them, the table of steps. Steps with a "cpu_pct" show
- * it. */
-void ctl_put_status(FILE *out, struct json_object *answer, size_t columns, size_t rows);
+/* Puts an answer to `status` on the screen: the node, with `machine` a drawing of it, and the table
+ * of steps, as `top` has it or as status does. */
+void ctl_put_status(struct screen *screen, struct json_object *answer, bool top, bool machine);
 
 #endif

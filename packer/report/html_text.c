@@ -9,21 +9,7 @@
 
 void page_text(FILE *out, const char *text)
 {
-    static const char special[] = "&<>\"'";
-    static const char *const escape[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-
-    while (*text) {
-        const char *found = strchr(special, *text);
-        size_t length = text_character(text);
-
-        if (found)
-            fputs(escape[found - special], out);
-        else if (length)
-            fwrite(text, 1, length, out);
-        else
-            fputs("\xef\xbf\xbd", out);
-        text += length ? length : 1;
-    }
+    text_put_markup(out, text);
 }
 
 void page_cell(struct page *page, const struct report_row *row, const struct report_field *field)

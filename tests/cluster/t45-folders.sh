@@ -141,7 +141,7 @@ t45_a_stranger_finds_the_core_of_a_suspended_job_free() {
     soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen"
     same "the stranger" "$(first_cpus_of s)" 1
     has "$(ctl status)" "not in berth's care: job $(job_of s) on 1"
-    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "not in berth's care: job $(job_of s) on 1"
+    has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "not in berth's care: job $(job_of s) on 1"
     stop s
     soon "the pool" 0-1 eval 'ctl status --json | jq -r .node.pool'
     timeout 10 scontrol resume "$(job_of b)"

@@ -35,7 +35,7 @@ t50_a_step_that_one_core_serves_uses_one() {
     same "vector" "$(explained a '.size | "\(.given) of \(.cores), \(.nodes[0].given) on node \(.nodes[0].node)"')" "1 of 2, 1 on node 0"
     same "prediction" "$(explained a '.size | "\(.gbps * 100 | round) \(.gbps_all * 100 | round) \(.source)"')" "596 603 model"
     same "verified" "$(explained a .enforce.verified)" true
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "1 core of the 2 that Slurm gave" "local bandwidth" "OMP_NUM_THREADS=1" "cores=1-2"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "1 core of the 2 that Slurm gave" "local bandwidth" "OMP_NUM_THREADS=1" "cores=1-2"
     same "in status" "$(ctl status --json | jq -r '.steps[0] | "\(.home) \(.cpus)"')" "0-1 0"
     stop a
 }

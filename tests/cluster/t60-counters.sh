@@ -48,7 +48,7 @@ t60_a_step_is_counted() {
     at_least 100000 rate_of a rss_bytes || fail "no memory"
     at_least 0 rate_of a voluntary_s || fail "no context switches"
     wait_for 20 at_least 0 explained a .observe.counts.rates.cpu.error || fail "no confidence"
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "counted in" "on CPUs" "alone on its caches"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "counted in" "on CPUs" "alone on its caches"
     stop a
     soon "cgroups of counting" "" perf_cgroups
 }

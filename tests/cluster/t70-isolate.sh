@@ -23,8 +23,8 @@ t70_a_sensitive_step_is_isolated_from_a_devil() {
     start b --contention-aware=tag=devil
     same "the other devil" "$(cpus_of b)" 1
     same "with a devil on the node" "$(isolated a) $(cpus_of a)" "true package 0 0"
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "isolated in package 0" "no other devil"
-    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "spread over packages"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "isolated in package 0" "no other devil"
+    has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "spread over packages"
     same "who did not ask" "$(explained b '.place.isolate | "\(.asked) \(.reason)"')" "false null"
     stop a b
     start c --contention-aware=isolate,tag=turtle

@@ -31,7 +31,7 @@ t75_the_products_of_where_steps_stand() {
     same "both packages" "$(edp_of b)" "dio-power cluster 90 90 model"
     same "told anew" "$(edp_of a)" "dio-power cluster 90 90 model"
     same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
-    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "DIO-POWER: number" "energy-delay product clustered 90.000 J s" \
+    has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "DIO-POWER: number" "energy-delay product clustered 90.000 J s" \
         "spread 90.000 J s" "by the site's model"
     stop b a
     unpowered
@@ -46,7 +46,7 @@ t75_without_power_figures_the_devils_decide() {
     same "by policy" "$(edp_of b)" "dio-power cluster null null null"
     same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
     same "verified" "$(explained a .enforce.verified) $(explained b .enforce.verified)" "true true"
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "energy-delay products are not known"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "energy-delay products are not known"
     stop b a
     has "$(timeout 20 srun -n1 --contention-aware=edp,verbose,tag=devil true 2>&1)" "DIO-POWER: number 1 of 1"
 }

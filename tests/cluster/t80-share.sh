@@ -15,7 +15,7 @@ t80_two_jobs_on_the_same_cores_have_a_part_each() {
     soon "the first" 0 cpus_of a
     same "cpusets" "$(cpuset_of a) $(cpuset_of b)" "0 1"
     same "share" "$(explained a '.place.share | "\(.others) \(.cores)"')" "1 1"
-    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "1 other too: its part is 1 core"
+    has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "1 other too: its part is 1 core"
     stop b
     soon "alone again" 0-1 cpus_of a
     same "share" "$(explained a .place.share)" null

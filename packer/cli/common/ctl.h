@@ -83,6 +83,9 @@ size_t ctl_columns(void);
  * users named must not drive the reader's terminal. */
 void ctl_put_line(FILE *out, const char *line, size_t columns);
 
+/* Returns the bytes of the word that a text begins with; a number and the '%' behind it are one. */
+size_t ctl_word(const char *text);
+
 /* Writes a paragraph beside a title, its words wrapped to `columns` (0: not) and all of them
  * indented by `indent` (1 at least). */
 void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
@@ -90,6 +93,9 @@ void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *
 
 /* Returns a measure with `digits` after the point, "-" where there is none (NAN). */
 const char *ctl_measure(double value, int digits, char text[32]);
+
+/* Returns "1.2 kJ"; "-" where nothing is metered (NAN). */
+const char *ctl_joules(double joules, char text[32]);
 
 /* Writes seconds as Slurm shows them, "1-02:03:04", "2:03:04", "3:04"; "-" when not known. */
 #define CTL_TIME_MAX 32

@@ -61,6 +61,15 @@ void ctl_put_line(FILE *out, const char *line, size_t columns)
     fputc('\n', out);
 }
 
+size_t ctl_word(const char *text)
+{
+    size_t length = strcspn(text, " ");
+
+    if (text[length] == ' ' && text[length + 1] == '%')
+        length += 1 + strcspn(text + length + 1, " ");
+    return length;
+}
+
 void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
                        size_t columns)
 {
@@ -68,7 +77,7 @@ void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *
 
     fprintf(out, "%-*s", (int)indent - 1, title);
     while (*text) {
-        size_t length = strcspn(text, " "), wide = text_columns(text, length) + 1;
+        size_t length = ctl_word(text), wide = text_columns(text, length) + 1;
 
         if (columns && used > indent && used + wide > columns) {
             fprintf(out, "\n%*s", (int)indent - 1, "");
@@ -86,6 +95,17 @@ const char *ctl_measure(double value, int digits, char text[32])
 {
     snprintf(text, 32, "%.*f", digits, value);
     return isnan(value) ? "-" : text;
+}
+
+const char *ctl_joules(double joules, char text[32])
+{
+    static const char *const unit[] = {"J", "kJ", "MJ", "GJ"};
+    size_t i = 0;
+
+    while (joules >= 999.95 && i < 3)
+        joules /= 1000, i++;
+    snprintf(text, 32, "%.1f %s", joules, unit[i]);
+    return isnan(joules) ? "-" : text;
 }
 
 void ctl_time(double seconds, char text[CTL_TIME_MAX])

@@ -47,7 +47,7 @@ err_has() { grep -q -- "$1" "$dir/err" || fail "stderr has no '$1'"; }
 asked() { [ "$(tail -n 1 "$dir/asked")" = "$1" ] || fail "asked: $(tail -n 1 "$dir/asked")"; }
 ctl() { expect "$1" "berthctl $2 $3" "$berthctl" "$2" --socket "$dir/sock" $3; }
 
-node='{"version":1,"ok":true,"more":true,"node":{"name":"n1","berth":"0.1.0","topology":"this machine","packages":1,"llcs":2,"cores":4,"pool":"0-3","steps":2,"enforcement":"cgroup1","policy":"contend","rungs":{"stack distances":1,"counters":0,"miss rate":1,"nothing":0},"profiles":"/p.db","history":7,"uptime_s":3725.5,"registrations":12,"moves":3,"failures":0}}'
+node='{"version":1,"ok":true,"more":true,"node":{"name":"n1","berth":"0.1.0","topology":"this machine","packages":1,"llcs":2,"cores":4,"pool":"0-3","steps":2,"enforcement":"cgroup1","policy":"contend","rungs":{"stack distances":1,"counters":0,"miss rate":1,"nothing":0},"profiles":"/p.db","history":7,"uptime_s":3725.5,"caches":[{"package":0,"cpus":"0-1","cores":2,"size_bytes":1048576,"pool":2,"used":0},{"package":0,"cpus":"2-3","cores":2,"size_bytes":1048576,"pool":2,"used":2}],"registrations":12,"moves":3,"failures":0}}'
 last='{"version":1,"ok":true,"more":false}'
 # step ID USER_S COMMAND
 step() {
@@ -128,14 +128,16 @@ serve "$dir/answer"
 { echo "$node"; step 4711.0 12.5 solver; step 4712.batch null sh; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
 asked '{"version":1,"op":"status"}'
-out_has '^node n1: 2 steps; CPUs of the pool: 0-3; 4 cores, 2 caches, 1 packages$'
+out_has '^node n1: 2 steps; 4 cores, 2 caches, 1 package$'
+out_has '^cores: 4 of 4 in the pool (100 %), 2 in use (50 %); CPUs of the pool: 0-3$'
 out_has '^berth 0.1.0 up 1:02:05: contend by cgroup1; 12 registrations, 3 moves, 0 failures$'
 out_has '^steps known by: stack distances 1, miss rate 1$'
 out_lacks 'left where Slurm put them'
-out_has '^LLC 1 *4711.0 devil 2-3 | 4712.batch devil 2-3$'
-out_has '^4711.0 *placed *root *2 *devil *5400 *0-1 *2-3 *1-02:03:04 *0:13 *- *- solver$'
-out_has '^4712.batch .* - *- sh$'
-out_lacks 'LLC 0'
+# a batch script whose job has steps only waits: it is in the table, and nobody's neighbour
+out_has '4711.0 solver  *2 cores'
+out_lacks '| 4712.batch'
+out_has '^4711.0 *0.0 solver *- *- *- *- 2-3 *root *devil *placed *0-1 *1-02:03:04 *- *2 *5400 *0:13$'
+out_has '^4712.batch *- sh '
 ctl 0 status --json
 out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*},{"id":"4712.batch",.*}\]}$'
 
@@ -159,11 +161,24 @@ still='{"domain":"package","package":0,"source":"rapl-perf","counts":false,"mete
 psys='{"domain":"node","package":null,"source":"hwmon","counts":true,"metered_j":90.5,"steps_j":60,"idle_j":30,"unmanaged_j":0.5,"gaps":0}'
 zones "$still,$psys" >"$dir/answer"
 ctl 0 status ''
-out_has '^energy 90.5 J by hwmon: steps 60.0 J, idle 30.0 J, unmanaged 0.5 J$'
+out_has '^energy 90.5 J by hwmon: steps 60.0 J (66 %), idle 30.0 J (33 %), unmanaged 0.5 J (0.6 %)$'
 out_has '^energy: 1 meter of rapl-perf not counted: it stands still or cannot be read$'
 zones "$still" >"$dir/answer"
 ctl 0 status ''
 out_lacks 'energy 0'
+
+# the machine as a picture, that a browser takes
+{ echo "$node"; step 4711.0 12.5 'sol<ver'; echo "$last"; } >"$dir/answer"
+ctl 0 status --svg=-
+out_has '^<svg xmlns="http://www.w3.org/2000/svg" '
+out_has '>4711.0 sol&lt;ver</text>'
+[ "$(grep -c 'class="cache"' "$dir/out")" -eq 2 ] || fail 'two caches'
+[ "$(grep -c 'width="14".*class="c0"' "$dir/out")" -eq 2 ] || fail 'two cores'
+! command -v xmllint >/dev/null || xmllint --noout "$dir/out" || fail 'the picture is no XML'
+expect 0 'status --svg FILE' "$berthctl" status --svg "$dir/picture" --socket "$dir/sock"
+[ -s "$dir/picture" ] || fail 'no picture'
+expect 1 'status --svg nowhere' "$berthctl" status --svg /nowhere/picture --socket "$dir/sock"
+err_is 'berthctl: /nowhere/picture: No such file or directory'
 
 { echo "$node"; for i in $(seq 500); do step "$i.0" "$i" x; done; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
@@ -172,28 +187,58 @@ ctl 0 status ''
 # what a user named must not drive the terminal
 { echo "$node"; step 4711.0 1 'a\u001b[2Jb\nc'; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
-out_has 'a?\[2Jb?c$'
+out_has 'a?\[2Jb?c '
 
 # the same on a terminal of 40 columns: nothing is wider, nothing is lost below
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-    script -qec "stty cols 40 rows 24; $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null |
+    script -qec "stty cols 40 rows 24; NO_COLOR=1 LC_ALL=C $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null |
         tr -d '\r' >"$dir/out"
     [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' "$dir/out")" -le 40 ] || fail 'too wide'
     out_has '^4711.0'
+    # colour is for terminals that can, and for who has not said no; never in a pipe
+    escape=$(printf '\033')
+    # paints NAME WANTED SETTING..: how many lines of a page are painted, "no" or "some"
+    paints() {
+        name=$1 wanted=$2
+        shift 2
+        script -qec "env -u NO_COLOR $* $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null >"$dir/out"
+        grep -q "$escape\\[[0-9]*m" "$dir/out" && got=some || got=no
+        [ "$got" = "$wanted" ] || fail "$name: $got colour, not $wanted"
+    }
+    paints terminal some TERM=xterm
+    paints NO_COLOR no TERM=xterm NO_COLOR=1
+    paints 'empty NO_COLOR' some TERM=xterm NO_COLOR=
+    paints 'dumb terminal' no TERM=dumb
+    # characters that are not ASCII only where the locale has them
+    script -qec "LC_ALL=C NO_COLOR=1 $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null >"$dir/out"
+    ! LC_ALL=C grep -q '[^ -~[:cntrl:]]' "$dir/out" || fail 'not ASCII'
+    script -qec "LC_ALL=C.UTF-8 NO_COLOR=1 $berthctl status --socket $dir/sock" /dev/null 2>"$dir/err" </dev/null >"$dir/out"
+    out_has '┌─'
 fi
+TERM=xterm ctl 0 status ''
+out_lacks "$(printf '\033')"
 
 # ---- top ----
 { echo "$node"; step 4711.0 1 x; step 4712.0 1 y; echo "$last"; } >"$dir/answer"
 expect 0 'top' "$berthctl" top -b -d 0.1 -n 3 --socket "$dir/sock"
 [ "$(grep -c '^node n1' "$dir/out")" -eq 3 ] || fail 'three pages'
-out_has '^4711.0 .* 0.0 x$'
+out_has '^ *0.0 x *4711.0 '
+# sorted as asked, and the machine where that is wanted
+expect 0 'top --sort' "$berthctl" top -b -n 1 --sort step -m --socket "$dir/sock"
+out_has 'cache 1, 1 MiB'
+expect 2 'top --sort x' "$berthctl" top --sort x --socket "$dir/sock"
+err_has "--sort: one of step, cpu, ipc, memory, watts, slowdown, user expected, not 'x'"
 expect 0 'top --json' "$berthctl" top --json -d 0.1 -n 2 --socket "$dir/sock"
 [ "$(grep -c '^{"node":' "$dir/out")" -eq 2 ] || fail 'two objects'
 [ "$(head -n 1 "$dir/out" | grep -c '"cpu_pct":null')" -eq 1 ] || fail 'no share in the first page'
 [ "$(tail -n 1 "$dir/out" | grep -c '"cpu_pct":0.0')" -eq 1 ] || fail 'a share in the second'
+# by IPC: the greatest first, who has none last; by user
+{ echo "$node"; step 8.0 1 x; step 9.0 1 y | sed 's/"uid":0/"uid":1,"ipc":0.5/'; step 10.0 1 z | sed 's/"uid":0/"uid":2,"ipc":2.25/'; echo "$last"; } >"$dir/answer"
+expect 0 'top by IPC' "$berthctl" top -b -n 1 -s ipc --socket "$dir/sock"
+[ "$(grep -o '[89].0  *\(-\|0.50\) \|10.0  *2.25' "$dir/out" | tr -s ' \n' ' ')" = '10.0 2.25 9.0 0.50 8.0 - ' ] || fail 'order by IPC'
 { echo "$node"; step 9.0 1 x | sed 's/"job":4711/"job":9/'; step 10.0 1 y; echo "$last"; } >"$dir/answer"
 expect 0 'top, order' "$berthctl" top -b -n 1 --socket "$dir/sock"
-[ "$(grep -n '^9.0 ' "$dir/out" | cut -d: -f1)" -lt "$(grep -n '^10.0 ' "$dir/out" | cut -d: -f1)" ] || fail 'order of top'
+[ "$(grep -n ' 9.0 ' "$dir/out" | cut -d: -f1)" -lt "$(grep -n ' 10.0 ' "$dir/out" | cut -d: -f1)" ] || fail 'order of top'
 expect 1 'top, no berthd' "$berthctl" top -n 1 --socket "$dir/none"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     # leaves the alternate screen and shows the cursor again, also by a signal
@@ -255,21 +300,49 @@ tasks=$task,$task,$task,$task,$task,$task,$task,$task,$task
     echo "$explained" | sed "s/SIZE/{\"cores\":2,\"given\":1,\"reason\":\"as asked\"}/; s/EXIT/256/; s/KNOWN/true,\"miss_pmi\":5400,\"source\":\"valgrind\",\"truncated\":true,\"measured_at\":1700000000/; s/TASKS/$tasks/"
     echo "$last"
 } >"$dir/answer"
-ctl 0 explain 4711.0
+ctl 0 explain '-v 4711.0'
 asked '{"version":1,"op":"explain","job":4711,"step":0}'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
-out_has '^4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user 1000 asked for --contention-aware=auto,policy=pain: 9 tasks of 1 CPU; Slurm gave the step cores 0-1 of the job.s 0-3; the program is /usr/bin/solver profile'
+out_has '4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user [a-z0-9]* asked for --contention-aware=auto,policy=pain: 9 tasks of 1 CPU; Slurm gave the step cores 0-1 of the job.s 0-3; the program is /usr/bin/solver profile'
 out_has 'profile 5400 cache misses per million instructions, from valgrind, measured 2023-.* over the program.s beginning only; key exe:/usr/bin/solver#00 class devil: 5400 misses size 1 core of the 2 that Slurm gave: as asked place'
 out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
 out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
 out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in use 0.97 on average; largest process 2.0 MiB; cache misses not known bill not metered'
+# without -v three lines: what, why, gain
+# lines NAME STEP WANTED: what explain says of it, blanks as one
+lines() {
+    { echo "$node"; printf '{"version":1,"ok":true,"more":true,"step":%s}\n' "$2"; echo "$last"; } >"$dir/answer"
+    ctl 0 explain 4711.0
+    tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
+    [ "$(cat "$dir/out")" = "$3 " ] || fail "explain: $1: should be: $3"
+}
+# plain STATE WHY SLOWDOWN PLACE [MORE]
+plain() {
+    printf '{"id":"4711.0","state":"%s","request":{"uid":0,"exe":"/usr/bin/solver"},"class":{"name":"devil"},"profile":{"miss_pmi":5400},"size":{"cores":2,"given":2},"enforce":{"way":"cgroup2","reason":"%s"},"slowdown":{%s},"place":{%s},"bill":{}%s}' \
+        "$1" "$2" "$3" "$4" "${5:-}"
+}
+contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil"},{"class":"turtle"}]'
+because='why it presses on the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
+both='; beside it on its caches: 2 steps, 1 of them press on it'
+lines placed "$(plain placed '' '"predicted":0.05,"home":0.26,"measured":0.04' "$contend")" \
+    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %, measured 4.0 %)"
+lines observed "$(plain observed '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05")" \
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
+lines left "$(plain left 'not opted in' '"measured":null' "$contend")" \
+    '4711.0 solver of root: berth leaves it alone, on CPUs 0-1 why not opted in gain nothing: it stands where Slurm put it'
+lines failed "$(plain failed 'no such folder' '' "$contend")" \
+    '4711.0 solver of root: berth put it back on CPUs 0-1, where Slurm had it why no such folder gain nothing: it stands where Slurm put it'
+lines ended "$(plain ended '' '' "$contend" ',"ended_at":1700000060,"exit_status":256')" \
+    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1; it has ended, exit status 1 $because gain not known: too little is known of the node's programs"
+lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
+    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
 billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2}'
 {
     echo "$node"
     echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"bill\":{[^}]*}/\"bill\":$billed/"
     echo "$last"
 } >"$dir/answer"
-ctl 0 explain 4711.0
+ctl 0 explain '-v 4711.0'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
 out_has 'bill 340.0 J by rapl-powercap, shared by counters, busy time; packages 300.0 J; memory 40.0 J; average power 17.0 W; energy-delay product 6800.5 J s, 1.7e-07 J s per instruction; not metered for a time: 2 gaps'
 ctl 0 explain '--json 4711'
@@ -277,7 +350,7 @@ asked '{"version":1,"op":"explain","job":4711}'
 out_has '^{"steps":\[{"id":"4711.0",.*}\]}$'
 sized='{"cores":6,"given":3,"threads":3,"constraint":"max out","gbps":12.345,"gbps_all":null,"source":"model","reason":"NuCore","nodes":[{"node":0,"cores":4,"given":2},{"node":1,"cores":2,"given":1}]}'
 { echo "$node"; echo "$explained" | sed "s/SIZE/$sized/; s/EXIT/9/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//"; echo "$last"; } >"$dir/answer"
-ctl 0 explain 4711.0
+ctl 0 explain '-v 4711.0'
 out_has 'killed by signal 9'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
 grep -qF 'size 3 cores of the 6 that Slurm gave (node 0: 2 of 4, node 1: 1 of 2): NuCore; what limits it: max out; predicted 12.35 GB/s with them, not known with all; OMP_NUM_THREADS=3' "$dir/flat" ||
@@ -286,7 +359,7 @@ out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile --'
 # edp_explained FIELDS WANTED: what is said of DIO-POWER's two predictions
 edp_explained() {
     { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"reason\":\"the emptiest\"/&,$1/"; echo "$last"; } >"$dir/answer"
-    ctl 0 explain 4711.0
+    ctl 0 explain '-v 4711.0'
     tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
     grep -qF ": the emptiest$2; beside it there" "$dir/flat" || fail "edp: $(cat "$dir/flat")"
 }

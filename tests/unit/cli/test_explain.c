@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 
 #include "packer/cli/common/ctl.h"
@@ -38,18 +39,20 @@ struct json_object *__wrap_ctl_ask(const char *socket, const struct wire_request
 
 static int explain_with(int streams)
 {
-    char verb[] = "explain", step[] = "7.0", *argv[] = {verb, step, NULL};
+    char verb[] = "explain", option[] = "-v", step[] = "7.0", *argv[] = {verb, option, step, NULL};
 
     streams_left = streams;
-    return ctl_explain(2, argv);
+    optind = 0;
+    return ctl_explain(3, argv);
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    for (int streams = 0; streams < 6; streams++) /* head, request, profile, class, size, bill */
+    for (int streams = 0; streams < 9;
+         streams++) /* what, why, gain, head, request, profile, class, size, bill */
         assert_int_equal(explain_with(streams), 1);
-    assert_int_equal(explain_with(6), 0);
+    assert_int_equal(explain_with(9), 0);
     assert_int_equal(streams_left, 0);
 }
 

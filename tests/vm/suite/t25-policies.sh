@@ -70,7 +70,7 @@ places() {
     same "pairs as berthctl plan says" "$2" "$(planned "$1")"
     same "what is told" "$(status '"\(.policy) \(.rung) \(.confidence > 0.5)"' | sort -u)" "$1 stack distances true"
     status '"\($name) \(.cpus)"' | while read -r name said; do same "CPUs of $name" "$(cpus_of "$name")" "$said"; done
-    has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "by $1" "slower than alone (known by stack distances, confidence 0."
+    has "$(ctl explain -v "$(id_of deep)" | tr -s ' \n' ' ')" "by $1" "slower than alone (known by stack distances, confidence 0."
     stop deep mid light stream
 }
 
@@ -112,7 +112,7 @@ t25_a_step_asks_for_its_policy() {
     same "the other's" "$(explained b '.place | "\(.policy) \(.policy_asked)"')" "pain pain"
     start c --contention-aware=tag=deep
     same "with one that asks for none" "$(explained a '.place | "\(.policy) \(.policy_asked)"')" "di pain"
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "by di (pain was asked for)" "pain gives way"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "by di (pain was asked for)" "pain gives way"
     stop a b c
 }
 
@@ -121,7 +121,7 @@ t25_a_node_that_knows_nothing_uses_di() {
     pairs_by contend
     start a --contention-aware
     same "policy" "$(explained a '.place | "\(.policy) \(.policy_asked) \(.rung) \(.confidence) \(.predicted_slowdown)"')" "di contend nothing null null"
-    has "$(ctl explain "$(id_of a)" | tr -s ' \n' ' ')" "by di (contend was asked for)" "too little is known here for contend"
+    has "$(ctl explain -v "$(id_of a)" | tr -s ' \n' ' ')" "by di (contend was asked for)" "too little is known here for contend"
     stop a
 }
 
@@ -131,7 +131,7 @@ t25_max_slowdown() {
     four ,max-slowdown=8
     soon "pairs" "deep+light mid+stream" found
     same "met" "$(explained deep '.place.max_slowdown | "\(.asked) \(.met)"')" "0.08 true"
-    has "$(ctl explain "$(id_of deep)" | tr -s ' \n' ' ')" "max-slowdown is met: predicted"
+    has "$(ctl explain -v "$(id_of deep)" | tr -s ' \n' ' ')" "max-slowdown is met: predicted"
     stop deep mid light stream
 }
 
@@ -145,7 +145,7 @@ t25_max_slowdown_that_cannot_be_met() {
     said=$(cat "$CLUSTER/out/b.srun")
     has "$said" "max-slowdown=1 is not met: predicted" "no better place was found"
     same "met" "$(explained b '.place.max_slowdown | "\(.asked) \(.met)"')" "0.01 false"
-    has "$(ctl explain "$(id_of b)" | tr -s ' \n' ' ')" "max-slowdown is not met: predicted"
+    has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "max-slowdown is not met: predicted"
     stop a b
 }
 

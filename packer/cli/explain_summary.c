@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* explain_summary - see explain_summary.h */
+#include "packer/cli/explain_summary.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "packer/cli/common/ctl.h"
+#include "packer/cli/common/screen.h"
+
+#define SAME 0.0005 /* slowdowns that differ by less are the same to a person */
+
+static bool is(struct json_object *object, const char *key, const char *word)
+{
+    return strcmp(ctl_text(object, key), word) == 0;
+}
+
+/* ---- what ---- */
+
+/* Says who it is: "solver of anna", "it" where nobody knows. */
+static void say_who(FILE *out, struct json_object *step)
+{
+    struct json_object *request = ctl_object(step, "request");
+    const char *path = ctl_text(request, "exe"), *slash = strrchr(path, '/');
+
+    fprintf(out, "%.64s", slash ? slash + 1 : strcmp(path, "-") == 0 ? "the program" : path);
+    ctl_say(out, request, "[ of {user}]");
+}
+
+static void say_end(FILE *out, struct json_object *step)
+{
+    double status = ctl_number(step, "exit_status");
+    int code = isnan(status) ? 0 : (int)status;
+
+    if (isnan(ctl_number(step, "ended_at")))
+        return;
+    fputs("; it has ended", out);
+    if (!isnan(status) && WIFSIGNALED(code))
+        fprintf(out, ", killed by signal %d", WTERMSIG(code));
+    else if (!isnan(status) && WEXITSTATUS(code) != 0)
+        fprintf(out, ", exit status %d", WEXITSTATUS(code));
+}
+
+/* Says what was done with a step that berth decides about. */
+static void say_placed(FILE *out, struct json_object *step)
+{
+    struct json_object *place = ctl_object(step, "place"), *size = ctl_object(step, "size");
+    bool same = strcmp(ctl_text(place, "home"), ctl_text(place, "cpus")) == 0;
+    bool touches =
+        !is(step, "state", "observed") && !is(ctl_object(step, "enforce"), "way", "dryrun");
+
+    if (same)
+        ctl_say(out, place,
+                touches ? "berth leaves it on CPUs {home}, where Slurm put it"
+                        : "berth would leave it on CPUs {home}, where Slurm put it");
+    else if (touches)
+        ctl_say(out, place, "berth put it on CPUs {cpus}; Slurm had given {home}");
+    else
+        ctl_say(out, place,
+                "berth only watches: it stays on CPUs {home}, and would be put on {cpus}");
+    if (ctl_number(size, "given") < ctl_number(size, "cores"))
+        ctl_say(out, size, ", {given} of its {cores} cores");
+}
+
+void explain_what(FILE *out, struct json_object *step)
+{
+    struct json_object *place = ctl_object(step, "place");
+
+    say_who(out, step);
+    fputs(": ", out);
+    if (is(step, "state", "left"))
+        ctl_say(out, place, "berth leaves it alone[, on CPUs {home}]");
+    else if (is(step, "state", "failed"))
+        ctl_say(out, place, "berth put it back[ on CPUs {home}, where Slurm had it]");
+    else if (is(step, "state", "new"))
+        ctl_say(out, place, "berth has not decided yet");
+    else if (!is(place, "cpus", "-") && !is(place, "cpus", ""))
+        say_placed(out, step);
+    else
+        fputs("it stood where Slurm put it", out);
+    say_end(out, step);
+}
+
+/* ---- why ---- */
+
+static void say_class(FILE *out, struct json_object *step)
+{
+    struct json_object *class = ctl_object(step, "class");
+
+    if (is(class, "name", "devil"))
+        fputs("it presses on the cache", out);
+    else if (is(class, "name", "turtle"))
+        fputs("it hardly uses the cache", out);
+    else
+        fputs("how it uses the cache is not known yet", out);
+    ctl_say(out, ctl_object(step, "profile"), "[ ({miss_pmi} misses per million instructions)]");
+}
+
+/* Says how the place was chosen: the policies by rule say it themselves. */
+static void say_choice(FILE *out, struct json_object *place)
+{
+    double rank = ctl_number(place, "rank");
+    const char *reason = ctl_text(place, "reason");
+
+    if (is(place, "policy", "di") && rank > 0)
+        ctl_say(out, place,
+                "; number {rank} of {of} by cache misses, which are spread over the caches");
+    else if (is(place, "policy", "dio-power") || !(rank > 0))
+        fprintf(out, "; %.*s", (int)strcspn(reason, ";"), reason);
+    else
+        ctl_say(out, place, "; of all places this one costs the node's steps least speed");
+}
+
+/* Says who else is on its caches. */
+static void say_beside(FILE *out, struct json_object *place)
+{
+    struct json_object *neighbours = ctl_object(place, "neighbours");
+    size_t n = ctl_length(neighbours), devils = 0;
+
+    for (size_t i = 0; i < n; i++)
+        devils += is(json_object_array_get_idx(neighbours, i), "class", "devil");
+    if (n == 0)
+        fputs("; nobody else is on its caches", out);
+    else
+        fprintf(out, "; beside it on its caches: %zu step%s", n, n == 1 ? "" : "s");
+    if (devils)
+        fprintf(out, ", %zu of them press on it", devils);
+}
+
+void explain_why(FILE *out, struct json_object *step)
+{
+    struct json_object *place = ctl_object(step, "place");
+    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    bool kept_off = is(step, "state", "left") || is(step, "state", "failed");
+
+    if (kept_off && strcmp(reason, "-") != 0 && reason[0]) {
+        fputs(reason, out);
+        return;
+    }
+    say_class(out, step);
+    if (kept_off)
+        return;
+    say_choice(out, place);
+    if (isnan(ctl_number(step, "ended_at")))
+        say_beside(out, place);
+}
+
+/* ---- gain ---- */
+
+/* Says what the place is worth: the same work in so much less, or more, time. */
+static void say_difference(FILE *out, double here, double home, bool would)
+{
+    double gain = (1 + home) / (1 + here) - 1;
+    char percent[32];
+
+    fputs(would ? "it would be " : "", out);
+    if (fabs(gain) < SAME)
+        fputs("as fast as where Slurm put it", out);
+    else
+        fprintf(out, "%s %s than where Slurm put it", screen_percent(fabs(gain), percent),
+                gain > 0 ? "faster" : "slower");
+}
+
+/* Says by how much slower than alone it is, as far as that is known. */
+static void say_slowdowns(FILE *out, double here, double home, double measured)
+{
+    const double value[] = {here, home, measured};
+    static const char *const what[] = {"predicted ", "as Slurm put it ", "measured "};
+    const char *before = " (slower than alone: ";
+    char percent[32];
+
+    for (size_t i = 0; i < 3; i++) {
+        if (isnan(value[i]))
+            continue;
+        fprintf(out, "%s%s%s", before, what[i], screen_percent(value[i], percent));
+        before = ", ";
+    }
+    fputs(*before == ',' ? ")" : "", out);
+}
+
+void explain_gain(FILE *out, struct json_object *step)
+{
+    struct json_object *slowdown = ctl_object(step, "slowdown");
+    double here = ctl_number(slowdown, "predicted"), home = ctl_number(slowdown, "home");
+    bool off = is(step, "state", "left") || is(step, "state", "failed");
+    bool would = is(step, "state", "observed");
+
+    if (would) /* it stands where Slurm put it */
+        home = isnan(here) ? home : here;
+    if (would || isnan(here))
+        here = ctl_number(ctl_object(step, "place"), "predicted_slowdown");
+    if (off)
+        fputs("nothing: it stands where Slurm put it", out);
+    else if (isnan(here) || isnan(home))
+        fputs("not known: too little is known of the node's programs", out);
+    else
+        say_difference(out, here, home, would);
+    say_slowdowns(out, off ? NAN : here, home, ctl_number(slowdown, "measured"));
+    ctl_say(out, ctl_object(step, "bill"), "[; {energy_j:1} J][, {power_w:1} W]");
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* explain_summary - says in three plain lines what berth did with a step, why, and what the step
+ * gains by that. */
+#ifndef BERTH_CLI_EXPLAIN_SUMMARY_H
+#define BERTH_CLI_EXPLAIN_SUMMARY_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+/* Each writes one line about a step of an answer to `explain`, without its newline. */
+void explain_what(FILE *out, struct json_object *step);
+void explain_why(FILE *out, struct json_object *step);
+void explain_gain(FILE *out, struct json_object *step);
+
+#endif
