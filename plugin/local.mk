@@ -7,6 +7,7 @@ spank_berth_la_SOURCES = \
 	plugin/client.c plugin/client.h \
 	plugin/dispatch.c \
 	plugin/job_items.c plugin/job_items.h \
+	plugin/note.c plugin/note.h \
 	plugin/options.c plugin/options.h \
 	plugin/program.c plugin/program.h \
 	plugin/step.c plugin/step.h

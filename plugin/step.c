@@ -13,6 +13,7 @@
 
 #include "client.h"
 #include "job_items.h"
+#include "note.h"
 
 #define END_DEADLINE_MS 1000 /* the step is over: nobody waits but the node's cores */
 
@@ -300,6 +301,7 @@ static void step_end(struct step *step)
     struct wire_answer answer;
     struct berth_error err;
     struct rusage usage;
+    enum client_result result;
 
     if (!step->end_deadline_ms)
         return;
@@ -310,11 +312,13 @@ static void step_end(struct step *step)
         request.end.system_s = seconds(usage.ru_stime);
         request.end.maxrss_kib = (uint64_t)usage.ru_maxrss;
     }
-    if (client_ask(step->site.socket, step->end_deadline_ms, &request, &answer, &err) ==
-        CLIENT_ANSWERED)
+    result = client_ask(step->site.socket, step->end_deadline_ms, &request, &answer, &err);
+    if (result == CLIENT_ANSWERED)
         wire_answer_clear(&answer);
     else
         slurm_verbose("berth: end not told: %s", err.text);
+    if (result == CLIENT_UNREACHED && request.end.late)
+        note_leave(step->site.socket, &request); /* for the berthd to come */
     free(late.task);
     step->end_deadline_ms = 0;
 }

@@ -2,12 +2,14 @@
 #include "packer/daemon/late.h"
 
 #include "packer/daemon/identify.h"
+#include "packer/daemon/tally.h"
 #include "packer/enact/care.h"
 #include "packer/size/size.h"
 
 void late_begin(struct packer *packer, struct step *step)
 {
     step->late = true;
+    tally_failed_open(packer, step, PACKER_LATE);
     size_all(packer, step, step->request.options.size ? SIZE_LATE : "not asked to size it");
 }
 
@@ -21,6 +23,7 @@ struct step *late_known(struct packer *packer, struct wire_register *request)
         return NULL;
     }
     step->late = true;
+    tally_failed_open(packer, step, PACKER_UNHEARD);
     identify_begin(packer, step);
     step_leave(packer, step, STEP_LEFT,
                "left alone: it was over before its registration was heard");

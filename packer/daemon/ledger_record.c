@@ -9,6 +9,7 @@
 #include "models/energy/edp.h"
 #include "packer/base/text.h"
 #include "packer/bill/bill.h"
+#include "packer/daemon/tally.h"
 #include "packer/ledger/schema.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -262,6 +263,7 @@ void ledger_record_keep(struct packer *packer, const struct step *step)
     if (!packer->ledger)
         return;
     ledger_record_fill(packer, step, &record);
+    tally_step(packer, &record);
     ledger_add(packer->ledger, &record, NULL); /* says itself what is wrong */
 }
 

@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/identify.c packer/daemon/identify.h \
 	packer/daemon/late.c packer/daemon/late.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
+	packer/daemon/missed.c packer/daemon/missed.h \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
@@ -16,6 +17,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/render_sample.c packer/daemon/render_sample.h \
 	packer/daemon/requests.c packer/daemon/requests.h \
 	packer/daemon/stored.c packer/daemon/stored.h \
+	packer/daemon/tally.c packer/daemon/tally.h \
 	packer/daemon/warning.c packer/daemon/warning.h
 
 sbin_PROGRAMS += berthd

@@ -13,6 +13,7 @@
 #include "packer/daemon/identify.h"
 #include "packer/daemon/late.h"
 #include "packer/daemon/ledger_record.h"
+#include "packer/daemon/missed.h"
 #include "packer/enact/as_if.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
@@ -500,6 +501,7 @@ static void sweep(struct packer *packer, double patience_s)
 void pipeline_sweep(struct packer *packer)
 {
     sweep(packer, packer->end_patience_s);
+    missed_read(packer, pipeline_end);
 }
 
 /* ---- berth.conf is read again ---- */
@@ -618,6 +620,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);
     ledger_record_resume(packer);
+    missed_read(packer, pipeline_end);
     if (journal_compact(packer, true, err) <
         0) /* the old one is whole; the next sweep tries again */
         log_error("%s", err->text);

@@ -26,6 +26,31 @@ const struct metrics_family metrics_family[METRICS_FAMILIES] = {
                        "Times that a step was moved since the start."},
     [METRICS_FAILURES] = {"berth_failures", METRICS_COUNTER, "",
                           "Placements that could not be made to hold since the start."},
+    [METRICS_FAILED_OPEN] =
+        {"berth_launches_failed_open", METRICS_COUNTER, "",
+         "Launches since the start that went on without berth though their user "
+         "wanted it, by why: late (berthd answered too late) or unheard "
+         "(berthd was not reached, or refused, and heard of the step at its "
+         "end)."},
+    [METRICS_ENDED] = {"berth_ended_steps", METRICS_COUNTER, "",
+                       "Steps that ended since the start, without batch scripts, by whether it was "
+                       "predicted what berth's help comes to."},
+    [METRICS_GAINED_CORE_TIME] = {"berth_predicted_core_seconds", METRICS_COUNTER, "seconds",
+                                  "Core time of ended steps that berth has gained (or lost), or "
+                                  "would have had it placed those that it only observed. It is "
+                                  "predicted, not measured."},
+    [METRICS_GAINED_ENERGY] = {"berth_predicted_energy_joules", METRICS_COUNTER, "joules",
+                               "Their energy, likewise, at the same power, of those that were "
+                               "metered."},
+    [METRICS_FREED_CORE_TIME] = {"berth_freed_core_seconds", METRICS_COUNTER, "seconds",
+                                 "Core time of cores that ended steps gave up by their size."},
+    [METRICS_SLOWDOWN] = {"berth_slowed_core_seconds", METRICS_COUNTER, "seconds",
+                          "Core time of ended steps times one plus their slowdown, by how that is "
+                          "known. Divided by berth_slowed_known_core_seconds, less 1, it is the "
+                          "mean slowdown."},
+    [METRICS_SLOWDOWN_CORE_TIME] = {"berth_slowed_known_core_seconds", METRICS_COUNTER, "seconds",
+                                    "Core time of the ended steps of which that slowdown is "
+                                    "known."},
     [METRICS_CPU] = {"berth_cpu_seconds", METRICS_COUNTER, "seconds",
                      "CPU time of berthd itself, by mode."},
     [METRICS_MEMORY] = {"berth_resident_memory_bytes", METRICS_GAUGE, "bytes",

@@ -63,6 +63,63 @@ static uint64_t micro_of(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
+/* ---- does it help? ---- */
+
+static const char *const steps_word[] = {"placed", "observed"};
+
+/* Gained and lost are told apart: a counter only grows. */
+static void add_gains(struct metrics_text *text, enum metrics_id id, const double gain[2][2])
+{
+    for (size_t kind = 0; kind < 2; kind++)
+        for (size_t lost = 0; lost < 2; lost++) {
+            const struct metrics_label label[] = {{"steps", steps_word[kind]},
+                                                  {"outcome", lost ? "lost" : "gained"}};
+
+            metrics_text_add(text, &metrics_family[id], label, 2, gain[kind][lost]);
+        }
+}
+
+static void add_slowdowns(struct metrics_text *text, enum metrics_id id,
+                          const struct packer_tally *tally)
+{
+    static const char *const by[] = {"slurm_predicted", "berth_predicted", "measured"};
+
+    for (size_t kind = 0; kind < 2; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            const struct metrics_label label[] = {{"steps", steps_word[kind]}, {"by", by[i]}};
+            const struct packer_slowdown *slowdown = &tally->slowdown[kind][i];
+
+            metrics_text_add(text, &metrics_family[id], label, 2,
+                             id == METRICS_SLOWDOWN ? slowdown->sum : slowdown->core_s);
+        }
+}
+
+static void add_benefit(const struct packer *packer, struct metrics_text *text)
+{
+    static const char *const why[] = {"late", "unheard"};
+    const struct packer_tally *tally = &packer->tally;
+
+    for (size_t i = 0; i < PACKER_MISSED; i++) {
+        const struct metrics_label label = {"why", why[i]};
+
+        metrics_text_add(text, &metrics_family[METRICS_FAILED_OPEN], &label, 1,
+                         (double)tally->failed_open[i]);
+    }
+    if (strcmp(packer->conf.ledger, "off") == 0) /* no slowdown is predicted of steps then */
+        return;
+    for (size_t known = 0; known < 2; known++) {
+        const struct metrics_label label = {"predicted", known ? "yes" : "no"};
+
+        metrics_text_add(text, &metrics_family[METRICS_ENDED], &label, 1,
+                         (double)tally->steps[known]);
+    }
+    add_gains(text, METRICS_GAINED_CORE_TIME, tally->core_s);
+    add_gains(text, METRICS_GAINED_ENERGY, tally->energy_j);
+    add(text, METRICS_FREED_CORE_TIME, tally->freed_core_s);
+    add_slowdowns(text, METRICS_SLOWDOWN, tally);
+    add_slowdowns(text, METRICS_SLOWDOWN_CORE_TIME, tally);
+}
+
 /* What berthd itself takes of the node. */
 static void add_own(const struct packer *packer, struct metrics_text *text)
 {
@@ -96,6 +153,7 @@ void metrics_node(const struct packer *packer, struct metrics_text *text)
     add(text, METRICS_DECISIONS, (double)packer->decisions);
     add(text, METRICS_MOVES, (double)packer->moves);
     add(text, METRICS_FAILURES, (double)packer->failures);
+    add_benefit(packer, text);
     add_own(packer, text);
     if (packer->ledger)
         add(text, METRICS_LEDGER_WAITING, (double)ledger_waiting(packer->ledger, why));

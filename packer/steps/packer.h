@@ -30,6 +30,31 @@ struct size_refusal {
     double until_s; /* CLOCK_MONOTONIC; 0: none */
 };
 
+/* Why a launch went on without berthd. */
+enum packer_missed {
+    PACKER_LATE, /* berthd answered when the launch had gone on */
+    PACKER_UNHEARD /* berthd was not reached, or refused it: it heard of the step at its end */,
+    PACKER_MISSED
+};
+
+/* A slowdown summed up over steps: one plus it, which is above 0, times their core time. */
+struct packer_slowdown {
+    double sum, core_s;
+};
+
+/* What the steps that have ended since the start say of berth's help (daemon/tally.h). By what is
+ * predicted, gained [0] and lost [1]; of steps that berth placed [0], and observed [1]. */
+struct packer_tally {
+    uint64_t failed_open[PACKER_MISSED];
+    uint64_t steps[2]; /* of which nothing is known, and something is */
+    double core_s[2][2], energy_j[2][2];
+    double freed_core_s; /* by sizes */
+    struct packer_slowdown slowdown[2][3];
+#define PACKER_SLURM 0    /* predicted where Slurm put all */
+#define PACKER_BERTH 1    /* where berth put them, or would have */
+#define PACKER_MEASURED 2 /* as they stood */
+};
+
 struct packer {
     struct conf conf;
     struct topo *topo;
@@ -85,6 +110,7 @@ struct packer {
     void *wake_arg;
     double watchdog_s; /* within which systemd wants a sign of life; 0: it does not */
     double started_mono_s;
+    struct packer_tally tally;
     uint64_t registrations, decisions, moves, failures; /* counted since the start */
     struct {
         uint64_t n, in_a_row; /* since the start; since one was not */

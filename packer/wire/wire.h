@@ -25,7 +25,10 @@
 #define WIRE_PLUGIN_SUFFIX ".plugin"
 #define WIRE_POOL_DIR                                                                              \
     "pool" /* beside the socket: a file named by its number for each job in the pool */
-#define WIRE_WATCH_SUFFIX ".end" /* of such a file: berthd wants to hear of the job's end */
+#define WIRE_MISSED_FILE                                                                           \
+    "missed" /* beside the socket: ends of steps that berthd could not be told */
+#define WIRE_MISSED_MAX (1u << 20) /* bytes of it */
+#define WIRE_WATCH_SUFFIX ".end"   /* of such a file: berthd wants to hear of the job's end */
 #define WIRE_STEP_BATCH 0xfffffffbu
 #define WIRE_STEP_EXTERN 0xfffffffcu
 #define WIRE_STEP_INTERACTIVE 0xfffffffau

@@ -188,6 +188,7 @@ void fake_stop(struct fake_berthd *fake)
         close(fake->filler);
     remove_entry(fake, "berthd.sock");
     remove_entry(fake, "record");
+    remove_entry(fake, WIRE_MISSED_FILE);
     remove_entry(fake, "pool/4711");
     remove_entry(fake, "pool");
     if (rmdir(fake->dir) < 0)

@@ -100,6 +100,35 @@ static void test_bad_berthd(void **state)
     }
 }
 
+/* A launch that no berthd was told of, nor its end, leaves a note for the next one: its end, with
+ * its registration. */
+static void test_note(void **state)
+{
+    struct wire_request request;
+    struct berth_error err;
+    struct bench bench;
+    char path[160], line[16384] = "";
+    FILE *notes;
+
+    (void)state;
+    bench_start(&bench, FAKE_DEAD, NULL, SHORT);
+    host_run_step(&bench.host);
+    snprintf(path, sizeof(path), "%s/" WIRE_MISSED_FILE, bench.fake.dir);
+    notes = fopen(path, "r");
+    assert_non_null(notes);
+    assert_non_null(fgets(line, sizeof(line), notes));
+    if (wire_request_decode(line, strlen(line), &request, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(request.op, WIRE_OP_END);
+    assert_int_equal(request.end.id.job, 4711);
+    assert_non_null(request.end.late);
+    assert_int_equal(request.end.late->ntasks, bench.host.tasks);
+    wire_request_clear(&request);
+    assert_null(fgets(line, sizeof(line), notes));
+    fclose(notes);
+    bench_stop(&bench);
+}
+
 static void test_bad_berthd_required(void **state)
 {
     (void)state;
@@ -760,6 +789,7 @@ static void test_wrong_argument(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_note),
         cmocka_unit_test(test_bad_berthd),
         cmocka_unit_test(test_bad_berthd_required),
         cmocka_unit_test(test_refused),

@@ -5,8 +5,11 @@
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "packer/base/clock.h"
@@ -148,6 +151,66 @@ static void test_not_sized(void **state)
     assert_false(step->late);
 }
 
+/* Launches that went on without berthd are counted, where their user wanted it. */
+static void test_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register reg = request_of(2, 0), same = reg;
+
+    fixture_start(f, reg);
+    pipeline_late(&f->packer, &same);
+    assert_int_equal(f->packer.tally.failed_open[PACKER_LATE], 1);
+    reg = request_of(5, 1);
+    pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
+    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    free(reg.task);
+    reg = request_of(6, 1);
+    reg.options.mode = WIRE_MODE_OFF;
+    pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
+    free(reg.task);
+    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+}
+
+static void leave_notes(const struct fixture *f, const char *more, mode_t mode)
+{
+    struct wire_register reg = request_of(7, 1);
+    struct wire_request request = {
+        .op = WIRE_OP_END, .end = {.id = reg.id, .user_s = -1, .exit_status = 3, .late = &reg}};
+    char *line = wire_request_encode(&request), path[PATH_MAX];
+    FILE *out;
+
+    snprintf(path, sizeof(path), "%s/" WIRE_MISSED_FILE, f->dir);
+    out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "%s%s", more, line);
+    fclose(out);
+    assert_int_equal(chmod(path, mode), 0);
+    free(line);
+    free(reg.task);
+}
+
+/* What the plugin has left for a berthd that was not there is heard once, by the next one. */
+static void test_notes(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    snprintf(f->packer.conf.socket, sizeof(f->packer.conf.socket), "%s/sock", f->dir);
+    log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+    leave_notes(f, "garbage\n{}\n", 0600);
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps.nended, 1);
+    step = TAILQ_FIRST(&f->packer.steps.ended);
+    assert_int_equal(step->request.id.job, 7);
+    assert_int_equal(step->exit_status, 3);
+    assert_true(step->late);
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    leave_notes(f, "", 0622); /* anybody could have written it */
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+}
+
 /* Times that cannot be are those of now. */
 static void test_times(void **state)
 {
@@ -188,6 +251,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_taken_in, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_same_name, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_not_sized, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_counted, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_notes, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_times, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_journal, start, fixture_teardown),
     };

@@ -143,6 +143,38 @@ static void test_node(void **state)
     page_free(page);
 }
 
+/* Does it help? Gained and lost, predicted and measured stand apart. */
+static void test_benefit(void **state)
+{
+    struct fixture *f = *state;
+    struct page *page;
+
+    strcpy(f->packer.conf.ledger, "off");
+    page = get(f, METRICS_OPENMETRICS, true);
+    assert_value(page, "berth_launches_failed_open_total", "why=late", 0);
+    assert_absent(page, "berth_predicted_core_seconds_total"); /* without a ledger */
+    page_free(page);
+    f->packer.tally = (struct packer_tally){.failed_open = {2, 3},
+                                            .steps = {4, 5},
+                                            .core_s = {{100, 7}, {50, 0}},
+                                            .energy_j = {{1000, 70}, {500, 0}},
+                                            .freed_core_s = 12,
+                                            .slowdown[0][PACKER_MEASURED] = {130, 100}};
+    strcpy(f->packer.conf.ledger, "sqlite:/x/ledger.db");
+    page = get(f, METRICS_OPENMETRICS, true);
+    assert_value(page, "berth_launches_failed_open_total", "why=late", 2);
+    assert_value(page, "berth_launches_failed_open_total", "why=unheard", 3);
+    assert_value(page, "berth_ended_steps_total", "predicted=no", 4);
+    assert_value(page, "berth_ended_steps_total", "predicted=yes", 5);
+    assert_value(page, "berth_predicted_core_seconds_total", "steps=placed,outcome=gained", 100);
+    assert_value(page, "berth_predicted_core_seconds_total", "steps=placed,outcome=lost", 7);
+    assert_value(page, "berth_predicted_energy_joules_total", "steps=observed,outcome=gained", 500);
+    assert_value(page, "berth_freed_core_seconds_total", "", 12);
+    assert_value(page, "berth_slowed_core_seconds_total", "steps=placed,by=measured", 130);
+    assert_value(page, "berth_slowed_known_core_seconds_total", "steps=placed,by=measured", 100);
+    page_free(page);
+}
+
 /* ---- energy ---- */
 
 static void assert_joules(const struct page *page, const char *name, const char *labels,
@@ -452,8 +484,7 @@ static void test_hostile_names(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, NULL);
 
     request.exe = "/tmp/x\",uid=\"0";
-    strcpy(fixture_start(f, request)->identity.is.account,
-           "a\"} 1\nberth_cores 9\n# EOF\n\\\xff");
+    strcpy(fixture_start(f, request)->identity.is.account, "a\"} 1\nberth_cores 9\n# EOF\n\\\xff");
     for (enum metrics_format format = 0; format < METRICS_FORMATS; format++) {
         struct page *page = get(f, format, true);
 
@@ -493,6 +524,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_empty_node, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_node, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_benefit, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_energy, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_no_meter, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_caches, open_plain, fixture_teardown),
