@@ -115,6 +115,10 @@ void conf_reload(struct conf *now, const struct conf *next, struct conf_changes 
  * written. */
 void conf_print(const struct conf *conf, FILE *out);
 
+/* Writes only the keys whose values are not those of `defaults` (conf_init), without help: what a
+ * site has decided. */
+void conf_print_changed(const struct conf *conf, const struct conf *defaults, FILE *out);
+
 /* Writes the table as mdoc(7) list items, for berth.conf(5). */
 void conf_print_mdoc(FILE *out);
 

@@ -97,6 +97,18 @@ void conf_print(const struct conf *conf, FILE *out)
     }
 }
 
+void conf_print_changed(const struct conf *conf, const struct conf *defaults, FILE *out)
+{
+    char text[PATH_MAX], initial[PATH_MAX];
+
+    for (const struct conf_key *key = conf_key; key->name; key++) {
+        conf_format(conf, key, text, sizeof(text));
+        conf_format(defaults, key, initial, sizeof(initial));
+        if (strcmp(text, initial) != 0)
+            fprintf(out, "%s =%s%s\n", key->name, text[0] ? " " : "", text);
+    }
+}
+
 /* mdoc wants each sentence on a line of its own. */
 static void print_sentences(const char *text, FILE *out)
 {

@@ -64,15 +64,19 @@ struct daemon {
 
 static void usage(FILE *out)
 {
-    fputs("usage: berthd [-c FILE] [--print-config]\n"
-          "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
-          "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
-          "      --print-config  print every key with its value and meaning, and exit\n"
-          "  -h, --help          print this, and exit\n"
-          "      --version       print the version, and exit\n"
-          "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
-          "again.\n",
-          out);
+    fputs(
+        "usage: berthd [-c FILE] [--check | --print-config [--changed]]\n"
+        "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
+        "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
+        "      --check         say what keeps berthd from starting with this configuration, and "
+        "exit\n"
+        "      --print-config  print every key with its value and meaning, and exit\n"
+        "      --changed       with --print-config: only the keys that are not at their defaults\n"
+        "  -h, --help          print this, and exit\n"
+        "      --version       print the version, and exit\n"
+        "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
+        "again.\n",
+        out);
 }
 
 static int fail(const char *what, const char *why)
@@ -332,11 +336,27 @@ static void stop(struct daemon *daemon)
     libevent_global_shutdown();
 }
 
+/* What berthd is started for. */
+enum job { JOB_SERVE, JOB_PRINT, JOB_CHECK };
+
+struct args {
+    enum job job;
+    bool changed; /* print: only what is not the default */
+};
+
+static int misused(const char *what, const char *why)
+{
+    fprintf(stderr, "berthd: %s: %s; try 'berthd --help'\n", what, why);
+    return 2;
+}
+
 /* Returns the exit status where the options alone tell it, else -1. */
-static int parse_options(int argc, char **argv, struct daemon *daemon, bool *print)
+static int parse_options(int argc, char **argv, struct daemon *daemon, struct args *args)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"check", no_argument, NULL, 'k'},
                                             {"print-config", no_argument, NULL, 'p'},
+                                            {"changed", no_argument, NULL, 'd'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {0}};
@@ -345,8 +365,12 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, bool *pri
     while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
         if (option == 'c')
             daemon->conf_path = optarg;
+        else if (option == 'k')
+            args->job = JOB_CHECK;
         else if (option == 'p')
-            *print = true;
+            args->job = JOB_PRINT;
+        else if (option == 'd')
+            args->changed = true;
         else if (option == 'h')
             return usage(stdout), EXIT_SUCCESS;
         else if (option == 'v')
@@ -354,27 +378,52 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, bool *pri
         else
             return usage(stderr), 2;
     }
-    if (optind == argc)
-        return -1;
-    fprintf(stderr, "berthd: %s: no such argument; try 'berthd --help'\n", argv[optind]);
-    return 2;
+    if (args->changed && args->job != JOB_PRINT)
+        return misused("--changed", "goes with --print-config");
+    return optind == argc ? -1 : misused(argv[optind], "no such argument");
+}
+
+static int print_conf(const struct conf *conf, bool changed)
+{
+    static struct conf defaults; /* large */
+
+    conf_init(&defaults);
+    if (changed)
+        conf_print_changed(conf, &defaults, stdout);
+    else
+        conf_print(conf, stdout);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : fail("print-config", strerror(errno));
+}
+
+/* Says that the configuration, which was read, can be started with on this machine. Nothing is
+ * opened that a running berthd has. */
+static int check(const struct daemon *daemon)
+{
+    const char *path = daemon->conf_path ? daemon->conf_path : CONF_DEFAULT_PATH;
+    struct berth_error err;
+
+    if (packer_check(&daemon->conf, &err) < 0)
+        return fail("check", err.text);
+    printf("berthd: %s: %s\n", path,
+           access(path, F_OK) == 0 ? "well" : "is not there: the defaults hold");
+    return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
     static struct daemon daemon;
     struct berth_error err;
-    bool print = false;
-    int status = parse_options(argc, argv, &daemon, &print);
+    struct args args = {0};
+    int status = parse_options(argc, argv, &daemon, &args);
 
     if (status >= 0)
         return status;
     if (read_conf(daemon.conf_path, &daemon.conf, &err) < 0)
         return fail("configuration", err.text);
-    if (print) {
-        conf_print(&daemon.conf, stdout);
-        return EXIT_SUCCESS;
-    }
+    if (args.job == JOB_PRINT)
+        return print_conf(&daemon.conf, args.changed);
+    if (args.job == JOB_CHECK)
+        return check(&daemon);
     if (init(&daemon, &err) < 0)
         return fail("start", err.text);
     pipeline_cpus(&daemon.packer);

@@ -177,6 +177,24 @@ static int check_paths(const struct conf *conf, struct berth_error *err)
     return 0;
 }
 
+int packer_check(const struct conf *conf, struct berth_error *err)
+{
+    struct topo *topo = NULL;
+    struct enforce enforce;
+    struct rootfs root;
+    int rc;
+
+    if (check_paths(conf, err) < 0 || topo_read(&topo, conf->topology, err) < 0)
+        return -1;
+    topo_free(topo);
+    if (rootfs_open(&root, "/", err) < 0)
+        return -1;
+    rc = enforce_open(&enforce, &root, conf->cgroup_root, conf_enforcement_name[conf->enforcement],
+                      err);
+    rootfs_close(&root);
+    return rc;
+}
+
 /* Opens what no step can be placed without; each may need what stands before it. */
 static int open_needed(struct packer *packer, struct berth_error *err)
 {

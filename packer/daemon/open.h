@@ -10,4 +10,9 @@
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err);
 void packer_close(struct packer *packer);
 
+/* Checks, and leaves everything as it is, what would keep berthd from starting with that
+ * configuration on this machine: folders that others can write to, a topology that cannot be read,
+ * a way to enforce that is not there. 0, or -1 and err. */
+int packer_check(const struct conf *conf, struct berth_error *err);
+
 #endif

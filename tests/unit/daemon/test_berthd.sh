@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# berthd's options: what it is started for besides serving.
+berthd=./berthd
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+failures=0
+
+# expect STATUS "WHAT IT SAYS" OPTION..
+expect() {
+    wanted=$1 says=$2
+    shift 2
+    said=$("$berthd" "$@" 2>&1 </dev/null)
+    rc=$?
+    [ "$rc" = "$wanted" ] && case $said in *"$says"*) return ;; *) ;; esac
+    failures=$((failures + 1))
+    printf 'not ok - berthd %s: %s "%s", expected %s "%s"\n' "$*" "$rc" "$said" "$wanted" "$says"
+}
+
+conf() {
+    printf '%s\n' "$@" >"$dir/berth.conf"
+    chmod 600 "$dir/berth.conf"
+}
+
+mkdir "$dir/state"
+kept="socket = $dir/s
+state_dir = $dir/state
+profile_db = $dir/state/p.db
+ledger = off
+ledger_queue = $dir/state/q
+enforcement = dryrun"
+chmod 700 "$dir"
+
+conf "$kept" "sweep = 5s"
+expect 0 "berthd: $dir/berth.conf: well" --check -c "$dir/berth.conf"
+[ -z "$(ls -A "$dir/state")" ] || { echo "not ok - --check has made something"; failures=$((failures + 1)); }
+conf "$kept" "colour = blue"
+expect 1 "$dir/berth.conf:7: " --check -c "$dir/berth.conf"
+conf "$kept" "topology = nowhere:2"
+expect 1 "berthd: check: " --check -c "$dir/berth.conf"
+conf "$kept"
+expect 1 "berthd: configuration: $dir/none" --check -c "$dir/none"
+chmod 777 "$dir/state"
+expect 1 "berthd: check: profile_db: $dir/state: mode 0777" --check -c "$dir/berth.conf"
+chmod 700 "$dir/state"
+
+# What is not at its default, in the order of the manual, and readable as a file again.
+conf "$kept" "sweep = 5s" "policy = di"
+expect 0 "policy = di" --print-config --changed -c "$dir/berth.conf"
+"$berthd" --print-config --changed -c "$dir/berth.conf" >"$dir/changed"
+grep -q '^sweep' "$dir/changed" && [ "$("$berthd" --print-config | sed -n 's/^sweep = //p')" = 5s ] &&
+    { echo "not ok - sweep is at its default"; failures=$((failures + 1)); }
+chmod 600 "$dir/changed"
+"$berthd" --print-config --changed -c "$dir/changed" | cmp -s - "$dir/changed" ||
+    { echo "not ok - what was changed reads otherwise"; failures=$((failures + 1)); }
+printf '' >"$dir/empty"
+chmod 600 "$dir/empty"
+[ -z "$("$berthd" --print-config --changed -c "$dir/empty")" ] || { echo "not ok - nothing was changed"; failures=$((failures + 1)); }
+expect 2 "--changed: goes with --print-config" --changed
+expect 2 "try 'berthd --help'" nonsense
+expect 0 "--check" --help
+[ $failures = 0 ] && echo ok
+exit $failures
