@@ -344,6 +344,18 @@ void slurm_tree_read(const struct slurm_tree *tree, struct wire_step_id id, cons
 
 /* ---- ends ---- */
 
+/* Under v1 it is in the tasks' folder, where there are none below it. */
+void slurm_tree_kill(const struct slurm_tree *tree, struct wire_step_id id)
+{
+    char dir[512];
+
+    slurm_tree_path(tree, id, dir, sizeof(dir));
+    if (tree->series->unified)
+        strcat(dir, "/slurm");
+    if (tree->series->unified || tree->series->task_dirs)
+        put(tree, dir, "cgroup.procs", "");
+}
+
 static int empty(struct enforce *enforce, const char *path, void *arg)
 {
     const struct slurm_tree *tree = arg;

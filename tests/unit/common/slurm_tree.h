@@ -71,6 +71,9 @@ void slurm_tree_stranger(const struct slurm_tree *tree, pid_t pid, pid_t parent,
 void slurm_tree_read(const struct slurm_tree *tree, struct wire_step_id id, const char *below,
                      char *text, size_t size);
 
+/* Kills the slurmstepd of a step: its tasks run on. */
+void slurm_tree_kill(const struct slurm_tree *tree, struct wire_step_id id);
+
 /* Ends all processes of a job, and leaves its folders. */
 void slurm_tree_end(const struct slurm_tree *tree, uint32_t job);
 

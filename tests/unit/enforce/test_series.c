@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "packer/enforce/leaf_mark.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/slurm_tree.h"
@@ -281,6 +282,46 @@ static void test_each_task_of_a_second_node_has_its_cpus(void **state)
     }
 }
 
+/* F1: a lost journal. What Slurm gave stands on the folder, whatever that is called; a step that is
+ * known keeps its place, its slurmstepd alive or not. */
+static void test_what_no_journal_knows_is_given_back(void **state)
+{
+    (void)state;
+    if (!two_cpus())
+        skip();
+    EACH_SERIES(series)
+    {
+        struct berth_error err = {""};
+        struct scene scene;
+        struct cpus marked;
+        struct slurm_job job;
+        char user[600], path[512];
+        const char *file = series->unified ? "/user/cpuset.cpus" : "/cpuset.cpus";
+
+        open_scene(&scene, series, 0);
+        must_locate(&scene);
+        slurm_tree_path(&scene.tree, scene.step.id, path, sizeof(path));
+        snprintf(user, sizeof(user), "/cg/%s%s%s", series->unified ? "" : "cpuset/", path,
+                 series->unified ? "/user" : "");
+        marked = cpus_of("0");
+        leaf_mark_put(&scene.tree.enforce, user, &marked);
+        if (!leaf_mark_get(&scene.tree.enforce, user, &marked)) {
+            close_scene(&scene);
+            print_message("this folder cannot be marked\n");
+            skip();
+        }
+        folder_put(scene.tree.dir, strcat(user, "/cpuset.cpus") + 1, "0-1\n");
+        slurm_tree_kill(&scene.tree, scene.step.id);
+        slurm_job_of(&scene.tree.enforce, &scene.step, &job);
+        assert_int_equal(leaf_mark_undo(&scene.tree.enforce, &scene.step.id, 1, &err), 0);
+        expect_cpus(&scene, file, "0-1");
+        assert_int_equal(leaf_mark_undo(&scene.tree.enforce, NULL, 0, &err), 1);
+        expect_cpus(&scene, file, "0");
+        assert_string_equal(err.text, "");
+        close_scene(&scene);
+    }
+}
+
 /* ---- tasks ---- */
 
 /* Says pids of a PID namespace that the tasks have of their own, which others have outside. */
@@ -393,6 +434,7 @@ int main(void)
         test(test_a_step_is_found),
         test(test_a_step_without_a_folder),
         test(test_each_task_of_a_second_node_has_its_cpus),
+        test(test_what_no_journal_knows_is_given_back),
         test(test_tasks_of_a_pid_namespace_are_found),
         test(test_tasks_of_a_pid_namespace_without_constraint),
         test(test_a_stranger_is_no_task),

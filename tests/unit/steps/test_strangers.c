@@ -9,6 +9,7 @@
 #include "packer/daemon/render.h"
 #include "packer/steps/strangers.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/slurm_tree.h"
 
 #define TOP "cg/cpuset/slurm_here/uid_1000"
 
@@ -112,6 +113,60 @@ static void test_an_empty_job_takes_nothing(void **state)
 }
 
 /* Its tasks wait for the answer: it is on its way, and nobody is moved twice for it. */
+/* A job with one step that runs; `mine`: berth looks after it. */
+static void put_job(struct fixture *f, const struct slurm_tree *tree, uint32_t job,
+                    const char *cpus, bool mine)
+{
+    const struct wire_step_id id = {job, 0};
+    const pid_t stepd = 100 + (pid_t)job;
+
+    slurm_tree_job(tree, job, cpus);
+    slurm_tree_step(tree, id, cpus, stepd);
+    slurm_tree_task(tree, id, &(struct slurm_tree_task){.pid = stepd + 100, .parent = stepd});
+    if (!mine)
+        return;
+    slurm_tree_path(tree, id, fixture_step(f, job, 0)->body.leaf, ENFORCE_LEAF_MAX);
+    strcpy(fixture_step(f, job, 0)->request.node, "n1");
+}
+
+/* Whatever a stranger's folder is called, nobody is on its cores; when nobody is left in it, they
+ * come back into the pool. A job that berth looks after is no stranger, its slurmstepd alive or
+ * not.
+ */
+static void test_strangers_of_each_series(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < slurm_series_n; i++) {
+        struct slurm_tree tree;
+        struct fixture *f;
+        void *state;
+
+        open_tree(&state);
+        f = state;
+        slurm_tree_open(&tree, &slurm_series[i]);
+        f->packer.enforce.root = &tree.root;
+        f->packer.enforce.folders = tree.enforce.folders;
+        f->way.jobs = tree.enforce.way->jobs;
+        put_job(f, &tree, 1, "0\n", true);
+        put_job(f, &tree, 2, "2\n", true);
+        pipeline_sweep(&f->packer);
+        assert_homes(f, false);
+        slurm_tree_kill(&tree, (struct wire_step_id){2, 0});
+        put_job(f, &tree, 3, "0\n", false);
+        pipeline_sweep(&f->packer);
+        assert_homes(f, true);
+        assert_int_equal(f->packer.strangers.n, 1);
+        assert_int_equal(f->packer.strangers.stranger[0].id.job, 3);
+        slurm_tree_end(&tree, 3);
+        pipeline_sweep(&f->packer);
+        assert_int_equal(f->packer.strangers.n, 0);
+        f->packer.enforce.folders = NULL;
+        f->packer.enforce.root = &f->packer.root;
+        slurm_tree_close(&tree);
+        fixture_close(f);
+    }
+}
+
 static void test_a_registration_on_its_way(void **state)
 {
     struct fixture *f = *state;
@@ -230,6 +285,7 @@ int main(void)
         test(test_a_step_that_is_not_registered_gets_its_core_back),
         test(test_nobody_there_takes_nothing),
         test(test_an_empty_job_takes_nothing),
+        cmocka_unit_test(test_strangers_of_each_series),
         test(test_a_registration_on_its_way),
         test(test_a_name_hides_nobody),
         test(test_a_registration_that_is_refused),
