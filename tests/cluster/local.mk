@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The suite on a real cluster: `tests/run` runs it (as root); `make check` only builds what it needs.
-check_PROGRAMS += tests/cluster/answer tests/cluster/putprofile
+check_PROGRAMS += tests/cluster/answer tests/cluster/putprofile tests/cluster/tell
 tests_cluster_answer_LDADD =
+tests_cluster_tell_LDADD =
 tests_cluster_putprofile_LDADD = $(PACKER_LIBS)
 dist_noinst_SCRIPTS += contrib/build contrib/demo contrib/install-packages .ci/run tests/run tests/cluster/run \
 	tests/cluster/stand

@@ -210,3 +210,32 @@ t45_a_step_without_the_plugin_is_found_before_the_sweep() {
     seldom_sweeping
     t45_a_step_without_the_plugin
 }
+
+# tell_of NAME PID: registers a step that the plugin has not, as one task of that number; prints the answer.
+tell_of() {
+    local id line
+    id=$(id_of "$1")
+    line='{"version":1,"op":"register","job":'${id%.*}',"step":'${id#*.}',"uid":0,"node":"'$CLUSTER_NODE'","job_cores":"","step_cores":"",'
+    line+='"options":{"mode":"auto","tag":"devil"},"tasks":[[0,'$2']]}'
+    timeout 20 "$BUILD/tests/cluster/tell" "$CLUSTER/run/berthd.sock" "$line"
+}
+
+# Slurm 25.11 and later can give a job a PID namespace, and says its tasks' numbers as they are in there: 1 is init's here.
+t45_a_task_in_a_pid_namespace() {
+    local init
+    knows turtle 10
+    knows devil 20000
+    start a --contention-aware=tag=turtle
+    start b unshare --pid --fork --mount-proc
+    init=$(grep ^Cpus_allowed_list: /proc/1/status)
+    has "$(tell_of b 1)" '"ok":true'
+    soon "the turtle, moved" 1 cpus_of a
+    soon "the devil, moved" 0 cpus_of b
+    same "init" "$(grep ^Cpus_allowed_list: /proc/1/status)" "$init"
+    stop b
+    start c
+    has "$(tell_of c 1)" "task 1: is no process of its step's cgroup"
+    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "is left where Slurm put it: task 1: is no process"
+    has "$(ctl status)" "left where Slurm put them: " "the last one: task 1: is no process"
+    stop c a
+}
