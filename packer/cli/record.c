@@ -79,9 +79,9 @@ static void show_progress(const struct record *record)
     if (!record->terminal)
         return;
     ctl_time(clock_s() - record->begun_s, elapsed);
-    fprintf(stderr, "\r\033[Kberthctl: record: %s: %s of %s", elapsed,
-            count(record_lines_samples(record->recording), "sample", samples),
-            count(record_lines_steps(record->recording), "step", steps));
+    ctl_put_progress("berthctl: record: %s: %s of %s", elapsed,
+                     count(record_lines_samples(record->recording), "sample", samples),
+                     count(record_lines_steps(record->recording), "step", steps));
 }
 
 static void say_summary(const struct record *record)

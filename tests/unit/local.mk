@@ -43,6 +43,7 @@ unit_programs = \
 	tests/unit/cli/calibrate/test_run \
 	tests/unit/cli/common/test_options \
 	tests/unit/cli/common/test_say \
+	tests/unit/cli/common/test_screen \
 	tests/unit/cli/model/test_contend \
 	tests/unit/cli/plan/test_apps \
 	tests/unit/cli/plan/test_pairs \

@@ -83,6 +83,10 @@ size_t ctl_columns(void);
  * users named must not drive the reader's terminal. */
 void ctl_put_line(FILE *out, const char *line, size_t columns);
 
+/* Writes a line of progress over the one before, on a terminal on stderr: cut so that it never
+ * wraps, for a line that did could not be written over. */
+void ctl_put_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Returns the bytes of the word that a text begins with; a number and the '%' behind it are one. */
 size_t ctl_word(const char *text);
 

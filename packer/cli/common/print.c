@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* print - reading the fields of an answer, and putting text of unknown origin on a terminal. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -59,6 +60,22 @@ void ctl_put_line(FILE *out, const char *line, size_t columns)
         length--;
     text_put(out, line, length);
     fputc('\n', out);
+}
+
+void ctl_put_progress(const char *format, ...)
+{
+    struct winsize size = {0};
+    char line[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 2)
+        size.ws_col = 80;
+    fputc('\r', stderr);
+    text_put(stderr, line, text_fit(line, size.ws_col - 1u));
+    fputs("\033[K", stderr);
 }
 
 size_t ctl_word(const char *text)

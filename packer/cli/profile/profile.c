@@ -158,20 +158,24 @@ static void show_progress(const struct tracer_seen *seen, double elapsed_s, void
 {
     struct progress *progress = arg;
     double references = (double)seen->counts.references;
+    char line[256];
 
     if (progress->every_s == 0 || elapsed_s < PROGRESS_AFTER_S ||
         elapsed_s - progress->last_s < progress->every_s)
         return;
     progress->last_s = elapsed_s;
-    fprintf(stderr,
-            "%sberthctl: profile: %.1f M references (%.0f %% of the limit), %.2f M/s, %.0f "
-            "misses per million instructions%s",
-            progress->tty ? "\r" : "", references / 1e6,
-            100 * used_of_limit(progress, references, elapsed_s), references / 1e6 / elapsed_s,
-            seen->instructions
-                ? cachesim_misses(&seen->counts, 1, NULL) * 1e6 / (double)seen->instructions
-                : 0,
-            progress->tty ? "\033[K" : "\n");
+    snprintf(line, sizeof(line),
+             "berthctl: profile: %.0f %% of the limit, %.1f M references, %.1f M/s, "
+             "%.0f misses/Minst",
+             100 * used_of_limit(progress, references, elapsed_s), references / 1e6,
+             references / 1e6 / elapsed_s,
+             seen->instructions
+                 ? cachesim_misses(&seen->counts, 1, NULL) * 1e6 / (double)seen->instructions
+                 : 0);
+    if (progress->tty)
+        ctl_put_progress("%s", line);
+    else
+        fprintf(stderr, "%s\n", line);
 }
 
 static struct progress start_progress(const struct profile_args *args)
