@@ -17,13 +17,14 @@ struct json_object *render_sample(struct packer *packer, struct step *step, bool
     bool known;
     char id[WIRE_STEP_NAME_MAX];
     const char *name = program_name(&step->request);
+    bool unnamed = step_is_shell(step) && name == program_command(&step->request);
 
     known = now ? window_read_by_node(packer, step, &sample, &by) == 0 : window_last(step, &sample);
     if (known && !now)
         at_s = sample.at_s - step->started_mono_s;
     wire_step_name(step->request.id, id);
     json_add_text(object, "id", id);
-    json_add_text(object, "step", name[0] ? name : id);
+    json_add_text(object, "step", name[0] && !unnamed ? name : id);
     json_add_double(object, "at", at_s);
     if (known)
         sample_line_add(object, &sample);

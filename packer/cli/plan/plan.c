@@ -44,8 +44,13 @@ static const struct ctl_option option_rows[] = {
      "profile "
      "store",
      CTL_TEXT(struct ctl_plan, pairs)},
-    {"time-limit", 0, "S", "seconds to search for a placement, 1 where not given",
+    {"time-limit", 0, "S",
+     "seconds to search for a placement; where not given the search ends after as many costs as "
+     "are "
+     "looked at on every machine alike",
      CTL_NUMBER(struct ctl_plan, limit_s, "seconds", 0, 86400)},
+    {"svg", 0, "FILE", "a picture of the placement, for a browser (-: stdout)",
+     CTL_TEXT(struct ctl_plan, svg)},
     {"json", 0, NULL,
      "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}], \"score\", \"lost_cores\", "
      "\"predicted\":[{\"name\",\"slowdown\"}], \"policy\", \"exact\", "
@@ -56,8 +61,8 @@ static const struct ctl_option option_rows[] = {
 static const struct ctl_options options = {
     .verb = "plan",
     .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--printed] [--matrix FILE]\n"
-                "                     [--samples FILE] [--pairs FILE] [--time-limit S] [--json]\n"
-                "                     [FILE]",
+                "                     [--samples FILE] [--pairs FILE] [--time-limit S]\n"
+                "                     [--json | --svg FILE] [FILE]",
     .about =
         "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
         "  "
@@ -85,10 +90,11 @@ static const struct ctl_options options = {
 
 /* Reads the workload from FILE or stdin; with samples neither is needed. Returns NULL after saying
  * what is wrong. */
-static struct json_object *read_workload(const struct ctl_plan *plan)
+static struct json_object *read_workload(struct ctl_plan *plan)
 {
     struct json_object *workload;
     struct berth_error err;
+    size_t shells = 0;
 
     workload = plan->samples && !plan->input ? json_object_new_object()
                                              : ctl_input_read(plan->input, &err);
@@ -96,8 +102,12 @@ static struct json_object *read_workload(const struct ctl_plan *plan)
         ctl_fail(ctl_input_name(plan->input), "%s", err.text);
         return NULL;
     }
-    if (!plan->samples || ctl_plan_add_samples(workload, plan->samples, &err) == 0)
+    if (!plan->samples || ctl_plan_add_samples(workload, plan->samples, &shells, &err) == 0) {
+        if (shells)
+            ctl_plan_note(plan, "%zu batch script%s or shell%s of %s that only waited: left out",
+                          shells, shells == 1 ? "" : "s", shells == 1 ? "" : "s", plan->samples);
         return workload;
+    }
     ctl_fail("plan", "%s", err.text);
     json_object_put(workload);
     return NULL;
@@ -105,7 +115,7 @@ static struct json_object *read_workload(const struct ctl_plan *plan)
 
 int ctl_plan(int argc, char **argv)
 {
-    struct ctl_plan plan = {.limit_s = 1};
+    struct ctl_plan plan = {.limit_s = -1};
     struct json_object *workload;
     struct berth_error err;
     int rc = ctl_options_read(&options, argc, argv, &plan);
@@ -125,7 +135,9 @@ int ctl_plan(int argc, char **argv)
     if (rc == 0 && ctl_plan_place(&plan, &err) < 0)
         rc = ctl_fail("plan", "%s", err.text);
     if (rc == 0)
-        rc = plan.json ? ctl_plan_print_json(&plan) : ctl_plan_print_table(&plan);
+        rc = plan.svg    ? ctl_plan_write_svg(&plan)
+             : plan.json ? ctl_plan_print_json(&plan)
+                         : ctl_plan_print_table(&plan);
     ctl_plan_clear(&plan);
     json_object_put(workload);
     return rc;

@@ -29,8 +29,9 @@ struct ctl_plan_unit {
  * the second, ... */
 struct ctl_plan {
     const char *topology, *policy, *matrix, *samples, *pairs,
-        *input; /* as asked; NULL: not given */
-    double limit_s;
+        *input;         /* as asked; NULL: not given */
+    const char *svg;    /* where a picture goes; NULL: none is made */
+    double limit_s;     /* < 0: not given */
     bool json, printed; /* printed: dio-power's order, Algorithm 4 to the letter */
     struct ctl_apps apps;
     struct ctl_matrix measured; /* .file NULL: none */
@@ -86,9 +87,11 @@ void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 /* ---- plan/samples.c ---- */
 
 /* Adds to workload["apps"] what a file of samples says: of each step its means, as an app of its
- * name. Apps of that name which are there get what they lack of it, and keeps their own. 0, or -1
- * and err, "FILE:LINE: why". */
-int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err);
+ * name. Apps of that name which are there get what they lack of it, and keeps their own. Batch
+ * scripts and shells that did nothing but wait are left out, unless FILE names them; *shells says
+ * how many. 0, or -1 and err, "FILE:LINE: why". */
+int ctl_plan_add_samples(struct json_object *workload, const char *path, size_t *shells,
+                         struct berth_error *err);
 
 /* ---- plan/policy.c ---- */
 
@@ -106,6 +109,9 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err);
 /* Print the answer on stdout. They return the exit status. */
 int ctl_plan_print_json(const struct ctl_plan *plan);
 int ctl_plan_print_table(const struct ctl_plan *plan);
+
+/* Writes a picture of the placement into plan->svg. Returns the exit status. */
+int ctl_plan_write_svg(const struct ctl_plan *plan);
 
 /* Runs the verb `plan`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage.

@@ -18,12 +18,16 @@
 #include "models/slowdown/pain.h"
 #include "models/slowdown/sdc.h"
 #include "packer/base/clock.h"
-#include "packer/cli/common/input.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/cli/plan/predict.h"
 
-#define PATIENCE 60  /* disturbances in vain: apps are many, and costs take microseconds */
-#define ASIDE_S 0.05 /* for the search of a policy that is only compared */
+#define PATIENCE 60 /* disturbances in vain: apps are many, and costs take microseconds */
+
+/* Searches end by what they have looked at, and not by the clock, so that every machine finds the
+ * same: units whose cost was asked for, for the policy that places, and for those that are only
+ * compared with it. */
+#define LOOKS 500000
+#define LOOKS_ASIDE 50000
 
 struct policy {
     const char *name;
@@ -167,6 +171,7 @@ struct opinion {
     const struct ctl_plan *plan;
     double *suffers; /* [units * units] row i: what i suffers beside each; NULL: ask contend */
     double *each;    /* [units] the last answer */
+    struct ctl_plan_limit *limit; /* of the search; NULL: none is under way */
 };
 
 /* Finds what each of n units suffers beside the others, into each[0..n-1]. */
@@ -192,6 +197,7 @@ static double cost(const size_t *member, size_t n, void *arg)
     const struct opinion *opinion = arg;
     double sum = 0;
 
+    opinion->limit->looks += n;
     suffer(opinion, n, member);
     if (!opinion->suffers)
         return ctl_plan_lost(opinion->plan, n, member, opinion->each) +
@@ -296,11 +302,11 @@ static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core
 }
 
 /* Searches for the division that suffers least in the policy's opinion. */
-static int place_by_search(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
-                           size_t *core, struct partition_found *found)
+static int place_by_search(const struct ctl_plan *plan, const struct policy *policy,
+                           struct ctl_plan_limit *limit, size_t *core,
+                           struct partition_found *found)
 {
     size_t *start = calloc(2 * plan->units, sizeof(*start)), *cache = start + plan->units;
-    double end_s = clock_s() + limit_s;
     struct opinion opinion = {0};
     int rc = -1;
 
@@ -313,11 +319,12 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
                                             .cost = cost,
                                             .arg = &opinion,
                                             .pairwise = opinion.suffers != NULL,
-                                            .stop = ctl_input_is_late,
-                                            .stop_arg = &end_s,
+                                            .stop = ctl_plan_limit_is_over,
+                                            .stop_arg = limit,
                                             .start = start,
                                             .patience = PATIENCE};
 
+        opinion.limit = limit;
         divide(plan, plan->by_di, start);
         rc = partition_solve(&partition, cache, found);
         if (rc == 0)
@@ -325,7 +332,7 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
         if (rc == 0 && plan->joined && !opinion.suffers) {
             bool best = false;
 
-            rc = ctl_plan_improve(plan, end_s, cache, &best);
+            rc = ctl_plan_improve(plan, limit, cache, &best);
             found->optimal = best;
         }
         if (rc == 0)
@@ -336,12 +343,12 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
     return rc;
 }
 
-static int place(const struct ctl_plan *plan, const struct policy *policy, double limit_s,
-                 size_t *core, struct partition_found *found)
+static int place(const struct ctl_plan *plan, const struct policy *policy,
+                 struct ctl_plan_limit *limit, size_t *core, struct partition_found *found)
 {
     *found = (struct partition_found){.total = NAN};
     return policy->place ? policy->place(plan, core)
-                         : place_by_search(plan, policy, limit_s, core, found);
+                         : place_by_search(plan, policy, limit, core, found);
 }
 
 /* ---- how well ---- */
@@ -457,16 +464,20 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
 
     for (size_t i = 0; rc == 0 && i < CTL_PLAN_POLICIES; i++) {
         struct berth_error why;
+        struct ctl_plan_limit limit = {.most = LOOKS_ASIDE, .end_s = INFINITY};
         struct partition_found found;
         struct verdict verdict;
 
         if (&policies[i] == chosen || (policies[i].has && policies[i].has(plan, &why) < 0))
             continue;
-        rc = place(plan, &policies[i], ASIDE_S, core, &found);
+        rc = place(plan, &policies[i], &limit, core, &found);
         if (rc == 0)
             rc = judge(plan, core, each, &verdict);
         if (rc == 0)
             note_verdict(plan, &policies[i], &verdict);
+        if (rc == 0 && ctl_plan_limit_is_over(&limit))
+            ctl_plan_note(plan, "the search of %s, to compare with, ended after %d looks",
+                          policies[i].name, LOOKS_ASIDE);
     }
     free(core);
     free(each);
@@ -476,6 +487,9 @@ static int compare(struct ctl_plan *plan, const struct policy *chosen)
 int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
 {
     const struct policy *policy;
+    struct ctl_plan_limit limit = {.most = plan->limit_s < 0 ? LOOKS : UINT64_MAX,
+                                   .end_s =
+                                       plan->limit_s < 0 ? INFINITY : clock_s() + plan->limit_s};
     struct partition_found found;
     struct berth_error why;
     struct verdict verdict;
@@ -485,7 +499,7 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     policy = find_policy(plan->policy);
     if (policy->has && policy->has(plan, &why) < 0)
         return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
-    if (place(plan, policy, plan->limit_s, plan->core, &found) < 0 ||
+    if (place(plan, policy, &limit, plan->core, &found) < 0 ||
         judge(plan, plan->core, plan->slowdown, &verdict) < 0)
         return berth_error_set(err, "policy %s: %s", policy->name, strerror(errno));
     plan->lost = verdict.lost;
@@ -493,8 +507,15 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
                   : policy->pair ? found.total
                                  : sum_of(plan);
     plan->exact = found.optimal;
-    if (found.stopped)
-        ctl_plan_note(plan, "the time limit of %g s ended the search", plan->limit_s);
+    if (ctl_plan_limit_is_over(&limit) && !found.optimal && !policy->place) {
+        if (plan->limit_s < 0)
+            ctl_plan_note(plan,
+                          "the search ended after %d looks: --time-limit S lets it "
+                          "go on",
+                          LOOKS);
+        else
+            ctl_plan_note(plan, "the time limit of %g s ended the search", plan->limit_s);
+    }
     if (isnan(verdict.average))
         return 0;
     note_verdict(plan, policy, &verdict);

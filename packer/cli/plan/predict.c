@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "models/placing/improve.h"
-#include "packer/cli/common/input.h"
+#include "packer/base/clock.h"
 #include "packer/cli/plan/observed.h"
 
 #define DIVISIONS_MAX 2000 /* that are all looked at */
@@ -129,10 +129,17 @@ int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *s
 
 /* ---- the search ---- */
 
+bool ctl_plan_limit_is_over(void *arg)
+{
+    const struct ctl_plan_limit *limit = arg;
+
+    return limit->looks >= limit->most || (limit->end_s < INFINITY && clock_s() >= limit->end_s);
+}
+
 /* What a search has to hand. */
 struct search {
     const struct ctl_plan *plan;
-    double end_s;
+    struct ctl_plan_limit *limit;
     double *slowdown;             /* [units] */
     double *pair;                 /* [units * units] what two kinds lose together; NAN: not asked */
     size_t *all;                  /* [units] their indices */
@@ -141,9 +148,10 @@ struct search {
     double least;
 };
 
-static int search_open(struct search *search, const struct ctl_plan *plan, double end_s)
+static int search_open(struct search *search, const struct ctl_plan *plan,
+                       struct ctl_plan_limit *limit)
 {
-    *search = (struct search){.plan = plan, .end_s = end_s, .least = INFINITY};
+    *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY};
     search->slowdown = calloc(plan->units, sizeof(*search->slowdown));
     search->all = calloc(plan->units, sizeof(*search->all));
     search->used = calloc(plan->tree.level[1].count, sizeof(*search->used));
@@ -182,9 +190,9 @@ static double broken(const struct search *search, const size_t *cache)
 /* Returns the work that is lost by a division. When time is up none is good any more. */
 static double lost(const struct search *search, const size_t *cache)
 {
-    double end_s = search->end_s;
-
-    if (ctl_input_is_late(&end_s) || ctl_plan_predict(search->plan, cache, search->slowdown) < 0)
+    search->limit->looks += search->plan->units;
+    if (ctl_plan_limit_is_over(search->limit) ||
+        ctl_plan_predict(search->plan, cache, search->slowdown) < 0)
         return INFINITY;
     return ctl_plan_lost(search->plan, search->plan->units, search->all, search->slowdown) +
            broken(search, cache);
@@ -308,10 +316,11 @@ static int search_far(struct search *search, const size_t *cache)
     return rc;
 }
 
-int ctl_plan_improve(const struct ctl_plan *plan, double end_s, size_t *cache, bool *best)
+int ctl_plan_improve(const struct ctl_plan *plan, struct ctl_plan_limit *limit, size_t *cache,
+                     bool *best)
 {
     struct search search;
-    int rc = search_open(&search, plan, end_s);
+    int rc = search_open(&search, plan, limit);
 
     if (rc == 0) {
         divide_all(&search, 0, false);
@@ -322,7 +331,7 @@ int ctl_plan_improve(const struct ctl_plan *plan, double end_s, size_t *cache, b
             divide_all(&search, 0, true);
         else if (plan->units <= EXCHANGE_MAX)
             rc = search_far(&search, cache);
-        *best = *best && !ctl_input_is_late(&end_s);
+        *best = *best && !ctl_plan_limit_is_over(limit);
     }
     if (rc == 0 && search.least < INFINITY)
         memcpy(cache, search.found, plan->units * sizeof(*cache));

@@ -7,6 +7,9 @@
 #ifndef BERTH_CLI_PLAN_PREDICT_H
 #define BERTH_CLI_PLAN_PREDICT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "packer/cli/plan/plan.h"
 
 /* Fills in the slowdowns of n units on one cache that has its memory node to itself; those of their
@@ -24,9 +27,19 @@ double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member
  * than there is to lose. */
 double ctl_plan_broken(const struct ctl_plan *plan, size_t n, const size_t *member);
 
+/* Says how far a search may go; and how far it has come. */
+struct ctl_plan_limit {
+    uint64_t looks, most; /* units whose cost was asked for, each time */
+    double end_s;         /* CLOCK_MONOTONIC; INFINITY: by looks alone */
+};
+
+/* Is the limit reached? The `stop` of models that search; arg is a struct ctl_plan_limit. */
+bool ctl_plan_limit_is_over(void *arg);
+
 /* Improves a division where caches share a memory node: of few units the best is found, and *best
- * is set; else the search begins at cache[] and at DI's division, and ends at end_s at the latest
- * (CLOCK_MONOTONIC). 0, or -1 with errno. */
-int ctl_plan_improve(const struct ctl_plan *plan, double end_s, size_t *cache, bool *best);
+ * is set; else the search begins at cache[] and at DI's division, and ends at the limit. 0, or -1
+ * with errno. */
+int ctl_plan_improve(const struct ctl_plan *plan, struct ctl_plan_limit *limit, size_t *cache,
+                     bool *best);
 
 #endif

@@ -7,7 +7,10 @@
 
 #include "models/slowdown/missrate.h"
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/drawing.h"
+#include "packer/cli/common/screen.h"
 #include "packer/cli/plan/plan.h"
 
 /* Says where an app is: CPUs, indices of caches, numbers of NUMA nodes. */
@@ -144,8 +147,75 @@ static void print_app(const struct ctl_plan *plan, size_t app, const struct plac
     put_set(&place->nodes, nodes, sizeof(nodes));
     snprintf(line, sizeof(line), "%-20s %-5s %-5s %8s %9s  %s", plan->apps.name[app], llcs, nodes,
              ctl_measure(missrate_of(&plan->apps.app[app]), 0, rate),
-             ctl_measure(plan->slowdown[app], 3, loss), cpus);
+             screen_percent(plan->slowdown[app], loss), cpus);
     ctl_put_line(stdout, line, ctl_columns());
+}
+
+/* ---- the machine ---- */
+
+/* Fills in what the caches are. */
+static void draw_caches(struct drawing *drawing, const struct topo *topo)
+{
+    for (size_t i = 0; i < drawing->n; i++) {
+        drawing->cache[i].number = i;
+        drawing->cache[i].package = topo->llc[i].package;
+        drawing->cache[i].size_bytes = topo->llc[i].size_bytes;
+        drawing->cache[i].known = true;
+    }
+    for (size_t i = 0; drawing->n && i < topo->cores; i++)
+        drawing->cache[topo->core[i].llc].cores++;
+}
+
+/* Makes the drawing of the placement. Returns 0, or -1 with ENOMEM. */
+static int draw(struct drawing *drawing, const struct ctl_plan *plan)
+{
+    const struct topo *topo = plan->topo;
+    const size_t *core = plan->core;
+    int rc = drawing_new(drawing, topo->llcs);
+
+    draw_caches(drawing, topo);
+    for (size_t i = 0; rc == 0 && i < plan->apps.n; core += plan->apps.app[i++].cores) {
+        struct place place = place_of(plan, core, plan->apps.app[i].cores);
+        struct drawing_who who = {.slowdown = plan->slowdown[i], .predicted = !plan->measured.file};
+
+        snprintf(who.name, sizeof(who.name), "%.*s",
+                 (int)text_fit(plan->apps.name[i], DRAWING_NAME_MAX / 4 - 1), plan->apps.name[i]);
+        for (size_t j = 0; rc == 0 && j < topo->llcs; j++)
+            rc = drawing_add(&drawing->cache[j], &topo->llc[j].cpus, &place.cpus, &who);
+    }
+    for (size_t i = 0; i < drawing->n; i++)
+        for (size_t j = 0; j < drawing->cache[i].n; j++)
+            drawing->cache[i].used += drawing->cache[i].who[j].cores;
+    return rc;
+}
+
+static void print_machine(const struct ctl_plan *plan)
+{
+    struct screen screen = screen_stdout();
+    struct drawing drawing = {.others = ""};
+
+    if (draw(&drawing, plan) == 0)
+        drawing_put(&drawing, &screen);
+    drawing_free(&drawing);
+    putchar('\n');
+}
+
+int ctl_plan_write_svg(const struct ctl_plan *plan)
+{
+    struct drawing drawing = {.others = ""};
+    struct berth_error err;
+    char title[256];
+    int rc = draw(&drawing, plan);
+
+    snprintf(title, sizeof(title), "%.128s: %zu programs, placed by %.32s", plan->topo->name,
+             plan->apps.n, plan->policy);
+    drawing.title = title;
+    if (rc < 0)
+        ctl_fail("plan", "%s", strerror(errno));
+    else if ((rc = drawing_write_svg(&drawing, plan->svg, &err)) < 0)
+        ctl_fail(plan->svg, "%s", err.text);
+    drawing_free(&drawing);
+    return rc < 0 ? 1 : 0;
 }
 
 /* Returns what the score is of. */
@@ -193,6 +263,7 @@ int ctl_plan_print_table(const struct ctl_plan *plan)
 {
     const size_t *core = plan->core;
 
+    print_machine(plan);
     printf("%-20s %-5s %-5s %8s %9s  %s\n", "NAME", "LLC", "NODE", "MISS/MI", "SLOWDOWN", "CPUS");
     for (size_t i = 0; i < plan->apps.n; core += plan->apps.app[i++].cores) {
         struct place place = place_of(plan, core, plan->apps.app[i].cores);

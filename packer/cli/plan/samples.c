@@ -126,7 +126,37 @@ static void add_step(struct json_object *apps, const struct recorded *replay, si
     json_object_array_add(apps, app);
 }
 
-int ctl_plan_add_samples(struct json_object *workload, const char *path, struct berth_error *err)
+/* Says whether the name is one that berthctl record gives a batch script or an interactive shell:
+ * "slurm_script", or the step's id. */
+static bool is_shell_name(const char *name)
+{
+    static const char *const end[] = {".batch", ".interactive"};
+    size_t length = strcspn(name, "#"); /* "4711.batch#2" */
+
+    for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++)
+        if (length > strlen(end[i]) &&
+            strncmp(name + length - strlen(end[i]), end[i], strlen(end[i])) == 0)
+            return true;
+    return strcmp(name, "slurm_script") == 0;
+}
+
+/* Says whether the step is a shell that only waited for srun: it used next to no CPU time. */
+static bool only_waited(const struct recorded *replay, size_t step)
+{
+    return is_shell_name(recorded_name(replay, step)) &&
+           per_second(replay, step, BIT(COUNTER_CPU_NS)) / 1e9 < CORES_SLACK;
+}
+
+static bool is_named(struct json_object *apps, const char *name)
+{
+    for (size_t i = 0; i < ctl_length(apps); i++)
+        if (strcmp(ctl_text(json_object_array_get_idx(apps, i), "name"), name) == 0)
+            return true;
+    return false;
+}
+
+int ctl_plan_add_samples(struct json_object *workload, const char *path, size_t *shells,
+                         struct berth_error *err)
 {
     struct json_object *apps = ctl_object(workload, "apps");
     struct recorded *replay;
@@ -135,9 +165,14 @@ int ctl_plan_add_samples(struct json_object *workload, const char *path, struct 
         return -1;
     if (!apps)
         json_object_object_add(workload, "apps", apps = json_object_new_array());
+    *shells = 0;
     for (size_t i = 0; json_object_is_type(apps, json_type_array) && i < recorded_steps(replay);
-         i++)
-        add_step(apps, replay, i);
+         i++) {
+        if (only_waited(replay, i) && !is_named(apps, recorded_name(replay, i)))
+            ++*shells;
+        else
+            add_step(apps, replay, i);
+    }
     recorded_free(replay);
     return 0;
 }

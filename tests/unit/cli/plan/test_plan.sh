@@ -39,9 +39,27 @@ answers '{"apps":[{"name":"gcc","llc_mpki":1},{"name":"gcc","llc_mpki":1}]}' \
     '{"placement":[{"name":"gcc","cpus":"0","llc":0,"node":0},{"name":"gcc","cpus":"1","llc":0,"node":0}],"score":2000.0,"predicted":[{"name":"gcc","slowdown":1.0},{"name":"gcc","slowdown":1.0}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":1.0,"above_best":null}],"notes":[]}' \
     plan --json --policy di --matrix "$dir/matrix" --topology 'package:1 l3:1 core:2 pu:1'
 
-# From a file, on a recorded machine, as a table
+# From a file, on a recorded machine, as a page: the machine, a table, figures
+export LC_ALL=C
 printf '%s' "$four" >"$dir/four"
-answers '' 'NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
+answers '' 'package 0: 1 of 2 cores in use, 50 %
++- cache 0, 8 MiB ------------------------------ 1 free -+
+| lbm                                             1 core |
+| [######......] 1 of 2, 50 %                            |
++--------------------------------------------------------+
+package 1: 1 of 2 cores in use, 50 %
++- cache 1 ------------------------------------- 1 free -+
+| mcf                                             1 core |
+| [######......] 1 of 2, 50 %                            |
++--------------------------------------------------------+
+package 2: 2 of 2 cores in use, 100 %
++- cache 2, 8 MiB ------------------------------ 0 free -+
+| namd                                            1 core |
+| gcc                                             1 core |
+| [############] 2 of 2, 100 %                           |
++--------------------------------------------------------+
+
+NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
 mcf                  1     0        20000         -  4-5
 lbm                  0     0        30000         -  0-1
 namd                 2     0          500         -  10-11
@@ -53,7 +71,13 @@ score: 30000 (misses per million instructions in the busiest cache)
 note: slowdowns are not predicted: apps[0].ipc is not known' \
     plan --topology "${srcdir:-.}/tests/fixtures/topologies/uneven.xml" "$dir/four"
 # a name does not drive the terminal
-answers '{"apps":[{"name":"a\u001b[2Jb"}]}' 'NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
+answers '{"apps":[{"name":"a\u001b[2Jb"}]}' 'package 0: 1 of 1 cores in use, 100 %
++- cache 0 ------------------------------------- 0 free -+
+| a?[2Jb                                          1 core |
+| [############] 1 of 1, 100 %                           |
++--------------------------------------------------------+
+
+NAME                 LLC   NODE   MISS/MI  SLOWDOWN  CPUS
 a?[2Jb               0     0            -         -  0
 
 pu:1: 1 of 1 cores, placed by di
@@ -61,6 +85,15 @@ score: - (misses per million instructions in the busiest cache)
 
 note: slowdowns are not predicted: apps[0].ipc is not known' \
     plan --topology 'pu:1'
+# caches in which nobody is are one box
+run '{"apps":[{"name":"a"}]}' plan --topology 'package:1 l3:32 core:8 pu:1'
+grep -q '^+- cache 0, .* 7 free -+ *+- caches 1-31, .* 248 free -+' "$dir/out" || bad boxes 'one box of 31 caches' "$(cat "$dir/out")"
+# and all of it as a picture
+run '{"apps":[{"name":"a<b"}]}' plan --svg=- --topology 'package:1 l3:2 core:8 pu:1'
+[ $status -eq 0 ] || bad svg 'status 0' "$status"
+grep -q '>a&lt;b</text>' "$dir/out" || bad svg 'a<b' "$(cat "$dir/out")"
+[ "$(grep -c 'class="free"' "$dir/out")" -eq 15 ] || bad svg '15 free cores' "$(cat "$dir/out")"
+refuses '{"apps":[{"name":"a"}]}' 1 '/nowhere/picture: No such file or directory' plan --svg /nowhere/picture --topology 'pu:1'
 
 # ---- policies that search
 fields() { # FILTER: of the last answer, without spaces
@@ -123,6 +156,12 @@ chosen '{"apps":[{"name":"a","cores":2,"llc_mpki":1},{"name":"b","cores":3,"llc_
 run "$four" plan --policy contend --topology 'package:1 l3:2 core:2 pu:1'
 grep -q 'note: no sdp of 4 of 4' "$dir/out" || bad contend 'note: no sdp' "$(cat "$dir/out" "$dir/err")"
 grep -q 'no machine.dram_gbps' "$dir/out" || bad contend 'note: no machine.dram_gbps' "$(cat "$dir/out")"
+# without a time limit the search ends by what it has looked at: each time with the same result
+awk 'BEGIN { printf "{\"apps\":["; for (i = 0; i < 60; i++) printf "%s{\"name\":\"p%d\",\"ipc\":%f,\"llc_apki\":%d,\"llc_mpki\":%d}", i ? "," : "", i, 0.3 + i % 7 / 4, 9 + i * 7 % 31, i * 5 % 29; print "],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":8,\"line_bytes\":64,\"dram_gbps\":20,\"clock_ghz\":3}}" }' >"$dir/sixty"
+run '' plan --json --topology 'numa:2 l3:4 core:8 pu:1' "$dir/sixty"
+mv "$dir/out" "$dir/first"
+run '' plan --json --topology 'numa:2 l3:4 core:8 pu:1' "$dir/sixty"
+cmp -s "$dir/first" "$dir/out" || bad 'plan twice' 'the same' "$(diff "$dir/first" "$dir/out")"
 # time that is up at once: still a placement, and said
 awk 'BEGIN { printf "{\"apps\":["; for (i = 0; i < 40; i++) printf "%s{\"name\":\"%s\",\"llc_mpki\":%d}", i ? "," : "", substr("gcclbmmcf", 1 + i % 3 * 3, 3), i; print "]}" }' >"$dir/forty"
 run '' plan --matrix "$dir/friends" --time-limit 0 --topology 'package:1 l3:10 core:4 pu:1' "$dir/forty"
@@ -238,9 +277,9 @@ refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --mat
 # phases has two cores and is bound by memory: it is judged core by core, as berthd does
 samples=${srcdir:-.}/tests/fixtures/samples/three
 for file in "$samples.jsonl" "$samples.csv"; do
-    says 'devil                0     0        20000     0.131  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'turtle               0     0           10     0.004  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'phases               1     0         3645     0.091  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'devil                0     0        20000      13 %  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'turtle               0     0           10     0.4 %  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     9.1 %  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
     says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
 done
 refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4

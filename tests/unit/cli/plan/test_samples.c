@@ -15,6 +15,7 @@
 #include "packer/base/json.h"
 #include "packer/cli/plan/plan.h"
 
+static size_t shells; /* that were left out, of the last file */
 static char path[] = "/tmp/berth-samples-XXXXXX";
 
 static int make_file(void **state)
@@ -41,7 +42,7 @@ static struct json_object *with(const char *workload, const char *samples)
     assert_non_null(object);
     fputs(samples, file);
     fclose(file);
-    if (ctl_plan_add_samples(object, path, &err) < 0)
+    if (ctl_plan_add_samples(object, path, &shells, &err) < 0)
         fail_msg("%s", err.text);
     return object;
 }
@@ -86,7 +87,7 @@ static void test_fixture(void **state)
 
     (void)state;
     snprintf(file, sizeof(file), "%s/tests/fixtures/samples/three.jsonl", srcdir ? srcdir : ".");
-    assert_int_equal(ctl_plan_add_samples(object, file, &err), 0);
+    assert_int_equal(ctl_plan_add_samples(object, file, &shells, &err), 0);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const char *name = wanted[i].name;
 
@@ -113,6 +114,28 @@ static void test_partial(void **state)
                 "step,at,instructions,cycles,cpu_ns\n"
                 "a,1,,,0\na,2,100,100,1500000000\na,3,200,300,\na,4,,,\n",
                 "{\"apps\":[{\"name\":\"a\",\"cores\":2,\"ipc\":0.5}]}");
+}
+
+/* Batch scripts that only wait for srun are no applications; one that works is, and one that the
+ * workload names. */
+static void test_batch_scripts(void **state)
+{
+    (void)state;
+    assert_apps("{}",
+                "step,at,cpu_ns\n"
+                "slurm_script,0,0\nslurm_script,10,20000000\n"
+                "12.batch#2,0,0\n12.batch#2,10,0\n7.interactive,0,0\n7.interactive,10,1000\n"
+                "solver,0,0\nsolver,10,10000000000\n",
+                "{\"apps\":[{\"name\":\"solver\",\"cores\":1}]}");
+    assert_int_equal(shells, 3);
+    assert_apps("{}", "step,at,cpu_ns\nslurm_script,0,0\nslurm_script,10,20000000000\n",
+                "{\"apps\":[{\"name\":\"slurm_script\",\"cores\":2}]}");
+    assert_apps("{\"apps\":[{\"name\":\"12.batch\",\"ipc\":1}]}",
+                "step,at,cpu_ns\n12.batch,0,0\n12.batch,10,0\n",
+                "{\"apps\":[{\"name\":\"12.batch\",\"ipc\":1,\"cores\":1}]}");
+    assert_apps("{}", "step,at,cpu_ns\nidle,0,0\nidle,10,0\n",
+                "{\"apps\":[{\"name\":\"idle\",\"cores\":1}]}");
+    assert_int_equal(shells, 0);
 }
 
 static void test_traffic(void **state)
@@ -174,7 +197,7 @@ static void test_refused(void **state)
     struct berth_error err = {""};
 
     (void)state;
-    assert_int_equal(ctl_plan_add_samples(object, "/nowhere/x", &err), -1);
+    assert_int_equal(ctl_plan_add_samples(object, "/nowhere/x", &shells, &err), -1);
     assert_string_equal(err.text, "/nowhere/x: No such file or directory");
     assert_string_equal(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), "{}");
     json_object_put(object);
@@ -183,9 +206,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixture), cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_traffic), cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_merge),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fixture),       cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_batch_scripts), cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_cores),         cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);
