@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "packer/conf/conf.h"
+#include "packer/system/plugin_file.h"
 #include "packer/system/rootfs.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT };
@@ -24,6 +25,7 @@ struct doctor {
     struct rootfs root;
     struct conf conf;
     const char *socket;
+    slurm_series series; /* of this node's Slurm; 0: not known */
     size_t n;
     struct doctor_row row[64];
 };

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "packer/cli/doctor.h"
+#include "packer/system/process.h"
 
 #define INCLUDE_DEPTH 4
 
@@ -48,12 +52,19 @@ static const char *conf_path(const struct doctor *doctor)
     return NULL;
 }
 
-static bool lists_plugin(const struct doctor *doctor, const char *path, int depth);
+/* The line of plugstack.conf that loads the plugin. */
+struct plugin_line {
+    char path[PATH_MAX]; /* of the plugin, as the line has it */
+    time_t changed;      /* when the youngest of the files that lead to the line was */
+};
 
-/* Says whether a file of "include PATTERN" names the plugin; PATTERN is relative to the including
- * file's folder. */
-static bool include_lists_plugin(const struct doctor *doctor, const char *path, const char *pattern,
-                                 int depth)
+static bool find_line(const struct doctor *doctor, const char *path, int depth,
+                      struct plugin_line *line);
+
+/* Looks for the line in the files of "include PATTERN"; PATTERN is relative to the including file's
+ * folder. */
+static bool find_included(const struct doctor *doctor, const char *path, const char *pattern,
+                          int depth, struct plugin_line *line)
 {
     char folder[PATH_MAX], full[2 * PATH_MAX];
     bool found = false;
@@ -65,45 +76,154 @@ static bool include_lists_plugin(const struct doctor *doctor, const char *path, 
     if (glob(full, 0, NULL, &files) != 0)
         return false;
     for (size_t i = 0; i < files.gl_pathc && !found; i++)
-        found = lists_plugin(doctor, files.gl_pathv[i], depth + 1);
+        found = find_line(doctor, files.gl_pathv[i], depth + 1, line);
     globfree(&files);
     return found;
 }
 
-/* Does this plugstack.conf, or one that it includes, name the plugin? */
-static bool lists_plugin(const struct doctor *doctor, const char *path, int depth)
+/* Notes when a file was changed, if it is younger than those before. */
+static void note_change(const char *path, struct plugin_line *line)
+{
+    struct stat file;
+
+    if (stat(path, &file) == 0 && file.st_ctime > line->changed)
+        line->changed = file.st_ctime;
+}
+
+/* Looks for the line in this plugstack.conf, and in those that it includes. */
+static bool find_line(const struct doctor *doctor, const char *path, int depth,
+                      struct plugin_line *line)
 {
     char *text = depth < INCLUDE_DEPTH ? rootfs_read(&doctor->root, path) : NULL, *save;
     bool found = false;
 
     if (!text)
         return false;
-    for (char *line = strtok_r(text, "\n", &save); line && !found;
-         line = strtok_r(NULL, "\n", &save)) {
+    for (char *at = strtok_r(text, "\n", &save); at && !found; at = strtok_r(NULL, "\n", &save)) {
         char pattern[PATH_MAX];
 
-        line[strcspn(line, "#")] = '\0';
-        found = strstr(line, "spank_berth") != NULL ||
-                (sscanf(line, " include %4095s", pattern) == 1 &&
-                 include_lists_plugin(doctor, path, pattern, depth));
+        at[strcspn(at, "#")] = '\0';
+        if (strstr(at, "spank_berth") && sscanf(at, " %*s %4095s", line->path) == 1)
+            found = true;
+        else if (sscanf(at, " include %4095s", pattern) == 1)
+            found = find_included(doctor, path, pattern, depth, line);
     }
     free(text);
+    if (found)
+        note_change(path, line);
     return found;
+}
+
+/* Makes a path without a slash one of PluginDir, where Slurm looks for it. */
+static void complete_path(const char *conf, char path[PATH_MAX])
+{
+    char folders[PATH_MAX], full[2 * PATH_MAX], *save;
+
+    if (strchr(path, '/') || !find_value(conf, "PluginDir", folders, sizeof(folders)))
+        return;
+    for (char *at = strtok_r(folders, ":", &save); at; at = strtok_r(NULL, ":", &save)) {
+        snprintf(full, sizeof(full), "%s/%s", at, path);
+        if (access(full, F_OK) == 0 && strlen(full) < PATH_MAX) {
+            memcpy(path, full, strlen(full) + 1);
+            return;
+        }
+    }
+}
+
+/* Compares the plugin's series with Slurm's, as slurmd, srun and slurmstepd do, who say little
+ * where they are not the same. */
+static void compare_series(struct doctor *doctor, const char *plugstack, const char *path)
+{
+    static const char without[] = "no step is placed, srun and sbatch know no --contention-aware: "
+                                  "see spank_berth(8), SLURM'S SERIES";
+    struct berth_error err;
+    slurm_series series = plugin_file_series(path, &err), slurm = doctor->series;
+
+    if (!series)
+        doctor_add(doctor, "plugin", DOCTOR_WARN, without, "%.300s", err.text);
+    else if (slurm && series != slurm)
+        doctor_add(doctor, "plugin", DOCTOR_WARN, without,
+                   "%.200s is for Slurm %u.%02u, and this is %u.%02u", path, series / 100,
+                   series % 100, slurm / 100, slurm % 100);
+    else
+        doctor_add(doctor, "plugin", DOCTOR_OK, "", "%.140s loads %.120s, for Slurm %u.%02u",
+                   plugstack, path, series / 100, series % 100);
+}
+
+/* Returns when a process began, in seconds since 1970. */
+static time_t began_at(uint64_t ticks)
+{
+    struct timespec since_boot;
+
+    clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    return time(NULL) - since_boot.tv_sec + (time_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Returns when the oldest slurmd here began; 0: there is none. */
+static time_t slurmd_began(const struct doctor *doctor)
+{
+    char **pids = rootfs_list(&doctor->root, "/proc"), path[320];
+    time_t oldest = 0;
+
+    for (size_t i = 0; pids && pids[i]; i++) {
+        struct process_stat stat;
+        pid_t pid = (pid_t)strtol(pids[i], NULL, 10);
+        char *name = NULL;
+
+        if (pid <= 0)
+            continue;
+        snprintf(path, sizeof(path), "/proc/%s/comm", pids[i]);
+        name = rootfs_read(&doctor->root, path);
+        if (name && strcmp(name, "slurmd\n") == 0 &&
+            process_stat_get(&doctor->root, pid, &stat) == 0 &&
+            (!oldest || began_at(stat.started) < oldest))
+            oldest = began_at(stat.started);
+        free(name);
+    }
+    rootfs_list_free(pids);
+    return oldest;
+}
+
+/* Says whether slurmd calls the plugin's epilog, by when a job's cores have to be clear. berthd
+ * hears of a slurmstepd's end without it. */
+static void check_epilog(struct doctor *doctor, const char *conf, const struct plugin_line *line)
+{
+    static const char without[] = "berthd hears of a step's end from the plugin, and of a killed "
+                                  "slurmstepd from the kernel: spank_berth(8)";
+    time_t began = slurmd_began(doctor);
+    char flags[256] = "";
+
+    find_value(conf, "PrologFlags", flags, sizeof(flags));
+    if (strcasestr(flags, "RunInJob"))
+        doctor_add(doctor, "epilog", DOCTOR_WARN, without,
+                   "PrologFlags=%.100s: slurmd calls no epilog of a plugin", flags);
+    else if (began && line->changed > began + 1)
+        doctor_add(doctor, "epilog", DOCTOR_WARN, without,
+                   "plugstack.conf is younger than slurmd, which may not know the epilog: %s",
+                   doctor->series && doctor->series < 2311 ? "restart slurmd"
+                                                           : "scontrol reconfigure");
+    else if (began)
+        doctor_add(doctor, "epilog", DOCTOR_OK, "",
+                   "slurmd began after plugstack.conf had changed");
 }
 
 static void check_plugin(struct doctor *doctor, const char *conf, const char *text)
 {
     char folder[PATH_MAX], plugstack[PATH_MAX + 32];
+    struct plugin_line line = {.changed = 0};
 
     snprintf(folder, sizeof(folder), "%s", conf);
     if (!find_value(text, "PlugStackConfig", plugstack, sizeof(plugstack)))
         snprintf(plugstack, sizeof(plugstack), "%s/plugstack.conf", dirname(folder));
-    if (lists_plugin(doctor, plugstack, 0))
-        doctor_add(doctor, "plugin", DOCTOR_OK, "", "%.200s loads spank_berth", plugstack);
-    else
+    if (!find_line(doctor, plugstack, 0, &line)) {
         doctor_add(doctor, "plugin", DOCTOR_WARN,
                    "srun and sbatch know no --contention-aware: see spank_berth(8)",
                    "%.200s does not load spank_berth", plugstack);
+        return;
+    }
+    complete_path(text, line.path);
+    compare_series(doctor, plugstack, line.path);
+    check_epilog(doctor, text, &line);
 }
 
 /* Tells ConstrainCores=yes from anything else; Slurm's own default is no. */
@@ -131,10 +251,11 @@ void doctor_slurm(struct doctor *doctor)
     char version[128];
     char *text;
 
-    if (doctor_run(scontrol, version, sizeof(version)) == 0 ||
-        doctor_run(slurmd, version, sizeof(version)) == 0)
+    if (doctor_run(slurmd, version, sizeof(version)) == 0 ||
+        doctor_run(scontrol, version, sizeof(version)) == 0) {
+        doctor->series = slurm_series_parse(version);
         doctor_add(doctor, "slurm", DOCTOR_OK, "", "%s", version);
-    else
+    } else
         doctor_add(doctor, "slurm", DOCTOR_ABSENT, "plan, model and profile still work",
                    "neither scontrol nor slurmd can be run");
     doctor_essential(doctor);

@@ -4,6 +4,7 @@ libpacker_la_SOURCES += \
 	packer/system/cpu_busy.c packer/system/cpu_busy.h \
 	packer/system/memory_nodes.c packer/system/memory_nodes.h \
 	packer/system/perf_open.c packer/system/perf_open.h \
+	packer/system/plugin_file.c packer/system/plugin_file.h \
 	packer/system/process.c packer/system/process.h \
 	packer/system/process_table.c packer/system/process_table.h \
 	packer/system/process_watch.c packer/system/process_watch.h \

@@ -218,6 +218,7 @@ unit_programs = \
 	tests/unit/system/test_capabilities \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
+	tests/unit/system/test_plugin_file \
 	tests/unit/system/test_process \
 	tests/unit/system/test_process_table \
 	tests/unit/system/test_process_watch \
@@ -271,6 +272,8 @@ tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
+tests_unit_system_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SLURM_SERIES_NUMBER)
+EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
 tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
 tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take

@@ -400,10 +400,52 @@ printf '# required spank_berth.so\n' >"$dir/stack.d/a.conf"
 expect "$works" 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
 out_has "^plugin *warn *$dir/stack does not load spank_berth"
 out_has 'ConstrainCores=no: berth'
-printf 'optional /usr/lib/spank_berth.so\n' >"$dir/stack.d/b.conf"
 printf 'ConstrainCores=yes\n' >"$dir/cgroup.conf"
-expect "$works" 'doctor, plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
-out_has "^plugin *ok *$dir/stack loads spank_berth"
+printf 'optional /usr/lib/no/spank_berth.so\n' >"$dir/stack.d/b.conf"
+expect "$works" 'doctor, no such plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+out_has "^plugin *warn */usr/lib/no/spank_berth.so: No such file or directory"
+# A slurmd of one's own on PATH says which Slurm this is: the plugin fits its own series only.
+series=$(sed -n 's/^SLURM_SERIES = //p' Makefile)
+printf 'optional spank_berth.so default=off\n' >"$dir/stack.d/b.conf"
+printf 'PlugStackConfig=%s/stack\nPluginDir=/no/where:%s/.libs\n' "$dir" "$PWD" >"$dir/slurm.conf"
+slurmd_is() {
+    mkdir -p "$dir/bin"
+    printf '#!/bin/sh\necho slurm-wlm %s.3\n' "$1" >"$dir/bin/slurmd"
+    chmod 755 "$dir/bin/slurmd"
+}
+doctor_of() { # WHAT
+    expect 0 "$1" env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" sh -c "$berthctl doctor --socket $dir/sock || [ \$? = $works ]"
+}
+slurmd_is "$series"
+doctor_of 'doctor, plugin'
+out_has "^plugin *ok *$dir/stack loads $PWD/.libs/spank_berth.so, for Slurm $series"
+slurmd_is 99.11
+doctor_of 'doctor, plugin of another series'
+out_has "^plugin *warn *$PWD/.libs/spank_berth.so is for Slurm $series, and this is 99.11"
+out_has "so: no step is placed, srun and sbatch know no --contention-aware"
+# slurmd calls no epilog of a plugin with RunInJob, and none that is younger than it: here a process of that name.
+echo 'PrologFlags=Contain,RunInJob' >>"$dir/slurm.conf"
+doctor_of 'doctor, RunInJob'
+out_has '^epilog *warn *PrologFlags=Contain,RunInJob: slurmd calls no epilog of a plugin'
+sed -i /PrologFlags/d "$dir/slurm.conf"
+mkdir "$dir/old"
+cp "$(command -v sleep)" "$dir/old/slurmd"
+"$dir/old/slurmd" 600 &
+slurmd=$!
+# younger_says SERIES WHAT: clocks tell seconds, so the file is changed until it is the younger one
+younger_says() {
+    slurmd_is "$1"
+    for try in $(seq 100); do
+        echo "# $try" >>"$dir/stack.d/b.conf"
+        doctor_of 'doctor, a younger plugstack.conf'
+        grep -q '^epilog *warn' "$dir/out" && break
+        sleep 0.1
+    done
+    out_has "^epilog *warn *plugstack.conf is younger than slurmd, which may not know the epilog: $2"
+}
+younger_says 23.02 'restart slurmd'
+younger_says 23.11 'scontrol reconfigure'
+kill "$slurmd"
 out_has 'ConstrainCores=yes: Slurm'
 
 [ $failures -eq 0 ] && echo "berthctl: every check passed"
