@@ -85,6 +85,7 @@ spank_err_t spank_prepend_task_argv(spank_t spank, int argc, const char *argv[])
 #endif
 
 #define SLURM_LOG(name) extern void name(const char *, ...) __attribute__((format(printf, 1, 2)))
+SLURM_LOG(slurm_info);
 SLURM_LOG(slurm_error);
 SLURM_LOG(slurm_verbose);
 SLURM_LOG(slurm_spank_log);
