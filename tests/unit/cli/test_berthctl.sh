@@ -19,17 +19,24 @@ fail() {
     failures=$((failures + 1))
 }
 
+# wait_for WHAT COMMAND...: until the command succeeds; a hung program is a failure, a slow machine is not
+wait_for() {
+    what=$1
+    shift
+    for _ in $(seq 400); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.05
+    done
+    fail "$what: not within 20 s"
+}
+
 # serve [FILE]: a new server that answers with FILE
 serve() {
     stop
     rm -f "$dir/sock"
     "$fake" "$dir/sock" "$@" >"$dir/asked" &
     server=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ -S "$dir/sock" ] && return
-        sleep 0.1
-    done
-    echo "the fake berthd does not start" && exit 99
+    wait_for 'the fake berthd' [ -S "$dir/sock" ]
 }
 
 # expect STATUS NAME COMMAND...: run it, keep its output, compare the exit status
@@ -119,7 +126,7 @@ stop
 rm -f "$dir/sock"
 "$fake" -b "$dir/sock" "$dir/answer" >"$dir/asked" &
 server=$!
-for _ in $(seq 100); do grep -q busy "$dir/asked" && break; sleep 0.05; done
+wait_for 'a busy one' grep -q busy "$dir/asked"
 ctl 0 status ''
 out_has '^node n1'
 
@@ -241,30 +248,46 @@ expect 0 'top, order' "$berthctl" top -b -n 1 --socket "$dir/sock"
 [ "$(grep -n ' 9.0 ' "$dir/out" | cut -d: -f1)" -lt "$(grep -n ' 10.0 ' "$dir/out" | cut -d: -f1)" ] || fail 'order of top'
 expect 1 'top, no berthd' "$berthctl" top -n 1 --socket "$dir/none"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    # on_terminal LINE: a shell's line on a terminal; beside: what is done with top, whose number is $1, where until_it waits for a command
+    on_terminal() {
+        : >"$dir/out"
+        script -qec "sh -c '$1'" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    }
+    beside() {
+        cat >"$dir/beside" <<END
+until_it() { for _ in \$(seq 400); do eval "\$1" && return; sleep 0.05; done; echo "never: \$1"; }
+shown() { [ "\$(grep -c '1049h' "$dir/out")" -eq "\$1" ]; }
+$1
+END
+    }
+    top="$berthctl top -d 0.1 --socket $dir/sock"
     # leaves the alternate screen and shows the cursor again, also by a signal
-    script -qec "timeout --foreground -s INT 1 $berthctl top --socket $dir/sock" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    beside 'until_it "shown 1"; kill -INT $1'
+    on_terminal "sh $dir/beside \$\$ & exec $top"
     tail -c 14 "$dir/out" | grep -q '?25h.*?1049l' || fail 'the terminal is not given back'
     # Ctrl-Z stops it, with the terminal given back; continued, it goes on
-    script -qec "sh -c '$berthctl top -d 0.1 --socket $dir/sock & pid=\$!; sleep 0.5; kill -TSTP \$pid; sleep 0.5
-        echo state \$(ps -o stat= -p \$pid); kill -CONT \$pid; sleep 0.5; kill \$pid; wait \$pid; echo ended \$?'" \
-        /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+    beside 'until_it "shown 1"; kill -TSTP $1; until_it "ps -o stat= -p $1 | grep -q ^T"; echo state $(ps -o stat= -p $1)
+        kill -CONT $1; until_it "shown 2"; kill $1'
+    on_terminal "$top & sh $dir/beside \$!; wait \$!; echo ended \$?"
     tr -d '\r' <"$dir/out" | grep -q '1049l.*state T' || fail 'Ctrl-Z does not give the terminal back'
     [ "$(grep -c '1049h' "$dir/out")" -eq 2 ] || fail 'it does not go on'
     tr -d '\r' <"$dir/out" | grep -q '1049lended 0' || fail 'it does not end well'
 fi
 # a berthd that is restarted is waited for; one that never answered is not
+pages() { [ "$(grep -c '^node n1' "$dir/pages")" -ge "$1" ]; }
 { echo "$node"; echo "$last"; } >"$dir/answer"
-"$berthctl" top -b -d 0.2 -n 15 --socket "$dir/sock" >"$dir/pages" 2>"$dir/silence" &
+"$berthctl" top -b -d 0.2 --socket "$dir/sock" >"$dir/pages" 2>"$dir/silence" &
 top=$!
-sleep 0.7
+wait_for 'a first page' pages 1
 stop
 rm -f "$dir/sock"
-sleep 0.7
+wait_for 'a word about it' grep -q '^berthctl: berthd: .*; asking again$' "$dir/silence"
+before=$(grep -c '^node n1' "$dir/pages")
 serve "$dir/answer"
+wait_for 'pages afterwards' pages $((before + 2))
+kill $top
 wait $top || fail 'a restart of berthd ends top'
-grep -q '^berthctl: berthd: .*; asking again$' "$dir/silence" || fail "top says nothing: $(cat "$dir/silence")"
 [ "$(grep -c 'asking again' "$dir/silence")" -le 2 ] || fail 'top says it again and again'
-[ "$(grep -c '^node n1' "$dir/pages")" -ge 3 ] || fail 'no pages before and after'
 
 # ---- release ----
 { echo "$node"; step 4711.0 1 x | sed 's/"state":"placed"/"state":"left","verified":true/'; echo "$last"; } >"$dir/answer"

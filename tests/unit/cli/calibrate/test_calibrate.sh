@@ -57,7 +57,11 @@ fi
 mkdir "$dir/stopped"
 "$berthctl" calibrate --runs 1000 --output "$dir/stopped/m.json" >"$dir/out" 2>"$dir/err" &
 pid=$!
-sleep 0.5
+for _ in $(seq 400); do # until it has a handler for it
+    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status)
+    [ $((0x$caught >> 14 & 1)) = 1 ] && break
+    sleep 0.05
+done
 kill -TERM $pid
 wait $pid
 status=$?
