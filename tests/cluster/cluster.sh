@@ -150,14 +150,15 @@ cluster_missing() {
 
 # ---- configuration ----
 
-# free_ports N: prints N TCP ports that nobody listens on.
+# free_ports N: prints N TCP ports that nobody listens on, and that were not given to anybody of this cluster before.
 free_ports() {
-    local want=$1 port hex
+    local want=$1 port hex given=$CLUSTER/run/ports
     while [ "$want" -gt 0 ]; do
         port=$((20000 + RANDOM % 10000))
         printf -v hex ':%04X ' "$port"
         grep -q "$hex" /proc/net/tcp /proc/net/tcp6 2>/dev/null && continue
-        echo "$port"
+        grep -qsx "$port" "$given" && continue
+        echo "$port" | tee -a "$given"
         want=$((want - 1))
     done
 }
