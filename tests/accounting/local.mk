@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/accounting/suite.sh \
 	tests/accounting/t10-comments.sh \
 	tests/accounting/t20-report.sh \
+	tests/accounting/t25-benefit.sh \
 	tests/accounting/t30-qos.sh \
 	tests/accounting/t40-energy.sh \
 	tests/accounting/t50-mariadb.sh \
