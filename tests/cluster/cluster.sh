@@ -27,6 +27,7 @@ CLUSTER_CONSTRAIN=${CLUSTER_CONSTRAIN:-yes} # ConstrainCores
 CLUSTER_PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer than on a machine of its own anything may take
 CLUSTER_PAUSE=${CLUSTER_PAUSE:-0.02} # seconds between two looks at what shall happen
 CLUSTER_PLUGIN=${CLUSTER_PLUGIN:-} # the plugin's arguments besides those of plugin_on
+CLUSTER_DEADLINE=${CLUSTER_DEADLINE:-} # berthd's, for the answer to a registration; empty: the plugin's own, 50 ms
 CLUSTER_PROLOG_FLAGS=${CLUSTER_PROLOG_FLAGS:-Contain} # with RunInJob (24.05 and later) slurmd calls no epilog of plugins
 CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
 CLUSTER_CGROUP_CONF=${CLUSTER_CGROUP_CONF:-} # more lines of cgroup.conf
@@ -221,7 +222,7 @@ plugin_off() {
 }
 
 plugin_on() {
-    echo "optional $CLUSTER/lib/spank_berth.so socket=$CLUSTER/run/berthd.sock $CLUSTER_PLUGIN $*" >"$CLUSTER/etc/plugstack.new"
+    echo "optional $CLUSTER/lib/spank_berth.so socket=$CLUSTER/run/berthd.sock ${CLUSTER_DEADLINE:+deadline=$CLUSTER_DEADLINE} $CLUSTER_PLUGIN $*" >"$CLUSTER/etc/plugstack.new"
     mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
 }
 
