@@ -18,6 +18,7 @@
 
 #include "packer/conf/admit_names.h"
 #include "packer/serve/client.h"
+#include "packer/daemon/identify.h"
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
 #include "packer/daemon/pipeline.h"
@@ -318,6 +319,7 @@ static void run(struct daemon *daemon)
         log_warn("%s", err.text);
     event_base_dispatch(daemon->base);
     notify_close(daemon->notify);
+    identify_stop(&daemon->packer);
     pipeline_undo(&daemon->packer);
 }
 

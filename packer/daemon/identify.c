@@ -226,6 +226,18 @@ void identify_job_end(struct packer *packer, uint32_t number, const struct wire_
     job->over = true;
 }
 
+void identify_stop(struct packer *packer)
+{
+    const struct known_job *job;
+
+    TAILQ_FOREACH(job, &packer->jobs->list, link)
+    if (job->asked && job->live == 0 && job->until) {
+        asker_hurry(packer->asker, IDENTIFY_STOP_S);
+        identify_answers(packer);
+        return;
+    }
+}
+
 /* ---- ends that nobody told of ---- */
 
 struct folders {

@@ -551,8 +551,6 @@ static void adopt(struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        take_node_name(packer, step);
-        identify_adopt(packer, step);
         program_begin(packer, step);
         known_pairs_begin(packer, step);
         classify_profile(packer, step);
@@ -600,6 +598,18 @@ static void forget_others(struct packer *packer)
     }
 }
 
+/* Asks who the steps of the journal are, also those that ended while there was no berthd. */
+static void who_they_are(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        take_node_name(packer, step);
+        identify_adopt(packer, step);
+    }
+}
+
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct step *step;
@@ -610,6 +620,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     offline_leave(packer);
+    who_they_are(packer);
     forget_others(packer);
     give_back(packer);
     sweep(packer, 0); /* whose end was not heard of, while there was no berthd */

@@ -175,6 +175,7 @@ static void turn(struct asker *asker)
             put_off(asker, due[i], why);
         else
             take_reply(asker, due[i], said, count);
+    worker_changed(&asker->worker); /* asker_hurry() waits for it */
 }
 
 /* When the program is to be started next; INFINITY: there is nothing to ask. */
@@ -304,6 +305,32 @@ bool asker_ask(struct asker *asker, const struct asker_run *run, uint32_t nodes,
     }
     worker_unlock(&asker->worker);
     return question != NULL;
+}
+
+static bool waits(const struct asker *asker)
+{
+    const struct question *question;
+
+    TAILQ_FOREACH(question, &asker->list, link)
+    if (!question->done)
+        return true;
+    return false;
+}
+
+void asker_hurry(struct asker *asker, double patience_s)
+{
+    double until_s = clock_s() + patience_s;
+    struct question *question;
+
+    if (!asker)
+        return;
+    worker_lock(&asker->worker);
+    TAILQ_FOREACH(question, &asker->list, link) question->due_s = 0;
+    asker->next_s = 0;
+    worker_changed(&asker->worker);
+    while (waits(asker) && worker_wait_until(&asker->worker, until_s))
+        ;
+    worker_unlock(&asker->worker);
 }
 
 bool asker_take(struct asker *asker, struct asker_answer *answer)

@@ -142,6 +142,27 @@ static void test_together(void **state)
     assert_false(asker_take(bench->asker, &first));
 }
 
+/* Who stops has what was put off until later asked now, and waits; where nobody answers, not for
+ * ever. */
+static void test_hurry(void **state)
+{
+    struct bench *bench = *state;
+    struct asker_run run = {.job = 9, .uid = 1001, .at = 500};
+    struct asker_answer answer;
+
+    says(bench, "{\"jobs\":[" JOB("9", "1001", "") "]}", 0);
+    assert_true(asker_ask(bench->asker, &run, 100000, false)); /* a minute, for so wide a job */
+    asker_hurry(bench->asker, 60);
+    assert_true(asker_take(bench->asker, &answer));
+    assert_int_equal(answer.said.is.job, 9);
+    says(bench, "", 1);
+    run.job = 10;
+    assert_true(asker_ask(bench->asker, &run, 1, false));
+    asker_hurry(bench->asker, 0.01);
+    assert_false(asker_take(bench->asker, &answer));
+    asker_hurry(NULL, 1);
+}
+
 /* Names that are none are not known; another user's job is not the one. */
 static void test_believes_little(void **state)
 {
@@ -212,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hurry, setup, teardown),
         cmocka_unit_test_setup_teardown(test_believes_little, setup, teardown),
         cmocka_unit_test_setup_teardown(test_garbage, setup, teardown),
         cmocka_unit_test(test_off),

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The suite with two nodes, a berthd each: `tests/run` runs it (as root), or tests/cluster/run -s tests/nodes.
+EXTRA_DIST += \
+	tests/nodes/suite.sh \
+	tests/nodes/t10-nodes.sh
