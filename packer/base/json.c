@@ -3,6 +3,7 @@
 #include "packer/base/json.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,38 +117,45 @@ struct json_object *json_parse(const char *text, size_t length, struct berth_err
     return parse_proved(text, length, err);
 }
 
-/* Adds a value, if there is an object to add it to. */
-static void add(struct json_object *object, const char *key, struct json_object *value)
+void json_add(struct json_object *object, const char *key, struct json_object *value)
 {
-    if (object)
-        json_object_object_add(object, key, value);
-    else
-        json_object_put(value);
+    if (object && json_object_object_add(object, key, value) == 0)
+        return;
+    json_object_put(value);
+    errno = ENOMEM;
+}
+
+void json_append(struct json_object *array, struct json_object *value)
+{
+    if (array && json_object_array_add(array, value) == 0)
+        return;
+    json_object_put(value);
+    errno = ENOMEM;
 }
 
 void json_add_text(struct json_object *object, const char *key, const char *text)
 {
-    add(object, key, text ? json_object_new_string(text) : NULL);
+    json_add(object, key, text ? json_object_new_string(text) : NULL);
 }
 
 void json_add_u64(struct json_object *object, const char *key, uint64_t value)
 {
-    add(object, key, json_object_new_uint64(value));
+    json_add(object, key, json_object_new_uint64(value));
 }
 
 void json_add_double(struct json_object *object, const char *key, double value)
 {
-    add(object, key, json_object_new_double(value));
+    json_add(object, key, json_object_new_double(value));
 }
 
 void json_add_measure(struct json_object *object, const char *key, double value)
 {
-    add(object, key, isfinite(value) && value >= 0 ? json_object_new_double(value) : NULL);
+    json_add(object, key, isfinite(value) && value >= 0 ? json_object_new_double(value) : NULL);
 }
 
 void json_add_bool(struct json_object *object, const char *key, bool value)
 {
-    add(object, key, json_object_new_boolean(value));
+    json_add(object, key, json_object_new_boolean(value));
 }
 
 void json_add_cpus(struct json_object *object, const char *key, const struct cpus *set)

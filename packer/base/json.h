@@ -22,6 +22,7 @@ const char *json_text(struct json_object *value);
 /* Adds fields; the object owns them. Nothing is added to NULL, which is what memory that ran out
  * made of it; errno is ENOMEM then, as where a field has no memory and is left out. A NULL text and
  * a negative or non-finite number (json_add_measure) become null: measured or nothing. */
+void json_add(struct json_object *object, const char *key, struct json_object *value);
 void json_add_text(struct json_object *object, const char *key, const char *text);
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
 void json_add_double(struct json_object *object, const char *key, double value);
@@ -29,5 +30,8 @@ void json_add_measure(struct json_object *object, const char *key, double value)
 void json_add_bool(struct json_object *object, const char *key, bool value);
 void json_add_cpus(struct json_object *object, const char *key,
                    const struct cpus *set); /* as a list text */
+
+/* Appends a value, which the array owns then; likewise nothing to NULL. */
+void json_append(struct json_object *array, struct json_object *value);
 
 #endif

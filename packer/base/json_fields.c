@@ -430,7 +430,7 @@ static struct json_object *new_tuple(const struct json_field *fields, const void
     struct json_object *list = json_object_new_array_ext(2);
 
     for (; list && fields->name; fields++)
-        json_object_array_add(list, new_field(fields, from));
+        json_append(list, new_field(fields, from));
     return list;
 }
 
@@ -447,7 +447,7 @@ struct json_object *json_new_list(size_t n, const struct json_field *item, const
     struct json_object *list = json_object_new_array_ext((int)n);
 
     for (size_t i = 0; list && i < n; i++)
-        json_object_array_add(list, new_value(item, (const char *)first + i * stride));
+        json_append(list, new_value(item, (const char *)first + i * stride));
     return list;
 }
 

@@ -244,14 +244,14 @@ static int print_json(const struct doctor *doctor)
         json_add_bool(check, "essential", row->essential);
         json_add_text(check, "found", row->found);
         json_add_text(check, "without", row->state == DOCTOR_OK ? NULL : row->without);
-        json_object_array_add(checks, check);
+        json_append(checks, check);
         if (missing(row))
-            json_object_array_add(gone, json_object_new_string(row->name));
+            json_append(gone, json_object_new_string(row->name));
     }
     works = json_object_array_length(gone) == 0;
     json_add_bool(object, "works", works);
-    json_object_object_add(object, "missing", gone);
-    json_object_object_add(object, "checks", checks);
+    json_add(object, "missing", gone);
+    json_add(object, "checks", checks);
     return ctl_print_json(object) != 0 || !works;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/common/users.h"
@@ -319,7 +320,7 @@ static void add_user(struct json_object *step)
     if (isnan(uid))
         return;
     users_name((uint32_t)uid, name);
-    json_object_object_add(request, "user", json_object_new_string(name));
+    json_add(request, "user", json_object_new_string(name));
 }
 
 static int explain_step(struct json_object *step, bool verbose, size_t columns)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/json.h"
 #include "packer/base/clock.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
@@ -183,8 +184,8 @@ static int put_job_object(struct writing *writing, const struct report_row *job,
         return put_element(writing, object);
     list = json_object_new_array();
     for (size_t i = 0; list && i < n; i++)
-        json_object_array_add(list, report_table_object(&writing->put, &steps[i]));
-    json_object_object_add(object, "steps", list);
+        json_append(list, report_table_object(&writing->put, &steps[i]));
+    json_add(object, "steps", list);
     return put_element(writing, object);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 
 #define COUNT_MAX 0x1p64 /* as sample_line.c */
@@ -202,7 +203,7 @@ static void add_errors(struct json_object *object, const struct by_node *by)
         if (!by_node_knows(by, kind) || !(by->error[kind] > 0))
             continue;
         if (!errors)
-            json_object_object_add(object, "error", errors = json_object_new_object());
+            json_add(object, "error", errors = json_object_new_object());
         json_write(errors, fields, &by->error[kind]);
     }
 }
@@ -216,7 +217,7 @@ struct json_object *by_node_json(const struct by_node *by)
     object = json_object_new_object();
     for (enum by_node_kind kind = 0; kind < BY_NODE_KINDS; kind++)
         if (by_node_knows(by, kind))
-            json_object_object_add(object, by_node_name[kind], values_json(by, kind));
+            json_add(object, by_node_name[kind], values_json(by, kind));
     add_errors(object, by);
     return object;
 }

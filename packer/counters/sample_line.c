@@ -57,8 +57,8 @@ static void add_errors(struct json_object *object, const struct counters_sample 
         if (!counters_know(sample, (enum counter)i) || !(sample->error[i] > 0))
             continue;
         if (!errors)
-            json_object_object_add(object, "error", errors = json_object_new_object());
-        json_object_object_add(errors, counter_info[i].name, new_number(sample->error[i]));
+            json_add(object, "error", errors = json_object_new_object());
+        json_add(errors, counter_info[i].name, new_number(sample->error[i]));
     }
 }
 
@@ -66,13 +66,13 @@ void sample_line_add(struct json_object *object, const struct counters_sample *s
 {
     for (int i = 0; i < COUNTERS; i++)
         if (counters_know(sample, (enum counter)i))
-            json_object_object_add(object, counter_info[i].name, new_number(sample->value[i]));
+            json_add(object, counter_info[i].name, new_number(sample->value[i]));
     if (sample->nodes > 0)
-        json_object_object_add(object, "rss_node",
-                               json_new_list(sample->nodes, &count_item, sample->rss_node,
-                                             sizeof(sample->rss_node[0])));
+        json_add(object, "rss_node",
+                 json_new_list(sample->nodes, &count_item, sample->rss_node,
+                               sizeof(sample->rss_node[0])));
     if (sample->by_node && sample->by_node->known)
-        json_object_object_add(object, "by_node", by_node_json(sample->by_node));
+        json_add(object, "by_node", by_node_json(sample->by_node));
     add_errors(object, sample);
 }
 
@@ -158,7 +158,7 @@ char *sample_line_json(const char *step, const struct counters_sample *sample)
 
     json_add_u64(object, "version", SAMPLES_VERSION);
     json_add_text(object, "step", step);
-    json_object_object_add(object, "at", new_number(sample->at_s));
+    json_add(object, "at", new_number(sample->at_s));
     sample_line_add(object, sample);
     text = json_object_to_json_string_ext(object,
                                           JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);

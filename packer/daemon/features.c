@@ -304,7 +304,7 @@ static struct json_object *render_missing(uint64_t missing)
 
     for (unsigned i = 0; i < CAPABILITIES_MAX; i++)
         if (missing & CAPABILITY(i))
-            json_object_array_add(list, json_object_new_string(capability_name(i)));
+            json_append(list, json_object_new_string(capability_name(i)));
     return list;
 }
 
@@ -319,8 +319,8 @@ struct json_object *features_render(const struct packer *packer)
         json_add_text(object, "name", feature.name);
         json_add_text(object, "state", feature_state_name[feature.state]);
         json_add_text(object, "say", feature.say);
-        json_object_object_add(object, "missing", render_missing(feature.missing));
-        json_object_array_add(list, object);
+        json_add(object, "missing", render_missing(feature.missing));
+        json_append(list, object);
     }
     return list;
 }

@@ -87,11 +87,11 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "steps", packer->steps.nlive);
     json_add_text(node, "enforcement", packer->enforce.way->name);
     json_add_text(node, "policy", wire_policy_name[packer->conf.policy]);
-    json_object_object_add(node, "rungs", render_rungs(packer));
+    json_add(node, "rungs", render_rungs(packer));
     json_add_text(node, "profiles", packer->conf.profile_db);
-    json_object_object_add(node, "counters", render_backends(packer));
-    json_object_object_add(node, "energy", render_accounts(packer));
-    json_object_object_add(node, "features", features_render(packer));
+    json_add(node, "counters", render_backends(packer));
+    json_add(node, "energy", render_accounts(packer));
+    json_add(node, "features", features_render(packer));
     json_add_u64(node, "history", packer->conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
@@ -109,7 +109,7 @@ static struct json_object *llcs_of(const struct packer *packer, const struct cpu
 
     for (size_t i = 0; i < packer->topo->llcs; i++)
         if (cpus_intersect(&packer->topo->llc[i].cpus, cpus))
-            json_object_array_add(llcs, json_object_new_uint64(i));
+            json_append(llcs, json_object_new_uint64(i));
     return llcs;
 }
 
@@ -139,7 +139,7 @@ static struct json_object *render_strangers(const struct packer *packer, const s
         else
             json_add_text(object, "id", NULL);
         json_add_cpus(object, "cpus", &stranger->cpus);
-        json_object_array_add(list, object);
+        json_append(list, object);
     }
     return list;
 }
@@ -159,13 +159,13 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {
     struct json_object *node = render_node(packer);
 
-    json_object_object_add(node, "caches", render_caches(packer, hides(packer, viewer)));
-    json_object_object_add(node, "strangers", render_strangers(packer, NULL, viewer));
+    json_add(node, "caches", render_caches(packer, hides(packer, viewer)));
+    json_add(node, "strangers", render_strangers(packer, NULL, viewer));
     /* it names a step */
     json_add_text(node, "refused_why",
                   viewer == 0 && packer->refused.n ? packer->refused.why : NULL);
     for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
-        json_object_object_add(node, of_others[i], NULL);
+        json_add(node, of_others[i], NULL);
     return node;
 }
 
@@ -199,7 +199,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     add_knowledge(object, step);
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", stands(step));
-    json_object_object_add(object, "llc", llcs_of(packer, stands(step)));
+    json_add(object, "llc", llcs_of(packer, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_double(object, "elapsed_s", observe_elapsed_s(step));
     json_add_measure(object, "user_s", step->use.user_s);
@@ -207,7 +207,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_measure(object, "energy_j", render_energy_j(step));
     render_rate(object, "ipc", step, RATE_IPC);
     render_rate(object, "bytes_s", step, RATE_BYTES);
-    json_object_object_add(object, "slowdown", render_slowdown(step));
+    json_add(object, "slowdown", render_slowdown(step));
     return object;
 }
 
@@ -227,7 +227,7 @@ static struct json_object *render_request(const struct step *step)
     if (said)
         json_add_u64(object, "restart", is->restart);
     else
-        json_object_object_add(object, "restart", NULL);
+        json_add(object, "restart", NULL);
     json_add_u64(object, "uid", request->uid);
     json_add_text(object, "options", options);
     json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
@@ -259,8 +259,8 @@ static struct json_object *render_identity(const struct step *step)
     json_add_text(object, "source", wire_source_name[is->source]);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         json_add_text(object, texts[i].key, texts[i].text[0] ? texts[i].text : NULL);
-    json_object_object_add(object, "restarts", known ? json_object_new_uint64(is->restart) : NULL);
-    json_object_object_add(object, "nodes", is->nodes ? json_object_new_uint64(is->nodes) : NULL);
+    json_add(object, "restarts", known ? json_object_new_uint64(is->restart) : NULL);
+    json_add(object, "nodes", is->nodes ? json_object_new_uint64(is->nodes) : NULL);
     json_add_text(object, "why", step->identity.why[0] ? step->identity.why : NULL);
     return object;
 }
@@ -312,7 +312,7 @@ static struct json_object *render_vector(const struct packer *packer, const stru
         json_add_u64(node, "node", packer->topo->node[i].os_index);
         json_add_u64(node, "cores", cores);
         json_add_u64(node, "given", used);
-        json_object_array_add(list, node);
+        json_append(list, node);
     }
     return list;
 }
@@ -326,7 +326,7 @@ static struct json_object *render_used(const struct packer *packer, const struct
         size_t cores, used;
 
         size_on_node(packer, step, i, &cores, &used);
-        json_object_array_add(list, json_object_new_uint64(used));
+        json_append(list, json_object_new_uint64(used));
     }
     return list;
 }
@@ -345,8 +345,8 @@ static void render_verdict(const struct step *step, struct json_object *size)
     json_add_u64(loss, "undone", verdict->undone);
     json_add_u64(gain, "cores", step->size.cores - step->size.given);
     json_add_measure(gain, "core_s", verdict->counted_s > 0 ? verdict->freed_core_s : NAN);
-    json_object_object_add(size, "loss", loss);
-    json_object_object_add(size, "gain", gain);
+    json_add(size, "loss", loss);
+    json_add(size, "gain", gain);
 }
 
 /* Where what limits it is, and how what it asks of the memories is known. */
@@ -362,7 +362,7 @@ static void render_matrix(struct json_object *object, const struct step_size *si
     } else {
         json_add_u64(at, "node", size->where[0]);
     }
-    json_object_object_add(object, "constraint_at", limited ? at : NULL);
+    json_add(object, "constraint_at", limited ? at : NULL);
     if (!limited)
         json_object_put(at);
     json_add_text(object, "matrix", size->modelled ? size_matrix_name[size->matrix] : NULL);
@@ -382,8 +382,8 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_add_cpus(object, "idle", &idle);
     json_add_cpus(object, "offered", &offered);
     json_add_text(object, "source", step->size.modelled ? "model" : NULL);
-    json_object_object_add(object, "nodes", render_vector(packer, step));
-    json_object_object_add(object, "vector", render_used(packer, step));
+    json_add(object, "nodes", render_vector(packer, step));
+    json_add(object, "vector", render_used(packer, step));
     json_write(object, step_loop_fields, &step->size.loop);
     render_verdict(step, object);
     render_matrix(object, &step->size);
@@ -415,7 +415,7 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         json_add_text(object, "class", step_class_name[other->class.id]);
         json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
         json_add_u64(object, "llc", i);
-        json_object_array_add(list, object);
+        json_append(list, object);
     }
     return list;
 }
@@ -445,7 +445,7 @@ static struct json_object *render_bound(const struct packer *packer, const struc
     object = json_object_new_object();
     json_add_measure(object, "asked", bound.limit);
     json_add_measure(object, "predicted", bound.predicted);
-    json_object_object_add(object, "met", bound.known ? json_object_new_boolean(bound.met) : NULL);
+    json_add(object, "met", bound.known ? json_object_new_boolean(bound.met) : NULL);
     json_add_text(object, "reason", bound.reason);
     return object;
 }
@@ -500,29 +500,26 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
     if (hides(packer, viewer))
         reason_hide(reason);
-    json_object_object_add(object, "rank",
-                           hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.rank));
-    json_object_object_add(object, "of",
-                           hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.of));
+    json_add(object, "rank",
+             hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.rank));
+    json_add(object, "of", hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.of));
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", &step->place.cpus);
-    json_object_object_add(object, "llc", llcs_of(packer, &step->place.cpus));
+    json_add(object, "llc", llcs_of(packer, &step->place.cpus));
     json_add_cpus(object, "mems", &step->place.mems);
     json_add_text(object, "reason", reason);
     add_knowledge(object, step);
     add_edp(object, &step->place.edp);
-    json_object_object_add(object, "spread", render_threads(packer, step));
-    json_object_object_add(object, "isolate", render_isolation(packer, step));
-    json_object_object_add(object, "max_slowdown", render_bound(packer, step));
-    json_object_object_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));
-    json_object_object_add(object, "strangers",
-                           hides(packer, viewer) ? NULL
-                           : step->ended_at
-                               ? json_object_new_array()
-                               : render_strangers(packer, &step->body.step_home, viewer));
-    json_object_object_add(object, "neighbours",
-                           step->ended_at ? json_object_new_array()
-                                          : render_neighbours(packer, step, viewer));
+    json_add(object, "spread", render_threads(packer, step));
+    json_add(object, "isolate", render_isolation(packer, step));
+    json_add(object, "max_slowdown", render_bound(packer, step));
+    json_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));
+    json_add(object, "strangers",
+             hides(packer, viewer) ? NULL
+             : step->ended_at      ? json_object_new_array()
+                                   : render_strangers(packer, &step->body.step_home, viewer));
+    json_add(object, "neighbours",
+             step->ended_at ? json_object_new_array() : render_neighbours(packer, step, viewer));
     return object;
 }
 
@@ -545,9 +542,9 @@ static struct json_object *render_enforce(const struct packer *packer, const str
         json_add_u64(task, "pid", (uint64_t)step->body.task[i].pid);
         json_add_cpus(task, "home", &step->body.task[i].home);
         json_add_cpus(task, "cpus", &step->body.task[i].cpus);
-        json_object_array_add(tasks, task);
+        json_append(tasks, task);
     }
-    json_object_object_add(object, "tasks", tasks);
+    json_add(object, "tasks", tasks);
     return object;
 }
 
@@ -562,9 +559,9 @@ static struct json_object *render_replace(const struct packer *packer, const str
     object = json_object_new_object();
     json_add_u64(object, "decisions", replace->decisions);
     json_add_cpus(object, "cpus", &replace->cpus);
-    json_object_object_add(object, "llc", llcs_of(packer, &replace->cpus));
-    json_object_object_add(object, "gain_cores",
-                           isfinite(replace->gain) ? json_object_new_double(replace->gain) : NULL);
+    json_add(object, "llc", llcs_of(packer, &replace->cpus));
+    json_add(object, "gain_cores",
+             isfinite(replace->gain) ? json_object_new_double(replace->gain) : NULL);
     json_add_text(object, "gain_by", replace->energy ? "edp" : "work");
     json_add_measure(object, "cost_core_s", replace->cost_s);
     json_add_measure(object, "memory_bytes", replace->bytes);
@@ -604,13 +601,12 @@ static struct json_object *render_observe(const struct packer *packer, const str
     json_add_double(object, "elapsed_s", elapsed_s);
     json_add_measure(object, "user_s", step->use.user_s);
     json_add_measure(object, "system_s", step->use.system_s);
-    json_object_object_add(object, "maxrss_kib",
-                           step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib)
-                                                : NULL);
+    json_add(object, "maxrss_kib",
+             step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib) : NULL);
     json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
     json_add_measure(object, "miss_pmi",
                      step_counts_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
-    json_object_object_add(object, "counts", render_counts(packer, step));
+    json_add(object, "counts", render_counts(packer, step));
     return object;
 }
 
@@ -622,21 +618,20 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     add_name(object, "id", step->request.id);
     json_add_text(object, "state", step_state_name[step->state]);
     json_add_u64(object, "started_at", (uint64_t)step->started_at);
-    json_object_object_add(object, "ended_at",
-                           step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
-    json_object_object_add(object, "exit_status",
-                           step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
-    json_object_object_add(object, "request", render_request(step));
-    json_object_object_add(object, "identity", render_identity(step));
-    json_object_object_add(object, "profile", render_profile(step));
-    json_object_object_add(object, "class", render_class(step));
-    json_object_object_add(object, "size", render_size(packer, step));
-    json_object_object_add(object, "place", render_place(packer, step, viewer));
-    json_object_object_add(object, "enforce", render_enforce(packer, step));
-    json_object_object_add(object, "replace", render_replace(packer, step));
-    json_object_object_add(object, "memory", render_memory(step));
-    json_object_object_add(object, "observe", render_observe(packer, step));
-    json_object_object_add(object, "bill", render_bill(step));
-    json_object_object_add(object, "slowdown", render_slowdown(step));
+    json_add(object, "ended_at", step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
+    json_add(object, "exit_status",
+             step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
+    json_add(object, "request", render_request(step));
+    json_add(object, "identity", render_identity(step));
+    json_add(object, "profile", render_profile(step));
+    json_add(object, "class", render_class(step));
+    json_add(object, "size", render_size(packer, step));
+    json_add(object, "place", render_place(packer, step, viewer));
+    json_add(object, "enforce", render_enforce(packer, step));
+    json_add(object, "replace", render_replace(packer, step));
+    json_add(object, "memory", render_memory(step));
+    json_add(object, "observe", render_observe(packer, step));
+    json_add(object, "bill", render_bill(step));
+    json_add(object, "slowdown", render_slowdown(step));
     return object;
 }

@@ -73,17 +73,16 @@ struct json_object *render_accounts(const struct packer *packer)
     for (size_t i = 0; bill_zone(packer, i, &zone, &account); i++) {
         object = json_object_new_object();
         json_add_text(object, "domain", energy_domain_name[zone.domain]);
-        json_object_object_add(object, "package",
-                               zone.domain == ENERGY_NODE ? NULL
-                                                          : json_object_new_uint64(zone.package));
+        json_add(object, "package",
+                 zone.domain == ENERGY_NODE ? NULL : json_object_new_uint64(zone.package));
         json_add_text(object, "source", zone.source);
-        json_object_object_add(object, "counts", json_object_new_boolean(account.counts));
+        json_add(object, "counts", json_object_new_boolean(account.counts));
         json_add_measure(object, "metered_j", account_j(&account, account.metered_uj));
         json_add_measure(object, "steps_j", account_j(&account, account.steps_uj));
         json_add_measure(object, "idle_j", account_j(&account, account.idle_uj));
         json_add_measure(object, "unmanaged_j", account_j(&account, account.unmanaged_uj));
         json_add_u64(object, "gaps", account.gaps);
-        json_object_array_add(list, object);
+        json_append(list, object);
     }
     return list;
 }

@@ -28,9 +28,8 @@ static struct json_object *phase_rates(const struct step *step)
     double mean, error;
 
     for (size_t i = 0; i < RATES; i++)
-        json_object_object_add(object, rate_info[i].name,
-                               step_counts_rate(step, i, &mean, &error) ? estimate(mean, error)
-                                                                        : NULL);
+        json_add(object, rate_info[i].name,
+                 step_counts_rate(step, i, &mean, &error) ? estimate(mean, error) : NULL);
     return object;
 }
 
@@ -43,9 +42,8 @@ static struct json_object *run_rates(const struct step_counts *counts, bool besi
     json_add_u64(object, "windows", counts->ended[beside]);
     json_add_double(object, "seconds", counts->seconds[beside]);
     for (size_t i = 0; i < RATES; i++)
-        json_object_object_add(list, rate_info[i].name,
-                               estimate(rate_mean(&rates[i]), rate_error(&rates[i])));
-    json_object_object_add(object, "rates", list);
+        json_add(list, rate_info[i].name, estimate(rate_mean(&rates[i]), rate_error(&rates[i])));
+    json_add(object, "rates", list);
     return object;
 }
 
@@ -58,8 +56,7 @@ static struct json_object *online_sdp(const struct packer *packer, const struct 
     if (reuse_sdp(packer, step, &sdp) < 0)
         return NULL;
     object = json_object_new_object();
-    json_object_object_add(object, "hits",
-                           json_new_list(sdp.ways, &json_number, sdp.hits, sizeof(double)));
+    json_add(object, "hits", json_new_list(sdp.ways, &json_number, sdp.hits, sizeof(double)));
     json_add_measure(object, "misses", sdp.misses);
     json_add_measure(object, "misses_error", sdp.misses_error);
     json_add_u64(object, "samples", sdp.samples);
@@ -73,7 +70,7 @@ static struct json_object *used_backends(const struct packer *packer)
 
     for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
         if (about.used)
-            json_object_array_add(list, json_object_new_string(about.name));
+            json_append(list, json_object_new_string(about.name));
     return list;
 }
 
@@ -86,19 +83,18 @@ struct json_object *render_counts(const struct packer *packer, const struct step
     if (!counts)
         return NULL;
     object = json_object_new_object();
-    json_object_object_add(object, "backends", used_backends(packer));
+    json_add(object, "backends", used_backends(packer));
     json_add_u64(object, "windows", counts->windows);
     json_add_u64(object, "phase", counts->phase.number);
-    json_object_object_add(object, "rates", phase_rates(step));
-    json_object_object_add(object, "alone", run_rates(counts, false));
-    json_object_object_add(object, "beside", run_rates(counts, true));
-    json_object_object_add(object, "sdp", online_sdp(packer, step));
+    json_add(object, "rates", phase_rates(step));
+    json_add(object, "alone", run_rates(counts, false));
+    json_add(object, "beside", run_rates(counts, true));
+    json_add(object, "sdp", online_sdp(packer, step));
     json_add_measure(object, "threads",
                      counters_know(last, COUNTER_THREADS) ? last->value[COUNTER_THREADS] : NAN);
-    json_object_object_add(
-        object, "rss_node",
-        last->nodes ? json_new_list(last->nodes, &json_number, last->rss_node, sizeof(double))
-                    : NULL);
+    json_add(object, "rss_node",
+             last->nodes ? json_new_list(last->nodes, &json_number, last->rss_node, sizeof(double))
+                         : NULL);
     return object;
 }
 
@@ -112,7 +108,7 @@ struct json_object *render_backends(const struct packer *packer)
         json_add_text(object, "name", about.name);
         json_add_bool(object, "used", about.used);
         json_add_text(object, "say", about.say);
-        json_object_array_add(list, object);
+        json_append(list, object);
     }
     return list;
 }

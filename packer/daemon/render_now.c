@@ -45,9 +45,9 @@ struct json_object *render_caches(const struct packer *packer, bool hidden)
         json_add_cpus(object, "cpus", &llc->cpus);
         json_add_u64(object, "cores", cores);
         json_add_measure(object, "size_bytes", llc->size_bytes ? (double)llc->size_bytes : NAN);
-        json_object_object_add(object, "pool", hidden ? NULL : json_object_new_uint64(pool));
-        json_object_object_add(object, "used", hidden ? NULL : json_object_new_uint64(used));
-        json_object_array_add(list, object);
+        json_add(object, "pool", hidden ? NULL : json_object_new_uint64(pool));
+        json_add(object, "used", hidden ? NULL : json_object_new_uint64(used));
+        json_append(list, object);
     }
     return list;
 }
@@ -63,8 +63,7 @@ struct json_object *render_slowdown(const struct step *step)
     json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
     json_add_measure(object, "predicted", predicted);
     json_add_measure(object, "home", home);
-    json_object_object_add(object, "measured",
-                           isnan(measured) ? NULL : json_object_new_double(measured));
+    json_add(object, "measured", isnan(measured) ? NULL : json_object_new_double(measured));
     json_add_text(object, "source", isnan(measured) ? NULL : source);
     return object;
 }

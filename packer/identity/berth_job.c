@@ -234,7 +234,7 @@ static bool add_job(struct json_object *list, const struct question *question)
     wire_identity_clean(&is);
     text_clean(is.job_name);
     json_write(object, wire_identity_fields, &is);
-    json_object_array_add(list, object);
+    json_append(list, object);
     return answered;
 }
 
@@ -245,7 +245,7 @@ static int answer(const struct question *question, int n)
 
     for (int i = 0; i < n; i++)
         answered |= add_job(list, &question[i]);
-    json_object_object_add(reply, "jobs", list);
+    json_add(reply, "jobs", list);
     puts(json_object_to_json_string_ext(reply, JSON_C_TO_STRING_PLAIN));
     json_object_put(reply);
     return answered ? DONE : LATER;

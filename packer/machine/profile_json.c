@@ -227,12 +227,12 @@ static void add_figures(struct json_object *object, const struct figures *figure
         const struct machine_figure *first =
             *(struct machine_figure *const *)((const char *)of + figures->offset);
 
-        json_object_object_add(object, figures->value,
-                               rows ? json_new_matrix(rows, n, &figure_item, &first->value, stride)
-                                    : json_new_list(n, &figure_item, &first->value, stride));
-        json_object_object_add(object, figures->spread,
-                               rows ? json_new_matrix(rows, n, &figure_item, &first->spread, stride)
-                                    : json_new_list(n, &figure_item, &first->spread, stride));
+        json_add(object, figures->value,
+                 rows ? json_new_matrix(rows, n, &figure_item, &first->value, stride)
+                      : json_new_list(n, &figure_item, &first->value, stride));
+        json_add(object, figures->spread,
+                 rows ? json_new_matrix(rows, n, &figure_item, &first->spread, stride)
+                      : json_new_list(n, &figure_item, &first->spread, stride));
     }
 }
 
@@ -259,8 +259,8 @@ static struct json_object *new_routes(const struct machine_profile *profile)
         struct json_object *row = json_object_new_array();
 
         for (size_t j = 0; j < profile->nodes; j++)
-            json_object_array_add(row, new_route(machine_profile_route(profile, i, j)));
-        json_object_array_add(rows, row);
+            json_append(row, new_route(machine_profile_route(profile, i, j)));
+        json_append(rows, row);
     }
     return rows;
 }
@@ -272,9 +272,9 @@ struct json_object *machine_profile_json(const struct machine_profile *profile)
     json_add_u64(object, "version", FORMAT);
     json_write(object, head_fields, profile);
     for (size_t i = 0; i < profile->nodes; i++)
-        json_object_array_add(nodes, new_node(&profile->node[i]));
-    json_object_object_add(object, "nodes", nodes);
+        json_append(nodes, new_node(&profile->node[i]));
+    json_add(object, "nodes", nodes);
     add_figures(object, pair_figures, profile, profile->nodes, profile->nodes);
-    json_object_object_add(object, "route", new_routes(profile));
+    json_add(object, "route", new_routes(profile));
     return object;
 }

@@ -193,17 +193,17 @@ struct json_object *profile_demand_json(const struct profile_demand *demand)
     struct json_object *object = json_object_new_object(), *dram, *speed;
     size_t n = demand->nodes, size = sizeof(double);
 
-    json_object_object_add(
-        object, "curve_gbps",
-        demand->cores ? json_new_list(demand->cores + 1, &gbps_item, demand->curve, size) : NULL);
-    json_object_object_add(object, "read_solo_gbps",
-                           n ? json_new_matrix(n, n, item, demand->read_solo, size) : NULL);
-    json_object_object_add(object, "write_solo_gbps",
-                           n ? json_new_matrix(n, n, item, demand->write_solo, size) : NULL);
+    json_add(object, "curve_gbps",
+             demand->cores ? json_new_list(demand->cores + 1, &gbps_item, demand->curve, size)
+                           : NULL);
+    json_add(object, "read_solo_gbps",
+             n ? json_new_matrix(n, n, item, demand->read_solo, size) : NULL);
+    json_add(object, "write_solo_gbps",
+             n ? json_new_matrix(n, n, item, demand->write_solo, size) : NULL);
     if (profile_dram_known(&demand->dram)) {
         dram = json_object_new_object();
         json_write(dram, dram_fields, &demand->dram);
-        json_object_object_add(object, "dram", dram);
+        json_add(object, "dram", dram);
     }
     if (!demand->matrix)
         return object;
@@ -212,7 +212,7 @@ struct json_object *profile_demand_json(const struct profile_demand *demand)
     if (demand->speed.cores > 0) {
         speed = json_object_new_object();
         json_write(speed, speed_fields, &demand->speed);
-        json_object_object_add(object, "speed", speed);
+        json_add(object, "speed", speed);
     }
     return object;
 }

@@ -41,9 +41,9 @@ struct json_object *profile_pair_json(const struct profile_pair *pair)
         json_write(item, beside_fields, &pair->beside[i]);
         if (pair->beside[i].uid == pair->uid)
             json_object_object_del(item, "uid");
-        json_object_array_add(list, item);
+        json_append(list, item);
     }
-    json_object_object_add(object, "beside", list);
+    json_add(object, "beside", list);
     json_write(object, pair_fields, pair);
     if (pair->uid == PROFILE_EVERYBODY)
         json_object_object_del(object, "uid");

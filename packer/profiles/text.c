@@ -120,9 +120,8 @@ int profiles_export_profile(const struct profile *stored, void *out)
     if (!(profile.instructions_per_s > 0))
         profile.instructions_per_s = NAN;
     json_write(object, profile_fields, &profile);
-    json_object_object_add(
-        object, "hits",
-        json_new_list(profile.llc_ways, &hit_item, profile.hits, sizeof(profile.hits[0])));
+    json_add(object, "hits",
+             json_new_list(profile.llc_ways, &hit_item, profile.hits, sizeof(profile.hits[0])));
     return end_row(object, stored->uid, out);
 }
 
@@ -142,7 +141,7 @@ int profiles_export_sample(const struct profile_sample *sample, void *out)
     struct json_object *object = begin_row(KIND_SAMPLE, sample->key);
 
     json_write(object, sample_fields, sample);
-    json_object_object_add(object, "rates", profile_rates_json(sample));
+    json_add(object, "rates", profile_rates_json(sample));
     return end_row(object, sample->uid, out);
 }
 
@@ -152,8 +151,7 @@ int profiles_export_one_pair(const struct profile_pair *pair, void *out)
 
     json_add_u64(object, "version", FORMAT);
     json_add_text(object, "kind", kind_name[KIND_PAIR]);
-    json_object_object_foreach(row, name, value)
-        json_object_object_add(object, name, json_object_get(value));
+    json_object_object_foreach(row, name, value) json_add(object, name, json_object_get(value));
     json_object_put(row);
     return end_row(object, pair->uid, out);
 }
@@ -174,7 +172,7 @@ int profiles_export_demand(uint32_t uid, const char *key, const struct profile_d
     struct json_object *object = begin_row(KIND_DEMAND, key);
 
     json_add_u64(object, "uid", uid);
-    json_object_object_add(object, "demand", profile_demand_json(demand));
+    json_add(object, "demand", profile_demand_json(demand));
     return end_row(object, uid, out);
 }
 

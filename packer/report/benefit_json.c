@@ -8,7 +8,7 @@
 /* Also what is below 0; what is not known is null. */
 static void add_number(struct json_object *object, const char *key, double value)
 {
-    json_object_object_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
+    json_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
 }
 
 static void add_mean(struct json_object *object, const char *key, const struct benefit_mean *mean)
@@ -19,7 +19,7 @@ static void add_mean(struct json_object *object, const char *key, const struct b
     add_number(inner, "mean", mean->mean);
     add_number(inner, "low", mean->mean - mean->half);
     add_number(inner, "high", mean->mean + mean->half);
-    json_object_object_add(object, key, inner);
+    json_add(object, key, inner);
 }
 
 static void add_amount(struct json_object *object, const char *key,
@@ -32,7 +32,7 @@ static void add_amount(struct json_object *object, const char *key,
     add_number(inner, "sum", known ? amount->sum : NAN);
     add_number(inner, "gained", known ? amount->gained : NAN);
     add_number(inner, "lost", known ? amount->lost : NAN);
-    json_object_object_add(object, key, inner);
+    json_add(object, key, inner);
 }
 
 static struct json_object *group_object(const struct benefit_group *group)
@@ -92,8 +92,8 @@ static void add_steps(struct json_object *object, const char *key, const struct 
     struct json_object *array = json_object_new_array();
 
     for (size_t i = 0; i < n; i++)
-        json_object_array_add(array, step_object(&list[i]));
-    json_object_object_add(object, key, array);
+        json_append(array, step_object(&list[i]));
+    json_add(object, key, array);
 }
 
 static struct json_object *unknown_list(const struct benefit_result *result)
@@ -115,7 +115,7 @@ static struct json_object *unknown_list(const struct benefit_result *result)
         json_add_text(object, "text", benefit_why_text[i]);
         json_add_u64(object, "steps", result->why[i].n);
         add_number(object, "core_s", result->why[i].sum);
-        json_object_array_add(array, object);
+        json_append(array, object);
     }
     return array;
 }
@@ -135,7 +135,7 @@ static struct json_object *program_list(const struct benefit_result *result)
         json_add_u64(object, "not_predicted", program->unknown);
         add_number(object, "core_s", program->core_s);
         json_add_text(object, "knowledge", program->knowledge);
-        json_object_array_add(array, object);
+        json_append(array, object);
     }
     return array;
 }
@@ -147,22 +147,22 @@ struct json_object *benefit_json(const struct benefit_result *result,
 
     if (!object)
         return NULL;
-    json_object_object_add(object, "since", json_object_new_int64(about->since));
-    json_object_object_add(object, "until", json_object_new_int64(about->until));
+    json_add(object, "since", json_object_new_int64(about->since));
+    json_add(object, "until", json_object_new_int64(about->until));
     json_add_u64(object, "steps", result->steps);
     json_add_u64(object, "shells", result->shells);
     json_add_u64(object, "nodes", result->nodes);
     add_number(object, "core_s", result->core_s);
-    json_object_object_add(object, "placed", group_object(&result->group[BENEFIT_PLACED]));
-    json_object_object_add(object, "observed", group_object(&result->group[BENEFIT_OBSERVED]));
+    json_add(object, "placed", group_object(&result->group[BENEFIT_PLACED]));
+    json_add(object, "observed", group_object(&result->group[BENEFIT_OBSERVED]));
     add_mean(object, "predicted_less_measured", &result->bias);
     add_mean(object, "prediction_error", &result->error);
-    json_object_object_add(object, "measured_gain", pairs_object(&result->pairs));
+    json_add(object, "measured_gain", pairs_object(&result->pairs));
     add_amount(object, "size_freed_core_s", &result->freed);
     add_mean(object, "size_loss_measured", &result->size_loss);
     add_steps(object, "winners", result->winner, result->winners);
     add_steps(object, "losers", result->loser, result->losers);
-    json_object_object_add(object, "not_known", unknown_list(result));
-    json_object_object_add(object, "profile_first", program_list(result));
+    json_add(object, "not_known", unknown_list(result));
+    json_add(object, "profile_first", program_list(result));
     return object;
 }

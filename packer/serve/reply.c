@@ -99,7 +99,7 @@ static bool say_part(struct reply *reply, struct evbuffer *out)
     part = op_of(reply)->part(reply, &name);
     json_add_bool(object, "more", name != NULL);
     if (name)
-        json_object_object_add(object, name, part);
+        json_add(object, name, part);
     say(out, object);
     return name != NULL;
 }

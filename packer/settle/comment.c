@@ -32,7 +32,7 @@ static char *replaced(const char *old, struct json_object *object, struct json_o
 {
     if (json_object_equal(json_object_object_get(object, MEMBER), figures))
         return strdup(old);
-    json_object_object_add(object, MEMBER, json_object_get(figures));
+    json_add(object, MEMBER, json_object_get(figures));
     return strdup(json_object_to_json_string_ext(object, PLAIN));
 }
 

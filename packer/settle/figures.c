@@ -23,8 +23,7 @@ static void add_energy(struct json_object *object, const struct report_energy *e
         text[--length] = '\0';
     if (text[length - 1] == '.')
         text[--length] = '\0';
-    json_object_object_add(object, "energy_j",
-                           json_object_new_double_s(report_energy_j(energy), text));
+    json_add(object, "energy_j", json_object_new_double_s(report_energy_j(energy), text));
 }
 
 static void add_edp(struct json_object *object, double edp)
@@ -34,7 +33,7 @@ static void add_edp(struct json_object *object, double edp)
     if (isnan(edp))
         return;
     snprintf(text, sizeof(text), "%.6g", edp);
-    json_object_object_add(object, "edp", json_object_new_double_s(edp, text));
+    json_add(object, "edp", json_object_new_double_s(edp, text));
 }
 
 /* A visitor's job: *arg becomes its text. */

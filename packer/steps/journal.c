@@ -113,16 +113,13 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
 
     for (size_t i = 0; i < body->ntasks; i++)
         sized |= !cpus_equal(&task[i].sized, &task[i].home);
-    json_object_object_add(object, "pids",
-                           json_new_list(body->ntasks, &pid_item, &task->pid, sizeof(*task)));
-    json_object_object_add(
-        object, "started",
-        json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
-    json_object_object_add(object, "homes",
-                           json_new_list(body->ntasks, &cpus_item, &task->home, sizeof(*task)));
+    json_add(object, "pids", json_new_list(body->ntasks, &pid_item, &task->pid, sizeof(*task)));
+    json_add(object, "started",
+             json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
+    json_add(object, "homes", json_new_list(body->ntasks, &cpus_item, &task->home, sizeof(*task)));
     if (sized)
-        json_object_object_add(
-            object, "uses", json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
+        json_add(object, "uses",
+                 json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
 }
 
 /* Returns the registration as an object that says all that its line says; NULL and errno ENOMEM, or
@@ -161,7 +158,7 @@ static struct json_object *start_entry(const struct step *step)
         json_object_put(request);
         return NULL;
     }
-    json_object_object_add(entry, "request", request);
+    json_add(entry, "request", request);
     json_write(entry, step_fields, step);
     if (errno != ENOMEM)
         add_tasks(json_object_object_get(entry, "body"), &step->body);
@@ -183,11 +180,11 @@ static struct json_object *stand_entry(const struct pool *pool)
         pair = json_object_new_array_ext(2);
         if (!pair)
             break;
-        json_object_array_add(pair, json_object_new_uint64(core));
-        json_object_array_add(pair, json_object_new_uint64(pool->stand[core]));
-        json_object_array_add(pairs, pair);
+        json_append(pair, json_object_new_uint64(core));
+        json_append(pair, json_object_new_uint64(pool->stand[core]));
+        json_append(pairs, pair);
     }
-    json_object_object_add(entry, "stand", pairs);
+    json_add(entry, "stand", pairs);
     return entry_whole(entry);
 }
 

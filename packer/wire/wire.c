@@ -173,12 +173,12 @@ static char *line_of(struct json_object *object)
 static void encode_register(struct json_object *object, const struct wire_register *reg)
 {
     json_write(object, register_fields, reg);
-    json_object_object_add(
-        object, "groups",
-        reg->ngroups ? json_new_list(reg->ngroups, &group_item, reg->group, sizeof(reg->group[0]))
-                     : NULL);
-    json_object_object_add(object, "tasks",
-                           json_new_list(reg->ntasks, &task_item, reg->task, sizeof(reg->task[0])));
+    json_add(object, "groups",
+             reg->ngroups
+                 ? json_new_list(reg->ngroups, &group_item, reg->group, sizeof(reg->group[0]))
+                 : NULL);
+    json_add(object, "tasks",
+             json_new_list(reg->ntasks, &task_item, reg->task, sizeof(reg->task[0])));
 }
 
 static void encode_end(struct json_object *object, const struct wire_end *end)
@@ -190,7 +190,7 @@ static void encode_end(struct json_object *object, const struct wire_end *end)
         return;
     late = json_object_new_object();
     encode_register(late, end->late);
-    json_object_object_add(object, "late", late);
+    json_add(object, "late", late);
 }
 
 /* A whole job has no step, a whole node no job. */
@@ -213,7 +213,7 @@ static void encode_profile(struct json_object *object, const struct wire_profile
     if (profile->key)
         json_add_text(object, "key", profile->key);
     if (profile->row)
-        json_object_object_add(object, "row", json_parse(profile->row, strlen(profile->row), NULL));
+        json_add(object, "row", json_parse(profile->row, strlen(profile->row), NULL));
     json_write(object, profile_fields, profile);
 }
 
@@ -560,7 +560,7 @@ static struct json_object *encode_answer(const struct wire_answer *answer)
         json_add_text(object, "error", answer->error);
     for (size_t i = 0; i < answer->nenv; i++)
         json_add_text(env, answer->env[i].name, answer->env[i].value);
-    json_object_object_add(object, "env", env);
+    json_add(object, "env", env);
     return object;
 }
 
@@ -569,9 +569,8 @@ char *wire_answer_encode(const struct wire_answer *answer)
     struct json_object *object = encode_answer(answer);
     char *line;
 
-    json_object_object_add(
-        object, "tasks",
-        json_new_list(answer->ntasks, &place_item, answer->task, sizeof(answer->task[0])));
+    json_add(object, "tasks",
+             json_new_list(answer->ntasks, &place_item, answer->task, sizeof(answer->task[0])));
     line = line_of(object);
     if (!line && errno == EMSGSIZE)
         line = line_of(encode_answer(answer));

@@ -68,13 +68,13 @@ static int gather(struct json_object *line, void *arg, struct berth_error *err)
     if (!ctl_true(line, "ok"))
         return berth_error_set(err, "%.400s", ctl_text(line, "error"));
     if (node)
-        json_object_object_add(answer, "node", json_object_get(node));
+        json_add(answer, "node", json_object_get(node));
     if (step)
-        json_object_array_add(ctl_object(answer, "steps"), json_object_get(step));
+        json_append(ctl_object(answer, "steps"), json_object_get(step));
     if (sample && !ctl_object(answer, "samples"))
-        json_object_object_add(answer, "samples", json_object_new_array());
+        json_add(answer, "samples", json_object_new_array());
     if (sample)
-        json_object_array_add(ctl_object(answer, "samples"), json_object_get(sample));
+        json_append(ctl_object(answer, "samples"), json_object_get(sample));
     return ctl_true(line, "more");
 }
 
@@ -87,8 +87,8 @@ struct json_object *ctl_ask(const char *socket, const struct wire_request *reque
     if (!socket && ctl_conf(NULL, &conf, err) < 0)
         return NULL;
     answer = json_object_new_object();
-    json_object_object_add(answer, "node", NULL); /* first, for the reader of --json */
-    json_object_object_add(answer, "steps", json_object_new_array());
+    json_add(answer, "node", NULL); /* first, for the reader of --json */
+    json_add(answer, "steps", json_object_new_array());
     if (ctl_ask_lines(socket ? socket : conf.socket, request, DEADLINE_S, gather, answer, err) == 0)
         return answer;
     json_object_put(answer);

@@ -37,12 +37,10 @@ static struct json_object *predict_group(const struct forecast *forecast, struct
     if (forecast->evidence)
         ctl_observed_correct(forecast->evidence, forecast->contend, NULL, n, member, slowdown,
                              error);
-    json_object_object_add(group, "apps", json_object_get(names));
-    json_object_object_add(group, "slowdown",
-                           json_new_list(n, &json_number, slowdown, sizeof(slowdown[0])));
+    json_add(group, "apps", json_object_get(names));
+    json_add(group, "slowdown", json_new_list(n, &json_number, slowdown, sizeof(slowdown[0])));
     if (forecast->evidence)
-        json_object_object_add(group, "error",
-                               json_new_list(n, &json_number, error, sizeof(error[0])));
+        json_add(group, "error", json_new_list(n, &json_number, error, sizeof(error[0])));
     return group;
 }
 
@@ -58,7 +56,7 @@ static int add_groups(struct json_object *output, const struct forecast *forecas
     if (ctl_input_list(input, "groups", json_type_array, &list, err) < 0)
         return -1;
     groups = json_object_new_array();
-    json_object_object_add(output, "groups", groups);
+    json_add(output, "groups", groups);
     for (size_t g = 0; g < json_object_array_length(list); g++) {
         struct json_object *names = json_object_array_get_idx(list, g);
         char what[32];
@@ -68,7 +66,7 @@ static int add_groups(struct json_object *output, const struct forecast *forecas
         n = ctl_apps_members(forecast->apps, names, what, CONTEND_GROUP_MAX, member, err);
         if (n == 0)
             return -1;
-        json_object_array_add(groups, predict_group(forecast, names, n, member));
+        json_append(groups, predict_group(forecast, names, n, member));
     }
     return 0;
 }
@@ -128,13 +126,13 @@ static void add_notes(struct json_object *output, const struct ctl_apps *apps,
         struct json_object *note = make_note(&notes[i], apps, contend);
 
         if (note)
-            json_object_array_add(list, note);
+            json_append(list, note);
     }
     for (size_t i = 0; i < sizeof(machine_notes) / sizeof(machine_notes[0]); i++)
         if (contend_assumed(contend, apps->n) & machine_notes[i].assumed)
-            json_object_array_add(list, json_object_new_string(machine_notes[i].text));
+            json_append(list, json_object_new_string(machine_notes[i].text));
     if (json_object_array_length(list) > 0)
-        json_object_object_add(output, "notes", list);
+        json_add(output, "notes", list);
     else
         json_object_put(list);
 }
@@ -205,7 +203,7 @@ static struct json_object *predict(const struct forecast *forecast, struct json_
         json_object_put(output);
         return NULL;
     }
-    json_object_object_add(output, "pairs", pairs);
+    json_add(output, "pairs", pairs);
     add_notes(output, forecast->apps, forecast->contend);
     return output;
 }

@@ -103,7 +103,7 @@ static int read_thread(struct workload *load, size_t i, struct berth_error *err)
     if (json_object_object_get_ex(load->cores, name, NULL))
         return berth_error_set(err, "threads[%zu].name: %s is there twice", i,
                                json_object_to_json_string(json_find(thread, "name")));
-    json_object_object_add(load->cores, name, NULL);
+    json_add(load->cores, name, NULL);
     return 0;
 }
 
@@ -144,9 +144,9 @@ static struct json_object *workload_answer(struct workload *load)
     json_object_object_foreach(load->cores, name, unset)
     {
         (void)unset;
-        json_object_object_add(load->cores, name, json_object_new_uint64(load->core[i++]));
+        json_add(load->cores, name, json_object_new_uint64(load->core[i++]));
     }
-    json_object_object_add(output, "cores", load->cores);
+    json_add(output, "cores", load->cores);
     load->cores = NULL;
     return output;
 }
@@ -291,10 +291,10 @@ static struct json_object *answer_isolated(struct workload *load, const bool *is
         struct json_object *thread = json_object_array_get_idx(load->list, i);
 
         if (isolated[i])
-            json_object_array_add(names, json_object_get(json_find(thread, "name")));
+            json_append(names, json_object_get(json_find(thread, "name")));
     }
     output = workload_answer(load);
-    json_object_object_add(output, "isolated", names);
+    json_add(output, "isolated", names);
     json_add_text(output, "domain", json_object_array_length(names) ? domains[domain] : NULL);
     return output;
 }

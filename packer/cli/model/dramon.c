@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "models/numa/dramon.h"
+#include "packer/base/json.h"
 #include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/model/models.h"
@@ -142,7 +143,7 @@ static struct json_object *answer(const struct dramon_point *point, size_t n)
 {
     struct json_object *output = json_object_new_object();
 
-    json_object_object_add(output, "curve", json_new_list(n, &point_item, point, sizeof(*point)));
+    json_add(output, "curve", json_new_list(n, &point_item, point, sizeof(*point)));
     return output;
 }
 

@@ -30,7 +30,7 @@ static const struct json_field input_fields[] = {
 /* Adds a count, or null for 0: there is none. */
 static void add_count(struct json_object *object, const char *key, size_t count)
 {
-    json_object_object_add(object, key, count ? json_object_new_uint64(count) : NULL);
+    json_add(object, key, count ? json_object_new_uint64(count) : NULL);
 }
 
 /* Adds what becomes of so many threads. */

@@ -136,9 +136,9 @@ static struct json_object *name_groups(const struct input *input, const size_t *
 
     for (size_t i = 0; i < input->partition.n; i++) {
         if (group_of[i] == json_object_array_length(groups))
-            json_object_array_add(groups, json_object_new_array());
-        json_object_array_add(json_object_array_get_idx(groups, group_of[i]),
-                              json_object_get(json_object_array_get_idx(input->names, i)));
+            json_append(groups, json_object_new_array());
+        json_append(json_object_array_get_idx(groups, group_of[i]),
+                    json_object_get(json_object_array_get_idx(input->names, i)));
     }
     return groups;
 }
@@ -156,14 +156,14 @@ static struct json_object *describe(const struct input *input, const size_t *gro
 {
     struct json_object *output = json_object_new_object();
 
-    json_object_object_add(output, "groups", name_groups(input, group_of));
+    json_add(output, "groups", name_groups(input, group_of));
     json_add_double(output, "total", found->total);
     if (!found->optimal ||
         (input->partition.group > 2 && input->partition.n > PARTITION_EXACT_MAX)) {
         if (isfinite(found->bound))
             json_add_double(output, "lower_bound", found->bound);
         else
-            json_object_object_add(output, "lower_bound", NULL);
+            json_add(output, "lower_bound", NULL);
         json_add_measure(output, "gap", gap(found));
         json_add_text(output, "status", found->optimal ? "optimal" : "feasible");
     }

@@ -39,16 +39,13 @@ static void add_usage(struct json_object *output, const unsigned *allocation,
     static const struct json_field word = {
         .kind = JSON_WORD, .words = numem_constraint_name, .n = NUMEM_CONSTRAINTS};
 
-    json_object_object_add(output, "allocation",
-                           json_new_list(nodes, &count, allocation, sizeof(*allocation)));
+    json_add(output, "allocation", json_new_list(nodes, &count, allocation, sizeof(*allocation)));
     json_add_double(output, "bandwidth", usage->bandwidth);
-    json_object_object_add(output, "local",
-                           json_new_list(nodes, &json_number, usage->local, sizeof(double)));
-    json_object_object_add(
-        output, "inter", json_new_matrix(nodes, nodes, &json_number, usage->inter, sizeof(double)));
-    json_object_object_add(
-        output, "constraint",
-        json_new_list(nodes, &word, usage->constraint, sizeof(usage->constraint[0])));
+    json_add(output, "local", json_new_list(nodes, &json_number, usage->local, sizeof(double)));
+    json_add(output, "inter",
+             json_new_matrix(nodes, nodes, &json_number, usage->inter, sizeof(double)));
+    json_add(output, "constraint",
+             json_new_list(nodes, &word, usage->constraint, sizeof(usage->constraint[0])));
 }
 
 /* ---- numem ---- */
@@ -117,13 +114,13 @@ static void add_programs(struct json_object *output, const struct ctl_numa *numa
     list = json_object_new_array();
     for (size_t p = 0; p < numa->programs; p++) {
         program = json_object_new_object();
-        json_object_object_add(program, "name", json_object_get(numa->name[p]));
+        json_add(program, "name", json_object_get(numa->name[p]));
         add_usage(program, &result->allocation[p * nodes], &result->usage[p], nodes);
         json_add_double(program, "speed", result->speed[p]);
         json_add_measure(program, "solo_speed", result->solo[p]);
-        json_object_array_add(list, program);
+        json_append(list, program);
     }
-    json_object_object_add(output, "programs", list);
+    json_add(output, "programs", list);
 }
 
 /* Returns how far the objective may be from the optimum, as a fraction of the optimum. */
@@ -143,7 +140,7 @@ static struct json_object *describe(const struct ctl_numa *numa, const struct nu
     if (isfinite(result->bound))
         json_add_double(output, "bound", result->bound);
     else
-        json_object_object_add(output, "bound", NULL);
+        json_add(output, "bound", NULL);
     json_add_measure(output, "gap", gap(result));
     json_add_text(output, "status", nucore_status_name(result->status));
     return output;

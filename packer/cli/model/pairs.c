@@ -10,6 +10,7 @@
 #include "models/slowdown/missrate.h"
 #include "models/slowdown/pain.h"
 #include "models/slowdown/sdc.h"
+#include "packer/base/json.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
 #include "packer/cli/plan/apps.h"
@@ -190,8 +191,8 @@ static struct json_object *list_classes(const struct study *study)
     struct json_object *classes = json_object_new_object();
 
     for (size_t i = 0; i < study->apps.n; i++)
-        json_object_object_add(classes, study->apps.name[i],
-                               json_object_new_string(animal_name(study->known[i].animal)));
+        json_add(classes, study->apps.name[i],
+                 json_object_new_string(animal_name(study->known[i].animal)));
     return classes;
 }
 
@@ -208,7 +209,7 @@ struct json_object *ctl_model_animal(struct json_object *input, struct berth_err
             study.known[i].animal = animal_of(study.known[i].sdp, &limits);
         output = study_score(&study, score_animal, err);
         if (output)
-            json_object_object_add(output, "classes", list_classes(&study));
+            json_add(output, "classes", list_classes(&study));
     }
     study_free(&study);
     return output;

@@ -63,14 +63,14 @@ static void add_indices(struct json_object *object, const char *one, const char 
     if (cpus_count(set) < 2)
         return;
     list = json_object_new_array();
-    cpus_foreach(index, set) json_object_array_add(list, json_object_new_uint64(index));
-    json_object_object_add(object, all, list);
+    cpus_foreach(index, set) json_append(list, json_object_new_uint64(index));
+    json_add(object, all, list);
 }
 
 /* Adds a number, or null for NAN. */
 static void add_number(struct json_object *object, const char *key, double value)
 {
-    json_object_object_add(object, key, isnan(value) ? NULL : json_object_new_double(value));
+    json_add(object, key, isnan(value) ? NULL : json_object_new_double(value));
 }
 
 static struct json_object *policies(const struct ctl_plan *plan)
@@ -84,7 +84,7 @@ static struct json_object *policies(const struct ctl_plan *plan)
         add_number(policy, "average_slowdown", plan->other[i].average);
         add_number(policy, "above_best",
                    plan->compared > 1 ? plan->other[i].average - least_average(plan) : NAN);
-        json_object_array_add(list, policy);
+        json_append(list, policy);
     }
     return list;
 }
@@ -94,7 +94,7 @@ static struct json_object *notes(const struct ctl_plan *plan)
     struct json_object *list = json_object_new_array();
 
     for (size_t i = 0; i < plan->notes; i++)
-        json_object_array_add(list, json_object_new_string(plan->note[i]));
+        json_append(list, json_object_new_string(plan->note[i]));
     return list;
 }
 
@@ -112,20 +112,20 @@ int ctl_plan_print_json(const struct ctl_plan *plan)
         json_add_cpus(where, "cpus", &place.cpus);
         add_indices(where, "llc", "llcs", &place.llcs);
         add_indices(where, "node", "nodes", &place.nodes);
-        json_object_array_add(placement, where);
+        json_append(placement, where);
         json_add_text(outlook, "name", plan->apps.name[i]);
         add_number(outlook, "slowdown", plan->slowdown[i]);
-        json_object_array_add(predicted, outlook);
+        json_append(predicted, outlook);
     }
-    json_object_object_add(output, "placement", placement);
+    json_add(output, "placement", placement);
     add_number(output, "score", plan->score);
     if (is_predicted(plan))
         add_number(output, "lost_cores", plan->lost);
-    json_object_object_add(output, "predicted", predicted);
+    json_add(output, "predicted", predicted);
     json_add_text(output, "policy", plan->policy);
-    json_object_object_add(output, "exact", json_object_new_boolean(plan->exact));
-    json_object_object_add(output, "policies", policies(plan));
-    json_object_object_add(output, "notes", notes(plan));
+    json_add(output, "exact", json_object_new_boolean(plan->exact));
+    json_add(output, "policies", policies(plan));
+    json_add(output, "notes", notes(plan));
     return ctl_print_json(output);
 }
 

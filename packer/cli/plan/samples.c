@@ -123,7 +123,7 @@ static void add_step(struct json_object *apps, const struct recorded *replay, si
     app = json_object_new_object();
     json_add_text(app, "name", name);
     complete(app, replay, step);
-    json_object_array_add(apps, app);
+    json_append(apps, app);
 }
 
 /* Says whether the name is one that berthctl record gives a batch script or an interactive shell:
@@ -164,7 +164,7 @@ int ctl_plan_add_samples(struct json_object *workload, const char *path, size_t 
     if (recorded_read(&replay, path, err) < 0)
         return -1;
     if (!apps)
-        json_object_object_add(workload, "apps", apps = json_object_new_array());
+        json_add(workload, "apps", apps = json_object_new_array());
     *shells = 0;
     for (size_t i = 0; json_object_is_type(apps, json_type_array) && i < recorded_steps(replay);
          i++) {

@@ -77,7 +77,7 @@ static int add_name(const struct search *search, struct json_object *names, size
     if (cores % each != 0)
         return -1;
     for (size_t i = 0; i < cores / each; i++)
-        json_object_array_add(names, json_object_new_string(search->apps->name[app]));
+        json_append(names, json_object_new_string(search->apps->name[app]));
     return 0;
 }
 
@@ -114,7 +114,7 @@ static int keep(const struct profile_pair *pair, void *arg)
         return 0;
     observed = json_object_new_object();
     json_add_text(observed, "app", search->apps->name[app]);
-    json_object_object_add(observed, "beside", names);
+    json_add(observed, "beside", names);
     json_add_double(observed, "slowdown", pair->slowdown);
     json_add_double(observed, "error", pair->error);
     search->found[search->n] = (struct found){pair->measured_at, search->n, observed};
@@ -143,10 +143,10 @@ static void hand_over(struct search *search)
     all = json_object_new_array();
     qsort(search->found, search->n, sizeof(*search->found), compare);
     for (size_t i = 0; i < search->n; i++)
-        json_object_array_add(all, json_object_get(search->found[i].observed));
+        json_append(all, json_object_get(search->found[i].observed));
     for (size_t i = 0; own && i < json_object_array_length(own); i++)
-        json_object_array_add(all, json_object_get(json_object_array_get_idx(own, i)));
-    json_object_object_add(search->workload, "observed", all);
+        json_append(all, json_object_get(json_object_array_get_idx(own, i)));
+    json_add(search->workload, "observed", all);
 }
 
 static int end_search(struct search *search, int rc, size_t *added)

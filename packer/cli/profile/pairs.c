@@ -131,10 +131,9 @@ static struct json_object *pair_json(const struct profile_pair *pair, double pre
     struct json_object *object = profile_pair_json(pair);
 
     json_object_object_del(object, "slowdown");
-    json_object_object_add(object, "predicted",
-                           isnan(predicted) ? NULL : json_object_new_double(predicted));
-    json_object_object_add(object, "measured", json_object_new_double(pair->slowdown));
-    json_object_object_add(object, "confidence", json_object_new_double(confidence_of(pair)));
+    json_add(object, "predicted", isnan(predicted) ? NULL : json_object_new_double(predicted));
+    json_add(object, "measured", json_object_new_double(pair->slowdown));
+    json_add(object, "confidence", json_object_new_double(confidence_of(pair)));
     return object;
 }
 
@@ -144,7 +143,7 @@ static int take_pair(const struct profile_pair *pair, void *arg)
     double predicted = pair_predict(verb->store, pair);
 
     if (verb->list)
-        json_object_array_add(verb->list, pair_json(pair, predicted));
+        json_append(verb->list, pair_json(pair, predicted));
     else
         put_line(verb, pair, predicted);
     return 0;

@@ -257,7 +257,7 @@ static struct json_object *identity_json(const char *key, const char *command, c
 /* Adds a number, null where it is 0: not known. */
 static void add_known(struct json_object *object, const char *name, uint64_t value)
 {
-    json_object_object_add(object, name, value ? json_object_new_uint64(value) : NULL);
+    json_add(object, name, value ? json_object_new_uint64(value) : NULL);
 }
 
 /* ways 0: not of a sample. */
@@ -270,15 +270,14 @@ static void add_machine(struct json_object *object, const char *type, uint64_t l
     if (ways)
         json_add_u64(machine, "llc_ways", ways);
     add_known(machine, "line_bytes", line_bytes);
-    json_object_object_add(object, "machine", machine);
+    json_add(object, "machine", machine);
     json_add_text(object, "machine_type", type[0] ? type : NULL);
 }
 
 /* Adds whose the row is; null where that is not known. */
 static void add_owner(struct json_object *object, uint32_t uid)
 {
-    json_object_object_add(object, "uid",
-                           uid == PROFILE_NOBODY ? NULL : json_object_new_uint64(uid));
+    json_add(object, "uid", uid == PROFILE_NOBODY ? NULL : json_object_new_uint64(uid));
 }
 
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi)
@@ -288,11 +287,11 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
                       class_name(profile->misses, devil_miss_pmi));
     struct json_object *sdp = json_object_new_object();
 
-    json_object_object_add(
+    json_add(
         sdp, "hits",
         json_new_list(profile->llc_ways, &json_number, profile->hits, sizeof(profile->hits[0])));
     json_add_double(sdp, "misses", profile->misses);
-    json_object_object_add(object, "sdp", sdp);
+    json_add(object, "sdp", sdp);
     json_add_measure(object, "llc_apki", profile->accesses / 1000);
     json_add_double(object, "llc_mpki", profile->misses / 1000);
     json_add_measure(object, "llc_apki_error", profile->accesses_error / 1000);
@@ -323,7 +322,7 @@ struct json_object *profile_sample_json(const struct profile_sample *sample, dou
     json_add_measure(object, "llc_mpki", misses->mean / 1000);
     json_add_measure(object, "llc_apki_error", accesses->error / 1000);
     json_add_measure(object, "llc_mpki_error", misses->error / 1000);
-    json_object_object_add(object, "rates", profile_rates_json(sample));
+    json_add(object, "rates", profile_rates_json(sample));
     json_add_bool(object, "co_run", sample->co_run);
     json_add_u64(object, "runs", sample->runs);
     json_add_double(object, "windows", sample->windows);

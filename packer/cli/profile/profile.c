@@ -397,8 +397,8 @@ static void add_nodes(struct json_object *object, const struct memory_nodes *mem
         return;
     shares = json_object_new_array();
     for (size_t i = 0; i < memory->n; i++)
-        json_object_array_add(shares, json_object_new_double(memory->bytes[i] / all));
-    json_object_object_add(object, "node_share", shares);
+        json_append(shares, json_object_new_double(memory->bytes[i] / all));
+    json_add(object, "node_share", shares);
 }
 
 /* Where the profile goes: the store, or a file of ours where we may write no store and no berthd

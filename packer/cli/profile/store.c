@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
@@ -31,7 +32,7 @@ static int take_profile(const struct profile *profile, void *arg)
     double devil = rows->verb->conf.devil_miss_pmi;
 
     if (rows->profiles)
-        json_object_array_add(rows->profiles, profile_json(profile, devil));
+        json_append(rows->profiles, profile_json(profile, devil));
     else if (rows->listed)
         profile_list_line(profile, devil, rows->verb->out);
     else
@@ -46,7 +47,7 @@ static int take_sample(const struct profile_sample *sample, void *arg)
     double devil = rows->verb->conf.devil_miss_pmi;
 
     if (rows->samples)
-        json_object_array_add(rows->samples, profile_sample_json(sample, devil));
+        json_append(rows->samples, profile_sample_json(sample, devil));
     else if (rows->listed)
         profile_list_sample(sample, devil, rows->verb->out);
     else
@@ -106,10 +107,10 @@ static int show_json(struct profile_verb *verb, const char *key, struct json_obj
         .verb = verb, .profiles = json_object_new_array(), .samples = json_object_new_array()};
     int rc;
 
-    json_object_object_add(whole, "key", json_object_new_string(key));
-    json_object_object_add(whole, "profiles", rows.profiles);
-    json_object_object_add(whole, "samples", rows.samples);
-    json_object_object_add(whole, "demand", demand);
+    json_add(whole, "key", json_object_new_string(key));
+    json_add(whole, "profiles", rows.profiles);
+    json_add(whole, "samples", rows.samples);
+    json_add(whole, "demand", demand);
     rc = take_rows(&rows, key);
     if (rc == 0)
         profile_verb_json(verb, whole);
@@ -149,7 +150,7 @@ static int say_forgotten(const struct profile_verb *verb, int rows)
     if (!verb->json)
         return 0;
     object = json_object_new_object();
-    json_object_object_add(object, "forgotten", json_object_new_int(rows));
+    json_add(object, "forgotten", json_object_new_int(rows));
     profile_verb_json(verb, object);
     return 0;
 }
@@ -195,10 +196,10 @@ static int put_demand(struct profile_verb *verb, const char *key,
     const char *text;
     int rc;
 
-    json_object_object_add(row, "version", json_object_new_int(1));
-    json_object_object_add(row, "kind", json_object_new_string("demand"));
-    json_object_object_add(row, "key", json_object_new_string(key));
-    json_object_object_add(row, "demand", profile_demand_json(demand));
+    json_add(row, "version", json_object_new_int(1));
+    json_add(row, "kind", json_object_new_string("demand"));
+    json_add(row, "key", json_object_new_string(key));
+    json_add(row, "demand", profile_demand_json(demand));
     text = json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN);
     rc = ctl_store_import(&verb->access, text, strlen(text), true, &imported, &err);
     json_object_put(row);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_json - what is JSON, and fields that are added to an object. json-c's parser is wrapped: it
  * can be made to do as version 0.18 does. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,9 +202,28 @@ static void test_add_any_cpus(void **state)
     json_object_put(object);
 }
 
+/* What memory ran out for is NULL: nothing is added to it, and what was to be added is released. */
+static void test_nothing_to_add_to(void **state)
+{
+    struct json_object *value = json_object_new_object(), *list = json_object_new_array();
+
+    (void)state;
+    json_object_get(value);
+    errno = 0;
+    json_add(NULL, "a", value);
+    assert_int_equal(errno, ENOMEM);
+    json_object_get(value);
+    json_append(NULL, value);
+    json_append(list, value); /* the last reference: both others were given back */
+    assert_int_equal(json_object_array_length(list), 1);
+    json_add_text(NULL, "b", "c");
+    json_object_put(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_to_add_to),
         cmocka_unit_test(test_parse_bytes_above_127),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_refuses),
