@@ -176,3 +176,26 @@ t30_late_step_is_taken_in() {
     stop slow
     soon "record" placed records slow state
 }
+
+# slurmd loads no plugin of another series: steps run as if there were none, and who asks for berth is told that there is no such
+# option. doctor says why, where Slurm (25.11 and later) says nothing.
+t30_a_plugin_of_another_series() {
+    local other=22.05 mine text rc=0
+    mine=$(slurmd -V | sed 's/.* \([0-9]*\.[0-9]*\)\..*/\1/')
+    [ "$mine" != 22.05 ] || other=26.05
+    make -s -C "$BUILD" tests/spank/flags libwire.la >/dev/null || skip "the plugin cannot be built here"
+    (cd "$BUILD" && srcdir=$TESTS/.. "$TESTS/spank/series-plugin" "$other" "$CLUSTER/lib/other.so") || skip "no compiler"
+    mkdir -p "$CLUSTER/lib/other"
+    mv "$CLUSTER/lib/other.so" "$CLUSTER/lib/other/spank_berth.so"
+    echo "optional $CLUSTER/lib/other/spank_berth.so socket=$CLUSTER/run/berthd.sock default=auto" >"$CLUSTER/etc/plugstack.new"
+    mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
+    has "$(timeout 30 srun -n1 sh -c 'echo ran' 2>/dev/null)" ran
+    same "steps that berthd was told of" "$(ctl status --json | jq '.steps | length')" 0
+    text=$(timeout 30 srun -n1 --contention-aware true 2>&1) || rc=$?
+    same "status of srun --contention-aware" "$rc" 255
+    has "$text" "unrecognized option"
+    has "$(ctl doctor 2>&1 || true)" "spank_berth.so is for Slurm $other, and this is $mine"
+    soon "node" idle node_state
+    plugin_on
+    has "$(ctl doctor 2>&1 || true)" "spank_berth.so, for Slurm $mine"
+}
