@@ -16,7 +16,7 @@
 #include "packer/profiles/profiles.h"
 #include "packer/trace/tool.h"
 
-static const char *const state_name[] = {"ok", "warn", "absent"};
+static const char *const state_name[] = {"ok", "warn", "absent", "off"};
 
 /* ---- what is berth's own ---- */
 
@@ -167,9 +167,10 @@ static void add_feature(struct doctor *doctor, struct json_object *feature)
 
     snprintf(row, sizeof(row), "berthd: %s", ctl_text(feature, "name"));
     doctor_add(doctor, row,
-               denied                     ? DOCTOR_WARN
-               : strcmp(state, "on") == 0 ? DOCTOR_OK
-                                          : DOCTOR_ABSENT,
+               denied                      ? DOCTOR_WARN
+               : strcmp(state, "on") == 0  ? DOCTOR_OK
+               : strcmp(state, "off") == 0 ? DOCTOR_OFF
+                                           : DOCTOR_ABSENT,
                denied ? "the running berthd is not allowed to: berthd(8), PRIVILEGES"
                : strcmp(state, "off") == 0 ? "as berth.conf, or how berthd was started, says"
                                            : "the running berthd does without",
@@ -185,8 +186,12 @@ static void add_features(struct doctor *doctor, struct json_object *node)
     if (!json_object_object_get_ex(node, "features", &list) ||
         !json_object_is_type(list, json_type_array))
         return; /* an older berthd */
-    for (size_t i = 0; i < json_object_array_length(list); i++)
+    doctor->told = json_object_array_length(list) > 0;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
         add_feature(doctor, json_object_array_get_idx(list, i));
+        if (strcmp(doctor->row[doctor->n - 1].name, "berthd: placement") == 0)
+            doctor_essential(doctor);
+    }
 }
 
 /* Tells of steps that berthd could not place, one after the other. */
@@ -224,9 +229,22 @@ static void check_berthd(struct doctor *doctor)
 
 /* ---- the list ---- */
 
-static bool missing(const struct doctor_row *row)
+/* Has this user found out what the running berthd knows better? */
+static bool is_outdone(const struct doctor *doctor, const struct doctor_row *row)
 {
-    return row->essential && row->state != DOCTOR_OK;
+    static const char *const by_berthd[] = {"counters", "meters", "enforcement", "ledger",
+                                            "privileges"};
+
+    for (size_t i = 0; doctor->told && i < sizeof(by_berthd) / sizeof(by_berthd[0]); i++)
+        if (strncmp(row->name, by_berthd[i], strlen(by_berthd[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool missing(const struct doctor *doctor, const struct doctor_row *row)
+{
+    return row->essential && row->state != DOCTOR_OK && row->state != DOCTOR_OFF &&
+           !is_outdone(doctor, row);
 }
 
 static int print_json(const struct doctor *doctor)
@@ -245,7 +263,7 @@ static int print_json(const struct doctor *doctor)
         json_add_text(check, "found", row->found);
         json_add_text(check, "without", row->state == DOCTOR_OK ? NULL : row->without);
         json_append(checks, check);
-        if (missing(row))
+        if (missing(doctor, row))
             json_append(gone, json_object_new_string(row->name));
     }
     works = json_object_array_length(gone) == 0;
@@ -255,26 +273,71 @@ static int print_json(const struct doctor *doctor)
     return ctl_print_json(object) != 0 || !works;
 }
 
+static void print_row(const struct doctor_row *row, size_t columns)
+{
+    char line[1024];
+
+    snprintf(line, sizeof(line), "%-24s  %-6s  %s", row->name, state_name[row->state], row->found);
+    ctl_put_line(stdout, line, columns);
+    if (row->state == DOCTOR_OK || row->state == DOCTOR_OFF)
+        return;
+    snprintf(line, sizeof(line), "%34s  so: %s", "", row->without);
+    ctl_put_line(stdout, line, columns);
+}
+
+/* What a row means for berth. */
+enum verdict { STOPS, WORSE, FINE, OFF, VERDICTS, OUTDONE };
+
+static enum verdict judge(const struct doctor *doctor, const struct doctor_row *row)
+{
+    if (is_outdone(doctor, row))
+        return OUTDONE;
+    if (missing(doctor, row))
+        return STOPS;
+    return row->state == DOCTOR_OK ? FINE : row->state == DOCTOR_OFF ? OFF : WORSE;
+}
+
+/* Writes the names of the rows of a verdict as "a, b, c". Returns whether there is one. */
+static bool list_names(const struct doctor *doctor, enum verdict verdict, char *list, size_t size)
+{
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < doctor->n && used < size; i++)
+        if (judge(doctor, &doctor->row[i]) == verdict)
+            used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "",
+                                     doctor->row[i].name);
+    return used > 0;
+}
+
+/* Prints the rows of a verdict below its title, or, where nobody has to do anything about them and
+ * --all was not given, their names. */
+static void print_verdict(const struct doctor *doctor, enum verdict verdict, size_t columns)
+{
+    static const char *const title[] = {"stops berth", "worse without", "fine",
+                                        "off, as configured"};
+    char list[2048];
+
+    if (!list_names(doctor, verdict, list, sizeof(list)))
+        return;
+    if (verdict >= FINE && !doctor->all) {
+        ctl_put_paragraph(stdout, title[verdict], 20, list, columns ? columns : 80);
+        return;
+    }
+    printf("%s\n", title[verdict]);
+    for (size_t i = 0; i < doctor->n; i++)
+        if (judge(doctor, &doctor->row[i]) == verdict)
+            print_row(&doctor->row[i], columns);
+}
+
 static int print_rows(const struct doctor *doctor)
 {
-    char list[256] = "", line[1024];
     size_t columns = ctl_columns();
+    char list[2048];
 
-    for (size_t i = 0; i < doctor->n; i++) {
-        const struct doctor_row *row = &doctor->row[i];
-
-        snprintf(line, sizeof(line), "%-24s  %-6s  %s", row->name, state_name[row->state],
-                 row->found);
-        ctl_put_line(stdout, line, columns);
-        if (row->state != DOCTOR_OK) {
-            snprintf(line, sizeof(line), "%34s  so: %s", "", row->without);
-            ctl_put_line(stdout, line, columns);
-        }
-        if (missing(row))
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", list[0] ? ", " : "",
-                     row->name);
-    }
-    if (list[0])
+    for (enum verdict verdict = 0; verdict < VERDICTS; verdict++)
+        print_verdict(doctor, verdict, columns);
+    if (list_names(doctor, STOPS, list, sizeof(list)))
         return ctl_fail("doctor", "berth cannot place steps here: see %s", list);
     return 0;
 }
@@ -300,10 +363,12 @@ static int examine(struct doctor *doctor, const char *conf, bool json)
 
 struct args {
     const char *conf, *socket; /* NULL: not given */
-    bool json;
+    bool json, all;
 };
 
 static const struct ctl_option option_rows[] = {
+    {"all", 'a', NULL, "show each row, also of what is fine or switched off",
+     CTL_FLAG(struct args, all)},
     {"json", 0, NULL, "{\"works\":...,\"missing\":[...],\"checks\":[...]}",
      CTL_FLAG(struct args, json)},
     {"config", 0, "FILE", "the configuration to check (" CONF_DEFAULT_PATH ")",
@@ -312,10 +377,10 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "doctor",
-    .synopsis = "[--json] [--config FILE] [--socket PATH]",
-    .about = "What works on this node, and what berth does without the rest. Exit status 1: berth "
-             "cannot\n"
-             "place steps here, and the last line says why.",
+    .synopsis = "[--all] [--json] [--config FILE] [--socket PATH]",
+    .about = "What stops berth on this node, what is worse without, and what is fine, as the "
+             "running berthd\n"
+             "found it. Exit status 1: berth cannot place steps here, and the last line says why.",
     CTL_OPTIONS(option_rows),
 };
 
@@ -323,7 +388,7 @@ int ctl_doctor(int argc, char **argv)
 {
     struct args args = {0};
     int status = ctl_options_read(&options, argc, argv, &args);
-    struct doctor doctor = {.socket = args.socket};
+    struct doctor doctor = {.socket = args.socket, .all = args.all};
 
     return status >= 0 ? status : examine(&doctor, args.conf, args.json);
 }

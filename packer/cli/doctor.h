@@ -11,7 +11,7 @@
 #include "packer/system/plugin_file.h"
 #include "packer/system/rootfs.h"
 
-enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT };
+enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT, DOCTOR_OFF };
 
 struct doctor_row {
     char name[32];
@@ -25,6 +25,9 @@ struct doctor {
     struct rootfs root;
     struct conf conf;
     const char *socket;
+    bool all;  /* show each row */
+    bool told; /* a running berthd has told what it found: its rows count, not those that this user
+                  found about the same */
     slurm_series series; /* of this node's Slurm; 0: not known */
     size_t n;
     struct doctor_row row[64];

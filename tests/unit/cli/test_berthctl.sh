@@ -420,7 +420,7 @@ printf 'PlugStackConfig=%s/stack # here\n' "$dir" >"$dir/slurm.conf"
 printf 'include %s/stack.d/*.conf\n' "$dir" >"$dir/stack"
 mkdir "$dir/stack.d"
 printf '# required spank_berth.so\n' >"$dir/stack.d/a.conf"
-expect "$works" 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+expect "$works" 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --all --socket "$dir/sock"
 out_has "^plugin *warn *$dir/stack does not load spank_berth"
 out_has 'ConstrainCores=no: berth'
 printf 'ConstrainCores=yes\n' >"$dir/cgroup.conf"
@@ -437,7 +437,7 @@ slurmd_is() {
     chmod 755 "$dir/bin/slurmd"
 }
 doctor_of() { # WHAT
-    expect 0 "$1" env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" sh -c "$berthctl doctor --socket $dir/sock || [ \$? = $works ]"
+    expect 0 "$1" env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" sh -c "$berthctl doctor --all --socket $dir/sock || [ \$? = $works ]"
 }
 slurmd_is "$series"
 doctor_of 'doctor, plugin'
@@ -470,6 +470,18 @@ younger_says 23.02 'restart slurmd'
 younger_says 23.11 'scontrol reconfigure'
 kill "$slurmd"
 out_has 'ConstrainCores=yes: Slurm'
+# With a berthd that tells what it found, in one screen; what this user found about the same is left out, and judges nothing.
+features='[{"name":"placement","state":"on","say":"steps are moved","missing":null},{"name":"memory","state":"off","say":"memory_rate=0","missing":null},{"name":"perf","state":"not allowed","say":"perf_event_open","missing":["CAP_PERFMON"]},{"name":"energy","state":"on","say":"rapl","missing":null}]'
+{ echo "$node" | sed "s/\"node\":{/&\"features\":$features,/"; echo "$last"; } >"$dir/answer"
+slurmd_is "$series"
+expect 0 'doctor, in one screen' env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+out_has '^worse without$'
+out_has '^berthd: perf *warn *perf_event_open: missing: CAP_PERFMON'
+out_has '^off, as configured *berthd: memory$'
+tr -s ' \n' ' ' <"$dir/out" | grep -q ' fine .*slurm, plugin,.* berthd: placement, berthd: energy off, ' || fail "what is fine: $(cat "$dir/out")"
+grep -q '^\(counters\|meters\|enforcement\|privileges\)' "$dir/out" && fail "what berthd found is shown twice: $(cat "$dir/out")"
+[ "$(wc -l <"$dir/out")" -le 24 ] || fail "doctor is longer than a screen: $(cat "$dir/out")"
+
 
 [ $failures -eq 0 ] && echo "berthctl: every check passed"
 [ $failures -eq 0 ]
