@@ -193,6 +193,8 @@ static int attach_all(struct lock_time *lock, int tracefs, struct berth_error *e
 
 /* Says whether the numbers of processes are the kernel's own ones, which eBPF tells.
  * (PROC_PID_INIT_INO of include/linux/proc_ns.h.) */
+#define NAMESPACE "in a PID namespace the kernel counts by other numbers of processes"
+
 static bool in_first_pid_namespace(void)
 {
     struct stat namespace;
@@ -210,11 +212,6 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
     if (!lock)
         return berth_no_memory(err);
     memset(lock, -1, sizeof(*lock)); /* nothing is open */
-    if (!in_first_pid_namespace()) {
-        berth_error_set(err, "in a PID namespace the kernel counts by other numbers of processes");
-        lock_time_close(lock);
-        return -1;
-    }
     if (load_all(lock) < 0) {
         berth_error_set(err, "eBPF: %s", capabilities_why(LOCK_NEEDS, errno));
         lock_time_close(lock);
@@ -226,6 +223,8 @@ int lock_time_open(struct lock_time **out, const struct rootfs *root, struct ber
                         capabilities_why(CAPABILITY(CAP_SYS_ADMIN), errno)); /* to mount it */
     else
         rc = attach_all(lock, tracefs, err);
+    if (rc == 0 && !in_first_pid_namespace()) /* the last reason: what is denied is told before */
+        rc = berth_error_set(err, NAMESPACE);
     file_close(tracefs);
     if (rc < 0)
         lock_time_close(lock);
