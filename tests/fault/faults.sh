@@ -371,14 +371,19 @@ limit_stand() {
     a_is_home
 }
 
+stepds_gone() {
+    grep -c "its slurmstepd has ended without a word" "$CLUSTER/log/berthd.out" || true
+}
+
 # The step's slurmstepd is killed: Slurm leaves its cgroups behind, and they take no core out of the pool.
 stepd_stand() {
-    local stepd
+    local stepd gone
+    gone=$(stepds_gone)
     pair
     stepd=$(ps -o ppid= -p "$(cat "$OUT/b.0.pid")" | tr -d ' ')
     kill -KILL "$stepd"
-    sleep 0.3
-    on_two_cores || fail "a and b on '$(both)'"
+    wait_for 10 more_than "$gone" stepds_gone || fail "berthd did not see that the slurmstepd is gone"
+    wait_for 12 on_two_cores || fail "a and b on '$(both)'"
     cancel "$(job_id b)"
     cancelled b
     kill -KILL "$(cat "$OUT/b.0.pid")" 2>/dev/null || true

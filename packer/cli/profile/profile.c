@@ -40,6 +40,7 @@
 
 #define SHORT_INSTRUCTIONS 10000000 /* a shorter run mostly shows how a program starts */
 #define TIMED_MIN_S 0.01            /* of CPU time: in less, mostly the program's start is timed */
+#define TIMED_MIN_INSTRUCTIONS 500000 /* likewise, however slow: a start alone has 200,000 */
 #define TIMED_MARGIN_S 10 /* a run at full speed may take as long as the traced one, and this */
 #define PROGRESS_AFTER_S 2
 #define PROGRESS_TTY_S 0.5
@@ -299,13 +300,15 @@ static bool rewind_input(off_t offset)
 }
 
 /* Returns why the timed run says nothing, or NULL. */
-static const char *untimed(const struct tracer_time *time, int status)
+static const char *untimed(const struct tracer_time *time, const struct tracer_result *result)
 {
     if (time->late)
         return "its second run did not end in time";
-    if (time->status != status)
+    if (time->status != result->status)
         return "its second run ended otherwise than the first";
-    return time->cpu_s < TIMED_MIN_S ? "it is too short" : NULL;
+    if (time->cpu_s < TIMED_MIN_S || result->seen.instructions < TIMED_MIN_INSTRUCTIONS)
+        return "it is too short";
+    return NULL;
 }
 
 /* Runs the command once more as it is. All its instructions must have been counted: else it is not
@@ -326,8 +329,8 @@ static int measure_speed(const struct profile_args *args, char *path,
         why = "its input cannot be read twice";
     args->command[0] = path;
     if (!why)
-        why = tracer_time(time, args->command, limit_s, &err) < 0 ? err.text
-                                                                  : untimed(time, result->status);
+        why =
+            tracer_time(time, args->command, limit_s, &err) < 0 ? err.text : untimed(time, result);
     args->command[0] = typed;
     if (time->signal)
         return ctl_fail("profile", "stopped by SIG%s: nothing stored", sigabbrev_np(time->signal));

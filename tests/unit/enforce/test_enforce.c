@@ -73,6 +73,7 @@ static void expect_way(struct box *box, const char *asked, const char *given)
     assert_string_equal(enforce.cgroup_root, "/cg");
     assert_string_equal(enforce.tree, "berth");
     assert_ptr_equal(enforce.root, &box->root);
+    enforce_close(&enforce);
 }
 
 static void test_the_first_usable_way_is_taken(void **state)
