@@ -254,8 +254,26 @@ job_id() {
     cat "$OUT/$1.job"
 }
 
-on_suspend() { timeout 10 scontrol suspend "$(job_id b)"; }
-off_suspend() { timeout 10 scontrol resume "$(job_id b)"; }
+# The batch script of b stands still: slurmd has suspended it.
+script_stopped() {
+    local script
+    script=$(pgrep -o -f "/job0*$(job_id b)/slurm_script")
+    [[ $(ps -o stat= -p "$script") == [TD]* ]]
+}
+
+script_goes_on() { ! script_stopped; }
+
+# slurmd takes two seconds to suspend a job; a resume and a further suspend that wait for it meanwhile come in any order. So each is
+# awaited before the next.
+on_suspend() {
+    timeout 10 scontrol suspend "$(job_id b)"
+    wait_for 20 script_stopped || fail "job b is not suspended"
+}
+
+off_suspend() {
+    timeout 10 scontrol resume "$(job_id b)"
+    wait_for 20 script_goes_on || fail "job b is not resumed"
+}
 
 # The stranger gets the core of a job that is suspended, not over.
 suspend_stranger() {
