@@ -122,6 +122,16 @@ static void print_sentences(const char *text, FILE *out)
     }
 }
 
+/* A long list has no blanks: its lines may end behind commas. */
+static void print_breakable(const char *list, FILE *out)
+{
+    for (; *list; list++) {
+        fputc(*list, out);
+        if (*list == ',')
+            fputs("\\:", out);
+    }
+}
+
 void conf_print_mdoc(FILE *out)
 {
     char type[512];
@@ -133,10 +143,13 @@ void conf_print_mdoc(FILE *out)
         fputc('\n', out);
         if (type[0])
             fprintf(out, "%s.\n", type);
-        if (key->initial[0])
-            fprintf(out, "The default is\n.Ql %s .\n", key->initial);
-        else
+        if (key->initial[0]) {
+            fputs("The default is\n.Ql ", out);
+            print_breakable(key->initial, out);
+            fputs(" .\n", out);
+        } else {
             fputs("Empty by default.\n", out);
+        }
         if (key->when == CONF_START)
             fputs("A change takes effect when berthd starts the next time.\n", out);
     }
