@@ -32,7 +32,7 @@ AC_DEFUN([BERTH_VALGRIND_TRY], [
   VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes"
   VALGRIND_TOOL_CPPFLAGS="-isystem `$PKG_CONFIG --variable=includedir valgrind` -DVGA_$berth_arch=1 -DVGO_linux=1 -DVGP_${berth_arch}_linux=1 -DVGPV_${berth_arch}_linux_vanilla=1"
   VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS $VALGRIND_TOOL_CPPFLAGS"
-  VALGRIND_TOOL_LIBS="-static -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=$berth_load -Wl,--build-id=none `$PKG_CONFIG --libs valgrind`"
+  VALGRIND_TOOL_LIBS="-static -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=$berth_load -Wl,--build-id `$PKG_CONFIG --libs valgrind`"
   for berth_folder in "$berth_prefix/libexec/valgrind" "$berth_libdir/valgrind" "$berth_prefix/lib/valgrind"; do
     AS_IF([test "x$VALGRIND_PRELOAD" = x && test -r "$berth_folder/vgpreload_core-$berth_platform.so"],
       [VALGRIND_PRELOAD=$berth_folder/vgpreload_core-$berth_platform.so])
