@@ -98,16 +98,28 @@ static pid_t find_task(const struct enforce_pids *list, const pid_t *inner, pid_
     return found;
 }
 
+/* Reads the number that each process has in its own namespace; 0: it has ended meanwhile. */
+static int read_inner(const struct rootfs *root, const struct enforce_pids *list, pid_t *inner,
+                      struct berth_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        errno = 0;
+        inner[i] = process_inner_pid(root, list->pid[i]);
+        if (inner[i] == 0 && errno != 0 && errno != ENOENT && errno != ESRCH)
+            return berth_error_set(err, "cannot read process %d of the step: %s", (int)list->pid[i],
+                                   strerror(errno));
+    }
+    return 0;
+}
+
 /* Slurm says a task's number as it is in the task's PID namespace, if it has one of its own. */
 int enforce_tell_tasks(struct enforce *enforce, struct enforce_step *step,
                        const struct enforce_pids *list, struct berth_error *err)
 {
     pid_t *inner = calloc(list->n + 1, sizeof(*inner));
     pid_t *found = calloc(step->ntasks + 1, sizeof(*found));
-    int rc = inner && found ? 0 : berth_no_memory(err);
+    int rc = inner && found ? read_inner(enforce->root, list, inner, err) : berth_no_memory(err);
 
-    for (size_t i = 0; rc == 0 && i < list->n; i++)
-        inner[i] = process_inner_pid(enforce->root, list->pid[i]);
     for (size_t i = 0; rc == 0 && i < step->ntasks; i++)
         if (!(found[i] = find_task(list, inner, step->task[i].pid)))
             rc = berth_error_set(err, "task %d: is no process of its step's cgroup",

@@ -47,7 +47,7 @@ uint64_t process_started(const struct rootfs *root, pid_t pid);
 long process_uid(const struct rootfs *root, pid_t pid);
 
 /* Returns its pid in the innermost namespace that it is in: its pid, where it is in none of its
- * own; 0 where there is no such process. */
+ * own; 0 with errno where it cannot be read: there is none (ENOENT), say. */
 pid_t process_inner_pid(const struct rootfs *root, pid_t pid);
 
 /* What the threads waited, summed over those that live now. */

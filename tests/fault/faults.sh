@@ -6,8 +6,9 @@
 STATE=$CLUSTER/berth # a small file system of its own
 PAGE=$CLUSTER/run/fault.page
 FILES=(journal profiles ledger outbox bill markers machine events statedir)
-# Where the pair is then, if not still swapped: a step that could not be moved for want of memory is at home, and stays there.
-declare -gA AFTER=([term]=apart [nomemory]=apart [fewmemory]=apart [noaddresses]=apart)
+# Where the pair is then, if not still swapped: a step that could not be moved for want of memory or descriptors is at home, and stays
+# there.
+declare -gA AFTER=([term]=apart [nomemory]=apart [fewmemory]=apart [noaddresses]=apart [nofds]=apart)
 declare -gA SLURMS_OWN=([slurmd]=99) # how many short steps Slurm fails by itself
 
 # ---- berthd, as its unit would have it ----

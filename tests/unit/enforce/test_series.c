@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_series - steps and strangers are found, and tasks told apart, in the cgroups of each series
  * of Slurm. The files are made ones; the tasks are real processes, and so is their affinity. */
+#include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -402,6 +404,28 @@ static void test_a_stranger_is_no_task(void **state)
     }
 }
 
+/* Who cannot be read, for want of descriptors, say, is not said to be a stranger. */
+static void test_a_task_that_cannot_be_read_is_told(void **state)
+{
+    (void)state;
+    EACH_SERIES(series)
+    {
+        struct berth_error err;
+        char path[PATH_MAX];
+        struct scene scene;
+
+        open_scene(&scene, series, 0);
+        snprintf(path, sizeof(path), "%s/proc/%d/status", scene.tree.dir, (int)scene.task[1]);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(mkdir(path, 0755), 0);
+        assert_int_equal(locate(&scene, &err), -1);
+        snprintf(path, sizeof(path), "cannot read process %d of the step: Is a directory",
+                 (int)scene.task[1]);
+        assert_string_equal(err.text, path);
+        close_scene(&scene);
+    }
+}
+
 /* F5: nor is one of another job whose step has the same number. */
 static void test_another_jobs_task_is_no_task(void **state)
 {
@@ -438,6 +462,7 @@ int main(void)
         test(test_tasks_of_a_pid_namespace_are_found),
         test(test_tasks_of_a_pid_namespace_without_constraint),
         test(test_a_stranger_is_no_task),
+        test(test_a_task_that_cannot_be_read_is_told),
         test(test_another_jobs_task_is_no_task),
     };
 
