@@ -5,3 +5,5 @@ dist_grafana_DATA = contrib/grafana/berth.json
 
 prometheusdir = $(pkgdatadir)/prometheus
 dist_prometheus_DATA = contrib/prometheus/berth.yml contrib/prometheus/berth-rules.yml
+
+include contrib/packages/local.mk
