@@ -13,6 +13,7 @@
 #include "packer/cli/common/options.h"
 #include "packer/cli/common/users.h"
 #include "packer/cli/explain_summary.h"
+#include "packer/cli/job_raw.h"
 #include "packer/cli/verbs.h"
 
 #define TASKS_SHOWN 8
@@ -33,7 +34,7 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "explain",
-    .synopsis = "[-v] [--json] [--socket PATH] JOB[.STEP]",
+    .synopsis = "[-v] [--json] [--socket PATH] JOB[_TASK][.STEP]",
     .about = "What berth did with a step, why, and what the step gains by that.\n"
              "STEP is a number, batch or interactive; without it all steps of the job.",
     CTL_OPTIONS(option_rows),
@@ -230,7 +231,9 @@ static const struct paragraph {
      "from {profile.source}, measured {profile.measured_at@}"
      "[{profile.truncated?} over the program's beginning only]"
      "[; {profile.core_gbps:2} GB/s by one core alone]; key {profile.key}"
-     "|none in the store for {profile.key} (berthctl profile -- [{request.exe}|-] ... makes one)"
+     "|none in the store for {profile.key}[{hint.tag?} (berthctl profile --tag {hint.tag} -- "
+     "COMMAND makes one)|{hint.exe?} (berthctl profile -- {hint.exe} ... makes one)]"
+     "[{hint.script?}: a batch script, whose programs are profiled where srun starts them]"
      "|none: neither a program nor a tag to look up]"},
     {"class", true, NULL, "{class.name}[: {class.reason}]"},
     {"size", false, say_size, NULL},
@@ -310,6 +313,24 @@ static int put_summary(struct json_object *step, size_t columns)
     return 0;
 }
 
+/* Adds what can be profiled: the tag that the step's profile is looked up by, else its program. A
+ * batch script, which slurmd names so, is no program that somebody can start again. */
+static void add_hint(struct json_object *step)
+{
+    const char *key = ctl_text(ctl_object(step, "profile"), "key");
+    const char *exe = ctl_text(ctl_object(step, "request"), "exe"), *slash = strrchr(exe, '/');
+    const char *id = ctl_text(step, "id"), *dot = strchr(id, '.');
+    struct json_object *hint = json_object_new_object();
+
+    if (strncmp(key, "tag:", 4) == 0)
+        json_add_text(hint, "tag", key + 4);
+    else if ((dot && strcmp(dot, ".batch") == 0) || (slash && strcmp(slash, "/slurm_script") == 0))
+        json_add_bool(hint, "script", true);
+    else if (slash)
+        json_add_text(hint, "exe", exe);
+    json_add(step, "hint", hint);
+}
+
 /* Adds the user's name, which berthd does not look up. */
 static void add_user(struct json_object *step)
 {
@@ -328,6 +349,7 @@ static int explain_step(struct json_object *step, bool verbose, size_t columns)
     int rc;
 
     add_user(step);
+    add_hint(step);
     rc = put_summary(step, columns);
     if (rc == 0 && verbose)
         putchar('\n');
@@ -381,12 +403,15 @@ static int explain(const struct question *question, struct wire_step_id id, cons
 int ctl_explain(int argc, char **argv)
 {
     struct question question = {0};
-    struct wire_step_id id;
+    struct berth_error err;
+    struct job_id id;
     int status = ctl_options_read(&options, argc, argv, &question);
 
     if (status >= 0)
         return status;
-    if (wire_step_parse(argv[optind], &id) < 0)
-        return ctl_usage("explain", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
-    return explain(&question, id, argv[optind]);
+    if (job_id_parse(argv[optind], &id) < 0)
+        return ctl_usage("explain", "'%s' is no " JOB_ID_FORMS, argv[optind]);
+    if (job_raw_find(question.query.socket, &id, &err) < 0)
+        return ctl_fail(argv[optind], "%s", err.text);
+    return explain(&question, (struct wire_step_id){id.job, id.step}, argv[optind]);
 }

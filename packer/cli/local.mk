@@ -6,6 +6,7 @@ libctl_la_SOURCES += \
 	packer/cli/common/drawing.c packer/cli/common/drawing.h \
 	packer/cli/common/drawing_svg.c \
 	packer/cli/common/input.c packer/cli/common/input.h \
+	packer/cli/common/job_id.c packer/cli/common/job_id.h \
 	packer/cli/common/options.c packer/cli/common/options.h \
 	packer/cli/common/print.c \
 	packer/cli/common/say.c \
@@ -64,6 +65,7 @@ libctl_la_SOURCES += \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \
 	packer/cli/explain_summary.c packer/cli/explain_summary.h \
+	packer/cli/job_raw.c packer/cli/job_raw.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \

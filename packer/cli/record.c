@@ -15,6 +15,7 @@
 #include "packer/base/clock.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/job_raw.h"
 #include "packer/cli/record_file.h"
 #include "packer/cli/record_lines.h"
 #include "packer/cli/verbs.h"
@@ -350,9 +351,15 @@ static int read_steps(struct record *record, int argc, char **argv)
     if (!record->wanted)
         return ctl_fail("record", "out of memory");
     for (int i = 0; i < argc; i++) {
+        struct berth_error err;
+        struct job_id id;
+
         record->wanted[i].text = argv[i];
-        if (wire_step_parse(argv[i], &record->wanted[i].id) < 0)
-            return ctl_usage("record", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[i]);
+        if (job_id_parse(argv[i], &id) < 0)
+            return ctl_usage("record", "'%s' is no " JOB_ID_FORMS, argv[i]);
+        if (job_raw_find(record->socket, &id, &err) < 0)
+            return ctl_fail(argv[i], "%s", err.text);
+        record->wanted[i].id = (struct wire_step_id){id.job, id.step};
     }
     return -1;
 }

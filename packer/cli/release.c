@@ -6,6 +6,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/job_raw.h"
 #include "packer/cli/verbs.h"
 
 /* Holds what is asked, and of whom. */
@@ -23,7 +24,7 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "release",
-    .synopsis = "[--json] [--socket PATH] [--end | JOB[.STEP]]",
+    .synopsis = "[--json] [--socket PATH] [--end | JOB[_TASK][.STEP]]",
     .about =
         "Steps go back to the cores that Slurm gave them and are left alone to their end, and new\n"
         "steps of the node, or of the job, are left alone too. For root.\n"
@@ -70,6 +71,7 @@ int ctl_release(int argc, char **argv)
     struct release release = {0};
     struct json_object *answer;
     struct berth_error err;
+    struct job_id id;
     int status;
 
     status = ctl_options_read(&options, argc, argv, &release);
@@ -78,8 +80,12 @@ int ctl_release(int argc, char **argv)
     request.release.end = release.end;
     if (optind < argc && release.end)
         return ctl_usage("release", "--end is for the whole node: %s", argv[optind]);
-    if (optind < argc && wire_step_parse(argv[optind], &request.release.id) < 0)
-        return ctl_usage("release", "'%s' is no JOB[.STEP], as 4711 or 4711.0", argv[optind]);
+    if (optind < argc && job_id_parse(argv[optind], &id) < 0)
+        return ctl_usage("release", "'%s' is no " JOB_ID_FORMS, argv[optind]);
+    if (optind < argc && job_raw_find(release.socket, &id, &err) < 0)
+        return ctl_fail(argv[optind], "%s", err.text);
+    if (optind < argc)
+        request.release.id = (struct wire_step_id){id.job, id.step};
     answer = ctl_ask(release.socket, &request, &err);
     if (!answer)
         return ctl_fail("berthd", "%s", err.text);

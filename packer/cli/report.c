@@ -46,12 +46,7 @@ static void say_progress(struct reading *reading)
 static bool is_wanted_job(const struct report_args *args, const struct ledger_record *record)
 {
     for (size_t i = 0; i < args->jobs; i++) {
-        const struct report_wanted *wanted = &args->job[i];
-        bool job = wanted->id.job == record->id.job && wanted->task == UINT32_MAX;
-        bool task = record->array_job && wanted->id.job == record->array_job &&
-                    (wanted->task == UINT32_MAX || wanted->task == record->array_task);
-
-        if ((job || task) && (wanted->id.step == UINT32_MAX || wanted->id.step == record->id.step))
+        if (job_id_means(&args->job[i], record->id, record->array_job, record->array_task))
             return true;
     }
     return args->jobs == 0;
@@ -90,9 +85,9 @@ static struct wire_step_id *ids_of(const struct report_args *args)
     struct wire_step_id *id = calloc(args->jobs + 1, sizeof(*id));
 
     for (size_t i = 0; id && i < args->jobs; i++) {
-        id[i] = args->job[i].id;
-        if (args->job[i].task != UINT32_MAX)
-            id[i].step = UINT32_MAX;
+        bool task = args->job[i].task != JOB_ID_NONE;
+
+        id[i] = (struct wire_step_id){args->job[i].job, task ? UINT32_MAX : args->job[i].step};
     }
     return id;
 }
@@ -198,7 +193,7 @@ static int put_job(const struct report_row *job, const struct report_row *steps,
     if (writing->put.shape == REPORT_SHAPE_JSON)
         return put_job_object(writing, job, steps, n);
     for (size_t i = 0; i < writing->args->jobs; i++)
-        whole = whole || writing->args->job[i].id.step == UINT32_MAX;
+        whole = whole || writing->args->job[i].step == UINT32_MAX;
     if (writing->args->jobs == 0 || whole || writing->args->jobs_only)
         report_table_row(&writing->put, job);
     for (size_t i = 0; i < n && !writing->args->jobs_only; i++)

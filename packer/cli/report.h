@@ -6,16 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "packer/cli/common/job_id.h"
 #include "packer/conf/conf.h"
 #include "packer/ledger/ledger.h"
 #include "packer/report/table.h"
-
-/* Holds "12", "12.batch", "12_3" or "12_3.0" of -j: a job, a task of an array, or a step of either.
- */
-struct report_wanted {
-    struct wire_step_id id; /* step UINT32_MAX: all */
-    uint32_t task;          /* UINT32_MAX: all */
-};
 
 struct report_word_list {
     char **word;
@@ -25,7 +19,7 @@ struct report_word_list {
 enum report_state { REPORT_STATE_COMPLETED, REPORT_STATE_FAILED, REPORT_STATE_OTHER };
 
 struct report_args {
-    struct report_wanted *job;
+    struct job_id *job; /* none of them a part of a job (job_raw.h) */
     size_t jobs;
     struct report_word_list users, accounts, partitions, nodes, placed;
     bool state[REPORT_STATE_OTHER + 1], states; /* of -s; whether it was given */

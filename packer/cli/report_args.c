@@ -9,6 +9,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/job_raw.h"
 #include "packer/cli/report.h"
 #include "packer/report/node_list.h"
 #include "packer/report/sacct_time.h"
@@ -59,34 +60,19 @@ static int add_nodes(const struct ctl_option *option, const char *list, void *in
     return i < n ? no_memory() : -1;
 }
 
-/* Reads "12_3.batch". 0, or -1. */
-static int parse_job(const char *word, struct report_wanted *wanted)
-{
-    const char *under = strchr(word, '_');
-    char text[64], *end;
-    unsigned long task;
-
-    wanted->task = UINT32_MAX;
-    if (!under)
-        return wire_step_parse(word, &wanted->id);
-    errno = 0;
-    task = strtoul(under + 1, &end, 10);
-    if (under[1] < '0' || under[1] > '9' || errno || task >= UINT32_MAX || strlen(word) > 60)
-        return -1;
-    snprintf(text, sizeof(text), "%.*s%s", (int)(under - word), word, end);
-    wanted->task = (uint32_t)task;
-    return wire_step_parse(text, &wanted->id);
-}
-
 static int add_job(const struct ctl_option *option, const char *word, void *into)
 {
     struct report_args *args = into;
-    struct report_wanted wanted, *more;
+    struct job_id wanted, *more;
+    struct berth_error err;
 
     (void)option;
-    if (parse_job(word, &wanted) < 0)
+    if (job_id_parse(word, &wanted) < 0)
         return ctl_usage("report",
-                         "--jobs: 12, 12.0, 12.batch, 12_3 or 12_3.0 expected, not '%.64s'", word);
+                         "--jobs: 12, 12.0, 12.batch, 12_3, 12_3.0 or 12+1 expected, not '%.64s'",
+                         word);
+    if (wanted.part != JOB_ID_NONE && job_raw_ask_slurm(&wanted, &err) < 0)
+        return ctl_fail("report", "%s: %s", word, err.text);
     more = reallocarray(args->job, args->jobs + 1, sizeof(*more));
     if (!more)
         return no_memory();

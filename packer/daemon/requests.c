@@ -43,9 +43,14 @@ static struct json_object *tell_status(struct reply *reply, const char **name)
     return NULL;
 }
 
+/* Says whether the step is asked for. As in sacct an array's number means all of its tasks, as far
+ * as Slurm has said whose task it is: its environment may say anything. */
 static bool is_asked(struct wire_step_id asked, const struct step *step)
 {
-    return step->request.id.job == asked.job &&
+    const struct wire_identity *is = &step->identity.is;
+    bool task = is->source != WIRE_SOURCE_NONE && is->array_job && is->array_job == asked.job;
+
+    return (step->request.id.job == asked.job || task) &&
            (asked.step == UINT32_MAX || step->request.id.step == asked.step);
 }
 

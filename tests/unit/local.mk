@@ -41,6 +41,7 @@ unit_programs = \
 	tests/unit/cli/calibrate/test_fit \
 	tests/unit/cli/calibrate/test_measure \
 	tests/unit/cli/calibrate/test_run \
+	tests/unit/cli/common/test_job_id \
 	tests/unit/cli/common/test_options \
 	tests/unit/cli/common/test_say \
 	tests/unit/cli/common/test_screen \
@@ -83,6 +84,7 @@ unit_programs = \
 	tests/unit/daemon/test_render \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \
+	tests/unit/daemon/test_requests \
 	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
 	tests/unit/enact/test_enact \

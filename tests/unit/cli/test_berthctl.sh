@@ -90,7 +90,7 @@ done
 expect 2 'explain nothing' "$berthctl" explain
 expect 2 'explain two' "$berthctl" explain 1 2
 expect 2 'explain no step' "$berthctl" explain 4711.x
-err_is "berthctl: explain: '4711.x' is no JOB[.STEP], as 4711 or 4711.0 (try 'berthctl explain --help')"
+err_is "berthctl: explain: '4711.x' is no JOB[_TASK|+PART][.STEP], as 4711, 4711.0, 4711_2 or 4711+1 (try 'berthctl explain --help')"
 expect 2 'top -d' "$berthctl" top -d 0
 expect 2 'top -n' "$berthctl" top -n 0
 expect 2 'status argument' "$berthctl" status now
@@ -378,7 +378,52 @@ out_has 'killed by signal 9'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
 grep -qF 'size 3 cores of the 6 that Slurm gave (node 0: 2 of 4, node 1: 1 of 2): NuCore; what limits it: max out; predicted 12.35 GB/s with them, not known with all; OMP_NUM_THREADS=3' "$dir/flat" ||
     fail "size: $(cat "$dir/flat")"
-out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile --'
+out_has 'none in the store for exe:/usr/bin/solver#00 (berthctl profile -- /usr/bin/solver'
+# a task of an array is found by what berthd remembers, or by squeue, or by sacct; of a part of a job only these know
+task_answer() { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"array_job\":0,\"array_task\":0/\"array_job\":4700,\"array_task\":3/"; echo "$last"; }
+task_answer >"$dir/answer"
+ctl 0 explain 4700_3.0
+[ "$(tail -n 2 "$dir/asked")" = '{"version":1,"op":"explain","job":4700}
+{"version":1,"op":"explain","job":4711,"step":0}' ] || fail "asked: $(cat "$dir/asked")"
+mkdir -p "$dir/slurm"
+# slurm_says PROGRAM TEXT STATUS: what a program of Slurm prints that the tests find first
+slurm_says() {
+    printf '#!/bin/sh\necho "$@" >>%s/called\n%s\nexit %s\n' "$dir" "${2:+echo $2}" "$3" >"$dir/slurm/$1"
+    chmod 755 "$dir/slurm/$1"
+}
+with_slurm() {
+    : >"$dir/called"
+    PATH="$dir/slurm:$PATH" ctl "$@"
+}
+slurm_says squeue 4711 0
+slurm_says sacct '' 1
+with_slurm 0 explain 4700_4
+[ "$(cat "$dir/called")" = '-h -t all -o %A -j 4700_4' ] || fail "squeue: $(cat "$dir/called")"
+asked '{"version":1,"op":"explain","job":4711}'
+with_slurm 0 explain 4711+2.0
+asked '{"version":1,"op":"explain","job":4711,"step":0}'
+with_slurm 1 release 4700_3.0 # that answer has nobody at home
+asked '{"version":1,"op":"release","job":4711,"step":0,"end":false}'
+slurm_says squeue '' 1
+slurm_says sacct 4712 0
+with_slurm 0 explain 4700_4
+asked '{"version":1,"op":"explain","job":4712}'
+for broken in '' 'Slurm accounting storage is disabled' 4700_4 4700+1; do
+    slurm_says sacct "$broken" 0
+    with_slurm 1 explain 4700_4
+    err_is 'berthctl: 4700_4: neither squeue nor sacct tells here which job that is'
+done
+# hinted FROM TO WANTED: what is proposed of a step without a profile
+hinted() {
+    { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s;$1;$2;g"; echo "$last"; } >"$dir/answer"
+    ctl 0 explain '-v 4711.0'
+    tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+    grep -qF "profile none in the store for $3 class" "$dir/flat" || fail "hint: should be: $3: $(cat "$dir/flat")"
+}
+hinted 'exe:/usr/bin/solver#00' tag:big 'tag:big (berthctl profile --tag big -- COMMAND makes one)'
+hinted /usr/bin/solver /var/spool/slurmd/job7/slurm_script \
+    'exe:/var/spool/slurmd/job7/slurm_script#00: a batch script, whose programs are profiled where srun starts them'
+hinted '"id":"4711.0"' '"id":"4711.batch"' 'exe:/usr/bin/solver#00: a batch script, whose programs are profiled where srun starts them'
 # edp_explained FIELDS WANTED: what is said of DIO-POWER's two predictions
 edp_explained() {
     { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"reason\":\"the emptiest\"/&,$1/"; echo "$last"; } >"$dir/answer"

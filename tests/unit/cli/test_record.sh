@@ -60,7 +60,7 @@ refuses '' 2 "--interval: seconds from 0.1 to 3600 expected, not '0.05'" record 
 refuses '' 2 "--duration: seconds from 0 to 1e+09 expected, not '1s'" record -d 1s
 refuses '' 2 'one of --csv and --json only' record --csv --json
 refuses '' 2 'one of --append and --force only' record --append --force
-refuses '' 2 "'4711.x' is no JOB[.STEP], as 4711 or 4711.0" record 4711 4711.x
+refuses '' 2 "'4711.x' is no JOB[_TASK|+PART][.STEP], as 4711, 4711.0, 4711_2 or 4711+1" record 4711 4711.x
 
 # ---- what is written ----
 answer one "$(node null)" "$(sample 4711.0 solver 1.5 ',"instructions":1200,"threads":2,"rss_node":[4096,0],"error":{"instructions":0.125}')" \

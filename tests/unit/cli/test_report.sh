@@ -118,6 +118,12 @@ done
     rows '13_3 13_3.0 ' --jobs=14
     rows '13_3 13_3.0 ' --jobs 13_3
     rows '' -j 13_4
+    mkdir -p "$dir/slurm"
+    printf '#!/bin/sh\necho 15\n' >"$dir/slurm/squeue"
+    chmod 755 "$dir/slurm/squeue"
+    PATH="$dir/slurm:$PATH" rows '15 15.0 ' -j 12+1
+    PATH="$dir/slurm:$PATH" rows '15.0 ' -j 12+1.0
+    rows '12 12.batch 12.0 ' -j 12+0
     rows '12 13_3 ' $all -X -u alice,1001
     rows '15 ' $all -X --uid 77
     rows '12 13_3 15 ' $all -X -u alice -a
@@ -175,7 +181,7 @@ says 'EnergySource' report --helpformat
 refuses '' 2 "--nonsense: no such option" report --nonsense
 refuses '' 2 "--jobs: a value is missing" report --jobs
 refuses '' 2 "takes no argument: 12" report 12
-refuses '' 2 "--jobs: 12, 12.0, 12.batch, 12_3 or 12_3.0 expected, not '12.x'" report -j 12.x
+refuses '' 2 "--jobs: 12, 12.0, 12.batch, 12_3, 12_3.0 or 12+1 expected, not '12.x'" report -j 12.x
 refuses '' 2 "expected, not '12_'" report -j 12_
 refuses '' 2 "--jobs: a list expected" report -j ,
 refuses '' 2 "--starttime: a time as sacct takes it expected" report -S yesterday
