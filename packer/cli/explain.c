@@ -13,7 +13,7 @@
 #include "packer/cli/common/options.h"
 #include "packer/cli/common/users.h"
 #include "packer/cli/explain_summary.h"
-#include "packer/cli/job_raw.h"
+#include "packer/cli/find.h"
 #include "packer/cli/verbs.h"
 
 #define TASKS_SHOWN 8
@@ -21,20 +21,20 @@
 #define COLUMNS_WITHOUT_TERMINAL 100
 
 struct question {
-    struct ctl_query query;
-    bool verbose;
+    struct find find;
+    bool json, verbose;
 };
 
 static const struct ctl_option option_rows[] = {
     {"verbose", 'v', NULL, "every decision, in the order it was made",
      CTL_FLAG(struct question, verbose)},
-    {"json", 0, NULL, "{\"steps\":[...]}, always all of it", CTL_FLAG(struct question, query.json)},
-    {"socket", 0, "PATH", "ask the berthd that listens there",
-     CTL_TEXT(struct question, query.socket)},
+    {"json", 0, NULL, "{\"steps\":[...]}, always all of it", CTL_FLAG(struct question, json)},
+    FIND_OPTIONS(struct question),
 };
 static const struct ctl_options options = {
     .verb = "explain",
-    .synopsis = "[-v] [--json] [--socket PATH] JOB[_TASK][.STEP]",
+    .synopsis =
+        "[-v] [--json] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK][.STEP]",
     .about = "What berth did with a step, why, and what the step gains by that.\n"
              "STEP is a number, batch or interactive; without it all steps of the job.",
     CTL_OPTIONS(option_rows),
@@ -195,7 +195,7 @@ static void say_head(FILE *out, struct json_object *step)
     double status = ctl_number(step, "exit_status");
     int code = isnan(status) ? 0 : (int)status;
 
-    ctl_say(out, step, "{id} {state}, started {started_at@}");
+    ctl_say(out, step, "{id} {state}[ (from the ledger of {node_name})], started {started_at@}");
     if (isnan(ctl_number(step, "ended_at")))
         return;
     ctl_say(out, step, ", ended {ended_at@}");
@@ -373,29 +373,20 @@ static int explain_all(struct json_object *steps, bool verbose)
     return rc;
 }
 
-static int explain(const struct question *question, struct wire_step_id id, const char *name)
+static int explain(const struct question *question, struct job_id *id, const char *name)
 {
-    struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = id};
-    struct json_object *answer, *steps;
+    struct json_object *answer;
     struct berth_error err;
     int rc;
 
-    answer = ctl_ask(question->query.socket, &request, &err);
+    answer = find_steps(&question->find, "explain", id, name, &err);
     if (!answer)
-        return ctl_fail("berthd", "%s", err.text);
-    steps = ctl_object(answer, "steps");
-    if (ctl_length(steps) == 0) {
-        double history = ctl_number(ctl_object(answer, "node"), "history");
-
-        json_object_put(answer);
-        return ctl_fail(name, "no such step here (ended steps are remembered: the last %.0f)",
-                        history);
-    }
-    if (question->query.json) {
+        return ctl_fail(name, "%s", err.text);
+    if (question->json) {
         json_object_object_del(answer, "node");
         return ctl_print_json(answer);
     }
-    rc = explain_all(steps, question->verbose);
+    rc = explain_all(ctl_object(answer, "steps"), question->verbose);
     json_object_put(answer);
     return rc;
 }
@@ -403,7 +394,6 @@ static int explain(const struct question *question, struct wire_step_id id, cons
 int ctl_explain(int argc, char **argv)
 {
     struct question question = {0};
-    struct berth_error err;
     struct job_id id;
     int status = ctl_options_read(&options, argc, argv, &question);
 
@@ -411,7 +401,5 @@ int ctl_explain(int argc, char **argv)
         return status;
     if (job_id_parse(argv[optind], &id) < 0)
         return ctl_usage("explain", "'%s' is no " JOB_ID_FORMS, argv[optind]);
-    if (job_raw_find(question.query.socket, &id, &err) < 0)
-        return ctl_fail(argv[optind], "%s", err.text);
-    return explain(&question, (struct wire_step_id){id.job, id.step}, argv[optind]);
+    return explain(&question, &id, argv[optind]);
 }

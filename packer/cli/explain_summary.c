@@ -29,6 +29,11 @@ static void say_who(FILE *out, struct json_object *step)
     ctl_say(out, request, "[ of {user}]");
 }
 
+static bool from_ledger(struct json_object *step)
+{
+    return is(step, "from", "ledger");
+}
+
 static void say_end(FILE *out, struct json_object *step)
 {
     double status = ctl_number(step, "exit_status");
@@ -41,6 +46,8 @@ static void say_end(FILE *out, struct json_object *step)
         fprintf(out, ", killed by signal %d", WTERMSIG(code));
     else if (!isnan(status) && WEXITSTATUS(code) != 0)
         fprintf(out, ", exit status %d", WEXITSTATUS(code));
+    if (from_ledger(step))
+        ctl_say(out, step, " (from the ledger[, node {node_name}])");
 }
 
 /* Says what was done with a step that berth decides about. */
@@ -137,6 +144,10 @@ void explain_why(FILE *out, struct json_object *step)
 
     if (kept_off && strcmp(reason, "-") != 0 && reason[0]) {
         fputs(reason, out);
+        return;
+    }
+    if (from_ledger(step)) { /* it keeps the sentence, and no class */
+        ctl_say(out, place, "[{reason}|not known]");
         return;
     }
     say_class(out, step);

@@ -22,7 +22,7 @@ static uint32_t number_of(struct json_object *object, const char *key)
 static bool find_on_node(const char *socket, struct job_id *id)
 {
     const struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = {id->job, UINT32_MAX}};
-    struct job_id all = {id->job, id->task, id->part, UINT32_MAX};
+    struct job_id all = {id->job, id->task, id->part, UINT32_MAX, false};
     struct berth_error err;
     struct json_object *answer = ctl_ask(socket, &request, &err);
     struct json_object *steps = ctl_object(answer, "steps");
@@ -35,7 +35,7 @@ static bool find_on_node(const char *socket, struct job_id *id)
         found =
             job_id_means(&all, own, number_of(asked, "array_job"), number_of(asked, "array_task"));
         if (found)
-            *id = (struct job_id){own.job, JOB_ID_NONE, JOB_ID_NONE, id->step};
+            *id = (struct job_id){own.job, JOB_ID_NONE, JOB_ID_NONE, id->step, true};
     }
     json_object_put(answer);
     return found;
@@ -47,11 +47,11 @@ static bool ask(const char *const *argv, struct job_id *id)
     struct job_id said;
     char line[64];
 
-    if (run_program((char *const *)argv, RUN_FIRST_OUTPUT, SLURM_LIMIT_S, NULL, line, sizeof(line)) != 0 ||
+    if (run_program((char *const *)argv, RUN_FIRST_OUTPUT, SLURM_LIMIT_S, NULL, line,
+                    sizeof(line)) != 0 ||
         job_id_parse(line, &said) < 0 || !job_id_is_plain(&said))
         return false;
-    id->job = said.job;
-    id->task = id->part = JOB_ID_NONE;
+    *id = (struct job_id){said.job, JOB_ID_NONE, JOB_ID_NONE, id->step, true};
     return true;
 }
 

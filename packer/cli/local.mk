@@ -65,13 +65,17 @@ libctl_la_SOURCES += \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \
 	packer/cli/explain_summary.c packer/cli/explain_summary.h \
+	packer/cli/find.c packer/cli/find.h \
+	packer/cli/find_ledger.c packer/cli/find_ledger.h \
 	packer/cli/job_raw.c packer/cli/job_raw.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \
 	packer/cli/release.c \
+	packer/cli/remote.c packer/cli/remote.h \
 	packer/cli/report.c packer/cli/report.h \
 	packer/cli/report_args.c \
+	packer/cli/slurm_job.c packer/cli/slurm_job.h \
 	packer/cli/status.c \
 	packer/cli/steps_table.c packer/cli/steps_table.h \
 	packer/cli/top.c \

@@ -12,26 +12,31 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/drawing.h"
 #include "packer/cli/common/options.h"
+#include "packer/cli/find.h"
 #include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
 
 #define INDENT 2 /* of what is continued on another line */
 
 struct status {
-    struct ctl_query query;
-    const char *svg; /* where the picture goes; NULL: a page is printed */
+    struct find find;
+    bool json;
+    const char *node; /* NULL: this one */
+    const char *svg;  /* where the picture goes; NULL: a page is printed */
 };
 
 static const struct ctl_option option_rows[] = {
-    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct status, query.json)},
+    {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct status, json)},
+    {"nodelist", 'w', "NODE", "another node, where a job of yours runs",
+     CTL_TEXT(struct status, node)},
     {"svg", 0, "FILE", "a picture of the machine and who is in it, for a browser (-: stdout)",
      CTL_TEXT(struct status, svg)},
-    {"socket", 0, "PATH", "ask the berthd that listens there",
-     CTL_TEXT(struct status, query.socket)},
+    FIND_OPTIONS(struct status),
 };
 static const struct ctl_options options = {
     .verb = "status",
-    .synopsis = "[--json | --svg FILE] [--socket PATH]",
+    .synopsis =
+        "[--json | --svg FILE] [-w NODE] [--config FILE] [--here] [--wait S] [--socket PATH]",
     .about = "The node, who stands on which last-level cache, and a line for each step.",
     .more = "A slowdown with a ~ is predicted, one without it measured. NO_COLOR=1: no colour.",
     CTL_OPTIONS(option_rows),
@@ -367,7 +372,6 @@ void ctl_put_status(struct screen *screen, struct json_object *answer, bool top,
 
 int ctl_status(int argc, char **argv)
 {
-    struct wire_request request = {.op = WIRE_OP_STATUS};
     struct status status = {0};
     struct json_object *answer;
     struct berth_error err;
@@ -376,10 +380,10 @@ int ctl_status(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    answer = ctl_ask(status.query.socket, &request, &err);
+    answer = find_node(&status.find, status.node, &err);
     if (!answer)
-        return ctl_fail("berthd", "%s", err.text);
-    if (status.query.json)
+        return ctl_fail(status.node ? status.node : "berthd", "%s", err.text);
+    if (status.json)
         return ctl_print_json(answer);
     screen = screen_stdout();
     rc = 0;

@@ -38,7 +38,7 @@ static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     int heard = hear == RUN_LAST_ERROR ? STDERR_FILENO : STDOUT_FILENO, rc;
-    int ignored = hear == RUN_LAST_ERROR ? STDOUT_FILENO : STDERR_FILENO;
+    int other = hear == RUN_LAST_ERROR ? STDOUT_FILENO : STDERR_FILENO;
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
@@ -46,7 +46,9 @@ static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
     if (!rc)
         rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!rc)
-        rc = posix_spawn_file_actions_addopen(&files, ignored, "/dev/null", O_WRONLY, 0);
+        rc = hear == RUN_ALL
+                 ? posix_spawn_file_actions_adddup2(&files, fd, other)
+                 : posix_spawn_file_actions_addopen(&files, other, "/dev/null", O_WRONLY, 0);
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&files, fd, heard);
     if (!rc)
@@ -62,13 +64,14 @@ struct saying {
     char *said;
     size_t size, length;
     bool first; /* only the first line is kept, not the last one */
+    bool all;   /* all of them are */
     bool over;  /* the line has ended: the next letter begins another */
 };
 
 static void hear(struct saying *saying, const char *text, ssize_t n)
 {
     for (ssize_t i = 0; i < n; i++) {
-        if (text[i] == '\n') {
+        if (text[i] == '\n' && !saying->all) {
             saying->over = true;
             continue;
         }
@@ -119,7 +122,8 @@ static int exit_status(pid_t pid)
 int run_program(char *const *argv, enum run_hear hear, double limit_s, const atomic_bool *stop,
                 char *said, size_t size)
 {
-    struct saying saying = {.said = said, .size = size, .first = hear == RUN_FIRST_OUTPUT};
+    struct saying saying = {
+        .said = said, .size = size, .first = hear == RUN_FIRST_OUTPUT, .all = hear == RUN_ALL};
     int end[2], rc;
     pid_t pid;
 

@@ -57,7 +57,7 @@ bool job_id_means(const struct job_id *id, struct wire_step_id step, uint32_t ar
                   uint32_t array_task)
 {
     bool own = job_id_is_plain(id) && id->job == step.job;
-    bool task = id->part == JOB_ID_NONE && array_job && id->job == array_job &&
+    bool task = !id->exact && id->part == JOB_ID_NONE && array_job && id->job == array_job &&
                 (id->task == JOB_ID_NONE || id->task == array_task);
 
     return (own || task) && (id->step == UINT32_MAX || id->step == step.step);

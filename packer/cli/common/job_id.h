@@ -17,6 +17,7 @@ struct job_id {
     uint32_t task; /* of an array; JOB_ID_NONE: none is named */
     uint32_t part; /* of a heterogeneous job, from 1 on; JOB_ID_NONE: none (part 0 is `job`) */
     uint32_t step; /* UINT32_MAX: all of them */
+    bool exact; /* the job of this number only, which may be a task of the array of this number */
 };
 
 /* Reads such a name. 0, or -1 with errno EINVAL. */
@@ -26,8 +27,8 @@ int job_id_parse(const char *text, struct job_id *id);
 bool job_id_is_plain(const struct job_id *id);
 
 /* Says whether a step is meant, of a job that is a task of an array (array_job 0: it is of none).
- * As with sacct an array's number means all of its tasks. A part is never meant: what number it has
- * is to be found out first. */
+ * As with sacct an array's number means all of its tasks, unless it is exact. A part is never
+ * meant: what number it has is to be found out first. */
 bool job_id_means(const struct job_id *id, struct wire_step_id step, uint32_t array_job,
                   uint32_t array_task);
 

@@ -405,14 +405,92 @@ asked '{"version":1,"op":"explain","job":4711,"step":0}'
 with_slurm 1 release 4700_3.0 # that answer has nobody at home
 asked '{"version":1,"op":"release","job":4711,"step":0,"end":false}'
 slurm_says squeue '' 1
-slurm_says sacct 4712 0
+slurm_says sacct 4711 0
 with_slurm 0 explain 4700_4
-asked '{"version":1,"op":"explain","job":4712}'
+asked '{"version":1,"op":"explain","job":4711}'
 for broken in '' 'Slurm accounting storage is disabled' 4700_4 4700+1; do
     slurm_says sacct "$broken" 0
     with_slurm 1 explain 4700_4
     err_is 'berthctl: 4700_4: neither squeue nor sacct tells here which job that is'
 done
+# from a login node: no berthd there; srun into the job asks the job's nodes
+printf 'socket = %s\nledger = sqlite:%s\n' "$dir/none" "$dir/ledger.db" >"$dir/login.conf"
+chmod 600 "$dir/login.conf"
+# from_login STATUS VERB ARGUMENT..: typed where no berthd runs
+from_login() {
+    : >"$dir/called"
+    want=$1 verb=$2
+    shift 2
+    expect "$want" "login node: $verb $*" env PATH="$dir/slurm:$PATH" "$berthctl" "$verb" --config "$dir/login.conf" "$@"
+    [ "$(wc -l <"$dir/err")" -le 1 ] || fail "more than a line"
+}
+me=$(id -u)
+slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]'" 0
+{ echo 'srun: noise'; echo "$node"; } >"$dir/said"
+task_answer | sed -n 's/.*"step":\({"id":.*}\)}$/{"steps":[\1]}/p' >>"$dir/said"
+printf '#!/bin/sh\necho "$@" >>%s\ncat %s\n' "$dir/called" "$dir/said" >"$dir/slurm/srun"
+chmod 755 "$dir/slurm/srun"
+from_login 0 explain 4711.0
+out_has '^4711.0 *solver of '
+[ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --here --config $dir/login.conf 4711.0" ] ||
+    fail "srun: $(tail -n 1 "$dir/called")"
+# of two nodes both answer, and a task of an array is one job
+cat "$dir/said" "$dir/said" >"$dir/both" && mv "$dir/both" "$dir/said"
+from_login 0 explain --json 4700_3
+[ "$(grep -o '"id":"4711.0"' "$dir/out" | wc -l)" -eq 2 ] || fail 'both nodes'
+grep -q '^-h -t all -o %A -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
+# a node of one's own job
+slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]'" 0
+{ echo "$node"; } | sed 's/"version":1,"ok":true,"more":true,//; s/}$/,"steps":[]}/; s/"name":"n1"/"name":"n2"/' >"$dir/said"
+from_login 0 status -w n2
+out_has '^node n2: '
+grep -q '^-h -t R -o .* -w n2 -u '"$me"'$' "$dir/called" || fail 'squeue -w n2'
+grep -q -- '-N1 -n1 -w n2 .* status --json --here' "$dir/called" || fail 'srun -w n2'
+slurm_says squeue '' 0
+from_login 1 status -w n2
+err_is 'berthctl: n2: no job of yours runs there to ask by; type there: berthctl status'
+# what cannot be asked: one line that says what to type
+for squeue in "4711|$me|1|PENDING||it is PENDING: berth knows of a job once it runs" \
+    "4711|$me|1|COMPLETED|n1|it is COMPLETED; on n1 type: berthctl explain 4711" \
+    "4711|$((me + 1))|1|RUNNING|n1|it is another user's, and runs on n1: its owner, or root, can type there: berthctl explain 4711"; do
+    slurm_says squeue "'${squeue%|*}'" 0
+    from_login 1 explain 4711
+    err_is "berthctl: 4711: ${squeue##*|}"
+    ! grep -q overlap "$dir/called" || fail 'srun into a job that cannot be asked'
+done
+slurm_says squeue "'4711|$me|1|RUNNING|n1'" 0
+slurm_says srun "'srun: error: Unable to create step for job 4711: Access/permission denied' >&2" 1
+from_login 1 explain 4711
+err_is 'berthctl: 4711: it runs on n1, and by srun into job 4711: srun: error: Unable to create step for job 4711: Access/permission denied; type there: berthctl explain 4711'
+# an srun that never answers is given up
+printf '#!/bin/sh\nexec sleep 600\n' >"$dir/slurm/srun"
+from_login 1 explain --wait 0.2 4711
+err_is 'berthctl: 4711: it runs on n1, and by srun into job 4711: srun: took too long; type there: berthctl explain 4711'
+from_login 1 explain --here 4711
+[ ! -s "$dir/called" ] || fail '--here asks Slurm'
+err_has 'on the job.s node type: berthctl explain 4711$'
+# what the ledger has of a step that ended is told, also by a berthd that has forgotten it
+slurm_says squeue '' 1
+printf '{"cluster":"c","node":"n9","job":4711,"step":0,"uid":0,"gid":0,"start":1700000000,"end":1700000060,"elapsed_s":60,"exit_status":256,"program":"solver","state":"placed","home":"0-1","cpus":"4-5","reason":"the emptiest","cores_given":2,"cores_used":2,"slowdown_predicted":0.05,"slowdown_home":0.26,"uj_package":3000000}\n' |
+    "${LEDGER_FILL:-./tests/unit/common/ledger_fill}" "sqlite:$dir/ledger.db" || fail 'ledger_fill'
+told='4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1; it has ended, exit status 1 (from the ledger, node n9) why the emptiest gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %); 3.0 J'
+ledger_tells() {
+    tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
+    grep -qF "$told" "$dir/flat" || fail "of the ledger should be told: $told: $(cat "$dir/flat")"
+}
+from_login 0 explain 4711
+ledger_tells
+from_login 0 explain -v 4711.0
+out_has '^4711.0 placed (from the ledger of n9), started '
+from_login 0 explain --json 4711
+out_has '"from":"ledger"'
+from_login 1 explain 4711.1
+err_has '; the ledger has no such step; on the job.s node type: berthctl explain 4711.1$'
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+sed -i "s;^socket.*;socket = $dir/sock;" "$dir/login.conf"
+from_login 0 explain 4711.0
+ledger_tells
+[ ! -s "$dir/called" ] || fail 'Slurm is asked what the ledger knows'
 # hinted FROM TO WANTED: what is proposed of a step without a profile
 hinted() {
     { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s;$1;$2;g"; echo "$last"; } >"$dir/answer"

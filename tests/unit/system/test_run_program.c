@@ -55,6 +55,19 @@ static void its_end_and_last_words(void **state)
     }
 }
 
+/* All that it says, to either, as far as it fits. */
+static void all_its_words(void **state)
+{
+    char script[] = "echo one; echo two >&2; printf three; exit 4", shell[] = "sh", option[] = "-c";
+    char *argv[] = {shell, option, script, NULL}, said[64], few[6];
+
+    (void)state;
+    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, said, sizeof(said)), 4);
+    assert_string_equal(said, "one\ntwo\nthree");
+    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, few, sizeof(few)), 4);
+    assert_string_equal(few, "one\nt");
+}
+
 /* A program of PATH, what it says first, and that all it says is taken off its hands. */
 static void its_first_words(void **state)
 {
@@ -125,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_end_and_last_words),
         cmocka_unit_test(its_first_words),
+        cmocka_unit_test(all_its_words),
         cmocka_unit_test(long_words_are_cut),
         cmocka_unit_test(a_program_that_is_not_there),
         cmocka_unit_test(one_that_hangs_is_ended),

@@ -22,16 +22,16 @@ static void test_names(void **state)
         struct job_id id;
         const char *name;
     } right[] = {
-        {"3", {3, NONE, NONE, ALL}, "3"},
-        {"3.0", {3, NONE, NONE, 0}, "3"},
-        {"3.batch", {3, NONE, NONE, WIRE_STEP_BATCH}, "3"},
-        {"3_2", {3, 2, NONE, ALL}, "3_2"},
-        {"3_0.interactive", {3, 0, NONE, WIRE_STEP_INTERACTIVE}, "3_0"},
-        {"3+1", {3, NONE, 1, ALL}, "3+1"},
-        {"3+1.0", {3, NONE, 1, 0}, "3+1"},
-        {"3+0.7", {3, NONE, NONE, 7}, "3"},
+        {"3", {3, NONE, NONE, ALL, false}, "3"},
+        {"3.0", {3, NONE, NONE, 0, false}, "3"},
+        {"3.batch", {3, NONE, NONE, WIRE_STEP_BATCH, false}, "3"},
+        {"3_2", {3, 2, NONE, ALL, false}, "3_2"},
+        {"3_0.interactive", {3, 0, NONE, WIRE_STEP_INTERACTIVE, false}, "3_0"},
+        {"3+1", {3, NONE, 1, ALL, false}, "3+1"},
+        {"3+1.0", {3, NONE, 1, 0, false}, "3+1"},
+        {"3+0.7", {3, NONE, NONE, 7, false}, "3"},
         {"4294967294_4294967294.4294967289",
-         {4294967294, 4294967294, NONE, 4294967289},
+         {4294967294, 4294967294, NONE, 4294967289, false},
          "4294967294_4294967294"},
     };
 
@@ -41,7 +41,11 @@ static void test_names(void **state)
         struct job_id id;
 
         assert_int_equal(job_id_parse(right[i].text, &id), 0);
-        assert_memory_equal(&id, &right[i].id, sizeof(id));
+        assert_int_equal(id.job, right[i].id.job);
+        assert_int_equal(id.task, right[i].id.task);
+        assert_int_equal(id.part, right[i].id.part);
+        assert_int_equal(id.step, right[i].id.step);
+        assert_false(id.exact);
         assert_string_equal(job_id_name(&id, name), right[i].name);
     }
 }
@@ -81,7 +85,7 @@ static void test_no_names(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct job_id id = {1, 2, 3, 4};
+        struct job_id id = {1, 2, 3, 4, false};
 
         errno = 0;
         assert_int_equal(job_id_parse(wrong[i], &id), -1);
@@ -100,7 +104,11 @@ static bool means(const char *text, uint32_t job, uint32_t step, uint32_t array,
 
 static void test_meaning(void **state)
 {
+    const struct job_id last = {3, NONE, NONE, ALL, true}; /* task 4 of the array 3 */
+
     (void)state;
+    assert_true(job_id_means(&last, (struct wire_step_id){3, 0}, 3, 4));
+    assert_false(job_id_means(&last, (struct wire_step_id){5, 0}, 3, 2));
     assert_true(means("3", 3, 0, 0, 0));
     assert_true(means("3", 3, WIRE_STEP_BATCH, 3, 4)); /* the array's last task has its number */
     assert_true(means("3", 5, 0, 3, 2));               /* and the array means all of them */

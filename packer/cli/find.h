@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* find - finds what berth knows of a job's steps, wherever somebody asks: at this node's berthd, in
+ * the ledger, or at the berthd of the nodes where the job runs. */
+#ifndef BERTH_CLI_FIND_H
+#define BERTH_CLI_FIND_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "packer/base/error.h"
+#include "packer/cli/common/job_id.h"
+#include "packer/cli/common/options.h"
+
+/* Where to look. */
+struct find {
+    const char *socket; /* given: nowhere else than at this berthd */
+    const char *config; /* berth.conf; NULL: the usual one */
+    bool here;          /* nowhere else than on this node */
+    double wait_s;      /* for srun; 0: REMOTE_WAIT_S */
+};
+
+/* The rows of a verb whose struct has a `find`. */
+#define FIND_OPTIONS(object)                                                                       \
+    {"config", 0, "FILE", "berth.conf: it names the socket and the ledger",                        \
+     CTL_TEXT(object, find.config)},                                                               \
+        {"here", 0, NULL, "ask nobody but this node", CTL_FLAG(object, find.here)},                \
+        {"wait", 0, "S", "seconds that srun may take to ask another node (20)",                    \
+         CTL_NUMBER(object, find.wait_s, "seconds", 0.1, 3600)},                                   \
+    {                                                                                              \
+        "socket", 0, "PATH", "ask the berthd that listens there", CTL_TEXT(object, find.socket)    \
+    }
+
+/* Finds the steps that are meant. Returns {"node":..,"steps":[..]}, as `explain` answers; steps of
+ * the ledger have "from":"ledger", and no more than it knows. `id` becomes a plain name where that
+ * was found out. NULL and err, one line, which says what to type where somebody else may know:
+ * `say` is the verb. The caller releases it. */
+struct json_object *find_steps(const struct find *find, const char *say, struct job_id *id,
+                               const char *name, struct berth_error *err);
+
+/* Finds a node's `status`. Likewise. */
+struct json_object *find_node(const struct find *find, const char *node, struct berth_error *err);
+
+#endif

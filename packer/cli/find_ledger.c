@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* find_ledger - see find_ledger.h */
+#include "packer/cli/find_ledger.h"
+
+#include <string.h>
+
+#include "packer/base/json.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/ledger/ledger.h"
+
+struct finding {
+    const struct job_id *id;
+    struct json_object *steps;
+    size_t before; /* steps that were there */
+};
+
+/* ---- a record as an explanation ---- */
+
+static void add_known(struct json_object *object, const char *key, const char *text)
+{
+    json_add_text(object, key, text[0] ? text : NULL);
+}
+
+static struct json_object *request_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "job", record->id.job);
+    json_add_u64(object, "step", record->id.step);
+    json_add_u64(object, "array_job", record->array_job);
+    json_add_u64(object, "array_task", record->array_task);
+    json_add_u64(object, "uid", record->uid);
+    add_known(object, "exe", record->program);
+    json_add_u64(object, "tasks", record->tasks);
+    return object;
+}
+
+/* Where it would stand, of one that was only observed. */
+static struct json_object *place_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_known(object, "policy", record->policy);
+    add_known(object, "policy_asked", record->policy);
+    add_known(object, "home", record->home);
+    add_known(object, "cpus", record->proposed[0] ? record->proposed : record->cpus);
+    add_known(object, "reason", record->reason);
+    json_add_measure(object, "predicted_slowdown", record->slowdown_proposed);
+    return object;
+}
+
+static struct json_object *observed_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+    double used_s = record->user_s + record->system_s;
+
+    json_add_measure(object, "elapsed_s", record->elapsed_s);
+    json_add_measure(object, "user_s", record->user_s);
+    json_add_measure(object, "system_s", record->system_s);
+    json_add_measure(object, "maxrss_kib", record->maxrss_kib);
+    json_add_measure(object, "cores_used", record->elapsed_s > 0 ? used_s / record->elapsed_s : -1);
+    json_add_measure(object, "miss_pmi",
+                     record->instructions > 0 ? record->llc_misses / record->instructions * 1e6
+                                              : -1);
+    return object;
+}
+
+/* The node's own meter has all of it, where there is one of packages and memory as well. */
+static double energy_of(const struct ledger_record *record)
+{
+    double package = record->uj[ENERGY_PACKAGE], dram = record->uj[ENERGY_DRAM];
+
+    if (package >= 0)
+        return (package + (dram >= 0 ? dram : 0)) / 1e6;
+    return record->uj[ENERGY_NODE] / 1e6;
+}
+
+static struct json_object *bill_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_measure(object, "energy_j", energy_of(record));
+    json_add_measure(object, "power_w", record->power_w);
+    json_add_measure(object, "edp", record->edp);
+    json_add_measure(object, "edp_per_instruction", record->edp_per_instruction);
+    add_known(object, "source", record->energy_source);
+    return object;
+}
+
+static struct json_object *slowdown_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add(object, "predicted",
+             record->slowdown_predicted == record->slowdown_predicted
+                 ? json_object_new_double(record->slowdown_predicted)
+                 : NULL);
+    json_add(object, "home",
+             record->slowdown_home == record->slowdown_home
+                 ? json_object_new_double(record->slowdown_home)
+                 : NULL);
+    json_add(object, "measured",
+             record->slowdown_observed == record->slowdown_observed
+                 ? json_object_new_double(record->slowdown_observed)
+                 : NULL);
+    return object;
+}
+
+static struct json_object *enforce_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object();
+    bool off = strcmp(record->state, "left") == 0 || strcmp(record->state, "late") == 0 ||
+               strcmp(record->state, "failed") == 0;
+
+    json_add_u64(object, "moves", record->moves);
+    add_known(object, "reason", off ? record->reason : "");
+    return object;
+}
+
+static struct json_object *explanation_of(const struct ledger_record *record)
+{
+    struct json_object *object = json_object_new_object(), *size = json_object_new_object();
+    bool late = strcmp(record->state, "late") == 0;
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(record->id, name);
+    json_add_text(object, "id", name);
+    json_add_text(object, "from", "ledger");
+    json_add_text(object, "node_name", record->node);
+    json_add_text(object, "state", late ? "left" : record->state);
+    json_add_u64(object, "started_at", (uint64_t)record->start);
+    json_add_u64(object, "ended_at", (uint64_t)record->end);
+    json_add(object, "exit_status",
+             record->exit_status >= 0 ? json_object_new_int(record->exit_status) : NULL);
+    json_add(object, "request", request_of(record));
+    json_add_u64(size, "cores", record->cores_given);
+    json_add_u64(size, "given", record->cores_used);
+    json_add(object, "size", record->cores_used ? size : NULL);
+    if (!record->cores_used)
+        json_object_put(size);
+    json_add(object, "place", place_of(record));
+    json_add(object, "enforce", enforce_of(record));
+    json_add(object, "observe", observed_of(record));
+    json_add(object, "bill", bill_of(record));
+    json_add(object, "slowdown", slowdown_of(record));
+    return object;
+}
+
+/* ---- the records ---- */
+
+static bool is_there(const struct finding *finding, struct wire_step_id id)
+{
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(id, name);
+    for (size_t i = 0; i < finding->before; i++)
+        if (strcmp(ctl_text(json_object_array_get_idx(finding->steps, i), "id"), name) == 0)
+            return true;
+    return false;
+}
+
+static int take(const struct ledger_record *record, void *arg)
+{
+    struct finding *finding = arg;
+
+    if (job_id_means(finding->id, record->id, record->array_job, record->array_task) &&
+        !is_there(finding, record->id))
+        json_append(finding->steps, explanation_of(record));
+    return 0;
+}
+
+int find_ledger(const struct conf *conf, const struct job_id *id, struct json_object *steps,
+                struct berth_error *err)
+{
+    const struct wire_step_id job = {id->job, UINT32_MAX};
+    const struct ledger_filter filter = {.njobs = 1, .job = &job};
+    struct finding finding = {id, steps, ctl_length(steps)};
+
+    if (strcmp(conf->ledger, "off") == 0)
+        return berth_error_set(err, "ledger=off of berth.conf: nothing is kept");
+    return ledger_read(conf->ledger, conf->ledger_defaults, &filter, take, &finding, err);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* remote - see remote.h. srun's words and berthctl's come by one pipe: lines that are JSON are the
+ * answers, others say what went wrong. */
+#include "packer/cli/remote.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/json.h"
+#include "packer/cli/common/ctl.h"
+#include "packer/system/run_program.h"
+
+#define SAID_MAX (16u << 20)
+
+void remote_add(struct json_object *answer, struct json_object *said)
+{
+    struct json_object *steps = ctl_object(said, "steps"), *node = ctl_object(said, "node");
+
+    if (node && !ctl_object(answer, "node"))
+        json_add(answer, "node", json_object_get(node));
+    for (size_t i = 0; i < ctl_length(steps); i++)
+        json_append(ctl_object(answer, "steps"),
+                    json_object_get(json_object_array_get_idx(steps, i)));
+}
+
+/* Reads the lines. Returns how many are answers; why[] is else the first that berthctl says, or the
+ * last one. */
+static size_t read_lines(char *said, struct json_object *answer, char why[256])
+{
+    size_t n = 0;
+    char *save = NULL;
+
+    for (char *line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        struct json_object *object = line[0] == '{' ? json_parse(line, strlen(line), NULL) : NULL;
+
+        if (object) {
+            n++;
+            remote_add(answer, object);
+            json_object_put(object);
+        } else if (strncmp(why, "berthctl: ", 10) != 0) {
+            snprintf(why, 256, "%.255s", line);
+        }
+    }
+    return n;
+}
+
+/* Writes the path of this program: it is where it is on the other nodes, too. */
+static void own_path(char path[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (length > 0)
+        path[length] = '\0';
+    else
+        strcpy(path, "berthctl");
+}
+
+/* Runs it, into said[SAID_MAX]. */
+static void run(const struct remote *remote, const char *verb, const char *argument, char *said)
+{
+    char job[32], nodes[16], tasks[16], path[PATH_MAX];
+    const char *argv[24] = {"srun", "--overlap", "--quiet", "--mpi=none", "-c1", job, nodes, tasks};
+    size_t n = 8;
+
+    snprintf(job, sizeof(job), "--jobid=%u", remote->job->job);
+    snprintf(nodes, sizeof(nodes), "-N%u", remote->node ? 1 : remote->job->nodes);
+    snprintf(tasks, sizeof(tasks), "-n%u", remote->node ? 1 : remote->job->nodes);
+    own_path(path);
+    if (remote->node) {
+        argv[n++] = "-w";
+        argv[n++] = remote->node;
+    }
+    argv[n++] = path;
+    argv[n++] = verb;
+    argv[n++] = "--json";
+    argv[n++] = "--here";
+    if (remote->config) {
+        argv[n++] = "--config";
+        argv[n++] = remote->config;
+    }
+    argv[n++] = argument; /* which may be the end */
+    argv[n] = NULL;
+    run_program((char *const *)argv, RUN_ALL, remote->wait_s, NULL, said, SAID_MAX);
+}
+
+int remote_ask(const struct remote *remote, const char *verb, const char *argument,
+               struct json_object *answer, struct berth_error *err)
+{
+    char *said = malloc(SAID_MAX), why[256] = "it said nothing";
+    size_t n;
+
+    if (!said)
+        return berth_no_memory(err);
+    run(remote, verb, argument, said);
+    n = read_lines(said, answer, why);
+    free(said);
+    if (n == 0)
+        return berth_error_set(err, "by srun into job %u: %s", remote->job->job, why);
+    return 0;
+}

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# From a login node: no berthd runs where somebody asks; srun asks the nodes of his job, and the ledger knows what has ended.
+
+# from_login VERB ARGUMENT..: typed where the cluster's Slurm is, and no berthd: its socket is hidden from this one program.
+from_login() {
+    : >"$CLUSTER/etc/nothing"
+    timeout 60 unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$CLUSTER/etc/nothing" "$CLUSTER/run/berthd.sock" \
+        berthctl "$1" --config "$CLUSTER/etc/berth.conf" "${@:2}" 2>&1
+}
+
+t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
+    local array
+    batch j -n1 --array=2-3 --contention-aware=tag=inner <<<"srun $STAND a\$SLURM_ARRAY_TASK_ID"
+    running a2
+    running a3
+    array=$(cat "$CLUSTER/out/j.job")
+    soon "what Slurm says of the task" "$array" explained a2 .request.array_job
+    same "by its number" "$(from_login explain --json "$array"_2 | jq -r '[.steps[] | select(.profile.key == "tag:inner")] | .[].id' | grep -v batch)" "$(id_of a2)"
+    same "a step" "$(from_login explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
+    has "$(from_login explain "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
+    has "$(from_login explain -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
+    has "$(from_login status -w "$CLUSTER_NODE")" "node $CLUSTER_NODE: " "$(id_of a2)" "$(id_of a3)"
+    same "at the node itself" "$(ctl explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
+    touch "$CLUSTER/out/a2.stop" "$CLUSTER/out/a3.stop"
+}
+
+t55_what_cannot_be_asked_is_told_in_one_line() {
+    local job
+    runuser -u nobody -- timeout 90 srun -n1 --contention-aware "$STAND" foreign >"$CLUSTER/out/foreign.srun" 2>&1 &
+    running foreign
+    job=$(job_of foreign)
+    same "another user's" "$(from_login explain "$job")" \
+        "berthctl: $job: it is another user's, and runs on $CLUSTER_NODE: its owner, or root, can type there: berthctl explain $job"
+    same "a node without a job of one's own" "$(from_login status -w "$CLUSTER_NODE")" \
+        "berthctl: $CLUSTER_NODE: no job of yours runs there to ask by; type there: berthctl status"
+    touch "$CLUSTER/out/foreign.stop"
+    wait $!
+    has "$(from_login explain 4000000)" "on the job's node type: berthctl explain 4000000"
+}
+
+in_ledger() {
+    from_login explain --here --json "$1" | jq -r '.steps[].from'
+}
+
+t55_what_has_ended_is_told_from_the_ledger() {
+    local id
+    start a --contention-aware
+    id=$(id_of a)
+    stop a
+    soon "what is told at a login node" ledger in_ledger "$id"
+    daemon_stop berthd
+    rm -f "$CLUSTER"/berth/journal*
+    berthd_start
+    has "$(berthctl explain --config "$CLUSTER/etc/berth.conf" "$id" | tr -s ' \n' ' ')" "$id" "it has ended (from the ledger, node $CLUSTER_NODE)" "gain "
+}
