@@ -265,7 +265,8 @@ int enforce_read_unconfined(struct enforce *enforce, struct enforce_step *step,
 /* Gives every thread of the step its task's CPUs, until a scan finds none that lacks them; at the
  * end the way's `stands`, or `left`, is asked. `stands`: the step's cgroups were found as they
  * shall be; then nobody is touched whose threads are inside their task's CPUs (one may have
- * narrowed itself). 0; 1: the pace allows no more, enforce_turn() goes on; -1 and err. */
+ * narrowed itself), unless a settling of this step is for later: that one is begun anew. 0; 1: the
+ * pace allows no more, enforce_turn() goes on; -1 and err. */
 int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, bool stands, struct berth_error *err);
 

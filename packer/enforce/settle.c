@@ -321,12 +321,26 @@ void enforce_pace(struct enforce *enforce, size_t looks, double turn_s)
     enforce->until_s = clock_s() + turn_s;
 }
 
+/* Says whether threads of the step still wait for CPUs that they were to be given before. */
+static bool is_begun(const struct enforce *enforce, struct wire_step_id id)
+{
+    for (const struct enforce_settling *at = enforce->later; at; at = at->next)
+        if (is_of(at, id))
+            return at->look != LOOK_FIRST;
+    return false;
+}
+
+/* A thread that waits for its CPUs looks as if it had narrowed itself: from Linux 6.2 on, a new
+ * list of its cpuset leaves it only what the affinity set before allows. So what stands is set
+ * nevertheless where that was begun. */
 int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, bool stands, struct berth_error *err)
 {
-    struct enforce_settling *settling = settling_new(enforce, step, where, stands), **last;
-    int rc = settling ? go_on(enforce, settling, err) : berth_no_memory(err);
+    struct enforce_settling *settling, **last;
+    int rc;
 
+    settling = settling_new(enforce, step, where, stands && !is_begun(enforce, step->id));
+    rc = settling ? go_on(enforce, settling, err) : berth_no_memory(err);
     enforce_forget(enforce, step->id);
     if (rc == 1) {
         for (last = &enforce->later; *last; last = &(*last)->next)

@@ -845,6 +845,30 @@ static void test_what_was_for_later_is_given_up(void **state)
     expect_task(one, 0, "0", one->leaf);
 }
 
+/* From Linux 6.2 on a wider cpuset alone gives a thread nothing that its affinity forbids: one that
+ * waits for its turn then stands inside its task's CPUs, as if it had narrowed itself. Its step is
+ * applied again meanwhile where Slurm, or berth itself, has written the job's list. */
+static void test_what_was_for_later_is_not_taken_for_done(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 1, home, STEP_QUIET);
+    locate(box, 0);
+    place(box, 0, "0");
+    one->task[0].cpus = cpus_of("0-1");
+    enforce_pace(&box->enforce, 0, 60);
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
+    enforce_pace(&box->enforce, ENFORCE_ALL, 60);
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 0);
+    assert_false(enforce_settles(&box->enforce, one->step.id, ENFORCE_PLACE));
+    assert_true(step_runs_on(one->run.task[0], "0-1"));
+    assert_true(step_runs_on(one->run.child[0], "0-1"));
+}
+
 /* ---- whose numbers they are ---- */
 
 static void test_a_task_in_its_own_pid_namespace(void **state)
@@ -916,6 +940,7 @@ int main(void)
         TEST(test_a_tree_is_read_twice_a_move),
         TEST(test_many_threads_are_for_later),
         TEST(test_what_was_for_later_is_given_up),
+        TEST(test_what_was_for_later_is_not_taken_for_done),
         TEST(test_a_task_in_its_own_pid_namespace),
         TEST(test_a_stranger_is_no_task),
     };
