@@ -24,6 +24,9 @@ dist_dropin_DATA = etc/berthd.service.d/10-network.conf etc/berthd.service.d/20-
 
 nodist_systemdunit_DATA = etc/berthd.service
 
+# MailProg of slurm.conf.
+dist_pkglibexec_SCRIPTS = etc/berth-mail
+
 dist_doc_DATA = README.md NEWS COPYING
 
 # Samples: a site's own berth.conf is never touched by an installation.

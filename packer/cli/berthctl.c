@@ -21,6 +21,7 @@ static const struct ctl_verb verbs[] = {
     {"status", ctl_status, "the node, its caches and where every step stands"},
     {"top", ctl_top, "the same, again every second, with the CPU time in use"},
     {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
+    {"job", ctl_job, "how a job did, on one page: its end, what it used, what berth did, a hint"},
     {"record", ctl_record, "write what steps do to the machine into a file, sample by sample"},
     {"release", ctl_release, "steps go home and are left alone; --end: no more so"},
     {"report", ctl_report, "what steps cost that have ended: energy, EDP, slowdown avoided"},

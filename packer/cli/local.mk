@@ -67,7 +67,9 @@ libctl_la_SOURCES += \
 	packer/cli/explain_summary.c packer/cli/explain_summary.h \
 	packer/cli/find.c packer/cli/find.h \
 	packer/cli/find_ledger.c packer/cli/find_ledger.h \
+	packer/cli/job.c \
 	packer/cli/job_raw.c packer/cli/job_raw.h \
+	packer/cli/job_sum.c packer/cli/job_sum.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \

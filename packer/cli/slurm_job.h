@@ -15,18 +15,37 @@
 struct slurm_job {
     uint32_t job; /* Slurm's own number */
     uint32_t uid;
-    uint32_t nodes;
-    char state[32];       /* "RUNNING"; "" not known */
+    uint32_t nodes, cpus;
+    char state[48];       /* "RUNNING", "CANCELLED by 0"; "" not known */
     char node_list[1024]; /* "n[1-4]"; "" none yet */
+    char id[64];          /* as people know it: "3_2", "3+1" */
+    char name[128], partition[64], account[64];
+    double elapsed_s;    /* NAN not known */
+    int64_t start;       /* of this run, unix seconds; 0 not yet */
+    double memory_bytes; /* given to the job on all nodes; NAN not known */
 };
 
 /* Asks squeue for the jobs of this name: of an array all tasks. Returns how many they are, the
- * first SLURM_JOBS_MAX; 0 where it knows none, or there is no Slurm. */
+ * first SLURM_JOBS_MAX; 0 where it knows none, or there is no Slurm. Their memory is not known. */
 size_t slurm_jobs_named(const struct job_id *id, struct slurm_job jobs[SLURM_JOBS_MAX]);
 
-/* Asks likewise for the jobs of a user that run on the node. */
+/* Asks sacct likewise, which knows them for long where slurmdbd is there. */
+size_t slurm_jobs_accounted(const struct job_id *id, struct slurm_job jobs[SLURM_JOBS_MAX]);
+
+/* Asks squeue likewise for the jobs of a user that run on the node. */
 size_t slurm_jobs_on(const char *node, uint32_t uid, struct slurm_job jobs[SLURM_JOBS_MAX]);
 
+/* Asks scontrol for the memory of a job that squeue knows. */
+void slurm_job_ask_memory(struct slurm_job *job);
+
 bool slurm_job_runs(const struct slurm_job *job);
+
+/* ---- texts of Slurm (for tests) ---- */
+
+/* Returns seconds of "[D-][HH:]MM:SS"; NAN of another text. */
+double slurm_job_seconds(const char *text);
+
+/* Returns the bytes of "mem=" in a list of TRES, as "cpu=2,mem=1.50G,node=1"; NAN without one. */
+double slurm_job_tres_memory(const char *tres);
 
 #endif

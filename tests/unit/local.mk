@@ -253,6 +253,7 @@ unit_scripts = \
 	tests/unit/cli/profile/test_store.sh \
 	tests/unit/cli/test_berthctl.sh \
 	tests/unit/cli/test_completion.sh \
+	tests/unit/cli/test_job.sh \
 	tests/unit/cli/test_record.sh \
 	tests/unit/cli/test_report.sh \
 	tests/unit/cli/test_report_page.sh \

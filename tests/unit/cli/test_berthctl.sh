@@ -67,9 +67,9 @@ out_has explain
 expect 0 version "$berthctl" --version
 out_has '^berthctl [0-9]'
 expect 2 'no verb' "$berthctl"
-err_is "berthctl: a verb: missing; one of: status top explain record release report plan model profile pairs calibrate doctor completion (try 'berthctl --help')"
+err_is "berthctl: a verb: missing; one of: status top explain job record release report plan model profile pairs calibrate doctor completion (try 'berthctl --help')"
 expect 2 'unknown verb' "$berthctl" statsu
-err_is "berthctl: statsu: no such verb (status?); one of: status top explain record release report plan model profile pairs calibrate doctor completion (try 'berthctl --help')"
+err_is "berthctl: statsu: no such verb (status?); one of: status top explain job record release report plan model profile pairs calibrate doctor completion (try 'berthctl --help')"
 expect 2 'help of an unknown verb' "$berthctl" help statsu
 err_has 'statsu: no such verb (status?)'
 expect 0 'help of a verb' "$berthctl" help status
@@ -81,7 +81,7 @@ for words in --help --version 'status --help'; do
     "$berthctl" $words >/dev/full 2>"$dir/err" && fail "$words on a full disk"
     err_has '^berthctl: stdout: No space left on device'
 done
-for verb in status top explain record release report plan model profile pairs doctor; do
+for verb in status top explain job record release report plan model profile pairs doctor; do
     expect 0 "$verb --help" "$berthctl" $verb --help
     out_has "^usage: berthctl $verb"
     expect 2 "$verb --wrong" "$berthctl" $verb --wrong
@@ -424,8 +424,8 @@ from_login() {
     expect "$want" "login node: $verb $*" env PATH="$dir/slurm:$PATH" "$berthctl" "$verb" --config "$dir/login.conf" "$@"
     [ "$(wc -l <"$dir/err")" -le 1 ] || fail "more than a line"
 }
-me=$(id -u)
-slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]'" 0
+me=$(id -u) columns='4711|1:00|2023-11-14T22:13:20|4||all|chem|a|b'
+slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
 { echo 'srun: noise'; echo "$node"; } >"$dir/said"
 task_answer | sed -n 's/.*"step":\({"id":.*}\)}$/{"steps":[\1]}/p' >>"$dir/said"
 printf '#!/bin/sh\necho "$@" >>%s\ncat %s\n' "$dir/called" "$dir/said" >"$dir/slurm/srun"
@@ -440,7 +440,7 @@ from_login 0 explain --json 4700_3
 [ "$(grep -o '"id":"4711.0"' "$dir/out" | wc -l)" -eq 2 ] || fail 'both nodes'
 grep -q '^-h -t all -o %A -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
 # a node of one's own job
-slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]'" 0
+slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
 { echo "$node"; } | sed 's/"version":1,"ok":true,"more":true,//; s/}$/,"steps":[]}/; s/"name":"n1"/"name":"n2"/' >"$dir/said"
 from_login 0 status -w n2
 out_has '^node n2: '
@@ -453,12 +453,12 @@ err_is 'berthctl: n2: no job of yours runs there to ask by; type there: berthctl
 for squeue in "4711|$me|1|PENDING||it is PENDING: berth knows of a job once it runs" \
     "4711|$me|1|COMPLETED|n1|it is COMPLETED; on n1 type: berthctl explain 4711" \
     "4711|$((me + 1))|1|RUNNING|n1|it is another user's, and runs on n1: its owner, or root, can type there: berthctl explain 4711"; do
-    slurm_says squeue "'${squeue%|*}'" 0
+    slurm_says squeue "'${squeue%|*}|$columns'" 0
     from_login 1 explain 4711
     err_is "berthctl: 4711: ${squeue##*|}"
     ! grep -q overlap "$dir/called" || fail 'srun into a job that cannot be asked'
 done
-slurm_says squeue "'4711|$me|1|RUNNING|n1'" 0
+slurm_says squeue "'4711|$me|1|RUNNING|n1|$columns'" 0
 slurm_says srun "'srun: error: Unable to create step for job 4711: Access/permission denied' >&2" 1
 from_login 1 explain 4711
 err_is 'berthctl: 4711: it runs on n1, and by srun into job 4711: srun: error: Unable to create step for job 4711: Access/permission denied; type there: berthctl explain 4711'

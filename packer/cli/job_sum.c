@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_sum - see job_sum.h */
+#include "packer/cli/job_sum.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packer/cli/common/ctl.h"
+
+#define IDLE_CPU 0.5  /* of the CPU time: below it cores were asked for in vain */
+#define DISTURBED 0.1 /* of its speed, measured */
+
+static bool is(struct json_object *object, const char *key, const char *word)
+{
+    return strcmp(ctl_text(object, key), word) == 0;
+}
+
+static double known_or(double value, double other)
+{
+    return isnan(value) ? other : value;
+}
+
+/* A mean as it is added up. */
+struct mean {
+    double sum, weight;
+};
+
+static void mean_add(struct mean *mean, double value, double weight)
+{
+    if (isnan(value) || !(weight > 0))
+        return;
+    mean->sum += value * weight;
+    mean->weight += weight;
+}
+
+static double mean_of(const struct mean *mean)
+{
+    return mean->weight > 0 ? mean->sum / mean->weight : NAN;
+}
+
+/* ---- one step ---- */
+
+static void add_neighbours(struct job_sum *sum, struct json_object *place)
+{
+    struct json_object *list = ctl_object(place, "neighbours");
+
+    sum->neighbours = known_or(sum->neighbours, 0) + (double)ctl_length(list);
+    sum->devils = known_or(sum->devils, 0);
+    for (size_t i = 0; i < ctl_length(list); i++)
+        sum->devils += is(json_object_array_get_idx(list, i), "class", "devil");
+}
+
+/* Adds what berth did. A step that has ended says no more whether it was moved than by where it
+ * stood. */
+static void add_deed(struct job_sum *sum, struct json_object *step)
+{
+    struct json_object *enforce = ctl_object(step, "enforce");
+    const char *reason = ctl_text(enforce, "reason");
+    bool off = is(step, "state", "left") || is(step, "state", "failed");
+
+    sum->moves += known_or(ctl_number(enforce, "moves"), 0);
+    if (off && reason[0] && strcmp(reason, "-") != 0)
+        sum->reason = reason;
+    if (off)
+        sum->left++;
+    else if (is(step, "state", "observed") || is(enforce, "way", "dryrun"))
+        sum->observed++;
+    else
+        sum->placed++;
+}
+
+static void add_unknown(struct job_sum *sum, struct json_object *step)
+{
+    struct json_object *class = ctl_object(step, "class");
+    const char *exe = ctl_text(ctl_object(step, "request"), "exe");
+    const char *id = ctl_text(step, "id"), *dot = strchr(id, '.');
+
+    if (is(class, "name", "unprofiled") && exe[0] == '/' && dot && dot[1] >= '0' && dot[1] <= '9')
+        sum->program = exe;
+}
+
+static void add_use(struct job_sum *sum, struct json_object *step, bool *whole)
+{
+    struct json_object *observe = ctl_object(step, "observe"), *bill = ctl_object(step, "bill");
+    double used = ctl_number(observe, "user_s") + ctl_number(observe, "system_s");
+    double energy = ctl_number(bill, "energy_j");
+
+    *whole = *whole && !isnan(used);
+    sum->cpu_s += known_or(used, 0);
+    sum->maxrss_bytes = fmax(sum->maxrss_bytes, ctl_number(observe, "maxrss_kib") * 1024);
+    if (isnan(energy))
+        return;
+    sum->metered++;
+    sum->energy_j = known_or(sum->energy_j, 0) + energy;
+}
+
+static void add_slowdowns(struct mean mean[3], struct json_object *step)
+{
+    static const char *const key[] = {"predicted", "home", "measured"};
+    struct json_object *slowdown = ctl_object(step, "slowdown");
+    double cores = known_or(ctl_number(ctl_object(step, "size"), "cores"), 1);
+    double weight = ctl_number(ctl_object(step, "observe"), "elapsed_s") * fmax(cores, 1);
+
+    for (size_t i = 0; i < 3; i++)
+        mean_add(&mean[i], ctl_number(slowdown, key[i]), weight);
+}
+
+/* ---- the job ---- */
+
+/* Takes time and cores from the steps where Slurm does not say them. */
+static void complete(struct json_object *steps, const struct slurm_job *job, struct job_sum *sum)
+{
+    double began = NAN, ended = NAN;
+
+    sum->elapsed_s = job ? job->elapsed_s : NAN;
+    sum->cores = job && job->cpus ? job->cpus : NAN;
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+        double start = ctl_number(step, "started_at");
+
+        began = fmin(began, start);
+        ended = fmax(ended, start + ctl_number(ctl_object(step, "observe"), "elapsed_s"));
+        if (!job)
+            sum->cores = fmax(sum->cores, ctl_number(ctl_object(step, "size"), "cores"));
+    }
+    if (isnan(sum->elapsed_s))
+        sum->elapsed_s = ended - began;
+}
+
+void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_sum *sum)
+{
+    struct mean mean[3] = {{0}};
+    bool whole = true;
+
+    *sum = (struct job_sum){.steps = ctl_length(steps),
+                            .maxrss_bytes = NAN,
+                            .memory = NAN,
+                            .energy_j = NAN,
+                            .neighbours = NAN,
+                            .devils = NAN};
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        struct json_object *step = json_object_array_get_idx(steps, i);
+
+        add_use(sum, step, &whole);
+        add_slowdowns(mean, step);
+        add_deed(sum, step);
+        add_unknown(sum, step);
+        if (!isnan(ctl_number(step, "ended_at")))
+            continue;
+        sum->running++;
+        add_neighbours(sum, ctl_object(step, "place"));
+    }
+    complete(steps, job, sum);
+    sum->cpu_s = whole ? sum->cpu_s : NAN;
+    sum->cpu = sum->elapsed_s * sum->cores > 0 ? sum->cpu_s / (sum->elapsed_s * sum->cores) : NAN;
+    sum->power_w = sum->elapsed_s > 0 ? sum->energy_j / sum->elapsed_s : NAN;
+    sum->predicted = mean_of(&mean[0]);
+    sum->home = mean_of(&mean[1]);
+    sum->measured = mean_of(&mean[2]);
+    if (job && job->nodes)
+        sum->memory = sum->maxrss_bytes / (job->memory_bytes / job->nodes);
+}
+
+void job_hint(const struct job_sum *sum, const char *state, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (strcmp(state, "TIMEOUT") == 0)
+        snprintf(text, size, "it came to its time limit: ask for more (--time)");
+    else if (strcmp(state, "OUT_OF_MEMORY") == 0)
+        snprintf(text, size, "it needed more memory than it was given: ask for more (--mem)");
+    else if (sum->cpu < IDLE_CPU && sum->cores > 1 && !sum->running)
+        snprintf(text, size,
+                 "it used %.1f of its %.0f cores: ask for fewer (-n, -c), or have berth give back "
+                 "what it does not need (--contention-aware=size)",
+                 sum->cpu * sum->cores, sum->cores);
+    else if (sum->measured > DISTURBED)
+        snprintf(text, size,
+                 "its neighbours cost it %.0f %% of its speed: --contention-aware=isolate asks for "
+                 "a cache of its own",
+                 100 * sum->measured / (1 + sum->measured));
+    else if (sum->program)
+        snprintf(text, size,
+                 "nobody knows how it uses the cache: berthctl profile -- %.200s ... tells berth",
+                 sum->program);
+    else if (sum->left && !sum->placed && !sum->observed)
+        snprintf(text, size, "berth was not asked: srun --contention-aware has it placed");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_sum - what the steps of a job come to: as Slurm has the job, and berth its steps. */
+#ifndef BERTH_CLI_JOB_SUM_H
+#define BERTH_CLI_JOB_SUM_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packer/cli/slurm_job.h"
+
+/* What is not known is NAN. */
+struct job_sum {
+    size_t steps, running;
+    double elapsed_s;    /* of the job */
+    double cores;        /* given to it */
+    double cpu_s;        /* CPU time that its steps used */
+    double cpu;          /* of the CPU time that it was given, a fraction */
+    double maxrss_bytes; /* the largest process */
+    double memory; /* what that is of the memory given on its node: at least so much is used */
+    double energy_j, power_w; /* of the steps that were metered */
+    size_t metered;
+    double predicted, home, measured; /* slowdowns, fractions: means over the CPU time given */
+    double neighbours, devils;        /* on the caches of its running steps now; NAN: none runs */
+    size_t placed, observed, left;    /* steps by what berth did */
+    double moves;
+    const char *reason;  /* why one was left; borrowed from the steps; NULL */
+    const char *program; /* of a step whose cache use nobody knows; borrowed; NULL */
+};
+
+/* Adds up the steps, of which each node has an element. `job` is NULL where Slurm does not know it.
+ */
+void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_sum *sum);
+
+/* Writes the one thing that helps most; "" where nothing does. */
+void job_hint(const struct job_sum *sum, const char *state, char *text, size_t size);
+
+#endif
