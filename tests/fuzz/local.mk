@@ -3,7 +3,7 @@
 # together with --enable-sanitizers) there is also fuzzer, which looks for inputs. tests/fuzz/run builds and runs that.
 fuzz_targets = tests/fuzz/conf.c tests/fuzz/dram.c tests/fuzz/event_table.c tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
 	tests/fuzz/journal.c tests/fuzz/ledger_line.c tests/fuzz/machine_profile.c tests/fuzz/metrics.c tests/fuzz/names.c \
-	tests/fuzz/plugin.c tests/fuzz/proc.c tests/fuzz/profile_demand.c tests/fuzz/profile_text.c tests/fuzz/queue.c \
+	tests/fuzz/plugin.c tests/fuzz/plugin_file.c tests/fuzz/proc.c tests/fuzz/profile_demand.c tests/fuzz/profile_text.c tests/fuzz/queue.c \
 	tests/fuzz/said.c tests/fuzz/samples.c tests/fuzz/selftest.c tests/fuzz/server.c tests/fuzz/settle.c tests/fuzz/targets.def tests/fuzz/taskstats.c tests/fuzz/topology.c \
 	tests/fuzz/wire.c plugin/options.c packer/settle/comment.c
 TESTS += tests/fuzz/replay
