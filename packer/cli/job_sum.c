@@ -52,20 +52,22 @@ static void add_neighbours(struct job_sum *sum, struct json_object *place)
         sum->devils += is(json_object_array_get_idx(list, i), "class", "devil");
 }
 
-/* Adds what berth did. A step that has ended says no more whether it was moved than by where it
- * stood. */
+/* Adds what berth did. Of a step that has ended berthd says that only by its reason: one that was
+ * placed has none. */
 static void add_deed(struct job_sum *sum, struct json_object *step)
 {
     struct json_object *enforce = ctl_object(step, "enforce");
     const char *reason = ctl_text(enforce, "reason");
-    bool off = is(step, "state", "left") || is(step, "state", "failed");
+    bool ended = is(step, "state", "ended") && reason[0] && strcmp(reason, "-") != 0;
+    bool watched = ended && strncmp(reason, "observed", 8) == 0;
+    bool off = is(step, "state", "left") || is(step, "state", "failed") || (ended && !watched);
 
     sum->moves += known_or(ctl_number(enforce, "moves"), 0);
     if (off && reason[0] && strcmp(reason, "-") != 0)
         sum->reason = reason;
     if (off)
         sum->left++;
-    else if (is(step, "state", "observed") || is(enforce, "way", "dryrun"))
+    else if (watched || is(step, "state", "observed") || is(enforce, "way", "dryrun"))
         sum->observed++;
     else
         sum->placed++;

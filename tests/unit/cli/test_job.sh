@@ -77,6 +77,27 @@ refuses '' 1 "on the job's node type: berthctl job 99" job --config "$dir/berth.
 refuses '' 2 "'12.0' is no JOB[_TASK|+PART], as 4711, 4711_2 or 4711+1" job 12.0
 refuses '' 2 'one JOB or JOB_TASK' job
 
+# ---- of a berthd that remembers ended steps ----
+fake=${FAKE_BERTHD:-./tests/unit/common/fake_berthd}
+remembered() {
+    printf '{"version":1,"ok":true,"more":true,"step":{"id":"21.%s","state":"ended","started_at":%s,"ended_at":%s,"request":{"job":21,"step":%s,"array_job":0,"array_task":0,"uid":%s},"enforce":{"way":"cgroup2","moves":0,"reason":"%s"},"observe":{"elapsed_s":9}}}\n' \
+        "$1" "$began" $((began + 9)) "$1" "$me" "$2"
+}
+{
+    echo '{"version":1,"ok":true,"more":true,"node":{"name":"n1","history":7}}'
+    remembered 0 ''
+    remembered 1 'observed only, nothing was moved'
+    remembered 2 'left alone: not opted in'
+    echo '{"version":1,"ok":true,"more":false}'
+} >"$dir/answer"
+"$fake" "$dir/sock" "$dir/answer" >"$dir/asked" &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
+for _ in $(seq 400); do [ -S "$dir/sock" ] && break; sleep 0.05; done
+says_of squeue 0 "21|$me|1|COMPLETED|n1|21|0:09|2023-11-14T22:13:20|1||main|chem|x"
+run '' job --socket "$dir/sock" 21
+grep -q '^berth *1 step placed, 1 step only watched, 1 step left alone (left alone: not opted in)$' "$dir/out" || bad 'job 21' 'what berth did' "$(cat "$dir/out" "$dir/err")"
+
 # ---- Slurm's mail ----
 mail=${srcdir:-.}/etc/berth-mail
 printf '#!/bin/sh\nprintf "%%s|" "$@" >%s/mailed\ncat >>%s/mailed\n' "$dir" "$dir" >"$dir/slurm/mail"
