@@ -381,7 +381,7 @@ static bool is_known(const struct step *step)
  * long as none is, one of which nothing is known. Returns it; NULL: no memory. */
 static const struct app *take_average(struct forecast *forecast, const struct packer *packer)
 {
-    struct app *app = calloc(packer->steps.nlive + 1, sizeof(*app)), average;
+    struct app *app = malloc((packer->steps.nlive + 1) * sizeof(*app)), average;
     struct slot *slot;
     struct step *step;
     size_t n = 0;

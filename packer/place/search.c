@@ -25,7 +25,9 @@ static void search_clear(struct search *search)
     free(search->part);
     free(search->by_part);
     free(search->cache_of);
+    free(search->of_step);
     free(search->room);
+    free(search->nodes);
     free(search->price);
     free(search->focus);
     free(search->core);
@@ -38,16 +40,21 @@ static int search_init(struct search *search)
     size_t cores = search_topo(search)->cores + total; /* the fixed ones, and the parts' */
 
     search->caches = caches;
+    for (search->slots = 1; search->slots < 2 * total;)
+        search->slots *= 2;
     search->part = calloc(total, sizeof(*search->part));
     search->by_part = calloc(total, sizeof(*search->by_part));
     search->cache_of = calloc(4 * total, sizeof(*search->cache_of));
+    search->of_step = calloc(search->slots, sizeof(*search->of_step));
     search->room = calloc(2 * caches, sizeof(*search->room));
+    search->nodes = calloc(caches, sizeof(*search->nodes));
     search->price = calloc(total * caches + 2 * total + caches, sizeof(*search->price));
     search->focus = calloc(total, sizeof(*search->focus));
     search->core = calloc(2 * cores, sizeof(*search->core));
     search->slowdown = calloc(2 * cores, sizeof(*search->slowdown));
-    if (!search->part || !search->by_part || !search->cache_of || !search->room || !search->price ||
-        !search->focus || !search->core || !search->slowdown)
+    if (!search->part || !search->by_part || !search->cache_of || !search->of_step ||
+        !search->room || !search->nodes || !search->price || !search->focus || !search->core ||
+        !search->slowdown)
         return -1;
     search->cores = search->cache_of + total;
     search->kind = search->cores + total;

@@ -44,7 +44,9 @@ struct search {
     size_t *by_part;            /* [units->total] indices into units->from */
     size_t *cache_of;           /* [n] */
     size_t *cores, *kind;       /* [n] as improve wants them */
+    size_t slots, *of_step;     /* [slots] scratch: a step's first part of one core, hashed */
     size_t *room, *domain;      /* [caches] */
+    struct cpus *nodes;         /* [caches] memory nodes */
     double *price;              /* [n * caches] */
     double *asks, *minds;       /* [n] */
     bool *focus;                /* [n] */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* search_parts - see search_impl.h: what may move, where to, and at what price. */
 #include <math.h>
+#include <stdint.h>
 
 #include "packer/observe/classify.h"
 #include "packer/place/price.h"
 #include "packer/place/search_impl.h"
 #include "packer/place/threads.h"
+
+#define NOBODY SIZE_MAX
 
 static size_t cache_now(const struct search *search, size_t index)
 {
@@ -93,11 +96,13 @@ static bool make_parts(struct search *search)
 
     search->n = 0;
     for (size_t u = 0; u < units->n; u++) {
-        size_t begin = search->n;
+        size_t begin = search->n, end = search->caches, c = 0;
         bool divided = is_divided(search, u);
         double far = far_now(search, u);
 
-        for (size_t c = 0; c < search->caches; c++)
+        if (units->unit[u].cores == 1)
+            end = 1 + (c = cache_now(search, units->at[u]));
+        for (; c < end; c++)
             for (size_t i = units->at[u]; i < units->at[u] + units->unit[u].cores; i++) {
                 struct part *last = search->n > begin ? &search->part[search->n - 1] : NULL;
 
@@ -127,6 +132,7 @@ static void take_machine(struct search *search)
         if (pool_has(pool, core))
             search->room[topo->core[core].llc]++;
     for (size_t c = 0; c < search->caches; c++) {
+        topo_nodes_of(topo, &topo->llc[c].cpus, &search->nodes[c]);
         search->domain[c] = c;
         for (size_t d = c; d-- > 0;)
             if (forecast_memory(topo, d) == forecast_memory(topo, c))
@@ -165,11 +171,6 @@ static void take_fixed(struct search *search)
         add_fixed(search, step, owner++);
 }
 
-static void nodes_of_cache(const struct search *search, size_t cache, struct cpus *nodes)
-{
-    topo_nodes_of(search_topo(search), &search_topo(search)->llc[cache].cpus, nodes);
-}
-
 /* What it costs a core of a new task to stand away from others of its task on another memory node:
  * that pays off only if the pages of its thread are there. */
 static double price_away(const struct search *search, const struct part *part, size_t cache)
@@ -187,20 +188,18 @@ static double price_of(const struct search *search, const struct part *part, siz
 {
     const struct place_terms *terms = search->terms;
     const struct step *step = search->units->first[part->unit];
-    struct cpus now, then;
+    const struct cpus *now = &search->nodes[part->cache], *then = &search->nodes[cache];
     double price;
 
     if (cache == part->cache)
         return part->fresh ? price_away(search, part, cache) : 0;
-    nodes_of_cache(search, part->cache, &now);
-    nodes_of_cache(search, cache, &then);
-    if (!step_may_use(step, &then) || (terms && terms->others_stay && !part->fresh))
+    if ((terms && terms->others_stay && !part->fresh) || !step_may_use(step, then))
         return INFINITY;
     if (!terms || part->fresh)
         return price_away(search, part, cache);
     price = price_core_s(step, search->policy, terms->horizon_s) * (double)part->cores;
-    if (terms->pages_s && !cpus_subset(&now, &then))
-        price += terms->pages_s(search->scene->packer, step, &now, &then) * (double)part->cores /
+    if (terms->pages_s && !cpus_subset(now, then))
+        price += terms->pages_s(search->scene->packer, step, now, then) * (double)part->cores /
                  fmax(1, (double)cpus_count(&step->body.step_home));
     return price;
 }
@@ -255,26 +254,42 @@ static void take_prices(struct search *search)
     }
 }
 
-/* Parts of a unit that are as large are alike; so are units of one core of one step. */
-static bool are_alike(const struct part *a, const struct part *b, const struct units *units)
+/* Returns the first part of the unit that is as large: they are alike. */
+static size_t like_in_unit(const struct search *search, size_t p)
 {
-    return a->cores == b->cores && a->slot == b->slot &&
-           (a->unit == b->unit ||
-            (units->first[a->unit] == units->first[b->unit] && units->unit[a->unit].cores == 1 &&
-             units->unit[b->unit].cores == 1));
+    const struct part *part = search->part;
+    size_t first = p;
+
+    for (size_t q = p; q-- > 0 && part[q].unit == part[p].unit;)
+        if (part[q].cores == part[p].cores)
+            first = q;
+    return first;
+}
+
+/* Returns the first part that is a whole unit of one core of the same step: they are alike. */
+static size_t like_in_step(const struct search *search, size_t p)
+{
+    const struct step *const *first = (const struct step *const *)search->units->first;
+    const struct step *step = first[search->part[p].unit];
+    size_t i = ((uintptr_t)step >> 6) & (search->slots - 1);
+
+    for (; search->of_step[i] != NOBODY; i = (i + 1) & (search->slots - 1))
+        if (first[search->part[search->of_step[i]].unit] == step)
+            return search->of_step[i];
+    return search->of_step[i] = p;
 }
 
 static void take_parts(struct search *search)
 {
+    for (size_t i = 0; i < search->slots; i++)
+        search->of_step[i] = NOBODY;
     for (size_t p = 0; p < search->n; p++) {
         const struct part *part = &search->part[p];
 
         search->cores[p] = part->cores;
         search->focus[p] = part->focus;
-        search->kind[p] = p;
-        for (size_t q = 0; q < p && search->kind[p] == p; q++)
-            if (are_alike(part, &search->part[q], search->units))
-                search->kind[p] = search->kind[q];
+        search->kind[p] = search->units->unit[part->unit].cores == 1 ? like_in_step(search, p)
+                                                                     : like_in_unit(search, p);
     }
 }
 

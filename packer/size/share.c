@@ -382,7 +382,7 @@ static bool alloc(struct sharing *s)
 
     for (s->slots = 1; s->slots < 2 * steps;)
         s->slots *= 2;
-    s->claim = calloc(steps, sizeof(*s->claim));
+    s->claim = malloc(steps * sizeof(*s->claim)); /* each is written when it is taken */
     s->slot = calloc(s->slots, sizeof(*s->slot));
     s->of_step = calloc(steps, sizeof(*s->of_step));
     s->owner = calloc(cores, sizeof(*s->owner));
