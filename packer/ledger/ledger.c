@@ -34,6 +34,7 @@
 #define RETRY_MIN_S 1
 #define RETRY_MAX_S 300
 #define BEGIN_WAIT_S 2
+#define STORE_WAIT_S 1 /* less than whoever stops the settler waits */
 
 struct ledger {
     struct conf conf;
@@ -45,6 +46,8 @@ struct ledger {
     struct worker worker; /* its mutex is for all that follows */
     struct spool spool;
     size_t queued;    /* records in the outbox */
+    uint64_t added;   /* lines that came */
+    uint64_t stored;  /* and those of them that have left the spool for the disk or the database */
     double due_s;     /* when what waits is brought to the database */
     bool fresh, full; /* fresh: there are lines that no turn of the thread has seen */
     bool begun;       /* what an earlier process left in the spool was looked at */
@@ -203,19 +206,32 @@ static void conclude(struct ledger *ledger, int rc, const struct berth_error *er
     ledger->retry_s = fmin(2 * ledger->retry_s, RETRY_MAX_S);
 }
 
+static void note_stored(struct ledger *ledger, uint64_t lines)
+{
+    worker_lock(&ledger->worker);
+    ledger->stored = lines;
+    worker_changed(&ledger->worker);
+    worker_unlock(&ledger->worker);
+}
+
 /* Has all that waits on the disk, and brings it to the database if there is time for that. The
  * mutex is held, but not meanwhile. */
 static void turn(struct ledger *ledger, bool patient)
 {
     struct berth_error err = {""};
+    uint64_t added = ledger->added;
     bool stored;
     int rc = 0;
 
     ledger->fresh = false;
     worker_unlock(&ledger->worker);
     stored = store_lines(ledger) == 0;
+    if (stored)
+        note_stored(ledger, added);
     if (patient)
         rc = deliver_all(ledger, stored, &err);
+    if (!stored && patient && rc == 0)
+        note_stored(ledger, added);
     worker_lock(&ledger->worker);
     if (patient)
         conclude(ledger, rc, &err);
@@ -381,6 +397,7 @@ static int add_line(struct ledger *ledger, char *line, struct berth_error *err)
     rc = spool_append(&ledger->spool, line, &why);
     note_room(ledger, rc, &why);
     ledger->fresh = true;
+    ledger->added++;
     worker_changed(&ledger->worker);
     worker_unlock(&ledger->worker);
     free(line);
@@ -422,6 +439,43 @@ int ledger_count_waiting(const struct conf *conf, size_t *n, struct berth_error 
 }
 
 /* ---- runs ---- */
+
+/* Waits until all that was added so far has left the spool. Returns 0, or -1 and err. */
+static int wait_stored(struct ledger *ledger, struct berth_error *err)
+{
+    double until_s = clock_s() + STORE_WAIT_S;
+    uint64_t added;
+    bool stored;
+
+    worker_lock(&ledger->worker);
+    added = ledger->added;
+    while (ledger->stored < added && worker_wait_until(&ledger->worker, until_s))
+        ;
+    stored = ledger->stored >= added;
+    worker_unlock(&ledger->worker);
+    return stored ? 0 : berth_error_set(err, "records are not on the disk yet");
+}
+
+int ledger_run_waits(struct ledger *ledger, const struct ledger_run *run, struct berth_error *err)
+{
+    struct outbox *outbox;
+    char why[256];
+    int rc;
+
+    if (ledger_waiting(ledger, why) == 0)
+        return 0;
+    if (why[0]) {
+        berth_error_set(err, "records wait for the ledger: %s", why);
+        return 1;
+    }
+    if (wait_stored(ledger, err) < 0 || outbox_open(&outbox, ledger->conf.ledger_queue, err) < 0)
+        return -1;
+    rc = outbox_has_job(outbox, run->job, err);
+    outbox_close(outbox);
+    if (rc == 1)
+        berth_error_set(err, "records of it wait for the ledger");
+    return rc;
+}
 
 int ledger_each_run(struct ledger *ledger, void (*fn)(const struct ledger_run *run, void *arg),
                     void *arg, struct berth_error *err)

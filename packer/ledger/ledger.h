@@ -109,6 +109,12 @@ int ledger_identify(struct ledger *ledger, const struct ledger_identity *identit
 /* Returns how many records wait for the database, and why (""). */
 size_t ledger_waiting(struct ledger *ledger, char why[256]);
 
+/* Says whether records of the run's job, or who it is, wait for the database. Those of other jobs
+ * do not matter, but while the database takes nothing, which the last delivery has shown, whatever
+ * waits does. May wait a second, and reads a disk; any thread may call it. Returns 1, and err says
+ * what is waited for; 0; or -1 and err. */
+int ledger_run_waits(struct ledger *ledger, const struct ledger_run *run, struct berth_error *err);
+
 /* Calls fn with each run of a job that has records of this node and was not settled yet: where
  * admin_comment is on. Reads a disk. Returns 0, or -1 and err. */
 int ledger_each_run(struct ledger *ledger, void (*fn)(const struct ledger_run *run, void *arg),

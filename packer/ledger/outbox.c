@@ -207,6 +207,39 @@ int outbox_read(struct outbox *outbox, int64_t *last, int (*fn)(const char *text
     return rc < 0 ? -1 : called;
 }
 
+/* Is a line of the job among these? Quotes within a text have a backslash before them. */
+static bool lines_have_job(const char *lines, uint32_t job)
+{
+    char member[32];
+    size_t length = (size_t)snprintf(member, sizeof(member), "\"job\":%u", job);
+
+    for (; (lines = strstr(lines, member)); lines += length)
+        if (!strchr("0123456789", lines[length]) || !lines[length])
+            return true;
+    return false;
+}
+
+struct job_search {
+    uint32_t job;
+    bool found;
+};
+
+static int search_lines(const char *lines, void *arg)
+{
+    struct job_search *search = arg;
+
+    search->found = lines_have_job(lines, search->job);
+    return search->found;
+}
+
+int outbox_has_job(struct outbox *outbox, uint32_t job, struct berth_error *err)
+{
+    struct job_search search = {job, false};
+    int64_t last = 0;
+
+    return outbox_read(outbox, &last, search_lines, &search, err) < 0 ? -1 : search.found;
+}
+
 int outbox_drop(struct outbox *outbox, int64_t after, int64_t last, struct berth_error *err)
 {
     struct sql_statement *drop;

@@ -36,6 +36,10 @@ int outbox_put(struct outbox *outbox, const char *text, size_t n, bool runs,
 int outbox_read(struct outbox *outbox, int64_t *last, int (*fn)(const char *text, void *arg),
                 void *arg, struct berth_error *err);
 
+/* Says whether a line of the job is there, of any run of it. Reads all that is there. Returns 1, 0,
+ * or -1 and err. */
+int outbox_has_job(struct outbox *outbox, uint32_t job, struct berth_error *err);
+
 /* Forgets what was put after number `after`, `last` with it. Returns 0, or -1 and err. */
 int outbox_drop(struct outbox *outbox, int64_t after, int64_t last, struct berth_error *err);
 

@@ -66,14 +66,11 @@ static enum outcome settle(struct settler *settler, const struct ledger_run *run
 {
     struct berth_error err;
     enum outcome outcome;
-    char why[256], *figures;
+    char *figures;
 
-    if (ledger_waiting(settler->ledger, why)) {
-        snprintf(said, size, "records wait for the ledger: %s", why);
-        return LATER;
-    }
-    if (settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &figures, &err) <
-        0) {
+    if (ledger_run_waits(settler->ledger, run, &err) != 0 ||
+        settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &figures, &err) <
+            0) {
         snprintf(said, size, "%s", err.text);
         return LATER;
     }

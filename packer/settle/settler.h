@@ -2,9 +2,9 @@
 /* settle - a job's figures go to slurmdbd, into its AdminComment, when it has ended.
  *
  * When the last step of a job on this node is over, the job is put on a list (settle/list.h). A
- * thread waits until the ledger has the node's records, adds up what it has of that run of the job,
- * and starts berth-comment with it, which knows from slurmdbd whether the job has ended. If not, it
- * is tried again, later and later.
+ * thread waits until the ledger has the node's records of it, adds up what it has of that run of
+ * the job, and starts berth-comment with it, which knows from slurmdbd whether the job has ended.
+ * If not, it is tried again, later and later.
  *
  * A ledger in MariaDB has the records of all the job's nodes. Each of these nodes does the same, so
  * there is no last one to be found: whose records arrive last tells figures with all of them in,

@@ -279,6 +279,23 @@ static void a_restart_goes_on(void **state)
     assert_int_equal(lines_of(bench, "told"), 1);
 }
 
+/* There is always a record that waits: they come faster than they are brought away. */
+static void other_jobs_records_are_not_waited_for(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t step = 0;
+
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    for (int i = 0; lines_of(bench, "told") == 0; i++) {
+        if (i == PATIENCE_MS / 2)
+            fail_msg("job 7 waits for the records of job 70, which has %u by now", step);
+        record(bench, 70, 0, step++);
+        sleep_ms(2);
+    }
+    wait_for_runs(bench, 1);
+}
+
 static void nobody_waits_for_one_that_hangs(void **state)
 {
     struct bench *bench = *state;
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_says_later_is_asked_again, setup, teardown),
         cmocka_unit_test_setup_teardown(who_says_never_is_not, setup, teardown),
         cmocka_unit_test_setup_teardown(a_restart_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_jobs_records_are_not_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(nobody_waits_for_one_that_hangs, setup, teardown),
     };
 
