@@ -17,6 +17,28 @@ static bool is(struct json_object *object, const char *key, const char *word)
     return strcmp(ctl_text(object, key), word) == 0;
 }
 
+enum explain_deed explain_deed(struct json_object *step)
+{
+    static const char *const state[] = {[EXPLAIN_NEW] = "new",
+                                        [EXPLAIN_PLACED] = "placed",
+                                        [EXPLAIN_OBSERVED] = "observed",
+                                        [EXPLAIN_LEFT] = "left",
+                                        [EXPLAIN_FAILED] = "failed"};
+    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+
+    for (size_t i = 0; i < sizeof(state) / sizeof(state[0]); i++)
+        if (is(step, "state", state[i]))
+            return (enum explain_deed)i;
+    if (!reason[0] || strcmp(reason, "-") == 0)
+        return EXPLAIN_PLACED;
+    return strncmp(reason, "observed", 8) == 0 ? EXPLAIN_OBSERVED : EXPLAIN_LEFT;
+}
+
+static bool kept_off(struct json_object *step)
+{
+    return explain_deed(step) == EXPLAIN_LEFT || explain_deed(step) == EXPLAIN_FAILED;
+}
+
 /* ---- what ---- */
 
 /* Says who it is: "solver of anna", "it" where nobody knows. */
@@ -56,7 +78,7 @@ static void say_placed(FILE *out, struct json_object *step)
     struct json_object *place = ctl_object(step, "place"), *size = ctl_object(step, "size");
     bool same = strcmp(ctl_text(place, "home"), ctl_text(place, "cpus")) == 0;
     bool touches =
-        !is(step, "state", "observed") && !is(ctl_object(step, "enforce"), "way", "dryrun");
+        explain_deed(step) != EXPLAIN_OBSERVED && !is(ctl_object(step, "enforce"), "way", "dryrun");
 
     if (same)
         ctl_say(out, place,
@@ -77,9 +99,9 @@ void explain_what(FILE *out, struct json_object *step)
 
     say_who(out, step);
     fputs(": ", out);
-    if (is(step, "state", "left"))
+    if (explain_deed(step) == EXPLAIN_LEFT)
         ctl_say(out, place, "berth leaves it alone[, on CPUs {home}]");
-    else if (is(step, "state", "failed"))
+    else if (explain_deed(step) == EXPLAIN_FAILED)
         ctl_say(out, place, "berth put it back[ on CPUs {home}, where Slurm had it]");
     else if (is(step, "state", "new"))
         ctl_say(out, place, "berth has not decided yet");
@@ -140,9 +162,8 @@ void explain_why(FILE *out, struct json_object *step)
 {
     struct json_object *place = ctl_object(step, "place");
     const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
-    bool kept_off = is(step, "state", "left") || is(step, "state", "failed");
 
-    if (kept_off && strcmp(reason, "-") != 0 && reason[0]) {
+    if (kept_off(step) && strcmp(reason, "-") != 0 && reason[0]) {
         fputs(reason, out);
         return;
     }
@@ -151,7 +172,7 @@ void explain_why(FILE *out, struct json_object *step)
         return;
     }
     say_class(out, step);
-    if (kept_off)
+    if (kept_off(step))
         return;
     say_choice(out, place);
     if (isnan(ctl_number(step, "ended_at")))
@@ -195,8 +216,7 @@ void explain_gain(FILE *out, struct json_object *step)
 {
     struct json_object *slowdown = ctl_object(step, "slowdown");
     double here = ctl_number(slowdown, "predicted"), home = ctl_number(slowdown, "home");
-    bool off = is(step, "state", "left") || is(step, "state", "failed");
-    bool would = is(step, "state", "observed");
+    bool off = kept_off(step), would = explain_deed(step) == EXPLAIN_OBSERVED;
 
     if (would) /* it stands where Slurm put it */
         home = isnan(here) ? home : here;

@@ -7,6 +7,13 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+/* What berth did with a step. */
+enum explain_deed { EXPLAIN_NEW, EXPLAIN_PLACED, EXPLAIN_OBSERVED, EXPLAIN_LEFT, EXPLAIN_FAILED };
+
+/* Returns it of a step of an answer to `explain`. Of one that has ended berthd says it by the
+ * reason only: who was placed has none. */
+enum explain_deed explain_deed(struct json_object *step);
+
 /* Each writes one line about a step of an answer to `explain`, without its newline. */
 void explain_what(FILE *out, struct json_object *step);
 void explain_why(FILE *out, struct json_object *step);

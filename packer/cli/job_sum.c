@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/explain_summary.h"
 
 #define IDLE_CPU 0.5  /* of the CPU time: below it cores were asked for in vain */
 #define DISTURBED 0.1 /* of its speed, measured */
@@ -52,22 +53,20 @@ static void add_neighbours(struct job_sum *sum, struct json_object *place)
         sum->devils += is(json_object_array_get_idx(list, i), "class", "devil");
 }
 
-/* Adds what berth did. Of a step that has ended berthd says that only by its reason: one that was
- * placed has none. */
+/* Adds what berth did. */
 static void add_deed(struct job_sum *sum, struct json_object *step)
 {
     struct json_object *enforce = ctl_object(step, "enforce");
     const char *reason = ctl_text(enforce, "reason");
-    bool ended = is(step, "state", "ended") && reason[0] && strcmp(reason, "-") != 0;
-    bool watched = ended && strncmp(reason, "observed", 8) == 0;
-    bool off = is(step, "state", "left") || is(step, "state", "failed") || (ended && !watched);
+    enum explain_deed deed = explain_deed(step);
+    bool off = deed == EXPLAIN_LEFT || deed == EXPLAIN_FAILED;
 
     sum->moves += known_or(ctl_number(enforce, "moves"), 0);
     if (off && reason[0] && strcmp(reason, "-") != 0)
         sum->reason = reason;
     if (off)
         sum->left++;
-    else if (watched || is(step, "state", "observed") || is(enforce, "way", "dryrun"))
+    else if (deed == EXPLAIN_OBSERVED || is(enforce, "way", "dryrun"))
         sum->observed++;
     else
         sum->placed++;
