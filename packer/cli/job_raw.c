@@ -2,12 +2,10 @@
 /* job_raw - see job_raw.h */
 #include "packer/cli/job_raw.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "packer/cli/common/ctl.h"
-#include "packer/system/run_program.h"
-
-#define SLURM_LIMIT_S 5 /* each of squeue and sacct: they wait for a slurmctld that is away */
+#include "packer/cli/slurm_job.h"
 
 /* Returns a whole number of an answer; 0 where there is none. */
 static uint32_t number_of(struct json_object *object, const char *key)
@@ -41,28 +39,27 @@ static bool find_on_node(const char *socket, struct job_id *id)
     return found;
 }
 
-/* Takes the number that a program of Slurm says. Returns false where it says none. */
-static bool ask(const char *const *argv, struct job_id *id)
+/* Takes the number of the one whose name it is: squeue (22.05) names all parts of a job that
+ * is asked for one. Returns false where it is not among them. */
+static bool find_named(const struct slurm_job *jobs, size_t n, struct job_id *id)
 {
-    struct job_id said;
-    char line[64];
+    char name[JOB_ID_NAME_MAX];
 
-    if (run_program((char *const *)argv, RUN_FIRST_OUTPUT, SLURM_LIMIT_S, NULL, line,
-                    sizeof(line)) != 0 ||
-        job_id_parse(line, &said) < 0 || !job_id_is_plain(&said))
-        return false;
-    *id = (struct job_id){said.job, JOB_ID_NONE, JOB_ID_NONE, id->step, true};
-    return true;
+    job_id_name(id, name);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(jobs[i].id, name) == 0) {
+            *id = (struct job_id){jobs[i].job, JOB_ID_NONE, JOB_ID_NONE, id->step, true};
+            return true;
+        }
+    return false;
 }
 
 int job_raw_ask_slurm(struct job_id *id, struct berth_error *err)
 {
-    char name[JOB_ID_NAME_MAX];
-    const char *squeue[] = {"squeue", "-h", "-t", "all", "-o", "%A", "-j", name, NULL};
-    const char *sacct[] = {"sacct", "-n", "-X", "-P", "-o", "JobIDRaw", "-j", name, NULL};
+    struct slurm_job jobs[SLURM_JOBS_MAX];
 
-    job_id_name(id, name);
-    if (job_id_is_plain(id) || ask(squeue, id) || ask(sacct, id))
+    if (job_id_is_plain(id) || find_named(jobs, slurm_jobs_named(id, jobs), id) ||
+        find_named(jobs, slurm_jobs_accounted(id, jobs), id))
         return 0;
     return berth_error_set(err, "neither squeue nor sacct tells here which job that is");
 }

@@ -25,6 +25,17 @@ t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
     touch "$CLUSTER/out/a2.stop" "$CLUSTER/out/a3.stop"
 }
 
+# Slurm gives the parts different nodes, of which there is one: the job waits, and squeue knows its parts.
+t55_a_part_of_a_heterogeneous_job_is_found_by_slurm() {
+    local leader
+    timeout 10 sbatch --parsable -o /dev/null -n1 --wrap true : -n1 >"$CLUSTER/out/het.job"
+    leader=$(cat "$CLUSTER/out/het.job")
+    same "its number" "$(timeout 10 squeue -h -o "%i %A" -j "$leader" | sort | paste -s -d,)" "$leader+0 $leader,$leader+1 $((leader + 1))"
+    same "its part" "$(from_login explain "$leader"+1)" "berthctl: $leader+1: it is PENDING: berth knows of a job once it runs"
+    timeout 10 scancel "$leader"
+    has "$(from_login explain "$leader"+7)" "berthctl: $leader+7: neither squeue nor sacct tells here which job that is"
+}
+
 t55_what_cannot_be_asked_is_told_in_one_line() {
     local job
     runuser -u nobody -- timeout 90 srun -n1 --contention-aware "$STAND" foreign >"$CLUSTER/out/foreign.srun" 2>&1 &

@@ -399,20 +399,24 @@ with_slurm() {
     : >"$dir/called"
     PATH="$dir/slurm:$PATH" ctl "$@"
 }
-slurm_says squeue 4711 0
+# named JOB NAME: a job as squeue and sacct have it
+named() { echo "'$1|0|1|RUNNING|n1|$2|1:00|2023-11-14T22:13:20|4||all|chem|a|b'"; }
+slurm_says squeue "$(named 4711 4700_4)" 0
 slurm_says sacct '' 1
 with_slurm 0 explain 4700_4
-[ "$(cat "$dir/called")" = '-h -t all -o %A -j 4700_4' ] || fail "squeue: $(cat "$dir/called")"
+grep -q '^-h -t all -o .* -j 4700_4$' "$dir/called" || fail "squeue: $(cat "$dir/called")"
 asked '{"version":1,"op":"explain","job":4711}'
+# squeue may name other parts of the job, too
+printf '#!/bin/sh\necho %s\necho %s\n' "$(named 4710 4711+0)" "$(named 4711 4711+2)" >"$dir/slurm/squeue"
 with_slurm 0 explain 4711+2.0
 asked '{"version":1,"op":"explain","job":4711,"step":0}'
 with_slurm 1 release 4700_3.0 # that answer has nobody at home
 asked '{"version":1,"op":"release","job":4711,"step":0,"end":false}'
 slurm_says squeue '' 1
-slurm_says sacct 4711 0
+slurm_says sacct "$(named 4711 4700_4)" 0
 with_slurm 0 explain 4700_4
 asked '{"version":1,"op":"explain","job":4711}'
-for broken in '' 'Slurm accounting storage is disabled' 4700_4 4700+1; do
+for broken in '' 'Slurm accounting storage is disabled' 4700_4 "$(named 4711 4700_5)"; do
     slurm_says sacct "$broken" 0
     with_slurm 1 explain 4700_4
     err_is 'berthctl: 4700_4: neither squeue nor sacct tells here which job that is'
@@ -439,10 +443,11 @@ out_has '^4711.0 *solver of '
 [ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --here --config $dir/login.conf 4711.0" ] ||
     fail "srun: $(tail -n 1 "$dir/called")"
 # of two nodes both answer, and a task of an array is one job
+slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|4700_3|1:00|2023-11-14T22:13:20|4||all|chem|a|b'" 0
 cat "$dir/said" "$dir/said" >"$dir/both" && mv "$dir/both" "$dir/said"
 from_login 0 explain --json 4700_3
 [ "$(grep -o '"id":"4711.0"' "$dir/out" | wc -l)" -eq 2 ] || fail 'both nodes'
-grep -q '^-h -t all -o %A -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
+grep -q '^-h -t all -o .* -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
 # a node of one's own job
 slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
 { echo "$node"; } | sed 's/"version":1,"ok":true,"more":true,//; s/}$/,"steps":[]}/; s/"name":"n1"/"name":"n2"/' >"$dir/said"

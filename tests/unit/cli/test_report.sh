@@ -119,7 +119,7 @@ done
     rows '13_3 13_3.0 ' --jobs 13_3
     rows '' -j 13_4
     mkdir -p "$dir/slurm"
-    printf '#!/bin/sh\necho 15\n' >"$dir/slurm/squeue"
+    printf '#!/bin/sh\necho "15|0|1|RUNNING|n1|12+1|1:00|N/A|4||all|chem|x"\n' >"$dir/slurm/squeue"
     chmod 755 "$dir/slurm/squeue"
     PATH="$dir/slurm:$PATH" rows '15 15.0 ' -j 12+1
     PATH="$dir/slurm:$PATH" rows '15.0 ' -j 12+1.0
