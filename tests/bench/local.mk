@@ -83,6 +83,9 @@ noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
 tests_bench_day_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
+# Many nodes and one ledger in MariaDB: does it keep up; as root, after a build in ./build.
+dist_noinst_SCRIPTS += tests/bench/nodes
+
 # Very many registrations over the socket.
 noinst_PROGRAMS += tests/bench/registrations
 tests_bench_registrations_LDADD = libbench.la $(PACKER_LIBS)
