@@ -124,15 +124,13 @@ int ctl_store_open(struct ctl_store *store, const struct conf *conf, const char 
     snprintf(store->socket, sizeof(store->socket), "%s", socket ? socket : conf->socket);
     if (db && missing) /* only of the site's store nothing may have been written yet */
         return berth_error_set(err, "%.300s: %s", db, strerror(ENOENT));
-    if (db || have_file(path, writes))
+    if (db || (have_file(path, writes) && !missing))
         return profiles_open(&store->rows, path, writes, err);
-    if (make_copy(store, err) == 0 && fetch(store, NULL, &why) == 0)
+    if (make_copy(store, &why) == 0 && fetch(store, NULL, &why) == 0)
         return 0;
     ctl_store_close(store);
-    if (missing) /* nothing was ever stored */
-        return profiles_open(&store->rows, path, false, err);
     return berth_error_set(err, "%.200s: %s; and berthd cannot be asked: %.250s", path,
-                           strerror(EACCES), why.text);
+                           strerror(missing ? ENOENT : EACCES), why.text);
 }
 
 void ctl_store_close(struct ctl_store *store)

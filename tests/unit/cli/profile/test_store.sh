@@ -41,6 +41,18 @@ answers '' '[]' profile list --db "$db" --json
 answers '' '' profile export --db "$db"
 refuses '' 1 'solver: no such key' profile show --db "$db" solver
 
+# No store, and no berthd to ask: that is not "nothing is stored" (a site's own store may be there)
+site=$("$berthctl" profile list --socket "$dir/none" 2>&1)
+case $site in
+*'berthd cannot be asked'*)
+    for verb in 'profile list' 'profile list --json' 'profile export' 'profile show solver' pairs; do
+        # shellcheck disable=SC2086 # words
+        refuses '' 1 "berthd cannot be asked: no answer at $dir/none" $verb --socket "$dir/none"
+    done
+    ;;
+*'nothing is stored'*) bad 'profile list --socket none' 'that berthd cannot be asked' "$site" ;;
+esac
+
 # Import, from stdin and from a file
 {
     profile tag:solver $((now - 280)) 2500.5
