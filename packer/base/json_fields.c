@@ -3,6 +3,7 @@
  *
  * Errors are made from the inside out: what is wrong begins with ": ", and each array or object
  * that it is in puts its own "[1]" or ".name" before it. */
+#include "packer/base/nearest.h"
 #include "packer/base/json_fields.h"
 
 #include <math.h>
@@ -158,11 +159,22 @@ static void join_words(const struct json_field *field, char *text, size_t size)
             used += (size_t)sprintf(text + used, "%s%s", used ? ", " : "", field->words[i]);
 }
 
+static const char *say_meant(const struct json_field *field, const char *typed,
+                             char meant[NEAREST_SAY_MAX])
+{
+    struct nearest nearest = nearest_begin(typed);
+
+    for (size_t i = 0; i < field->n; i++)
+        if (field->words[i])
+            nearest_try(&nearest, field->words[i]);
+    return nearest_say(&nearest, meant);
+}
+
 static int read_word(const struct json_field *field, struct json_object *value, int *out,
                      struct berth_error *err)
 {
     const char *text = json_text(value);
-    char list[256];
+    char list[256], meant[NEAREST_SAY_MAX];
 
     for (size_t i = 0; text && i < field->n; i++)
         if (field->words[i] && strcmp(field->words[i], text) == 0) {
@@ -170,7 +182,8 @@ static int read_word(const struct json_field *field, struct json_object *value, 
             return 0;
         }
     join_words(field, list, sizeof(list));
-    return berth_error_set(err, ": '%.64s' is none of: %s", json_object_get_string(value), list);
+    return berth_error_set(err, ": '%.64s' is none of: %s%s", json_object_get_string(value), list,
+                           say_meant(field, text ? text : "", meant));
 }
 
 static int read_cpus(struct json_object *value, struct cpus *out, struct berth_error *err)

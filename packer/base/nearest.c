@@ -4,6 +4,7 @@
 #include "packer/base/nearest.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LENGTH_MAX 64 /* longer words are like no other */
@@ -56,4 +57,12 @@ void nearest_try(struct nearest *nearest, const char *word)
         return;
     nearest->best = word;
     nearest->distance = far;
+}
+
+const char *nearest_say(const struct nearest *nearest, char text[NEAREST_SAY_MAX])
+{
+    text[0] = '\0';
+    if (nearest->best) /* LENGTH_MAX at most */
+        snprintf(text, NEAREST_SAY_MAX, " (%s?)", nearest->best);
+    return text;
 }

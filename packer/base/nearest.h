@@ -18,4 +18,8 @@ struct nearest nearest_begin(const char *typed);
 /* Takes a word (borrowed) if it is nearer than those before. */
 void nearest_try(struct nearest *nearest, const char *word);
 
+/* Writes " (WORD?)" for the end of an error; "" where no word was near. Returns text. */
+#define NEAREST_SAY_MAX 72
+const char *nearest_say(const struct nearest *nearest, char text[NEAREST_SAY_MAX]);
+
 #endif

@@ -63,13 +63,13 @@ static const struct ctl_verb *find_verb(const char *name)
 static int no_verb(const char *typed)
 {
     struct nearest nearest = nearest_begin(typed ? typed : "");
+    char meant[NEAREST_SAY_MAX];
 
     for (size_t i = 0; verbs[i].name; i++)
         nearest_try(&nearest, verbs[i].name);
     fprintf(stderr, "berthctl: %s", typed ? typed : "a verb: missing");
     fputs(typed ? ": no such verb" : "", stderr);
-    if (nearest.best)
-        fprintf(stderr, " (%s?)", nearest.best);
+    fputs(nearest_say(&nearest, meant), stderr);
     fputs("; one of:", stderr);
     for (size_t i = 0; verbs[i].name; i++)
         fprintf(stderr, " %s", verbs[i].name);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/model/models.h"
@@ -368,16 +369,22 @@ static void visit_verbs(const struct shell *shell)
 int ctl_completion(const struct ctl_verb *all, int argc, char **argv)
 {
     int status = ctl_options_read(&options, argc, argv, NULL);
+    struct nearest nearest;
+    char meant[NEAREST_SAY_MAX];
 
     if (status >= 0)
         return status;
     verbs = all;
-    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+    nearest = nearest_begin(argv[optind]);
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        nearest_try(&nearest, shells[i].name);
         if (strcmp(argv[optind], shells[i].name) == 0) {
             shells[i].begin();
             visit_verbs(&shells[i]);
             shells[i].end();
             return 0;
         }
-    return ctl_usage("completion", "%s: no such shell; one of: bash, zsh, fish", argv[optind]);
+    }
+    return ctl_usage("completion", "%s: no such shell%s; one of: bash, zsh, fish", argv[optind],
+                     nearest_say(&nearest, meant));
 }

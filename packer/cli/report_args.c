@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/job_raw.h"
@@ -93,17 +94,28 @@ static int add_state(const struct ctl_option *option, const char *word, void *in
         {"RV", "REVOKED"},   {"S", "SUSPENDED"},  {"TO", "TIMEOUT"}};
     static const char *const berth[] = {"placed", "observed", "left"};
 
+    struct nearest nearest = nearest_begin(word);
+    char meant[NEAREST_SAY_MAX];
+
     (void)option;
     args->states = true;
-    for (size_t i = 0; i < sizeof(slurm) / sizeof(slurm[0]); i++)
+    for (size_t i = 0; i < sizeof(slurm) / sizeof(slurm[0]); i++) {
+        nearest_try(&nearest, slurm[i][1]);
         if (strcasecmp(word, slurm[i][0]) == 0 || strcasecmp(word, slurm[i][1]) == 0) {
             args->state[i < REPORT_STATE_OTHER ? i : REPORT_STATE_OTHER] = true;
             return -1;
         }
-    for (size_t i = 0; i < sizeof(berth) / sizeof(berth[0]); i++)
+    }
+    for (size_t i = 0; i < sizeof(berth) / sizeof(berth[0]); i++) {
+        nearest_try(&nearest, berth[i]);
         if (strcasecmp(word, berth[i]) == 0)
             return append(&args->placed, strdup(berth[i])) < 0 ? no_memory() : -1;
-    return ctl_usage("report", "--state: no such state: '%.64s'", word);
+    }
+    return ctl_usage(
+        "report",
+        "--state: no such state: '%.64s'%s; completed, failed, another of Slurm's, placed, "
+        "observed or left expected",
+        word, nearest_say(&nearest, meant));
 }
 
 /* ---- the table ---- */

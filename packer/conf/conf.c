@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conf - see conf.h: reading, and taking over what was read again. */
+#include "packer/base/nearest.h"
 #include "packer/conf/conf.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,10 +31,16 @@ static int find_word(const char *const *word, const char *text, size_t length)
 static int refuse_word(const struct conf_key *key, const char *text, size_t length,
                        struct berth_error *err)
 {
-    char list[256];
+    char list[256], word[65], meant[NEAREST_SAY_MAX];
+    struct nearest nearest;
 
+    snprintf(word, sizeof(word), "%.*s", (int)(length < 64 ? length : 64), text);
+    nearest = nearest_begin(word);
+    for (size_t i = 0; key->word[i]; i++)
+        nearest_try(&nearest, key->word[i]);
     conf_format_words(key, list, sizeof(list));
-    return berth_error_set(err, "%s: '%.*s' is none of: %s", key->name, (int)length, text, list);
+    return berth_error_set(err, "%s: '%s' is none of: %s%s", key->name, word, list,
+                           nearest_say(&nearest, meant));
 }
 
 static bool is_name(const char *value)
@@ -127,7 +135,8 @@ static int set_number(const struct conf_key *key, void *field, const char *value
     bool whole = key->type != CONF_TYPE_NUMBER;
 
     if (end == value || !isdigit((unsigned char)value[0]))
-        return berth_error_set(err, "%s: a number expected, not '%s'", key->name, value);
+        return berth_error_set(err, "%s: a number expected, not '%s' (%.0f to %.0f%s)", key->name,
+                               value, key->min, key->max, key->type == CONF_TYPE_TIME ? " ms" : "");
     if (scale == 0)
         return berth_error_set(err, "%s: '%s' has a wrong unit%s", key->name, value,
                                key->type == CONF_TYPE_TIME ? " (ms or s expected, as 200ms or 5s)"
@@ -182,6 +191,17 @@ struct reading {
     unsigned seen[CONF_KEYS_MAX]; /* the line where each key was set; 0 not yet */
 };
 
+static int refuse_key(const char *name, struct berth_error *err)
+{
+    struct nearest nearest = nearest_begin(name);
+    char meant[NEAREST_SAY_MAX];
+
+    for (size_t i = 0; conf_key[i].name; i++)
+        nearest_try(&nearest, conf_key[i].name);
+    return berth_error_set(err, "unknown key '%s'%s (berth.conf(5) lists them)", name,
+                           nearest_say(&nearest, meant));
+}
+
 static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error *err)
 {
     struct reading *reading = arg;
@@ -192,7 +212,7 @@ static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error 
     if (pair->section[0])
         return berth_error_set(err, "section [%s]: berth.conf has no sections", pair->section);
     if (!conf_key[i].name)
-        return berth_error_set(err, "unknown key '%s' (berth.conf(5) lists them)", pair->name);
+        return refuse_key(pair->name, err);
     if (reading->seen[i])
         return berth_error_set(err, "%s: set before, in line %u", pair->name, reading->seen[i]);
     reading->seen[i] = pair->line;

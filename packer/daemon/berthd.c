@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/nearest.h"
 #include "packer/conf/admit_names.h"
 #include "packer/serve/client.h"
 #include "packer/daemon/identify.h"
@@ -352,6 +353,26 @@ static int misused(const char *what, const char *why)
     return 2;
 }
 
+/* Says what is wrong with an option that getopt_long refused. */
+static int wrong_option(const struct option *options, int returned, const char *typed)
+{
+    char letter[] = {'-', (char)optopt, '\0'}, word[64], why[128];
+    bool is_word = strncmp(typed, "--", 2) == 0;
+    struct nearest nearest;
+
+    if (returned == ':')
+        return misused(typed, "a value is missing");
+    if (is_word && optopt)
+        return misused(typed, "takes no value");
+    snprintf(word, sizeof(word), "%s", is_word ? typed + 2 : "");
+    nearest = nearest_begin(word);
+    for (; options->name; options++)
+        nearest_try(&nearest, options->name);
+    snprintf(why, sizeof(why), "no such option%s%s%s", nearest.best ? " (--" : "",
+             nearest.best ? nearest.best : "", nearest.best ? "?)" : "");
+    return misused(is_word ? typed : letter, why);
+}
+
 /* Returns the exit status where the options alone tell it, else -1. */
 static int parse_options(int argc, char **argv, struct daemon *daemon, struct args *args)
 {
@@ -364,7 +385,8 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, struct ar
                                             {0}};
     int option;
 
-    while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":c:h", options, NULL)) != -1) {
         if (option == 'c')
             daemon->conf_path = optarg;
         else if (option == 'k')
@@ -378,7 +400,7 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, struct ar
         else if (option == 'v')
             return puts("berthd " PACKAGE_VERSION), EXIT_SUCCESS;
         else
-            return usage(stderr), 2;
+            return wrong_option(options, option, argv[optind - 1]);
     }
     if (args->changed && args->job != JOB_PRINT)
         return misused("--changed", "goes with --print-config");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fields - see fields.h; names and widths as sacct has them where it has the field */
+#include "packer/base/nearest.h"
 #include "packer/report/fields.h"
 
 #include <ctype.h>
@@ -113,6 +114,19 @@ static struct report_column column_of(const struct report_field *of)
 
 #define WIDTH_MAX 512
 
+static int no_field(const char *text, size_t length, struct berth_error *err)
+{
+    char name[101], meant[NEAREST_SAY_MAX];
+    struct nearest nearest;
+
+    snprintf(name, sizeof(name), "%.*s", (int)(length < 100 ? length : 100), text);
+    nearest = nearest_begin(name);
+    for (size_t i = 0; i < FIELDS; i++)
+        nearest_try(&nearest, field[i].name);
+    return berth_error_set(err, "no such field: '%s'%s (see --helpformat)", name,
+                           nearest_say(&nearest, meant));
+}
+
 /* "FIELD%-20" of so many characters. */
 static int parse_one(const char *text, size_t length, struct report_column *column,
                      struct berth_error *err)
@@ -124,8 +138,7 @@ static int parse_one(const char *text, size_t length, struct report_column *colu
     long width;
 
     if (!of)
-        return berth_error_set(err, "no such field: '%.*s' (see --helpformat)",
-                               (int)(name < 100 ? name : 100), text);
+        return no_field(text, name, err);
     *column = column_of(of);
     if (!percent)
         return 0;

@@ -84,7 +84,8 @@ static int take_whole(const char *verb, const struct ctl_option *option, const c
 static int take_word(const char *verb, const struct ctl_option *option, const char *text,
                      int *field)
 {
-    char list[256] = "";
+    char list[256] = "", meant[NEAREST_SAY_MAX];
+    struct nearest nearest = nearest_begin(text);
 
     for (int i = 0; option->words[i]; i++) {
         size_t used = strlen(list);
@@ -93,9 +94,11 @@ static int take_word(const char *verb, const struct ctl_option *option, const ch
             *field = i;
             return -1;
         }
+        nearest_try(&nearest, option->words[i]);
         snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", option->words[i]);
     }
-    return ctl_usage(verb, "--%s: one of %s expected, not '%.64s'", option->name, list, text);
+    return ctl_usage(verb, "--%s: one of %s expected, not '%.64s'%s", option->name, list, text,
+                     nearest_say(&nearest, meant));
 }
 
 static bool is_rival(const struct ctl_option *row, const struct ctl_option *option)

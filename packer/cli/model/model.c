@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
@@ -237,11 +238,20 @@ const char *ctl_model_name(size_t i)
     return i < MODELS ? models[i].name : NULL;
 }
 
+static const char *say_meant(const char *typed, char meant[NEAREST_SAY_MAX])
+{
+    struct nearest nearest = nearest_begin(typed);
+
+    for (size_t i = 0; i < MODELS; i++)
+        nearest_try(&nearest, models[i].name);
+    return nearest_say(&nearest, meant);
+}
+
 int ctl_model(int argc, char **argv)
 {
     const struct model *model;
     struct args args = {0};
-    char known[512];
+    char known[512], meant[NEAREST_SAY_MAX];
     int status = ctl_options_read(&options, argc, argv, &args);
 
     if (status >= 0)
@@ -252,6 +262,7 @@ int ctl_model(int argc, char **argv)
     if (optind == argc)
         return ctl_usage("model", "no model named; one of: %s", known);
     if (!model)
-        return ctl_usage("model", "%s: no such model; one of: %s", argv[optind], known);
+        return ctl_usage("model", "%s: no such model%s; one of: %s", argv[optind],
+                         say_meant(argv[optind], meant), known);
     return args.help ? help(model) : run(model, argv[optind + 1]);
 }

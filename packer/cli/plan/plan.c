@@ -117,15 +117,17 @@ int ctl_plan(int argc, char **argv)
 {
     struct ctl_plan plan = {.limit_s = -1};
     struct json_object *workload;
+    struct nearest meant;
+    char said[NEAREST_SAY_MAX];
     struct berth_error err;
     int rc = ctl_options_read(&options, argc, argv, &plan);
 
     if (rc >= 0)
         return rc;
     plan.input = argv[optind];
-    if (plan.policy && !ctl_plan_policy_known(plan.policy))
-        return ctl_fail("plan", "policy %s: unknown; there are " CTL_PLAN_POLICY_NAMES,
-                        plan.policy);
+    if (plan.policy && !ctl_plan_policy_known(plan.policy, &meant))
+        return ctl_fail("plan", "policy %s: unknown; there are " CTL_PLAN_POLICY_NAMES "%s",
+                        plan.policy, nearest_say(&meant, said));
     workload = read_workload(&plan);
     if (!workload)
         return 1;

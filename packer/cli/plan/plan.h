@@ -9,6 +9,7 @@
 
 #include "models/slowdown/contend.h"
 #include "models/slowdown/evidence.h"
+#include "packer/base/nearest.h"
 #include "packer/base/error.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/matrix.h"
@@ -95,8 +96,9 @@ int ctl_plan_add_samples(struct json_object *workload, const char *path, size_t 
 
 /* ---- plan/policy.c ---- */
 
-/* Is there a policy of that name? Their names, as a list to read. */
-bool ctl_plan_policy_known(const char *name);
+/* Says whether there is a policy of that name, and which one may be meant. Their names, as a list to
+ * read. */
+bool ctl_plan_policy_known(const char *name, struct nearest *meant);
 #define CTL_PLAN_POLICY_NAMES "contend, di, dio-power, missrate, pain, sdc, animal, perfect"
 
 /* Places by plan->policy (NULL: the best that the input allows, which is then set), judges the

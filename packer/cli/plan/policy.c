@@ -159,8 +159,11 @@ static const struct policy *find_policy(const char *name)
     return NULL;
 }
 
-bool ctl_plan_policy_known(const char *name)
+bool ctl_plan_policy_known(const char *name, struct nearest *meant)
 {
+    *meant = nearest_begin(name);
+    for (size_t i = 0; i < CTL_PLAN_POLICIES; i++)
+        nearest_try(meant, policies[i].name);
     return find_policy(name) != NULL;
 }
 
