@@ -31,7 +31,15 @@ static size_t found(struct json_object *answer)
     return ctl_length(ctl_object(answer, "steps"));
 }
 
-/* Drops the steps that are of other tasks of the array. */
+/* Says whether the step is one that asked, as `remote` starts them: nobody means it. */
+static bool is_question(struct json_object *asked, const struct job_id *id)
+{
+    const char *exe = ctl_text(asked, "exe"), *slash = strrchr(exe, '/');
+
+    return id->step == UINT32_MAX && strcmp(slash ? slash + 1 : exe, "berthctl") == 0;
+}
+
+/* Drops the steps that are of other tasks of the array, or that only asked. */
 static void keep_meant(struct json_object *answer, const struct job_id *id)
 {
     struct json_object *steps = ctl_object(answer, "steps");
@@ -41,9 +49,10 @@ static void keep_meant(struct json_object *answer, const struct job_id *id)
         double array = ctl_number(asked, "array_job"), task = ctl_number(asked, "array_task");
         double job = ctl_number(asked, "job"), step = ctl_number(asked, "step");
 
-        if (job >= 0 && step >= 0 && array >= 0 && task >= 0 &&
-            !job_id_means(id, (struct wire_step_id){(uint32_t)job, (uint32_t)step}, (uint32_t)array,
-                          (uint32_t)task))
+        if (is_question(asked, id) ||
+            (job >= 0 && step >= 0 && array >= 0 && task >= 0 &&
+             !job_id_means(id, (struct wire_step_id){(uint32_t)job, (uint32_t)step},
+                           (uint32_t)array, (uint32_t)task)))
             json_object_array_del_idx(steps, i, 1);
     }
 }
@@ -157,6 +166,7 @@ static struct json_object *look(const struct find *find, const struct conf *conf
         silence.ledger.text[0] = '\0';
     if (berthd && !find->here && found(answer) == 0)
         ask_nodes(find, typed, id, answer, &silence.jobs);
+    keep_meant(answer, id);
     if (found(answer))
         return answer;
     say_nothing(ctl_object(answer, "node"), &silence, typed, err);

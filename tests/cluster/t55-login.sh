@@ -21,6 +21,9 @@ t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
     has "$(from_login explain "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
     has "$(from_login explain -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
     has "$(from_login status -w "$CLUSTER_NODE")" "node $CLUSTER_NODE: " "$(id_of a2)" "$(id_of a3)"
+    same "who only asked is watched, and not told of" \
+        "$(ctl explain --json "$array"_2.2 | jq -r '.steps[].enforce.reason' | cut -d' ' -f1,2) $(from_login explain --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
+        "observed only, $(id_of a2) $(job_of a2).batch"
     same "at the node itself" "$(ctl explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
     touch "$CLUSTER/out/a2.stop" "$CLUSTER/out/a3.stop"
 }
