@@ -350,6 +350,7 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
         return berth_no_memory(err);
     if (lock_outbox(ledger, err) == 0 && open_spool(ledger, err) == 0) {
         outbox_count(conf->ledger_queue, &ledger->queued, NULL);
+        ledger->added = spool_lines(&ledger->spool);
         if (worker_open(&ledger->worker, run, ledger, err) == 0) {
             *out = ledger;
             return 0;
