@@ -90,13 +90,13 @@ static int apply_affinity(const struct cpus *want, struct berth_error *err)
     if (apply_get_affinity(&before) < 0)
         return berth_error_set(err, "affinity cannot be read: %s", strerror(errno));
     if (cpus_count(want) > cpus_count(&before))
-        return berth_error_set(err, "packer answered %zu CPUs for a task that has %zu",
+        return berth_error_set(err, "berthd answered %zu CPUs for a task that has %zu",
                                cpus_count(want), cpus_count(&before));
     if (set_affinity(want) < 0)
         return berth_error_set(err, "affinity cannot be set: %s", strerror(errno));
     if (apply_get_affinity(&after) < 0 || !cpus_equal(&after, want)) {
         set_affinity(&before);
-        return berth_error_set(err, "packer answered CPUs that the task may not use");
+        return berth_error_set(err, "berthd answered CPUs that the task may not use");
     }
     return 0;
 }

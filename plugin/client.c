@@ -29,11 +29,11 @@ static enum client_result talk(struct wire_client *wire, const char *path, const
                                struct wire_answer *answer, struct berth_error *err)
 {
     if (!wire)
-        berth_error_set(err, "no packer at %s: %s", path, strerror(errno));
+        berth_error_set(err, "no berthd at %s: %s", path, strerror(errno));
     else if (wire_client_check_peer(wire) < 0)
         berth_error_set(err, "who listens at %s is not trusted: %s", path, strerror(errno));
     else if (wire_client_send(wire, line) < 0)
-        berth_error_set(err, "packer takes no request: %s", strerror(errno));
+        berth_error_set(err, "berthd takes no request: %s", strerror(errno));
     else
         return receive(wire, answer, err) < 0 ? CLIENT_UNHEARD : CLIENT_ANSWERED;
     return CLIENT_UNREACHED;

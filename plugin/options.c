@@ -164,7 +164,7 @@ static const struct word words[] = {
      .help = "memory policy over the nodes near its cores"},
     {"tag", .value = "NAME", .set = set_tag,
      .help = "key of its profile: letters, digits, '.', '_', '-'; less than 64 of them"},
-    {"require", FLAG(require), .help = "fail the step when no packer answers"},
+    {"require", FLAG(require), .help = "fail the step when no berthd answers"},
     {"verbose", FLAG(verbose), .help = "say on stderr where each task was placed"},
     {"help", .set = NULL, .help = "print this"},
 };
