@@ -123,22 +123,41 @@ static int read_ledger(const struct report_args *args, const char *url, const ch
     return rc;
 }
 
-/* Says whether the ledger is a file that is there and that this user may not read. */
-static bool is_locked(const char *url, const struct conf *conf)
+/* Tells that the file may not be read, and who may. */
+static int tell_locked(const char *path, const struct conf *conf)
+{
+    if (conf->ledger_group[0])
+        return ctl_fail("report", "%s: the group %s may read it, and you are not in it", path,
+                        conf->ledger_group);
+    return ctl_fail(
+        "report",
+        "%s: only root may read it, until ledger_group of berth.conf names a group that "
+        "may (berthctl explain shows steps of yours)",
+        path);
+}
+
+/* Tells why the ledger cannot be read: as this user can help himself, where that is known, else as
+ * the error says. Returns the exit status. */
+static int tell_unread(const struct report_args *args, const char *url, const char *defaults,
+                       const struct conf *conf, const struct berth_error *why)
 {
     const char *path = strncmp(url, "sqlite:", 7) == 0 ? url + 7 : NULL;
 
-    if (!path || access(path, R_OK) == 0 || errno != EACCES)
-        return false;
-    if (conf->ledger_group[0])
-        ctl_fail("report", "%s: the group %s may read it, and you are not in it", path,
-                 conf->ledger_group);
-    else
-        ctl_fail("report",
-                 "%s: only root may read it, until ledger_group of berth.conf names a group that "
-                 "may (berthctl explain shows steps of yours)",
-                 path);
-    return true;
+    if (path && access(path, R_OK) < 0 && errno == EACCES)
+        return tell_locked(path, conf);
+    if (path && !args->ledger && access(path, F_OK) < 0 && errno == ENOENT)
+        return ctl_fail(
+            "report",
+            "%s: there is no ledger yet: no step has ended here, or it is kept elsewhere "
+            "(--ledger URL, ledger of berth.conf)",
+            path);
+    if (!path && defaults[0] && access(defaults, R_OK) < 0 && errno == EACCES)
+        return ctl_fail(
+            "report",
+            "%s: it has the ledger's password, and you may not read it; --defaults FILE "
+            "gives your own (berthctl explain shows steps of yours)",
+            defaults);
+    return ctl_fail("report", "%s", why->text);
 }
 
 /* ---- writing ---- */
@@ -367,7 +386,7 @@ static int run(const struct report_args *args, const struct report_column *colum
         return ctl_fail("report", "%s", strerror(ENOMEM));
     reading.begun_s = clock_s();
     if (read_ledger(args, url, defaults, &reading, &err) < 0)
-        status = is_locked(url, &conf) ? 1 : ctl_fail("report", "%s", err.text);
+        status = tell_unread(args, url, defaults, &conf, &err);
     else if (args->benefit)
         status = write_benefit(args, reading.benefit);
     else if (args->html)

@@ -169,6 +169,11 @@ END
         }
         chmod 600 "$dir"/ledger.db*
         refuses '' 1 'only root may read it, until ledger_group of berth.conf names a group' report --ledger "$url"
+        : >"$dir/root.cnf"
+        chmod 600 "$dir/root.cnf"
+        printf 'ledger = mariadb://berth@127.0.0.1:1/berth\nledger_defaults = %s/root.cnf\n' "$dir" >"$dir/maria.conf"
+        chmod 644 "$dir/maria.conf"
+        refuses '' 1 "$dir/root.cnf: it has the ledger's password, and you may not read it" report --config "$dir/maria.conf"
         berthctl=$real
     else
         echo 'the build folder is not for others to read: what another user sees was not tried' >&2
@@ -178,6 +183,9 @@ fi
 # ---- what can be wrong ----
 says 'usage: berthctl report' report --help
 says 'EnergySource' report --helpformat
+printf 'ledger = sqlite:%s/none.db\n' "$dir" >"$dir/none.conf"
+refuses '' 1 "$dir/none.db: there is no ledger yet: no step has ended here" report --config "$dir/none.conf"
+refuses '' 1 "$dir/none.db: No such file or directory" report --ledger "sqlite:$dir/none.db"
 refuses '' 2 "--nonsense: no such option" report --nonsense
 refuses '' 2 "--jobs: a value is missing" report --jobs
 refuses '' 2 "takes no argument: 12" report 12
