@@ -51,7 +51,7 @@ static struct json_object *parse(const char *text, size_t length, int flags,
     if (only_blanks(text, length))
         berth_error_set(err, "not JSON: empty");
     else if (why == json_tokener_continue)
-        berth_error_set(err, "not JSON: it ends at byte %zu, before the value does", end);
+        berth_error_set(err, "not JSON at byte %zu: it ends before the value does", end);
     else if (why != json_tokener_success)
         berth_error_set(err, "not JSON at byte %zu: %s", end, json_tokener_error_desc(why));
     else if (!only_blanks(text + end, length - end))
