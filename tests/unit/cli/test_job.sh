@@ -54,7 +54,7 @@ says_of squeue 1 'slurm_load_jobs error: Invalid job id specified'
 says_of sacct 0 "$row|CANCELLED by 77|n1|12|00:01:40|2023-11-14T22:13:20|4|billing=4,cpu=4,mem=1024M,node=1|main|chem|a|b"
 page "job 12 a|b of $user, account chem, partition main, on n1 state CANCELLED by 77; ran for 1:40 $body" 12
 run '' job --json --config "$dir/berth.conf" 12
-for field in '"job_id":"12","state":"CANCELLED",' '"cpu_efficiency":0.8,' '"memory_efficiency":0.5,' '"energy_j":3000' '"home":0.26,' '"hint":null,' '"steps":[{"id":"12.0",'; do
+for field in '"job_id":"12","state":"CANCELLED",' '"cpu_efficiency":0.8' '"memory_efficiency":0.5,' '"energy_j":3000' '"home":0.26' '"hint":null,' '"steps":[{"id":"12.0",'; do
     grep -qF -e "$field" "$dir/out" || bad 'job --json' "$field" "$(cat "$dir/out")"
 done
 [ "$(grep -o '"id":"12.' "$dir/out" | wc -l)" -eq 1 ] || bad 'job --json' 'the last run only' "$(cat "$dir/out")"
