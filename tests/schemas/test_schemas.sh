@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_schemas - what berthctl prints with --json is as the schemas of doc/schemas say, no field more: a berthd in dryrun with two steps,
+# one of them sized, before and after they have ended, and a plan.
+dir=$(mktemp -d) || exit 99
+src=${srcdir:-.}
+failed=0
+pids=
+trap 'for pid in $pids; do kill "$pid" 2>/dev/null; done; wait; rm -rf "$dir"' EXIT
+for python in python3 /usr/bin/python3 none; do
+    "$python" -c 'import jsonschema' 2>/dev/null && break
+done
+[ $python != none ] || { echo "SKIP: python3-jsonschema is not installed"; exit 77; }
+
+bad() {
+    printf 'not ok: %s\n' "$*" >&2
+    failed=1
+}
+
+valid() { # SCHEMA NAME < JSON
+    "$python" "$src/tests/schemas/validate.py" "$src/doc/schemas/$1.schema.json" "$2"
+}
+
+# asked SCHEMA VERB OPTION..
+asked() {
+    schema=$1
+    shift
+    ./berthctl "$@" --json >"$dir/out" 2>"$dir/err" || bad "berthctl $*: $(cat "$dir/err")"
+    valid "$schema" "$*" <"$dir/out" >&2 || bad "berthctl $*: not as $schema.schema.json says"
+}
+
+wait_for() { # WHAT COMMAND..
+    what=$1 i=0
+    shift
+    until "$@" >/dev/null 2>&1; do
+        i=$((i + 1))
+        [ $i -lt 600 ] || { bad "no $what after 60 s"; cat "$dir/log" >&2; exit 1; }
+        sleep 0.1
+    done
+}
+
+tell() { # LINE
+    tests/cluster/tell "$dir/s" "$1" >"$dir/told" || bad "berthd hangs up"
+    grep -q '"ok":true' "$dir/told" || bad "$1: $(cat "$dir/told")"
+}
+
+register() { # JOB PID OPTIONS
+    tell '{"version":1,"op":"register","job":'"$1"',"step":0,"uid":'"$(id -u)"',"job_cores":"0-1","step_cores":"0-1","exe":"/bin/sleep","options":'"$3"',"tasks":[[0,'"$2"']]}'
+}
+
+ended() {
+    [ "$(./berthctl report --ledger "sqlite:$dir/state/l.db" --json | grep -c '^{"account"')" = 2 ]
+}
+
+chmod 700 "$dir"
+mkdir -m 700 "$dir/state"
+cat >"$dir/berth.conf" <<CONF
+socket = $dir/s
+state_dir = $dir/state
+profile_db = $dir/state/p.db
+ledger = sqlite:$dir/state/l.db
+ledger_queue = $dir/state/q
+machine_profile = $dir/none
+enforcement = dryrun
+topology = package:2 l3:2 core:2 pu:1
+CONF
+chmod 600 "$dir/berth.conf"
+./berthd -c "$dir/berth.conf" >"$dir/log" 2>&1 &
+pids=$!
+wait_for "answer of berthd" ./berthctl status --socket "$dir/s"
+asked status status --socket "$dir/s"
+sleep 1000 &
+first=$!
+sleep 1000 &
+second=$!
+pids="$pids $first $second"
+register 7 $first '{"mode":"auto","max_slowdown":0.1,"isolate":true}'
+register 8 $second '{"mode":"auto","size":true,"threads":"spread"}'
+asked status status --socket "$dir/s"
+asked explain explain 7 --socket "$dir/s"
+asked explain explain 8.0 --socket "$dir/s"
+for job in 7 8; do tell '{"version":1,"op":"end","job":'$job',"step":0,"exit_status":0,"user_s":1,"system_s":0.5}'; done
+asked explain explain 7 --socket "$dir/s"
+wait_for "records" ended
+for what in "" "--by user" "--by account" "--by job" "--by day" "--by partition" "--by node" "-X" "--per-node" "-o jobid,energy,group" "--benefit"; do
+    # shellcheck disable=SC2086 # words
+    asked report report --ledger "sqlite:$dir/state/l.db" $what
+done
+asked plan plan --policy contend --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
+asked plan plan --policy di --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
+
+# The validator sees what is more, what is missing, and what is of another kind.
+right=$(cat "$dir/out")
+for wrong in 's/^{/{"colour":1,/' 's/"policy":/"polcy":/' 's/"exact":[a-z]*/"exact":"no"/'; do
+    echo "$right" | sed "$wrong" | valid plan wrong >"$dir/said"
+    [ $? = 1 ] && [ -s "$dir/said" ] || bad "$wrong is let through"
+done
+exit $failed
