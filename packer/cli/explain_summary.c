@@ -25,9 +25,10 @@ enum explain_deed explain_deed(struct json_object *step)
                                         [EXPLAIN_LEFT] = "left",
                                         [EXPLAIN_FAILED] = "failed"};
     const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    bool ended = is(step, "state", "ended");
 
     for (size_t i = 0; i < sizeof(state) / sizeof(state[0]); i++)
-        if (is(step, "state", state[i]))
+        if (is(step, ended ? "was" : "state", state[i]))
             return (enum explain_deed)i;
     if (!reason[0] || strcmp(reason, "-") == 0)
         return EXPLAIN_PLACED;

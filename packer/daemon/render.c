@@ -617,6 +617,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
 
     add_name(object, "id", step->request.id);
     json_add_text(object, "state", step_state_name[step->state]);
+    json_add_text(object, "was", step->state == STEP_ENDED ? step_state_name[step->was] : NULL);
     json_add_u64(object, "started_at", (uint64_t)step->started_at);
     json_add(object, "ended_at", step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
     json_add(object, "exit_status",

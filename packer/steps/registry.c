@@ -335,6 +335,7 @@ void step_admit(struct step *step, bool isolate, double max_slowdown_pct)
 
 void registry_end(struct registry *registry, struct step *step)
 {
+    step->was = step->state;
     step_go(step, STEP_ENDED);
     walks_meet_late(registry, step);
     walks_leave(registry, step);

@@ -249,8 +249,8 @@ struct step_identity {
 
 struct step {
     TAILQ_ENTRY(step) link;
-    uint64_t serial; /* in order of registration, from 1 */
-    enum step_state state;
+    uint64_t serial;              /* in order of registration, from 1 */
+    enum step_state state, was;   /* was: before it ended */
     enum step_released released;  /* release.h */
     int64_t started_at, ended_at; /* unix seconds; 0 not yet */
     int64_t started_ms, ended_ms; /* the same moments in milliseconds */

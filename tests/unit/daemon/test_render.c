@@ -161,8 +161,9 @@ static void test_explanation(void **state)
     object = render_explanation(&f->packer, step, 0);
     assert_keys(
         object,
-        "id state started_at ended_at exit_status request identity profile class size place "
+        "id state was started_at ended_at exit_status request identity profile class size place "
         "enforce replace memory observe bill slowdown");
+    assert_field(object, "was", "null");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");
     assert_field(object, "request.options", "\"auto,tag=high\"");
@@ -306,6 +307,7 @@ static void test_ended(void **state)
     pipeline_end(&f->packer, &end);
     object = render_explanation(&f->packer, TAILQ_FIRST(&f->packer.steps.ended), 0);
     assert_field(object, "state", "\"ended\"");
+    assert_field(object, "was", "\"placed\"");
     assert_field(object, "exit_status", "9");
     assert_field(object, "place.neighbours", "[]"); /* of now, not of then */
     assert_field(object, "observe.user_s", "2.0");
