@@ -47,18 +47,18 @@ void json_asked_end(void)
 
 void json_asked_note(struct json_object *object, const char *key)
 {
-    char *copy;
+    struct question question = {object, NULL};
 
     if (!asked.on || !object)
         return;
-    copy = strdup(key);
-    if (!copy ||
+    question.key = strdup(key);
+    if (!question.key ||
         array_grow(&asked.question, &asked.room, asked.n + 1, sizeof(struct question)) < 0) {
-        free(copy);
+        free(question.key);
         asked.lost = true;
         return;
     }
-    asked.question[asked.n++] = (struct question){object, copy};
+    asked.question[asked.n++] = question;
 }
 
 struct json_object *json_find(struct json_object *object, const char *key)

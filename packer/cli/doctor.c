@@ -312,19 +312,18 @@ static bool list_names(const struct doctor *doctor, enum verdict verdict, char *
 
 /* Prints the rows of a verdict below its title, or, where nobody has to do anything about them and
  * --all was not given, their names. */
-static void print_verdict(const struct doctor *doctor, enum verdict verdict, size_t columns)
+static void print_verdict(const struct doctor *doctor, enum verdict verdict, const char *title,
+                          size_t columns)
 {
-    static const char *const title[] = {"stops berth", "worse without", "fine",
-                                        "off, as configured"};
     char list[2048];
 
     if (!list_names(doctor, verdict, list, sizeof(list)))
         return;
     if (verdict >= FINE && !doctor->all) {
-        ctl_put_paragraph(stdout, title[verdict], 20, list, columns ? columns : 80);
+        ctl_put_paragraph(stdout, title, 20, list, columns ? columns : 80);
         return;
     }
-    printf("%s\n", title[verdict]);
+    printf("%s\n", title);
     for (size_t i = 0; i < doctor->n; i++)
         if (judge(doctor, &doctor->row[i]) == verdict)
             print_row(&doctor->row[i], columns);
@@ -332,11 +331,13 @@ static void print_verdict(const struct doctor *doctor, enum verdict verdict, siz
 
 static int print_rows(const struct doctor *doctor)
 {
+    static const char *const title[VERDICTS] = {"stops berth", "worse without", "fine",
+                                                "off, as configured"};
     size_t columns = ctl_columns();
     char list[2048];
 
     for (enum verdict verdict = 0; verdict < VERDICTS; verdict++)
-        print_verdict(doctor, verdict, columns);
+        print_verdict(doctor, verdict, title[verdict], columns);
     if (list_names(doctor, STOPS, list, sizeof(list)))
         return ctl_fail("doctor", "berth cannot place steps here: see %s", list);
     return 0;

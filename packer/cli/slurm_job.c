@@ -15,9 +15,9 @@
 #define SAID_MAX (1u << 20)
 #define COLUMNS 13
 #define SQUEUE "%A|%U|%D|%T|%N|%i|%M|%S|%C||%P|%a|%j"
-#define SACCT                                                                                      \
-    "JobIDRaw,UID,NNodes,State,NodeList,JobID,Elapsed,Start,AllocCPUS,AllocTRES,Partition,"        \
-    "Account,JobName"
+
+static const char sacct_fields[] = "JobIDRaw,UID,NNodes,State,NodeList,JobID,Elapsed,Start,"
+                                   "AllocCPUS,AllocTRES,Partition,Account,JobName";
 
 /* ---- texts ---- */
 
@@ -119,7 +119,7 @@ size_t slurm_jobs_named(const struct job_id *id, struct slurm_job jobs[SLURM_JOB
 size_t slurm_jobs_accounted(const struct job_id *id, struct slurm_job jobs[SLURM_JOBS_MAX])
 {
     char name[JOB_ID_NAME_MAX];
-    const char *const argv[] = {"sacct", "-n", "-X", "-P", "-o", SACCT, "-j", name, NULL};
+    const char *const argv[] = {"sacct", "-n", "-X", "-P", "-o", sacct_fields, "-j", name, NULL};
 
     job_id_name(id, name);
     return ask(argv, jobs);

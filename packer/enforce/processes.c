@@ -118,8 +118,12 @@ int enforce_tell_tasks(struct enforce *enforce, struct enforce_step *step,
 {
     pid_t *inner = calloc(list->n + 1, sizeof(*inner));
     pid_t *found = calloc(step->ntasks + 1, sizeof(*found));
-    int rc = inner && found ? read_inner(enforce->root, list, inner, err) : berth_no_memory(err);
+    int rc = -1;
 
+    if (!inner || !found)
+        berth_no_memory(err);
+    else
+        rc = read_inner(enforce->root, list, inner, err);
     for (size_t i = 0; rc == 0 && i < step->ntasks; i++)
         if (!(found[i] = find_task(list, inner, step->task[i].pid)))
             rc = berth_error_set(err, "task %d: is no process of its step's cgroup",

@@ -79,7 +79,7 @@ static void put_times(struct screen *screen, const char *piece, size_t until)
     char text[1024];
 
     for (size_t i = screen->at; i < until && used + length < sizeof(text); i++, used += length)
-        memcpy(text + used, piece, length);
+        stpcpy(text + used, piece);
     screen_put(screen, SCREEN_FAINT, "%.*s", (int)used, text);
 }
 

@@ -206,16 +206,15 @@ int drawing_write_svg(const struct drawing *drawing, const char *path, struct be
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
+    bool to_stdout = strcmp(path, "-") == 0;
     int rc = 0;
 
     if (out)
         put_svg(out, drawing);
-    if (!out || fclose(out) != 0)
+    if (!out || fclose(out) != 0 || (!to_stdout && file_replace(path, 0644, 0, text, length) < 0))
         rc = berth_error_set(err, "%s", strerror(errno));
-    else if (strcmp(path, "-") == 0)
+    else if (to_stdout)
         fwrite(text, 1, length, stdout);
-    else if (file_replace(path, 0644, 0, text, length) < 0)
-        rc = berth_error_set(err, "%s", strerror(errno));
     free(text);
     return rc;
 }

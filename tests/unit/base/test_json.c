@@ -129,7 +129,7 @@ static void test_parse_bytes_above_127(void **state)
     is_018 = true;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct berth_error err = {""};
-        struct json_object *object, *a;
+        struct json_object *object, *a = NULL;
 
         object = json_parse(table[i].text, strlen(table[i].text), &err);
         if (table[i].good && !object)
