@@ -157,6 +157,11 @@ void json_add_measure(struct json_object *object, const char *key, double value)
     json_add(object, key, isfinite(value) && value >= 0 ? json_object_new_double(value) : NULL);
 }
 
+void json_add_number(struct json_object *object, const char *key, double value)
+{
+    json_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
+}
+
 void json_add_bool(struct json_object *object, const char *key, bool value)
 {
     json_add(object, key, json_object_new_boolean(value));

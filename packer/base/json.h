@@ -27,6 +27,8 @@ void json_add_text(struct json_object *object, const char *key, const char *text
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
 void json_add_double(struct json_object *object, const char *key, double value);
 void json_add_measure(struct json_object *object, const char *key, double value);
+void json_add_number(struct json_object *object, const char *key,
+                     double value); /* also below 0; null where it is not finite */
 void json_add_bool(struct json_object *object, const char *key, bool value);
 void json_add_cpus(struct json_object *object, const char *key,
                    const struct cpus *set); /* as a list text */

@@ -3,7 +3,6 @@
  *
  * Errors are made from the inside out: what is wrong begins with ": ", and each array or object
  * that it is in puts its own "[1]" or ".name" before it. */
-#include "packer/base/nearest.h"
 #include "packer/base/json_fields.h"
 
 #include <math.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/nearest.h"
 #include "packer/base/json_asked.h"
 
 const struct json_field json_number = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};

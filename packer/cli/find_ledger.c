@@ -91,18 +91,9 @@ static struct json_object *slowdown_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
 
-    json_add(object, "predicted",
-             record->slowdown_predicted == record->slowdown_predicted
-                 ? json_object_new_double(record->slowdown_predicted)
-                 : NULL);
-    json_add(object, "home",
-             record->slowdown_home == record->slowdown_home
-                 ? json_object_new_double(record->slowdown_home)
-                 : NULL);
-    json_add(object, "measured",
-             record->slowdown_observed == record->slowdown_observed
-                 ? json_object_new_double(record->slowdown_observed)
-                 : NULL);
+    json_add_number(object, "predicted", record->slowdown_predicted);
+    json_add_number(object, "home", record->slowdown_home);
+    json_add_number(object, "measured", record->slowdown_observed);
     return object;
 }
 

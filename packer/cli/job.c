@@ -230,11 +230,6 @@ static int put_page(const struct page *page)
     return rc;
 }
 
-static void add_number(struct json_object *object, const char *key, double value)
-{
-    json_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
-}
-
 static struct json_object *page_json(const struct page *page)
 {
     struct json_object *object = json_object_new_object(), *slowdown = json_object_new_object();
@@ -247,20 +242,20 @@ static struct json_object *page_json(const struct page *page)
     json_add_text(object, "partition", job ? job->partition : NULL);
     json_add_text(object, "account", job ? job->account : NULL);
     json_add_text(object, "node_list", job ? job->node_list : NULL);
-    add_number(object, "elapsed_s", sum->elapsed_s);
-    add_number(object, "alloc_cpus", sum->cores);
-    add_number(object, "total_cpu_s", sum->cpu_s);
-    add_number(object, "cpu_efficiency", sum->cpu);
-    add_number(object, "max_rss_bytes", sum->maxrss_bytes);
-    add_number(object, "memory_efficiency", sum->memory);
-    add_number(object, "energy_j", sum->energy_j);
-    add_number(object, "average_power_w", sum->power_w);
-    add_number(slowdown, "predicted", sum->predicted);
-    add_number(slowdown, "home", sum->home);
-    add_number(slowdown, "measured", sum->measured);
+    json_add_number(object, "elapsed_s", sum->elapsed_s);
+    json_add_number(object, "alloc_cpus", sum->cores);
+    json_add_number(object, "total_cpu_s", sum->cpu_s);
+    json_add_number(object, "cpu_efficiency", sum->cpu);
+    json_add_number(object, "max_rss_bytes", sum->maxrss_bytes);
+    json_add_number(object, "memory_efficiency", sum->memory);
+    json_add_number(object, "energy_j", sum->energy_j);
+    json_add_number(object, "average_power_w", sum->power_w);
+    json_add_number(slowdown, "predicted", sum->predicted);
+    json_add_number(slowdown, "home", sum->home);
+    json_add_number(slowdown, "measured", sum->measured);
     json_add(object, "slowdown", slowdown);
-    add_number(object, "neighbours", sum->neighbours);
-    add_number(object, "moves", sum->moves);
+    json_add_number(object, "neighbours", sum->neighbours);
+    json_add_number(object, "moves", sum->moves);
     json_add_text(object, "hint", page->hint[0] ? page->hint : NULL);
     json_add(object, "steps", json_object_get(page->steps));
     return object;

@@ -560,8 +560,7 @@ static struct json_object *render_replace(const struct packer *packer, const str
     json_add_u64(object, "decisions", replace->decisions);
     json_add_cpus(object, "cpus", &replace->cpus);
     json_add(object, "llc", llcs_of(packer, &replace->cpus));
-    json_add(object, "gain_cores",
-             isfinite(replace->gain) ? json_object_new_double(replace->gain) : NULL);
+    json_add_number(object, "gain_cores", replace->gain);
     json_add_text(object, "gain_by", replace->energy ? "edp" : "work");
     json_add_measure(object, "cost_core_s", replace->cost_s);
     json_add_measure(object, "memory_bytes", replace->bytes);

@@ -63,7 +63,7 @@ struct json_object *render_slowdown(const struct step *step)
     json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
     json_add_measure(object, "predicted", predicted);
     json_add_measure(object, "home", home);
-    json_add(object, "measured", isnan(measured) ? NULL : json_object_new_double(measured));
+    json_add_number(object, "measured", measured);
     json_add_text(object, "source", isnan(measured) ? NULL : source);
     return object;
 }

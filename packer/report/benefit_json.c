@@ -5,20 +5,14 @@
 #include "packer/base/json.h"
 #include "packer/report/benefit.h"
 
-/* Also what is below 0; what is not known is null. */
-static void add_number(struct json_object *object, const char *key, double value)
-{
-    json_add(object, key, isfinite(value) ? json_object_new_double(value) : NULL);
-}
-
 static void add_mean(struct json_object *object, const char *key, const struct benefit_mean *mean)
 {
     struct json_object *inner = json_object_new_object();
 
     json_add_u64(inner, "n", mean->n);
-    add_number(inner, "mean", mean->mean);
-    add_number(inner, "low", mean->mean - mean->half);
-    add_number(inner, "high", mean->mean + mean->half);
+    json_add_number(inner, "mean", mean->mean);
+    json_add_number(inner, "low", mean->mean - mean->half);
+    json_add_number(inner, "high", mean->mean + mean->half);
     json_add(object, key, inner);
 }
 
@@ -29,9 +23,9 @@ static void add_amount(struct json_object *object, const char *key,
     bool known = amount->n > 0;
 
     json_add_u64(inner, "n", amount->n);
-    add_number(inner, "sum", known ? amount->sum : NAN);
-    add_number(inner, "gained", known ? amount->gained : NAN);
-    add_number(inner, "lost", known ? amount->lost : NAN);
+    json_add_number(inner, "sum", known ? amount->sum : NAN);
+    json_add_number(inner, "gained", known ? amount->gained : NAN);
+    json_add_number(inner, "lost", known ? amount->lost : NAN);
     json_add(object, key, inner);
 }
 
@@ -40,7 +34,7 @@ static struct json_object *group_object(const struct benefit_group *group)
     struct json_object *object = json_object_new_object();
 
     json_add_u64(object, "steps", group->steps);
-    add_number(object, "core_s", group->core_s);
+    json_add_number(object, "core_s", group->core_s);
     add_mean(object, "slurm_predicted", &group->slurm);
     add_mean(object, "berth_predicted", &group->berth);
     add_mean(object, "measured", &group->measured);
@@ -59,7 +53,7 @@ static struct json_object *pairs_object(const struct benefit_pairs *pairs)
     add_mean(object, "slurm", &pairs->slurm);
     add_mean(object, "berth", &pairs->berth);
     add_mean(object, "less", &pairs->less);
-    add_number(object, "core_s", pairs->core_s);
+    json_add_number(object, "core_s", pairs->core_s);
     return object;
 }
 
@@ -77,11 +71,11 @@ static struct json_object *step_object(const struct benefit_step *step)
     json_add_text(object, "program", step->program);
     json_add_u64(object, "cores", step->cores);
     json_add_text(object, "placed", step->kind == BENEFIT_PLACED ? "placed" : "observed");
-    add_number(object, "slurm_predicted", step->slurm);
-    add_number(object, "berth_predicted", step->berth);
-    add_number(object, "measured", step->measured);
-    add_number(object, "core_s_predicted", step->core_s);
-    add_number(object, "energy_j_predicted", step->energy_j);
+    json_add_number(object, "slurm_predicted", step->slurm);
+    json_add_number(object, "berth_predicted", step->berth);
+    json_add_number(object, "measured", step->measured);
+    json_add_number(object, "core_s_predicted", step->core_s);
+    json_add_number(object, "energy_j_predicted", step->energy_j);
     json_add_text(object, "explain", command);
     return object;
 }
@@ -114,7 +108,7 @@ static struct json_object *unknown_list(const struct benefit_result *result)
         json_add_text(object, "why", word[i]);
         json_add_text(object, "text", benefit_why_text[i]);
         json_add_u64(object, "steps", result->why[i].n);
-        add_number(object, "core_s", result->why[i].sum);
+        json_add_number(object, "core_s", result->why[i].sum);
         json_append(array, object);
     }
     return array;
@@ -133,7 +127,7 @@ static struct json_object *program_list(const struct benefit_result *result)
         json_add_u64(object, "uid", program->uid);
         json_add_u64(object, "steps", program->steps);
         json_add_u64(object, "not_predicted", program->unknown);
-        add_number(object, "core_s", program->core_s);
+        json_add_number(object, "core_s", program->core_s);
         json_add_text(object, "knowledge", program->knowledge);
         json_append(array, object);
     }
@@ -152,7 +146,7 @@ struct json_object *benefit_json(const struct benefit_result *result,
     json_add_u64(object, "steps", result->steps);
     json_add_u64(object, "shells", result->shells);
     json_add_u64(object, "nodes", result->nodes);
-    add_number(object, "core_s", result->core_s);
+    json_add_number(object, "core_s", result->core_s);
     json_add(object, "placed", group_object(&result->group[BENEFIT_PLACED]));
     json_add(object, "observed", group_object(&result->group[BENEFIT_OBSERVED]));
     add_mean(object, "predicted_less_measured", &result->bias);

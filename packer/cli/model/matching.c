@@ -160,10 +160,7 @@ static struct json_object *describe(const struct input *input, const size_t *gro
     json_add_double(output, "total", found->total);
     if (!found->optimal ||
         (input->partition.group > 2 && input->partition.n > PARTITION_EXACT_MAX)) {
-        if (isfinite(found->bound))
-            json_add_double(output, "lower_bound", found->bound);
-        else
-            json_add(output, "lower_bound", NULL);
+        json_add_number(output, "lower_bound", found->bound);
         json_add_measure(output, "gap", gap(found));
         json_add_text(output, "status", found->optimal ? "optimal" : "feasible");
     }

@@ -137,10 +137,7 @@ static struct json_object *describe(const struct ctl_numa *numa, const struct nu
 
     add_programs(output, numa, result);
     json_add_double(output, "objective", result->objective);
-    if (isfinite(result->bound))
-        json_add_double(output, "bound", result->bound);
-    else
-        json_add(output, "bound", NULL);
+    json_add_number(output, "bound", result->bound);
     json_add_measure(output, "gap", gap(result));
     json_add_text(output, "status", nucore_status_name(result->status));
     return output;

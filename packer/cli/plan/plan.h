@@ -9,8 +9,8 @@
 
 #include "models/slowdown/contend.h"
 #include "models/slowdown/evidence.h"
-#include "packer/base/nearest.h"
 #include "packer/base/error.h"
+#include "packer/base/nearest.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/matrix.h"
 #include "packer/machine/topo.h"
