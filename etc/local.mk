@@ -29,6 +29,10 @@ dist_pkglibexec_SCRIPTS = etc/berth-mail
 
 dist_doc_DATA = README.md NEWS COPYING
 
+# The picture that README.md shows, where its link looks for it.
+picturedir = $(docdir)/doc
+dist_picture_DATA = doc/plan.svg
+
 # Samples: a site's own berth.conf is never touched by an installation.
 exampledir = $(docdir)/examples
 nodist_example_DATA = etc/berth.conf etc/plugstack-berth.conf

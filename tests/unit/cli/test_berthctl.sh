@@ -186,6 +186,13 @@ expect 0 'status --svg FILE' "$berthctl" status --svg "$dir/picture" --socket "$
 [ -s "$dir/picture" ] || fail 'no picture'
 expect 1 'status --svg nowhere' "$berthctl" status --svg /nowhere/picture --socket "$dir/sock"
 err_is 'berthctl: /nowhere/picture: No such file or directory'
+# the picture in README.md, by the command that README.md names
+srcdir=${srcdir:-.}
+words=$(sed -n 's|.*`berthctl \(plan .*\)--svg doc/plan.svg doc/plan.json`.*|\1|p' "$srcdir/README.md")
+case $words in 'plan --topology "'*'" ') ;; *) fail "README.md: $words" ;; esac
+eval "set -- $words"
+expect 0 'plan --svg' "$berthctl" "$@" --svg "$dir/picture" "$srcdir/doc/plan.json"
+cmp "$dir/picture" "$srcdir/doc/plan.svg" || fail 'doc/plan.svg is not what plan draws'
 
 { echo "$node"; for i in $(seq 500); do step "$i.0" "$i" x; done; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
