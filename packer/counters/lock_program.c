@@ -86,15 +86,15 @@ static void append_lookup(struct lock_program *program, int map, int key)
            EXIT());                     /* none: nothing to do, and r0 is 0 */
 }
 
-static void append_enter(struct lock_program *program, int process, int start)
+static void append_enter(struct lock_program *program, const struct lock_maps *maps)
 {
     append_keys(program);
-    append_lookup(program, process, TGID);
+    append_lookup(program, maps->process, TGID);
     APPEND(program, MOV_REG(R6, R0),     /* r6 = the process's numbers */
            CALL(ktime_get_ns),           /* r0 = now */
            MOV_REG(R7, R0),              /* r7 = now */
            STORE(STACK, NOW, R0),        /* the value of start[thread] */
-           MAP(R1, start),               /* r1 = the map */
+           MAP(R1, maps->start),         /* r1 = the map */
            MOV_REG(R2, STACK),           /* r2 = the key's address: */
            ALU_IMM(BPF_ADD, R2, THREAD), /* the thread */
            MOV_REG(R3, STACK),           /* r3 = the value's address: */
@@ -109,16 +109,16 @@ static void append_enter(struct lock_program *program, int process, int start)
            EXIT());                      /* the end */
 }
 
-static void append_leave(struct lock_program *program, int process, int start)
+static void append_leave(struct lock_program *program, const struct lock_maps *maps)
 {
     append_keys(program);
-    append_lookup(program, start, THREAD);
+    append_lookup(program, maps->start, THREAD);
     APPEND(program, LOAD(R6, R0, 0),     /* r6 = the thread's start */
-           MAP(R1, start),               /* r1 = the map */
+           MAP(R1, maps->start),         /* r1 = the map */
            MOV_REG(R2, STACK),           /* r2 = the key's address: */
            ALU_IMM(BPF_ADD, R2, THREAD), /* the thread */
            CALL(map_delete_elem));       /* it waits no more */
-    append_lookup(program, process, TGID);
+    append_lookup(program, maps->process, TGID);
     APPEND(program, MOV_REG(R7, R0),    /* r7 = the process's numbers */
            MOV_IMM(R1, -1),             /* r1 = -1 */
            ATOMIC_ADD(R7, WAITING, R1), /* waiting -= 1, before */
@@ -128,17 +128,21 @@ static void append_leave(struct lock_program *program, int process, int start)
            CALL(ktime_get_ns),          /* r0 = now */
            ALU_REG(BPF_SUB, R0, R6),    /* r0 = now - start */
            ATOMIC_ADD(R7, ENDED, R0),   /* ended += that */
-           MOV_IMM(R0, 0),              /* r0 = 0, for the caller */
-           EXIT());                     /* the end */
+           MOV_REG(R6, R0));            /* r6 = that, too */
+    append_lookup(program, maps->thread, THREAD);
+    APPEND(program, ATOMIC_ADD(R0, 0, R6), /* thread += that */
+           MOV_IMM(R0, 0),                 /* r0 = 0, for the caller */
+           EXIT());                        /* the end */
 }
 
-void lock_program_write(struct lock_program *program, enum lock_hook hook, int process, int start)
+void lock_program_write(struct lock_program *program, enum lock_hook hook,
+                        const struct lock_maps *maps)
 {
     program->length = 0;
     if (hook == LOCK_ENTER_FUTEX)
         append_operation(program);
     if (hook == LOCK_LEAVE)
-        append_leave(program, process, start);
+        append_leave(program, maps);
     else
-        append_enter(program, process, start);
+        append_enter(program, maps);
 }

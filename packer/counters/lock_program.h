@@ -2,12 +2,14 @@
 /* lock_program - the eBPF programs that count waiting for locks, as instructions: they are so small
  * that no compiler for them is needed.
  *
- * Two maps: `process` has three numbers for each watched process, `start` has for each thread that
- * waits now when it began. The programs run in the thread that waits:
+ * Three maps: `process` has three numbers for each watched process, `start` has for each thread
+ * that waits now when it began, and `thread` has for each watched thread of such a process the time
+ * of its waits that have ended. The programs run in the thread that waits:
  *
  *   enter   is the process watched, and does the call wait? start[thread] = now; began += now;
  *           waiting += 1
- *   leave   did the thread wait? waiting -= 1; began -= its start; ended += now - its start.
+ *   leave   did the thread wait? waiting -= 1; began -= its start; ended += now - its start;
+ *           and if it is watched itself, thread += now - its start.
  *           At the call's end, and when a thread dies in it.
  *
  * The time is then ended + waiting * now - began. Each number is added to atomically, but not all
@@ -21,8 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one process, in the map `process` by its number (4 bytes). The key in the map `start` is a
- * thread as bpf_get_current_pid_tgid gives it (8 bytes), its value ns (8 bytes). */
+/* Of one process, in the map `process` by its number (4 bytes). The key in the maps `start`
+ * and `thread` is a thread as bpf_get_current_pid_tgid gives it (8 bytes), the value ns (8 bytes).
+ */
 struct lock_numbers {
     uint64_t ended_ns, began_ns, waiting;
 };
@@ -34,14 +37,20 @@ enum lock_hook {
     LOCK_HOOKS
 };
 
-#define LOCK_PROGRAM_MAX 48
+#define LOCK_PROGRAM_MAX 64
 
 struct lock_program {
     struct bpf_insn insn[LOCK_PROGRAM_MAX];
     size_t length;
 };
 
-/* Write the program for a hook; process and start are the maps' descriptors. */
-void lock_program_write(struct lock_program *program, enum lock_hook hook, int process, int start);
+/* The descriptors of the maps. */
+struct lock_maps {
+    int process, start, thread;
+};
+
+/* Writes the program for a hook. */
+void lock_program_write(struct lock_program *program, enum lock_hook hook,
+                        const struct lock_maps *maps);
 
 #endif

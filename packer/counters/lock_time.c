@@ -29,7 +29,7 @@
 #include "packer/system/perf_open.h"
 
 #define PROCESSES_MAX 16384 /* watched at the same time */
-#define THREADS_MAX 65536   /* that wait at the same time */
+#define THREADS_MAX 65536   /* that wait at the same time, and that are watched */
 #define READ_TRIES 8
 #define LOCK_NEEDS (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
 
@@ -51,7 +51,7 @@ static const struct hook hooks[] = {
 #define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
 
 struct lock_time {
-    int process, start; /* maps */
+    struct lock_maps maps;
     int program[LOCK_HOOKS];
     int event[HOOKS];
 };
@@ -93,14 +93,17 @@ static int load_all(struct lock_time *lock)
 {
     struct lock_program program;
 
-    lock->process = make_map(sizeof(uint32_t), sizeof(struct lock_numbers), PROCESSES_MAX);
-    if (lock->process < 0)
+    lock->maps.process = make_map(sizeof(uint32_t), sizeof(struct lock_numbers), PROCESSES_MAX);
+    if (lock->maps.process < 0)
         return -1;
-    lock->start = make_map(sizeof(uint64_t), sizeof(uint64_t), THREADS_MAX);
-    if (lock->start < 0)
+    lock->maps.start = make_map(sizeof(uint64_t), sizeof(uint64_t), THREADS_MAX);
+    if (lock->maps.start < 0)
+        return -1;
+    lock->maps.thread = make_map(sizeof(uint64_t), sizeof(uint64_t), THREADS_MAX);
+    if (lock->maps.thread < 0)
         return -1;
     for (int i = 0; i < LOCK_HOOKS; i++) {
-        lock_program_write(&program, (enum lock_hook)i, lock->process, lock->start);
+        lock_program_write(&program, (enum lock_hook)i, &lock->maps);
         lock->program[i] = load(&program);
         if (lock->program[i] < 0)
             return -1;
@@ -241,21 +244,37 @@ void lock_time_close(struct lock_time *lock)
         file_close(lock->event[i]);
     for (int i = 0; i < LOCK_HOOKS; i++)
         file_close(lock->program[i]);
-    file_close(lock->start);
-    file_close(lock->process);
+    file_close(lock->maps.thread);
+    file_close(lock->maps.start);
+    file_close(lock->maps.process);
     free(lock);
 }
 
-/* Does it to the numbers of a process; value may be NULL. 0, or -1 with errno. */
+/* Does it to an element of the map; value may be NULL. 0, or -1 with errno. */
+static int on_element(int map, enum bpf_cmd command, const void *key, void *value)
+{
+    union bpf_attr attr = {.map_fd = (uint32_t)map};
+
+    attr.key = address(key);
+    attr.value = address(value);
+    return (int)bpf(command, &attr, sizeof(attr));
+}
+
+/* Does it to the numbers of a process. */
 static int on_process(const struct lock_time *lock, enum bpf_cmd command, pid_t pid,
                       struct lock_numbers *value)
 {
     uint32_t key = (uint32_t)pid;
-    union bpf_attr attr = {.map_fd = (uint32_t)lock->process};
 
-    attr.key = address(&key);
-    attr.value = address(value);
-    return (int)bpf(command, &attr, sizeof(attr));
+    return on_element(lock->maps.process, command, &key, value);
+}
+
+/* Does it to the ns of a thread, in `start` or `thread`. */
+static int on_thread(int map, enum bpf_cmd command, pid_t pid, pid_t tid, uint64_t *value)
+{
+    uint64_t key = (uint64_t)pid << 32 | (uint32_t)tid;
+
+    return on_element(map, command, &key, value);
 }
 
 int lock_time_watch(struct lock_time *lock, pid_t pid)
@@ -290,4 +309,41 @@ int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns)
     lasting = (int64_t)(value.waiting * clock_ns(CLOCK_MONOTONIC) - value.began_ns);
     *ns = value.ended_ns + (lasting > 0 ? (uint64_t)lasting : 0);
     return 0;
+}
+
+int lock_time_watch_thread(struct lock_time *lock, pid_t pid, pid_t tid)
+{
+    uint64_t none = 0;
+
+    return on_thread(lock->maps.thread, BPF_MAP_UPDATE_ELEM, pid, tid, &none);
+}
+
+void lock_time_forget_thread(struct lock_time *lock, pid_t pid, pid_t tid)
+{
+    on_thread(lock->maps.thread, BPF_MAP_DELETE_ELEM, pid, tid, NULL);
+}
+
+/* When the wait began that the thread is in; 0: it does not wait. */
+static uint64_t read_start(const struct lock_time *lock, pid_t pid, pid_t tid)
+{
+    uint64_t ns;
+
+    return on_thread(lock->maps.start, BPF_MAP_LOOKUP_ELEM, pid, tid, &ns) < 0 ? 0 : ns;
+}
+
+int lock_time_read_thread(struct lock_time *lock, pid_t pid, pid_t tid, uint64_t *ns)
+{
+    uint64_t began, now;
+
+    for (int i = 0; i < READ_TRIES; i++) {
+        began = read_start(lock, pid, tid);
+        now = clock_ns(CLOCK_MONOTONIC);
+        if (on_thread(lock->maps.thread, BPF_MAP_LOOKUP_ELEM, pid, tid, ns) < 0)
+            return -1;
+        if (read_start(lock, pid, tid) != began)
+            continue; /* a wait has begun or ended between them */
+        *ns += began && now > began ? now - began : 0;
+        return 0;
+    }
+    return 0; /* its waits are shorter than a look: none lasts */
 }

@@ -34,4 +34,13 @@ void lock_time_forget(struct lock_time *lock, pid_t pid);
  * wait that ends while it is read. */
 int lock_time_read(struct lock_time *lock, pid_t pid, uint64_t *ns);
 
+/* Counts one thread's waits by itself from now on; its process has to be watched, too (the lock
+ * share of each thread: Pusukuri 2012, section 4.2). 0, or -1 with errno: there are too many. */
+int lock_time_watch_thread(struct lock_time *lock, pid_t pid, pid_t tid);
+void lock_time_forget_thread(struct lock_time *lock, pid_t pid, pid_t tid);
+
+/* Time that a watched thread has waited, ns, in waits that ended since it was watched, and all of
+ * one that lasts. 0, or -1: it is not watched. */
+int lock_time_read_thread(struct lock_time *lock, pid_t pid, pid_t tid, uint64_t *ns);
+
 #endif

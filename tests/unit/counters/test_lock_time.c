@@ -121,12 +121,32 @@ static void play(void *(*thread)(void *), const int *go)
         pthread_join(id[i], NULL);
 }
 
+/* Begins WAITERS threads that wait for the mutex, in a child that lets it go when told to. */
+static void hold(int go, int done)
+{
+    pthread_t id[WAITERS];
+    char c = 0;
+
+    pthread_mutex_lock(&mutex);
+    if (read(go, &c, 1) != 1)
+        _exit(1);
+    for (int i = 0; i < WAITERS; i++)
+        pthread_create(&id[i], NULL, take_mutex, NULL);
+    if (write(done, &c, 1) != 1 || read(go, &c, 1) != 1)
+        _exit(1);
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < WAITERS; i++)
+        pthread_join(id[i], NULL);
+    _exit(write(done, &c, 1) == 1 && read(go, &c, 1) == 0 ? 0 : 1);
+}
+
 struct child {
     pid_t pid;
     int go, done;
 };
 
-/* A child that plays when it is told to, and then stays until its input is closed. */
+/* A child that plays when it is told to, and then stays until its input is closed. NULL: it holds
+ * the mutex until it is told to play again. */
 static struct child child_start(void *(*thread)(void *))
 {
     int go[2], done[2];
@@ -141,6 +161,8 @@ static struct child child_start(void *(*thread)(void *))
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(go[1]);
         close(done[0]);
+        if (!thread)
+            hold(go[0], done[1]);
         play(thread, &go[0]);
         if (write(done[1], &c, 1) != 1 || read(go[0], &c, 1) < 0)
             _exit(1);
@@ -305,6 +327,70 @@ static void test_lasting(void **state)
     lock_time_forget(f->lock, pid);
 }
 
+/* Fills the numbers of the child's threads but the first one; returns how many there are. */
+static size_t list_threads(pid_t pid, pid_t tid[WAITERS])
+{
+    char path[64];
+    struct dirent *entry;
+    size_t n = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    dir = opendir(path);
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) && n < WAITERS)
+        if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != pid)
+            tid[n++] = atoi(entry->d_name);
+    closedir(dir);
+    return n;
+}
+
+static uint64_t read_thread(struct fixture *f, pid_t pid, pid_t tid)
+{
+    uint64_t ns;
+
+    assert_int_equal(lock_time_read_thread(f->lock, pid, tid, &ns), 0);
+    return ns;
+}
+
+/* Waits until a thread's time is so much. */
+static void await_thread(struct fixture *f, pid_t pid, pid_t tid, double least_ms)
+{
+    while ((double)read_thread(f, pid, tid) / MS < least_ms)
+        sleep_ms(1);
+}
+
+/* A thread that waits is counted by itself: a wait that lasts, and one that has ended; a thread
+ * that nobody asked for is not. */
+static void test_threads(void **state)
+{
+    struct fixture *f = need(state);
+    struct child child = child_start(NULL);
+    pid_t tid[WAITERS];
+    uint64_t ns, lasted;
+
+    assert_int_equal(lock_time_watch(f->lock, child.pid), 0);
+    child_play(&child);
+    assert_int_equal(list_threads(child.pid, tid), WAITERS);
+    for (int i = 1; i < WAITERS; i++)
+        assert_int_equal(lock_time_watch_thread(f->lock, child.pid, tid[i]), 0);
+    assert_int_equal(lock_time_watch_thread(f->lock, child.pid, child.pid), 0);
+    for (int i = 1; i < WAITERS; i++)
+        await_thread(f, child.pid, tid[i], 20);
+    assert_int_equal(read_thread(f, child.pid, child.pid), 0); /* it holds the lock */
+    lasted = read_thread(f, child.pid, tid[1]);
+    child_play(&child);
+    ns = read_thread(f, child.pid, tid[1]);
+    assert_true(ns >= lasted);
+    sleep_ms(20);
+    assert_int_equal(read_thread(f, child.pid, tid[1]), ns); /* it waits no more */
+    assert_int_equal(lock_time_read_thread(f->lock, child.pid, tid[0], &ns), -1);
+    lock_time_forget_thread(f->lock, child.pid, tid[1]);
+    assert_int_equal(lock_time_read_thread(f->lock, child.pid, tid[1], &ns), -1);
+    child_end(&child);
+    lock_time_forget(f->lock, child.pid);
+}
+
 static void test_not_watched(void **state)
 {
     struct fixture *f = need(state);
@@ -362,6 +448,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lasting, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_watched, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pid_namespace, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_stays_open, setup, teardown),
