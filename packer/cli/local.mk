@@ -73,6 +73,7 @@ libctl_la_SOURCES += \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \
+	packer/cli/records.c packer/cli/records.h \
 	packer/cli/release.c \
 	packer/cli/remote.c packer/cli/remote.h \
 	packer/cli/report.c packer/cli/report.h \

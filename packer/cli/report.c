@@ -12,6 +12,7 @@
 #include "packer/base/clock.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/records.h"
 #include "packer/cli/verbs.h"
 #include "packer/report/benefit.h"
 #include "packer/report/html.h"
@@ -92,8 +93,8 @@ static struct wire_step_id *ids_of(const struct report_args *args)
     return id;
 }
 
-static int read_ledger(const struct report_args *args, const char *url, const char *defaults,
-                       struct reading *reading, struct berth_error *err)
+static int read_records(const struct report_args *args, const struct records *records,
+                        struct reading *reading, struct berth_error *err)
 {
     struct wire_step_id *id = ids_of(args);
     struct ledger_filter filter = {
@@ -114,50 +115,13 @@ static int read_ledger(const struct report_args *args, const char *url, const ch
 
     if (!id)
         return berth_error_set(err, "%s", strerror(ENOMEM));
-    rc = ledger_read(url, defaults, &filter, take, reading, err);
+    rc = records_read(records, &filter, take, reading, err);
     free(id);
     if (reading->terminal && reading->said_s > 0)
         fputs("\r\033[K", stderr);
     if (rc == 0 && reading->error)
         rc = berth_error_set(err, "%s", strerror(reading->error));
     return rc;
-}
-
-/* Tells that the file may not be read, and who may. */
-static int tell_locked(const char *path, const struct conf *conf)
-{
-    if (conf->ledger_group[0])
-        return ctl_fail("report", "%s: the group %s may read it, and you are not in it", path,
-                        conf->ledger_group);
-    return ctl_fail(
-        "report",
-        "%s: only root may read it, until ledger_group of berth.conf names a group that "
-        "may (berthctl explain shows steps of yours)",
-        path);
-}
-
-/* Tells why the ledger cannot be read: as this user can help himself, where that is known, else as
- * the error says. Returns the exit status. */
-static int tell_unread(const struct report_args *args, const char *url, const char *defaults,
-                       const struct conf *conf, const struct berth_error *why)
-{
-    const char *path = strncmp(url, "sqlite:", 7) == 0 ? url + 7 : NULL;
-
-    if (path && access(path, R_OK) < 0 && errno == EACCES)
-        return tell_locked(path, conf);
-    if (path && !args->ledger && access(path, F_OK) < 0 && errno == ENOENT)
-        return ctl_fail(
-            "report",
-            "%s: there is no ledger yet: no step has ended here, or it is kept elsewhere "
-            "(--ledger URL, ledger of berth.conf)",
-            path);
-    if (!path && defaults[0] && access(defaults, R_OK) < 0 && errno == EACCES)
-        return ctl_fail(
-            "report",
-            "%s: it has the ledger's password, and you may not read it; --defaults FILE "
-            "gives your own (berthctl explain shows steps of yours)",
-            defaults);
-    return ctl_fail("report", "%s", why->text);
 }
 
 /* ---- writing ---- */
@@ -370,27 +334,23 @@ static int run(const struct report_args *args, const struct report_column *colum
     struct reading reading = {.args = args, .terminal = isatty(STDERR_FILENO)};
     struct berth_error err;
     struct conf conf;
-    const char *url = args->ledger ? args->ledger : conf.ledger;
-    const char *defaults = args->defaults ? args->defaults : conf.ledger_defaults;
+    const struct records records = {&conf, args->ledger, args->defaults};
     int status;
 
     if (ctl_conf(args->config, &conf, &err) < 0)
         return ctl_fail("report", "%s", err.text);
-    if (strcmp(url, "off") == 0)
-        return ctl_fail("report",
-                        "berth.conf says ledger=off: nothing is kept of steps that ended");
     reading.report = report_new();
     if (args->benefit || args->html)
         reading.benefit = benefit_new();
     if (!reading.report || (!reading.benefit && (args->benefit || args->html)))
         return ctl_fail("report", "%s", strerror(ENOMEM));
     reading.begun_s = clock_s();
-    if (read_ledger(args, url, defaults, &reading, &err) < 0)
-        status = tell_unread(args, url, defaults, &conf, &err);
+    if (read_records(args, &records, &reading, &err) < 0)
+        status = ctl_fail("report", "%s", err.text);
     else if (args->benefit)
         status = write_benefit(args, reading.benefit);
     else if (args->html)
-        status = write_page(args, url, reading.report, reading.benefit);
+        status = write_page(args, records_url(&records), reading.report, reading.benefit);
     else
         status = write_rows(args, column, columns, reading.report);
     if (status == 0 && !args->benefit && report_records(reading.report) == 0 && args->states &&
