@@ -5,6 +5,7 @@ libmodels_la_SOURCES =
 libmodels_la_LIBADD = $(GLPK_LIBS) -lm
 
 include models/energy/local.mk
+include models/inside/local.mk
 include models/online/local.mk
 include models/partition/local.mk
 include models/slowdown/local.mk

@@ -126,6 +126,8 @@ unit_programs = \
 	tests/unit/models/energy/test_edp \
 	tests/unit/models/energy/test_nnls \
 	tests/unit/models/energy/test_power \
+	tests/unit/models/inside/test_faithful \
+	tests/unit/models/inside/test_tranquil \
 	tests/unit/models/numa/test_dramon \
 	tests/unit/models/numa/test_flexthread \
 	tests/unit/models/numa/test_no_memory \

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+libmodels_la_SOURCES += \
+	models/inside/faithful.c models/inside/faithful.h \
+	models/inside/tranquil.c models/inside/tranquil.h

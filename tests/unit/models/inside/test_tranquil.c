@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_tranquil - the ways of Fig. 3.7, and how often either rule keeps what changed nothing, or
+ * loses what did. The rates are printed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "models/inside/tranquil.h"
+#include "tests/unit/common/noise.h"
+
+#define TRIALS 20000
+
+static const struct tranquil_rules ours = {TRANQUIL_SIGNIFICANT, 2000};
+static const struct tranquil_rules printed = {TRANQUIL_PRINTED, 2000};
+
+/* A burst around these means, with these deviations. */
+static struct tranquil_burst burst(struct noise *noise, double miss, double miss_sd, double icx,
+                                   double icx_sd)
+{
+    struct tranquil_burst made = {.n = TRANQUIL_READINGS};
+
+    for (size_t i = 0; i < made.n; i++) {
+        made.miss[i] = miss + miss_sd * noise_normal(noise);
+        made.icx[i] = icx + icx_sd * noise_normal(noise);
+    }
+    return made;
+}
+
+/* A burst without chance: half of the readings above, half below the mean. */
+static struct tranquil_burst even(double miss, double miss_off, double icx, double icx_off)
+{
+    struct tranquil_burst made = {.n = TRANQUIL_READINGS};
+
+    for (size_t i = 0; i < made.n; i++) {
+        made.miss[i] = miss + (i % 2 ? miss_off : -miss_off);
+        made.icx[i] = icx + (i % 2 ? icx_off : -icx_off);
+    }
+    return made;
+}
+
+static bool take(struct tranquil *tranquil, const struct tranquil_rules *rules,
+                 struct tranquil_burst of)
+{
+    return tranquil_burst(tranquil, rules, &of);
+}
+
+static void is(const struct tranquil *tranquil, enum tranquil_state state,
+               enum tranquil_memory memory, unsigned slice_ms)
+{
+    assert_int_equal(tranquil->state, state);
+    assert_int_equal(tranquil->policy.memory, memory);
+    assert_int_equal(tranquil->policy.slice_ms, slice_ms);
+}
+
+static void test_memory_kept(void **state)
+{
+    struct tranquil tranquil = {0};
+
+    (void)state;
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 0);
+    assert_true(take(&tranquil, &ours, even(9000, 1000, 50, 5)));
+    is(&tranquil, TRANQUIL_TRIAL, TRANQUIL_INTERLEAVE, 100);
+    assert_false(take(&tranquil, &ours, even(5000, 100, 500, 50))); /* its switches do not count */
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_INTERLEAVE, 100);
+    assert_true(tranquil.tried && tranquil.kept);
+    assert_true(tranquil.before.miss == 9000 && tranquil.after.miss == 5000);
+    for (int i = 0; i < 100; i++) { /* what is in effect is not tried */
+        assert_false(take(&tranquil, &ours, even(5000, 100, 500, 50)));
+        is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_INTERLEAVE, 100);
+    }
+    assert_int_equal(tranquil.pass, 101);
+    assert_true(tranquil.kept && tranquil.after.miss == 5000);
+}
+
+/* The mean falls, the deviation does not; and the reverse. */
+static void test_both_must_fall(void **state)
+{
+    static const double after[][2] = {{5000, 1000}, {9000, 100}, {9000, 1000}, {12000, 3000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+        struct tranquil tranquil = {0};
+
+        take(&tranquil, &ours, even(9000, 1000, 50, 5));
+        assert_true(take(&tranquil, &ours, even(after[i][0], after[i][1], 5, 0)));
+        is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 100);
+        assert_false(tranquil.kept);
+    }
+}
+
+static void test_cpu(void **state)
+{
+    struct tranquil tranquil = {0};
+
+    (void)state;
+    assert_true(take(&tranquil, &ours, even(2000, 0, 500, 50))); /* not above the threshold */
+    is(&tranquil, TRANQUIL_TRIAL, TRANQUIL_LOCAL, 20);
+    assert_false(take(&tranquil, &ours, even(2000, 0, 100, 5)));
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 20);
+
+    tranquil = (struct tranquil){0};
+    take(&tranquil, &ours, even(NAN, 0, 500, 50)); /* no counter of misses */
+    is(&tranquil, TRANQUIL_TRIAL, TRANQUIL_LOCAL, 20);
+    assert_true(take(&tranquil, &ours, even(NAN, 0, 500, 50)));
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 0);
+}
+
+/* A program that changes its kind has the memory that its first kind was left with. */
+static void test_phases(void **state)
+{
+    struct tranquil tranquil = {0};
+
+    (void)state;
+    take(&tranquil, &ours, even(9000, 1000, 50, 5));
+    take(&tranquil, &ours, even(5000, 100, 50, 5));
+    assert_true(take(&tranquil, &ours, even(100, 10, 500, 50)));
+    is(&tranquil, TRANQUIL_TRIAL, TRANQUIL_INTERLEAVE, 20);
+    assert_true(take(&tranquil, &ours, even(100, 10, 500, 50)));
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_INTERLEAVE, 0);
+    assert_true(take(&tranquil, &ours, even(9000, 1000, 50, 5))); /* at once: the other kind */
+    is(&tranquil, TRANQUIL_TRIAL, TRANQUIL_INTERLEAVE, 100);
+    assert_false(take(&tranquil, &ours, even(9000, 1000, 50, 5)));
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_INTERLEAVE, 100);
+}
+
+/* What is not kept is tried ever more seldom; by the printed rule in each pass. */
+static void test_rest(void **state)
+{
+    struct tranquil tranquil = {0}, literal = {0};
+    unsigned tries = 0, literal_tries = 0;
+
+    (void)state;
+    for (unsigned pass = 1; pass <= 127; pass++) {
+        take(&tranquil, &ours, even(100, 10, 500, 50));
+        if (tranquil.state == TRANQUIL_TRIAL) {
+            tries++;
+            assert_true(pass == 1 || pass == 3 || pass == 7 || pass == 15 || pass == 31 ||
+                        pass == 63 || pass == 127);
+            take(&tranquil, &ours, even(100, 10, 500, 50));
+        }
+        take(&literal, &printed, even(100, 10, 500, 50));
+        literal_tries += literal.state == TRANQUIL_TRIAL;
+        take(&literal, &printed, even(100, 10, 500, 50));
+    }
+    assert_int_equal(tries, 7);
+    assert_int_equal(literal_tries, 127);
+    assert_int_equal(tranquil.pass, 127);
+}
+
+static void test_nothing_known(void **state)
+{
+    struct tranquil tranquil = {0};
+
+    (void)state;
+    assert_false(take(&tranquil, &ours, even(NAN, 0, NAN, 0)));
+    assert_false(take(&tranquil, &ours, (struct tranquil_burst){.n = 0}));
+    assert_false(take(&tranquil, &ours, even(100, 1, NAN, 0)));
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 0);
+    assert_int_equal(tranquil.pass, 3);
+    take(&tranquil, &ours, even(9000, 1000, 50, 5));
+    assert_true(take(&tranquil, &ours, even(NAN, 0, 50, 5))); /* the trial has shown nothing */
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 100);
+    assert_false(tranquil.kept);
+}
+
+static void test_refused(void **state)
+{
+    struct tranquil tranquil = {0};
+
+    (void)state;
+    take(&tranquil, &ours, even(9000, 1000, 50, 5));
+    tranquil_refused(&tranquil);
+    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 0);
+    assert_false(take(&tranquil, &ours, even(9000, 1000, 50, 5))); /* it rests */
+}
+
+/* How often that change of mean and deviation is kept. */
+static double kept(struct noise *noise, enum tranquil_rule rule, double mean, double sd)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < TRIALS; i++) {
+        struct tranquil_burst a = burst(noise, 0, 0, 100, 10);
+        struct tranquil_burst b = burst(noise, 0, 0, 100 * mean, 10 * sd);
+
+        kept += tranquil_fell(rule, a.n, a.icx, b.n, b.icx);
+    }
+    return (double)kept / TRIALS;
+}
+
+/* Chance: the paper's rule keeps a quarter of the trials that changed nothing, and half of those
+ * that changed one thing only; ours keeps at most one in forty, beyond what 20000 trials are off
+ * by. Truth: a mean that halves with a deviation a tenth of what it was is kept. */
+static void test_rates(void **state)
+{
+    static const struct {
+        const char *what;
+        double mean, sd;
+        double printed[2], ours[2]; /* bounds */
+    } rows[] = {
+        {"nothing changes", 1, 1, {.23, .27}, {0, .002}},
+        {"only the mean falls by half", .5, 1, {.48, .52}, {0, .0285}},
+        {"only the deviation falls by ten", 1, .1, {.45, .55}, {0, .0285}},
+        {"both rise", 1.2, 1.5, {0, .01}, {0, .001}},
+        {"mean by half, deviation by three", .5, .33, {.98, 1}, {.55, 1}},
+        {"mean by half, deviation by ten", .5, .1, {.99, 1}, {.98, 1}},
+    };
+    struct noise noise = {18};
+
+    (void)state;
+    printf("%-36s %8s %12s\n", "kept, of two bursts of 10", "printed", "significant");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double by_paper = kept(&noise, TRANQUIL_PRINTED, rows[i].mean, rows[i].sd);
+        double by_ours = kept(&noise, TRANQUIL_SIGNIFICANT, rows[i].mean, rows[i].sd);
+
+        printf("%-36s %8.4f %12.4f\n", rows[i].what, by_paper, by_ours);
+        assert_true(by_paper >= rows[i].printed[0] && by_paper <= rows[i].printed[1]);
+        assert_true(by_ours >= rows[i].ours[0] && by_ours <= rows[i].ours[1]);
+    }
+}
+
+/* What does not vary at all differs by no chance. */
+static void test_no_deviation(void **state)
+{
+    struct tranquil_burst a = even(0, 0, 100, 0), b = even(0, 0, 90, 0), c = even(0, 0, 120, 9);
+
+    (void)state;
+    assert_false(tranquil_fell(TRANQUIL_SIGNIFICANT, a.n, a.icx, b.n, b.icx));
+    assert_true(tranquil_fell(TRANQUIL_SIGNIFICANT, c.n, c.icx, b.n, b.icx));
+    assert_false(tranquil_fell(TRANQUIL_SIGNIFICANT, a.n, a.icx, a.n, a.icx));
+    assert_false(tranquil_fell(TRANQUIL_PRINTED, 4, c.icx, 4, b.icx)); /* too few of them */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_kept),  cmocka_unit_test(test_both_must_fall),
+        cmocka_unit_test(test_cpu),          cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_rest),         cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_no_deviation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
