@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fuzz target of the reader of plugin_version: nothing outside of the file's bytes is read, and
  * they have a series of Slurm's, or a reason why not. The sound inputs are stored, since text
- * cannot say them: each is a small shared object, as it is and without what it may lack. */
+ * cannot say them: each is a small shared object, as it is and without what it may lack. A first
+ * byte '.' stands for the one of ELF, so that no tool takes what is stored for a program. */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "packer/system/plugin_file.h"
 #include "tests/fuzz/fuzz.h"
 
-static const char *const seeds[] = {"\177ELF", "", NULL};
+#define STORED '.'
+
+static const char *const seeds[] = {".ELF", "\177ELF", "", NULL};
 
 static void one(const uint8_t *data, size_t size)
 {
@@ -18,6 +22,8 @@ static void one(const uint8_t *data, size_t size)
 
     fuzz_assert(bytes);
     memcpy(bytes, data, size);
+    if (size && bytes[0] == STORED)
+        bytes[0] = ELFMAG0;
     series = plugin_bytes_series(bytes, size, &err);
     if (series)
         fuzz_assert(series >= 100 && series <= 255 * 100 + 255);
