@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libmodels_la_SOURCES += \
 	models/inside/faithful.c models/inside/faithful.h \
+	models/inside/reinforce.c models/inside/reinforce.h \
+	models/inside/reinforce_learn.c \
+	models/inside/shuffle.c models/inside/shuffle.h \
 	models/inside/tranquil.c models/inside/tranquil.h

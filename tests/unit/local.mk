@@ -127,6 +127,8 @@ unit_programs = \
 	tests/unit/models/energy/test_nnls \
 	tests/unit/models/energy/test_power \
 	tests/unit/models/inside/test_faithful \
+	tests/unit/models/inside/test_reinforce \
+	tests/unit/models/inside/test_shuffle \
 	tests/unit/models/inside/test_tranquil \
 	tests/unit/models/numa/test_dramon \
 	tests/unit/models/numa/test_flexthread \
