@@ -21,13 +21,15 @@ static struct moments moments_of(size_t n, const double *value)
     struct moments of = {.mean = 0, .variance = 0};
 
     for (size_t i = 0; i < n; i++)
-        if (!isnan(value[i]))
-            of.mean += (value[i] - of.mean) / (double)++of.n;
+        if (!isnan(value[i])) {
+            of.mean += value[i];
+            of.n++;
+        }
+    of.mean = of.n > 0 ? of.mean / (double)of.n : NAN;
     for (size_t i = 0; i < n; i++)
         if (!isnan(value[i]))
             of.variance += (value[i] - of.mean) * (value[i] - of.mean);
     of.variance = of.n > 1 ? of.variance / (double)(of.n - 1) : NAN;
-    of.mean = of.n > 0 ? of.mean : NAN;
     return of;
 }
 

@@ -32,13 +32,17 @@ libctl_la_SOURCES += \
 	packer/cli/model/di.c \
 	packer/cli/model/dramon.c \
 	packer/cli/model/edp.c \
+	packer/cli/model/faithful.c \
 	packer/cli/model/flexthread.c \
 	packer/cli/model/matching.c \
 	packer/cli/model/model.c \
 	packer/cli/model/models.h \
 	packer/cli/model/nucore.c \
 	packer/cli/model/numa.c packer/cli/model/numa.h \
-	packer/cli/model/pairs.c
+	packer/cli/model/pairs.c \
+	packer/cli/model/reinforce.c \
+	packer/cli/model/shuffle.c \
+	packer/cli/model/tranquil.c
 # profile
 libctl_la_SOURCES += \
 	packer/cli/profile/args.c \

@@ -248,6 +248,7 @@ unit_scripts = \
 	tests/unit/cli/calibrate/test_calibrate.sh \
 	tests/unit/cli/model/test_dramon.sh \
 	tests/unit/cli/model/test_flexthread.sh \
+	tests/unit/cli/model/test_inside.sh \
 	tests/unit/cli/model/test_matching.sh \
 	tests/unit/cli/model/test_model.sh \
 	tests/unit/cli/model/test_nucore.sh \

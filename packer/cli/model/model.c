@@ -136,6 +136,47 @@ static const struct model models[] = {
      "the least part of its speed alone that each must have",
      "as numem, and \"objective\",\"gap\"; of several "
      "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
+    {"reinforce", ctl_model_reinforce,
+     "Thread Reinforcer: how many threads a program should have, by a few short runs (Pusukuri\n"
+     "2012, Algorithm 1). What is above a threshold is high; an exit without one is closed. "
+     "ended:\n"
+     "util, the CPUs are not used more; lock, with switches up to `cores` threads and migrations\n"
+     "beyond; max, there are no more threads.",
+     "{\"cores\":24,\"t_min\":8,\"t_max\":128,\"t_step\":8,\n"
+     " \"thresholds\":{\"cpu_util_delta\",\"lock\",\"lock_delta\",\"vcx_delta\","
+     "\"migr_delta\"},\n"
+     " \"profiles\":[{\"threads\",\"cpu_util\",\"lock\",\"vcx\",\"migr\"}]}",
+     "{\"threads\":63,\"tried\":[15,..,71],\"ended\":\"lock\"|\"util\"|\"max\"}"},
+    {"tranquil", ctl_model_tranquil,
+     "Thread Tranquilizer: memory policy and time slice, pass by pass (Pusukuri 2012, Fig. 3.7), "
+     "from\n"
+     "bursts of up to 10 readings of misses and involuntary switches. Above the threshold (2000)\n"
+     "interleaved memory and 100 ms are tried, else 20 ms; the next burst is the trial's. rule:\n"
+     "significant, mean and deviation fall by more than chance; printed, they are lower.",
+     "{\"bursts\":[{\"miss\":[..],\"icx\":[..]}],\"thresholds\":{\"miss_pmi\":2000},\n"
+     " \"rule\":\"significant\"|\"printed\"}",
+     "{\"after\":[{\"next\":\"trial\"|\"profile\",\"pass\",\"memory\",\"class\",\"slice_"
+     "ms\",\n"
+     " \"kept\",\"miss\":[mean and deviation before, after],\"icx\":[..]}]}"},
+    {"faithful", ctl_model_faithful,
+     "FaithFul scheduling: how long a thread keeps its CPU, by the factor 1 - max(miss_ratio, "
+     "lock)\n"
+     "(Pusukuri 2012, eq. 5.1 and Table 5.1). Of a series, what changes: a factor is compared "
+     "with\n"
+     "the one of the present quantum, and counts where it is more than 0.10 off.",
+     "{\"miss_ratio\":0.2,\"lock\":0.84}, one may be missing; or \"samples\":[such objects]",
+     "{\"scaling\":0.16,\"quantum_ms\":200}; or "
+     "{\"changes\":[{\"sample\":0,\"scaling\",\"quantum_ms\"}]}"},
+    {"shuffle", ctl_model_shuffle,
+     "Thread Shuffling: threads that wait for locks alike stand in one package, groups next to "
+     "each\n"
+     "other in near packages, with the fewest moves (Pusukuri 2012, Algorithm 2). lock: the part "
+     "of\n"
+     "its time that a thread waits; without it, and bound, it stays. due: more than 0.05 is "
+     "waited.",
+     "{\"threads\":[{\"tid\":17,\"lock\":0.4,\"at\":0,\"bound\":false}],\n"
+     " \"packages\":[{\"cores\":16}],\"distance\":[[..]]}",
+     "{\"to\":{\"17\":1},\"moves\":1,\"order\":[0,2,3,1],\"lock\":0.4,\"due\":true}"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9). idle_w: what\n"
      "the machine draws idle; the paper's own figures are above that.",

@@ -43,6 +43,7 @@ proposes berthctl report --by a : account
 proposes berthctl report --jobs 1 : 1234
 proposes berthctl explain 12 : 1234
 proposes berthctl model nu : "numem nucore"
+proposes berthctl model f : "flexthread faithful"
 proposes berthctl profile forget --o : --older
 proposes berthctl profile "" : "list show export import forget demand"
 proposes berthctl status --j : --json

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_inside - `berthctl model` reinforce, tranquil, faithful and shuffle: the papers' tables and figures, and what can be wrong.
+. "${srcdir:-.}/tests/unit/common/ctl_check.sh"
+
+wrong() { # MODEL INPUT TEXT
+    refuses "$2" 1 "berthctl: model $1: $3" model "$1"
+}
+
+# ---- reinforce: ferret's Table 2.2 (cores used as its columns add up to, 23 and 39 threads between their neighbours) ----
+ferret='{"threads":15,"cpu_util":20.2,"lock":0},{"threads":23,"cpu_util":33.2,"lock":0},{"threads":31,"cpu_util":46.1,"lock":0},
+ {"threads":39,"cpu_util":58,"lock":0},{"threads":47,"cpu_util":69.9,"lock":0},{"threads":55,"cpu_util":83.4,"lock":0},
+ {"threads":63,"cpu_util":94.8,"lock":0},{"threads":71,"cpu_util":91.2,"lock":16}'
+search='"cores":24,"t_min":15,"t_max":127,"t_step":8'
+answers "{$search,\"thresholds\":{\"cpu_util_delta\":0,\"lock\":10,\"lock_delta\":5},\"profiles\":[$ferret]}" \
+    '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"util"}' model reinforce
+answers "{$search,\"thresholds\":{\"cpu_util_delta\":-5,\"lock\":10,\"lock_delta\":5},\"profiles\":[$ferret]}" \
+    '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"lock"}' model reinforce
+answers '{"cores":2,"t_min":1,"t_max":2,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"cpu_util":1},{"threads":2,"cpu_util":2}]}' \
+    '{"threads":2,"tried":[1,2],"ended":"max"}' model reinforce
+wrong reinforce '{}' 'cores: missing'
+wrong reinforce '{"cores":2,"t_min":3,"t_max":2,"t_step":2,"thresholds":{"cpu_util_delta":0}}' 't_max: 2: at least t_min (3) expected'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":2,"t_step":0,"thresholds":{"cpu_util_delta":0}}' 't_step: 0:'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":2,"t_step":2}' 'thresholds: missing'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":2,"t_step":2,"thresholds":{}}' 'thresholds.cpu_util_delta: missing'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[]}' 'profiles: empty'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"cpu_util":1}]}' 'profiles: none of 3 threads'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"lock":1}]}' 'profiles[0].cpu_util: missing'
+
+# ---- faithful: ammp's two phases ----
+answers '{"lock":0.84}' '{"scaling":0.16000000000000003,"quantum_ms":200}' model faithful
+answers '{"miss_ratio":0.1,"lock":0.12}' '{"scaling":0.88,"quantum_ms":20}' model faithful
+answers '{"samples":[{"lock":0.84},{"lock":0.8},{"lock":0.12},{"lock":0.02},{"miss_ratio":0.5,"lock":0.1},{}]}' \
+    '{"changes":[{"sample":0,"scaling":0.16000000000000003,"quantum_ms":200},{"sample":2,"scaling":0.88,"quantum_ms":20},{"sample":4,"scaling":0.5,"quantum_ms":100}]}' model faithful
+wrong faithful '{"lock":84}' 'lock: 84: between 0 and 1'
+wrong faithful '{"samples":[]}' 'samples: empty'
+wrong faithful '{"samples":[{},{"lock":"much"}]}' 'samples[1].lock: number expected'
+
+# ---- tranquil ----
+high='[7000,7000,8000,9000,9000]' low='[4900,4900,5000,5100,5100]'
+answers "{\"bursts\":[{\"miss\":$high},{\"miss\":$low},{\"miss\":$low}]}" \
+    '{"after":[{"next":"trial","pass":1,"memory":"interleave","class":"batch","slice_ms":100},{"next":"profile","pass":1,"memory":"interleave","class":"batch","slice_ms":100,"kept":true,"miss":[8000.0,1000.0,5000.0,100.0],"icx":[null,null,null,null]},{"next":"profile","pass":2,"memory":"interleave","class":"batch","slice_ms":100,"kept":true,"miss":[8000.0,1000.0,5000.0,100.0],"icx":[null,null,null,null]}]}' model tranquil
+run "{\"bursts\":[{\"miss\":$high},{\"miss\":$high}]}" model tranquil
+grep -qF '"memory":"local","class":"batch","slice_ms":100,"kept":false' "$dir/out" || bad 'model tranquil' 'back to local memory' "$(cat "$dir/out")"
+run "{\"thresholds\":{\"miss_pmi\":20000},\"bursts\":[{\"miss\":$high,\"icx\":$high},{\"miss\":$high,\"icx\":$high}]}" model tranquil
+grep -qF '"memory":"local","class":"default","slice_ms":null,"kept":false' "$dir/out" || bad 'model tranquil' 'back to the default class' "$(cat "$dir/out")"
+# the same numbers but one: lower in both, by chance
+run '{"rule":"printed","bursts":[{"icx":[5,6,7,8,9]},{"icx":[5,6,7,8,8.9]}]}' model tranquil
+grep -qF '"slice_ms":20,"kept":true' "$dir/out" || bad 'model tranquil' 'kept by the printed rule' "$(cat "$dir/out")"
+run '{"bursts":[{"icx":[5,6,7,8,9]},{"icx":[5,6,7,8,8.9]}]}' model tranquil
+grep -qF '"kept":false' "$dir/out" || bad 'model tranquil' 'not kept by ours' "$(cat "$dir/out")"
+wrong tranquil '{}' 'bursts: missing'
+wrong tranquil '{"bursts":[{}]}' 'bursts[0].miss: missing, and icx, too'
+wrong tranquil '{"bursts":[{"icx":[1]},{"icx":[1,-1]}]}' 'bursts[1].icx[1]: -1'
+wrong tranquil '{"bursts":[{"icx":[1,2,3,4,5,6,7,8,9,10,11]}]}' 'bursts[0].icx: at most 10 readings expected, not 11'
+wrong tranquil '{"rule":"paper","bursts":[{"icx":[1]}]}' "rule: 'paper' is none of"
+wrong tranquil '{"thresholds":{"miss_pmi":-1},"bursts":[{"icx":[1]}]}' 'thresholds.miss_pmi: -1'
+
+# ---- shuffle: two teams over two packages, a bound thread, a third package far away ----
+team='{"tid":1,"lock":0.1,"at":0},{"tid":2,"lock":0.4,"at":0},{"tid":3,"lock":0.1,"at":1},{"tid":4,"lock":0.4,"at":1}'
+answers "{\"threads\":[$team],\"packages\":[{\"cores\":2},{\"cores\":2}]}" \
+    '{"to":{"1":0,"2":1,"3":0,"4":1},"moves":2,"order":[0,1],"lock":0.25,"due":true}' model shuffle
+answers '{"threads":[{"tid":7,"lock":0.9,"at":1,"bound":true},{"tid":8,"lock":0.01}],"packages":[{"cores":1},{"cores":1},{"cores":1}],"distance":[[10,20,40],[20,10,20],[40,20,10]]}' \
+    '{"to":{"7":1,"8":0},"moves":1,"order":[0,1,2],"lock":0.45500000000000002,"due":true}' model shuffle
+wrong shuffle '{}' 'packages: missing'
+wrong shuffle '{"packages":[{"cores":0}]}' 'packages[0].cores: 0'
+wrong shuffle '{"packages":[{"cores":1}]}' 'threads: missing'
+wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1},{"tid":1}]}' 'threads[1].tid: 1 is there twice'
+wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1,"lock":2}]}' 'threads[0].lock: 2: between 0 and 1'
+wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2],[3,1]]}' 'distance[1][0]: 3: as far as the way back (2)'
+wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2]]}' 'distance'
+
+exit $failed
