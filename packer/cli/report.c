@@ -16,6 +16,7 @@
 #include "packer/cli/verbs.h"
 #include "packer/report/benefit.h"
 #include "packer/report/html.h"
+#include "packer/report/sacct_time.h"
 
 #define PATIENCE_S 2 /* from then on a terminal is told how far it is */
 
@@ -124,12 +125,74 @@ static int read_records(const struct report_args *args, const struct records *re
     return rc;
 }
 
+/* ---- nothing to write ---- */
+
+static int stop_at_first(const struct ledger_record *record, void *any)
+{
+    (void)record;
+    *(bool *)any = true;
+    return 1;
+}
+
+/* Writes why there is no row, where a table would stand: nothing was ever kept, or nothing of it is
+ * what was asked for. */
+static int write_nothing(const struct report_args *args, const struct records *records)
+{
+    static const struct ledger_filter all;
+    char since[32], until[32];
+    struct berth_error err;
+    bool any = false;
+
+    if (records_read(records, &all, stop_at_first, &any, &err) < 0)
+        return ctl_fail("report", "%s", err.text);
+    sacct_time_format(args->since, since, sizeof(since));
+    sacct_time_format(args->until, until, sizeof(until));
+    if (!any)
+        puts("no step has ended yet");
+    else if (args->jobs && !args->since_given)
+        puts("no such step has ended");
+    else
+        printf("no such step ran between %s and %s%s\n", since, until,
+               args->since_given ? "" : " (-S now-7days looks at a week)");
+    return fflush(stdout) != 0 || ferror(stdout) ? ctl_fail("stdout", "%m") : 0;
+}
+
 /* ---- writing ---- */
 
-static const char steps_format[] = "JobID,JobName,User,Account,AllocCPUS,Elapsed,State,ExitCode,"
-                                   "Energy,AvePower,EDP,Avoided";
-static const char totals_format[] =
-    "Group,Jobs,Steps,CPUTime,Energy,AvePower,EDP,SlowdownObs,Avoided,Metered";
+#define COLUMNS_WITHOUT_TERMINAL 80
+#define FORMAT_MAX 256
+
+/* What a table has where nobody says it: a field, and from which width of a line on. The others
+ * fill a line of 80. */
+struct offered {
+    const char *field;
+    size_t columns;
+};
+
+static const struct offered of_steps[] = {
+    {"JobID%-12", 0}, {"JobName%10", 0},   {"User%8", 0},   {"Account%10", 100},
+    {"NCPUS%5", 0},   {"Elapsed%10", 0},   {"State%9", 90}, {"ExitCode%8", 120},
+    {"Energy%9", 0},  {"AvePower%9", 110}, {"EDP%10", 0},   {"Avoided%7", 0},
+};
+static const struct offered of_totals[] = {
+    {"Group%-12", 0},   {"Jobs%6", 0}, {"Steps%6", 0},        {"CPUTime%11", 0}, {"Energy%9", 0},
+    {"AvePower%9", 90}, {"EDP%10", 0}, {"SlowdownObs%11", 0}, {"Avoided%7", 0},  {"Metered%9", 100},
+};
+#define OFFERED(list) (list), sizeof(list) / sizeof((list)[0])
+
+/* Writes the fields that fit a line of stdout, as --format takes them. Without a table there is no
+ * line to fit. */
+static void offer(const struct offered *list, size_t n, bool table, char format[FORMAT_MAX])
+{
+    size_t columns = ctl_columns(), used = 0;
+
+    if (columns == 0)
+        columns = COLUMNS_WITHOUT_TERMINAL;
+    for (size_t i = 0; i < n; i++)
+        if (!table || list[i].columns <= columns)
+            used += (size_t)snprintf(format + used, FORMAT_MAX - used, "%s%s", used ? "," : "",
+                                     list[i].field);
+}
 
 struct writing {
     const struct report_args *args;
@@ -194,12 +257,15 @@ static int put_total(const struct report_row *total, void *arg)
     return 0;
 }
 
-static void put_grand(struct writing *writing, struct report_row *grand)
+/* A table of steps has its own columns where the user names none: there the first one has room for
+ * the word. */
+static void put_grand(struct writing *writing, const struct report_row *grand)
 {
-    grand->group = "total";
-    if (writing->args->by_given && writing->put.shape == REPORT_SHAPE_TABLE &&
-        writing->put.rows > 1)
-        report_table_row(&writing->put, grand);
+    const struct report_args *args = writing->args;
+    bool named = args->by_given || (!args->format && !args->no_header);
+
+    if (named && writing->put.shape == REPORT_SHAPE_TABLE && writing->put.rows > 1)
+        report_table_sum(&writing->put, grand, "total");
 }
 
 /* Writes the beginning of {"since":..,"until":..,"jobs":[..],"total":{..}}. */
@@ -259,12 +325,16 @@ static int choose_columns(const struct report_args *args, struct report_column *
 {
     static const char *const title[REPORT_BYS] = {"Group",     "User", "Account",
                                                   "Partition", "Node", "Day"};
-    const char *format = args->format     ? args->format
-                         : args->by_given ? totals_format
-                                          : steps_format;
+    bool table = args->shape == REPORT_SHAPE_TABLE;
+    char fitting[FORMAT_MAX];
+    const char *format = args->format ? args->format : fitting;
     bool all = !args->format && !args->by_given &&
                (args->shape == REPORT_SHAPE_JSON || args->shape == REPORT_SHAPE_CSV);
 
+    if (args->by_given)
+        offer(OFFERED(of_totals), table, fitting);
+    else
+        offer(OFFERED(of_steps), table, fitting);
     if ((all ? report_columns_all(column, n, err) : report_columns_parse(format, column, n, err)) <
         0)
         return -1;
@@ -351,6 +421,9 @@ static int run(const struct report_args *args, const struct report_column *colum
         status = write_benefit(args, reading.benefit);
     else if (args->html)
         status = write_page(args, records_url(&records), reading.report, reading.benefit);
+    else if (report_records(reading.report) == 0 && args->shape == REPORT_SHAPE_TABLE &&
+             !args->no_header)
+        status = write_nothing(args, &records);
     else
         status = write_rows(args, column, columns, reading.report);
     if (status == 0 && !args->benefit && report_records(reading.report) == 0 && args->states &&

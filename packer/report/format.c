@@ -8,9 +8,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "packer/report/fields.h"
+#include "packer/report/sacct_time.h"
 
 /* Writes a short text as printf(3) does. Returns its length. */
 static size_t put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -121,16 +121,6 @@ static size_t put_cpu(double seconds, char *text)
         return put_clock(whole, text);
     to = add_part(add_whole(text, whole / 60, 2), ':', whole % 60, 2);
     return (size_t)(add_part(to, '.', ms % 1000, 3) - text);
-}
-
-static size_t put_at(int64_t at, char *text)
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-
-    if (at <= 0 || !localtime_r(&seconds, &tm))
-        return 0;
-    return strftime(text, REPORT_NUMBER_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
 /* ---- names ---- */
@@ -284,9 +274,9 @@ static size_t put_word(const struct report_row *row, const struct report_field *
     case REPORT_FORM_EXIT:
         return put_exit(row, text);
     case REPORT_FORM_START:
-        return put_at(row->start, text);
+        return sacct_time_format(row->start, text, REPORT_NUMBER_MAX);
     case REPORT_FORM_END:
-        return put_at(row->end, text);
+        return sacct_time_format(row->end, text, REPORT_NUMBER_MAX);
     case REPORT_FORM_RECORDS:
         return put(text, "%u", row->records);
     case REPORT_FORM_METERED:

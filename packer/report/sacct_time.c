@@ -179,10 +179,12 @@ static bool take_part(const char **text, struct said *said)
                : take_date(text, said);
 }
 
-/* The point in time that was said, or that sacct would take for it. */
+/* The point in time that was said, or that sacct would take for it. No month has a 30th of
+ * February: mktime() would take another day. */
 static bool conclude(struct said *said, int64_t *at)
 {
     struct tm *tm = &said->at;
+    int day;
 
     if (tm->tm_hour < 0 && tm->tm_mon < 0)
         return false;
@@ -192,8 +194,9 @@ static bool conclude(struct said *said, int64_t *at)
         say_day(said, &said->now);
     if (tm->tm_year < 0)
         tm->tm_year = said->now.tm_year - (tm->tm_mon > said->now.tm_mon);
+    day = tm->tm_mday;
     *at = mktime(tm);
-    return *at != -1;
+    return *at != -1 && tm->tm_mday == day;
 }
 
 /* "uts1700000000": unix seconds, from 1000000 on as with Slurm. */
@@ -254,4 +257,15 @@ int64_t sacct_time_midnight(int64_t at)
     day.tm_hour = day.tm_min = day.tm_sec = 0;
     day.tm_isdst = -1;
     return mktime(&day);
+}
+
+size_t sacct_time_format(int64_t at, char *text, size_t size)
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+
+    text[0] = '\0';
+    if (at <= 0 || !localtime_r(&seconds, &tm))
+        return 0;
+    return strftime(text, size, "%Y-%m-%dT%H:%M:%S", &tm);
 }

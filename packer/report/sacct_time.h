@@ -9,6 +9,7 @@
 #ifndef BERTH_REPORT_SACCT_TIME_H
 #define BERTH_REPORT_SACCT_TIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "packer/base/error.h"
@@ -18,5 +19,9 @@ int sacct_time_parse(const char *text, int64_t now, int64_t *at, struct berth_er
 
 /* Returns 00:00:00 of the day of `at`, in local time; both are unix seconds. */
 int64_t sacct_time_midnight(int64_t at);
+
+/* Writes a point in time as sacct shows it, in local time: "2026-11-21T08:00:00". Returns its
+ * length; 0: it is none. */
+size_t sacct_time_format(int64_t at, char *text, size_t size);
 
 #endif

@@ -65,11 +65,12 @@ void report_table_header(struct report_table *table)
     putc_unlocked('\n', table->out);
 }
 
-void report_table_row(struct report_table *table, const struct report_row *row)
+/* Puts the cells from the i-th on, and ends the line. */
+static void put_cells(struct report_table *table, size_t i, const struct report_row *row)
 {
     char text[REPORT_CELL_MAX];
 
-    for (size_t i = 0; i < table->columns; i++) {
+    for (; i < table->columns; i++) {
         size_t length = table->shape == REPORT_SHAPE_CSV
                             ? report_format_raw(row, table->column[i].field, text)
                             : report_format_cell(row, table->column[i].field, table->unit, text);
@@ -79,6 +80,17 @@ void report_table_row(struct report_table *table, const struct report_row *row)
     }
     putc_unlocked('\n', table->out);
     table->rows++;
+}
+
+void report_table_row(struct report_table *table, const struct report_row *row)
+{
+    put_cells(table, 0, row);
+}
+
+void report_table_sum(struct report_table *table, const struct report_row *row, const char *name)
+{
+    put_cell(table, 0, name, strlen(name));
+    put_cells(table, 1, row);
 }
 
 struct json_object *report_table_object(const struct report_table *table,

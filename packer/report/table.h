@@ -30,6 +30,9 @@ void report_table_header(struct report_table *table);
 /* Writes a row as a line, its texts cleaned (base/text.h); not for JSON. */
 void report_table_row(struct report_table *table, const struct report_row *row);
 
+/* The same of a sum over all rows: `name` stands in its first column. */
+void report_table_sum(struct report_table *table, const struct report_row *row, const char *name);
+
 /* Returns a row as a JSON object, which the caller releases; NULL: no memory. */
 struct json_object *report_table_object(const struct report_table *table,
                                         const struct report_row *row);

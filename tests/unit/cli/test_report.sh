@@ -67,6 +67,44 @@ reports '{"since":1793491200,"until":1796083200,"jobs":[
 reports '12.0         n1         4.000kJ 
 12.0         n2         4.000kJ ' -n -o JobID,NodeList%-10,Energy%7 --per-node -j 12.0
 
+# a table fits a terminal, and a line of 80 where there is none; what it leaves out is what a wider one has
+reports 'JobID           JobName     User NCPUS    Elapsed    Energy        EDP Avoided 
+------------ ---------- -------- ----- ---------- --------- ---------- ------- 
+12           solver-wi+    alice     8   00:16:40   12.00kJ   12.00MJs         
+13_3              a"b,c      bob     4   00:01:00                              
+15                                   4   00:01:00   4.000kJ   240.0kJs         
+total                                    00:18:40 >=16.00kJ >=12.24MJs         ' $a -X
+reports '12           solver-wi+    alice     8   00:16:40   12.00kJ   12.00MJs         
+13_3              a"b,c      bob     4   00:01:00                              
+15                                   4   00:01:00   4.000kJ   240.0kJs         ' $a -X -n
+reports 'User           Jobs  Steps     CPUTime    Energy        EDP SlowdownObs Avoided 
+------------ ------ ------ ----------- --------- ---------- ----------- ------- 
+77                1      1    00:04:00   4.000kJ   240.0kJs                     
+alice             1      2    03:06:40   12.00kJ   12.00MJs                     
+bob               1      1    00:04:00                                          
+total             3      4    03:14:40 >=16.00kJ >=12.24MJs                     ' $a --by user
+widest() { # COLUMNS OPTION..: the widest line on a terminal of so many
+    # shellcheck disable=SC2086 # options are several words
+    script -qec "stty cols $1; $berthctl report --ledger $url $all $a $2" /dev/null | tr -d '\r' | awk '{ if (length > n) n = length } END { print n }'
+}
+if command -v script >/dev/null; then
+    for columns in 80 95 105 115 130; do
+        for option in '' '--by user'; do
+            [ "$(widest "$columns" "$option")" -le "$columns" ] || bad "report $option" "$columns columns" "$(widest "$columns" "$option")"
+        done
+    done
+    [ "$(widest 130 '')" -gt 110 ] || bad 'report on a wide terminal' 'more columns' "$(widest 130 '')"
+fi
+
+# ---- nothing ----
+"$fill" "sqlite:$dir/empty.db" </dev/null
+answers '' 'no step has ended yet' report --ledger "sqlite:$dir/empty.db" $a
+answers '' 'no step has ended yet' report --ledger "sqlite:$dir/empty.db" $a --by user
+answers '' '' report --ledger "sqlite:$dir/empty.db" $a -n
+answers '' 'JobID|' report --ledger "sqlite:$dir/empty.db" $a -p -o JobID
+answers '' 'no such step has ended' report --ledger "$url" $a -j 99
+answers '' 'no such step ran between 2026-11-01T00:00:00 and 2026-11-02T00:00:00' report --ledger "$url" $a -S 2026-11-01 -E 2026-11-02
+
 # ---- totals ----
 reports 'User             Jobs    Steps     Energy   Metered 
 ------------ -------- -------- ---------- --------- 

@@ -129,6 +129,19 @@ static const char *const bad[] = {
     "teatime",
 };
 
+/* Days that no month has: Slurm takes the days after, which nobody means. */
+static const char *const no_day[] = {"2026-02-30", "2025-02-29", "4/31"};
+
+static void test_no_day(void **state)
+{
+    int64_t at;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(no_day) / sizeof(no_day[0]); i++)
+        if (sacct_time_parse(no_day[i], NOW, &at, NULL) == 0)
+            fail_msg("'%s' was taken", no_day[i]);
+}
+
 static void test_bad(void **state)
 {
     (void)state;
@@ -242,9 +255,9 @@ static void test_beside_slurm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),         cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_tea),       cmocka_unit_test(test_zone),
-        cmocka_unit_test(test_beside_slurm),
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_day), cmocka_unit_test(test_no_tea),
+        cmocka_unit_test(test_zone),   cmocka_unit_test(test_beside_slurm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
