@@ -126,6 +126,7 @@ unit_programs = \
 	tests/unit/models/energy/test_edp \
 	tests/unit/models/energy/test_nnls \
 	tests/unit/models/energy/test_power \
+	tests/unit/models/inside/test_adapt \
 	tests/unit/models/inside/test_faithful \
 	tests/unit/models/inside/test_reinforce \
 	tests/unit/models/inside/test_shuffle \

@@ -88,7 +88,7 @@ static void test_stays(void **state)
     assert_int_equal(to[5], 0);
     assert_int_equal(to[3] + to[4], 2);
     assert_true(to[1] == 0 && to[2] == 1); /* the one room of package 0 that is left, and one */
-    thread[0].at = SHUFFLE_NOWHERE;     /* bound over both: it has no room anywhere */
+    thread[0].at = SHUFFLE_NOWHERE;        /* bound over both: it has no room anywhere */
     shuffle_deal(&packages, 6, thread, to, NULL);
     assert_true(to[0] == SHUFFLE_NOWHERE);
 }
