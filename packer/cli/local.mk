@@ -28,6 +28,7 @@ libctl_la_SOURCES += \
 	packer/cli/plan/stored.c packer/cli/plan/stored.h
 # model
 libctl_la_SOURCES += \
+	packer/cli/model/adapt.c \
 	packer/cli/model/contend.c \
 	packer/cli/model/di.c \
 	packer/cli/model/dramon.c \

@@ -177,6 +177,20 @@ static const struct model models[] = {
      "{\"threads\":[{\"tid\":17,\"lock\":0.4,\"at\":0,\"bound\":false}],\n"
      " \"packages\":[{\"cores\":16}],\"distance\":[[..]]}",
      "{\"to\":{\"17\":1},\"moves\":1,\"order\":[0,2,3,1],\"lock\":0.4,\"due\":true}"},
+    {"adapt", ctl_model_adapt,
+     "ADAPT: programs that share cores, each on all of them or on a set of its own, whichever has "
+     "the\n"
+     "best mean of user time predicted from what they do alone (Pusukuri 2012, eq. 6.1 and 6.3). "
+     "A\n"
+     "history of intervals of 2 s changes that by the paper's three rules: uneven (alpha 6), fell\n"
+     "(beta 4), promised (gamma 8). All but mpa (0 to 1) in percent.",
+     "{\"cores\":64,\"programs\":[{\"threads\",\"sys\",\"lat\",\"lock\",\"mpa\"}]}, and "
+     "where wanted\n"
+     "\"configurations\":[[64,64],[32,32],..],\"present\":0,\"limits\":{\"mpa\",\"lock\"},\n"
+     "\"coefficients\":{\"paap\":[6],\"pacc\":[3]},\n"
+     "\"history\":[{\"usr\":[..],\"used\":[..],\"programs\": of another phase}]",
+     "{\"configurations\",\"predicted\":[[..]],\"choice\":0,\"changed\":true,\"why\"}, with a\n"
+     "history \"changes\", with limits \"policies\""},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9). idle_w: what\n"
      "the machine draws idle; the paper's own figures are above that.",

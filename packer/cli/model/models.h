@@ -32,11 +32,13 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
 
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
 
-/* What the threads of one step are given (model/faithful.c, tranquil.c, reinforce.c, shuffle.c). */
+/* What programs and their threads are given (model/reinforce.c, tranquil.c, faithful.c, shuffle.c,
+ * adapt.c). */
 struct json_object *ctl_model_faithful(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_tranquil(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_shuffle(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_adapt(struct json_object *input, struct berth_error *err);
 
 /* Runs the verb `model`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage.

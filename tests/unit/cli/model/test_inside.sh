@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# test_inside - `berthctl model` reinforce, tranquil, faithful and shuffle: the papers' tables and figures, and what can be wrong.
+# test_inside - `berthctl model` reinforce, tranquil, faithful, shuffle and adapt: the papers' tables and figures, and what can be wrong.
 . "${srcdir:-.}/tests/unit/common/ctl_check.sh"
 
 wrong() { # MODEL INPUT TEXT
@@ -69,5 +69,32 @@ wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1},{"tid":1}]}' 'thre
 wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1,"lock":2}]}' 'threads[0].lock: 2: between 0 and 1'
 wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2],[3,1]]}' 'distance[1][0]: 3: as far as the way back (2)'
 wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2]]}' 'distance'
+
+# ---- adapt: Table 6.6, and apsi beside fma3d ----
+# lock times as eq. 6.3 gives them back, the rest of eq. 6.1 in the partners' latencies
+run '{"cores":64,"programs":[{"name":"FA","threads":49,"lock":2.1,"lat":34.25,"sys":0,"mpa":0},{"name":"SM","threads":32,"lock":4.6,"lat":28.875,"sys":0,"mpa":0}],"configurations":[[64,64],[40,24]],"present":1}' model adapt
+grep -qF '"choice":0,"changed":true' "$dir/out" || bad 'model adapt' 'all cores for FA and SM' "$(cat "$dir/out")"
+[ ! -s "$dir/err" ] || bad 'model adapt' 'nothing on stderr' "$(cat "$dir/err")"
+grep -q '"predicted":.*44\.5.*41\.5' "$dir/out" || bad 'model adapt' '44.5 and 41.6 in sets' "$(cat "$dir/out")"
+apsi='{"threads":16,"lock":40,"lat":5,"sys":0.5,"mpa":0.2}'
+fma='{"threads":56,"lock":70,"lat":25,"sys":1,"mpa":0.2}' later='{"threads":56,"lock":5,"lat":2,"sys":1,"mpa":0.2}'
+sets='{"usr":[39,26],"used":[60,58]}' all='{"usr":[41,77]}'
+phase="{\"usr\":[39,45],\"used\":[60,58],\"programs\":[$apsi,$later]}"
+run "{\"cores\":64,\"programs\":[$apsi,$fma],\"history\":[$sets,$sets,$sets,$sets,$sets,$sets,$phase,$phase,$all,$all,$all,$all,$all]}" model adapt
+grep -qF '"changes":[{"interval":7,"from":1,"to":0,"why":"promised"}]' "$dir/out" || bad 'model adapt' 'one change' "$(cat "$dir/out")"
+run "{\"cores\":64,\"programs\":[$apsi,$fma],\"limits\":{\"mpa\":0.3,\"lock\":5}}" model adapt
+grep -qF '"choice":1,"changed":false,"why":null,"policies":[{"memory":"interleave","class":"faithful"}' "$dir/out" || bad 'model adapt' '16 and 48 cores' "$(cat "$dir/out")"
+own='"coefficients":{"paap":[0,0,0,0,0,1],"pacc":[7,0,0],"source":"here"}'
+answers "{\"cores\":64,\"programs\":[$apsi,$fma],\"configurations\":[[64,64],[32,32]],$own}" \
+    '{"configurations":[[64,64],[32,32]],"predicted":[[1.1428571428571428,4.0],[7.0,7.0]],"choice":1,"changed":false,"why":null}' model adapt
+wrong adapt '{}' 'cores: missing'
+wrong adapt '{"cores":4}' 'programs: missing'
+wrong adapt '{"cores":4,"programs":[{"threads":0}]}' 'programs[0].threads: 0'
+wrong adapt '{"cores":4,"programs":[{"threads":1,"sys":0,"lat":0,"lock":101,"mpa":0}]}' 'programs[0].lock: 101: between 0 and 100'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"configurations\":[[5]]}" 'configurations[0][0]: 5'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"present\":1}" 'present: 1: there are configurations 0 to 0 only'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"history\":[{\"usr\":[1,2]}]}" 'history[0].usr'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"history\":[{\"programs\":[$apsi,$fma]}]}" 'history[0].programs: 1 expected, not 2'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"coefficients\":{\"paap\":[1]}}" 'coefficients.paap'
 
 exit $failed
