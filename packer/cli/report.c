@@ -266,6 +266,8 @@ static void put_grand(struct writing *writing, const struct report_row *grand)
 
     if (named && writing->put.shape == REPORT_SHAPE_TABLE && writing->put.rows > 1)
         report_table_sum(&writing->put, grand, "total");
+    if (named && writing->put.shape == REPORT_SHAPE_TABLE && !args->no_header)
+        report_format_terms(writing->put.out, grand, &writing->put.terms);
 }
 
 /* Writes the beginning of {"since":..,"until":..,"jobs":[..],"total":{..}}. */
@@ -275,6 +277,8 @@ static void begin_json(struct writing *writing)
 
     fprintf(writing->put.out, "{\"since\":%lld,\"until\":%lld,", (long long)args->since,
             (long long)args->until);
+    if (writing->put.terms.price > 0)
+        fprintf(writing->put.out, "\"currency\":\"%s\",", writing->put.terms.currency);
     if (args->by_given)
         fprintf(writing->put.out, "\"by\":\"%s\",\"totals\":[", report_by_name[args->by]);
     else
@@ -346,8 +350,8 @@ static int choose_columns(const struct report_args *args, struct report_column *
     return 0;
 }
 
-static int write_rows(const struct report_args *args, const struct report_column *column, size_t n,
-                      struct report *report)
+static int write_rows(const struct report_args *args, const struct report_terms *terms,
+                      const struct report_column *column, size_t n, struct report *report)
 {
     struct writing writing = {
         .args = args,
@@ -355,7 +359,7 @@ static int write_rows(const struct report_args *args, const struct report_column
                 .shape = args->shape,
                 .delimiter = args->delimiter,
                 .header = !args->no_header,
-                .unit = args->unit,
+                .terms = *terms,
                 .column = column,
                 .columns = n},
     };
@@ -383,13 +387,13 @@ static int write_benefit(const struct report_args *args, struct benefit *benefit
     return object ? ctl_print_json(object) : ctl_fail("report", "%s", strerror(ENOMEM));
 }
 
-static int write_page(const struct report_args *args, const char *ledger, struct report *report,
-                      struct benefit *benefit)
+static int write_page(const struct report_args *args, const struct report_terms *terms,
+                      const char *ledger, struct report *report, struct benefit *benefit)
 {
     struct report_page page = {.now = args->now,
                                .since = args->since,
                                .until = args->until,
-                               .unit = args->unit,
+                               .terms = *terms,
                                .ledger = ledger,
                                .benefit = benefit_conclude(benefit)};
     struct berth_error err;
@@ -405,10 +409,13 @@ static int run(const struct report_args *args, const struct report_column *colum
     struct berth_error err;
     struct conf conf;
     const struct records records = {&conf, args->ledger, args->defaults};
+    struct report_terms terms;
     int status;
 
     if (ctl_conf(args->config, &conf, &err) < 0)
         return ctl_fail("report", "%s", err.text);
+    terms =
+        (struct report_terms){args->unit, conf.energy_price, conf.energy_currency, conf.energy_co2};
     reading.report = report_new();
     if (args->benefit || args->html)
         reading.benefit = benefit_new();
@@ -420,12 +427,12 @@ static int run(const struct report_args *args, const struct report_column *colum
     else if (args->benefit)
         status = write_benefit(args, reading.benefit);
     else if (args->html)
-        status = write_page(args, records_url(&records), reading.report, reading.benefit);
+        status = write_page(args, &terms, records_url(&records), reading.report, reading.benefit);
     else if (report_records(reading.report) == 0 && args->shape == REPORT_SHAPE_TABLE &&
              !args->no_header)
         status = write_nothing(args, &records);
     else
-        status = write_rows(args, column, columns, reading.report);
+        status = write_rows(args, &terms, column, columns, reading.report);
     if (status == 0 && !args->benefit && report_records(reading.report) == 0 && args->states &&
         !args->since_given && args->jobs == 0)
         fputs("berthctl: report: with --state alone sacct and this look at what runs now: give "

@@ -79,6 +79,9 @@ struct conf {
     uint64_t metrics_interval_ms;    /* between two of them */
     char energy[64];                 /* ways to read meters that may be used, comma separated */
     uint64_t energy_interval_ms;     /* between two readings of them */
+    double energy_price;             /* of a kWh; 0: not told */
+    char energy_currency[16];        /* of it */
+    double energy_co2;               /* g a kWh; 0: not told */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
     char energy_model[96];           /* "" or what packages take: conf/watts.h */
     char ledger[PATH_MAX];           /* "off", or the URL (sql.h) of the steps' records */

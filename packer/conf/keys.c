@@ -205,6 +205,14 @@ const struct conf_key conf_key[] = {
     {"energy_interval", LIVE, "1s", TIME(100, 20e3), FIELD(energy_interval_ms),
      "How often they are read and their energy is divided among the steps; where none runs, a "
      "tenth as often, but every 20 seconds."},
+    {"energy_price", LIVE, "0", NUMBER("a kWh", 0, 1e6), FIELD(energy_price),
+     "What a kWh costs the site, in energy_currency: berthctl report tells what energy has cost. "
+     "0: "
+     "not told."},
+    {"energy_currency", LIVE, "EUR", NAME, FIELD(energy_currency), "Of energy_price."},
+    {"energy_co2", LIVE, "0", NUMBER("g a kWh", 0, 10e3), FIELD(energy_co2),
+     "The CO2 that the site's electricity stands for, with which berthctl report tells that of "
+     "jobs. 0: not told."},
     {"energy_root", START, "/", PATH, FIELD(energy_root),
      "The meters' files are below this folder (a recorded tree, for tests)."},
     {"energy_model", START, "", WATTS, FIELD(energy_model),

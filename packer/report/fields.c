@@ -27,6 +27,8 @@ static const struct report_field field[] = {
     TEXT("Cluster", 10, "cluster", CLUSTER),
     SAME("ConsumedEnergy", 14, "energy_j", ENERGY, ENERGY),
     SAME("ConsumedEnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
+    {"CO2", 10, "co2_g", REPORT_FORM_CO2, 0, false},
+    {"Cost", 12, "cost", REPORT_FORM_COST, 0, false},
     TEXT("CountersSource", 14, "counters_source", COUNTERS_SOURCE),
     TEXT("CPUs", 15, "cpus", CPUS),
     NUMBER("CPUTime", 11, "cpu_time_s", SPAN, CPU_TIME_S),

@@ -31,6 +31,8 @@ enum report_form {
     REPORT_FORM_EDP,
     REPORT_FORM_TINY, /* 1.234e-09 */
     REPORT_FORM_PERCENT,
+    REPORT_FORM_COST, /* of the energy, as the site says (struct report_terms) */
+    REPORT_FORM_CO2,
 };
 
 struct report_field {
@@ -59,6 +61,14 @@ enum report_unit {
 };
 extern const char *const report_unit_name[REPORT_UNITS + 1]; /* up to a NULL */
 
+/* What figures of energy are shown in, and what a kWh is to the site (berth.conf). */
+struct report_terms {
+    enum report_unit unit;
+    double price;         /* of a kWh; 0: not told */
+    const char *currency; /* of the price; NULL: none */
+    double co2_g;         /* of a kWh; 0: not told */
+};
+
 /* Reads "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that
  * begins so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */
 int report_columns_parse(const char *format, struct report_column **columns, size_t *n,
@@ -78,20 +88,26 @@ void report_fields_print(FILE *out);
 /* Writes it for a person: "12.34kJ", "00:01:30"; "" where it is not known. A sum of energy that is
  * not complete has a ">=" before it. Returns its length. */
 size_t report_format_cell(const struct report_row *row, const struct report_field *field,
-                          enum report_unit unit, char text[REPORT_CELL_MAX]);
+                          const struct report_terms *terms, char text[REPORT_CELL_MAX]);
 
 /* Writes it for a program, in the unit that the key names: "12340.000000"; times as
  * 2026-11-21T08:00:00. Returns its length. */
 size_t report_format_raw(const struct report_row *row, const struct report_field *field,
-                         char text[REPORT_CELL_MAX]);
+                         const struct report_terms *terms, char text[REPORT_CELL_MAX]);
 
 /* Returns the same as a JSON value, which the caller releases; NULL (null) where it is not known.
  * Times are unix seconds. */
 struct json_object *report_format_json(const struct report_row *row,
-                                       const struct report_field *field);
+                                       const struct report_field *field,
+                                       const struct report_terms *terms);
 
 /* Writes an energy as "12.34kJ" with at most four digits that count; "" where it is NAN. Returns
  * its length. */
 size_t report_format_energy(double joules, enum report_unit unit, char text[REPORT_NUMBER_MAX]);
+
+/* Writes one line of what a row's energy is to the site, with its newline:
+ * "12.34kWh, 3.70EUR (0.3EUR a kWh), 4.690kg of CO2 (380g a kWh)". Nothing where the site has
+ * told neither, or no energy is known. */
+void report_format_terms(FILE *out, const struct report_row *row, const struct report_terms *terms);
 
 #endif

@@ -202,6 +202,49 @@ static size_t put_energy(const struct report_row *row, const struct report_energ
     return length + report_format_energy(report_energy_j(energy), unit, text + length);
 }
 
+static double kwh_of(const struct report_row *row)
+{
+    const struct report_energy *energy = &row->energy[REPORT_ENERGY];
+
+    return energy->metered ? report_energy_j(energy) / joules_of[REPORT_UNIT_KWH] : NAN;
+}
+
+/* What the row's energy costs, or the CO2 of it in g; NAN where the site or no meter tells. */
+static double in_terms(const struct report_row *row, enum report_form form,
+                       const struct report_terms *terms)
+{
+    double of_kwh = form == REPORT_FORM_COST ? terms->price : terms->co2_g;
+
+    return of_kwh > 0 ? kwh_of(row) * of_kwh : NAN;
+}
+
+static size_t put_money(double cost, const char *currency, char *text)
+{
+    return put(text, cost >= 0.995 || cost == 0 ? "%.2f%s" : "%.2g%s", cost,
+               currency ? currency : "");
+}
+
+static size_t put_grams(double grams, char *text)
+{
+    static const double scale[] = {1, 1e3, 1e6};
+    static const char *const unit[] = {"g", "kg", "t"};
+
+    return put_scaled(grams, scale, unit, 3, text);
+}
+
+static size_t put_terms(const struct report_row *row, enum report_form form,
+                        const struct report_terms *terms, char *text)
+{
+    double value = in_terms(row, form, terms);
+    size_t length;
+
+    if (isnan(value))
+        return 0;
+    length = put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
+    return length + (form == REPORT_FORM_COST ? put_money(value, terms->currency, text + length)
+                                              : put_grams(value, text + length));
+}
+
 static size_t put_metered(const struct report_row *row, char *text)
 {
     return put(text, "%u/%u", row->energy[REPORT_ENERGY].metered, row->records);
@@ -286,8 +329,13 @@ static size_t put_word(const struct report_row *row, const struct report_field *
     }
 }
 
+static bool is_in_terms(enum report_form form)
+{
+    return form == REPORT_FORM_COST || form == REPORT_FORM_CO2;
+}
+
 size_t report_format_cell(const struct report_row *row, const struct report_field *field,
-                          enum report_unit unit, char text[REPORT_CELL_MAX])
+                          const struct report_terms *terms, char text[REPORT_CELL_MAX])
 {
     size_t length;
 
@@ -295,8 +343,10 @@ size_t report_format_cell(const struct report_row *row, const struct report_fiel
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length;
+    if (is_in_terms(field->form))
+        return put_terms(row, field->form, terms, text);
     if (field->form == REPORT_FORM_ENERGY)
-        return put_energy(row, &row->energy[field->index], unit, text);
+        return put_energy(row, &row->energy[field->index], terms->unit, text);
     if (field->form == REPORT_FORM_ENERGY_RAW)
         return put_joules(&row->energy[field->index], text);
     return put_human(row, field, number_of(row, field), text);
@@ -313,7 +363,7 @@ static size_t put_raw(double value, char *text)
 }
 
 size_t report_format_raw(const struct report_row *row, const struct report_field *field,
-                         char text[REPORT_CELL_MAX])
+                         const struct report_terms *terms, char text[REPORT_CELL_MAX])
 {
     size_t length;
 
@@ -323,13 +373,16 @@ size_t report_format_raw(const struct report_row *row, const struct report_field
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length;
+    if (is_in_terms(field->form))
+        return put_raw(in_terms(row, field->form, terms), text);
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return put_joules(&row->energy[field->index], text);
     return put_raw(number_of(row, field), text);
 }
 
 struct json_object *report_format_json(const struct report_row *row,
-                                       const struct report_field *field)
+                                       const struct report_field *field,
+                                       const struct report_terms *terms)
 {
     char text[REPORT_CELL_MAX];
     size_t length;
@@ -346,10 +399,28 @@ struct json_object *report_format_json(const struct report_row *row,
     length = put_word(row, field, text);
     if (length != SIZE_MAX)
         return length ? json_object_new_string_len(text, (int)length) : NULL;
-    if (report_format_raw(row, field, text) == 0)
+    if (report_format_raw(row, field, terms, text) == 0)
         return NULL;
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return json_object_new_double_s(report_energy_j(&row->energy[field->index]), text);
+    if (is_in_terms(field->form))
+        return json_object_new_double_s(in_terms(row, field->form, terms), text);
     return strpbrk(text, ".e") ? json_object_new_double_s(number_of(row, field), text)
                                : json_object_new_int64((int64_t)number_of(row, field));
+}
+
+void report_format_terms(FILE *out, const struct report_row *row, const struct report_terms *terms)
+{
+    char text[REPORT_CELL_MAX];
+    const char *currency = terms->currency ? terms->currency : "";
+
+    if (isnan(kwh_of(row)) || (terms->price <= 0 && terms->co2_g <= 0))
+        return;
+    put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
+    fprintf(out, "%s%.4gkWh", text, kwh_of(row));
+    if (put_terms(row, REPORT_FORM_COST, terms, text))
+        fprintf(out, ", %s (%g%s a kWh)", text, terms->price, currency);
+    if (put_terms(row, REPORT_FORM_CO2, terms, text))
+        fprintf(out, ", %s of CO2 (%gg a kWh)", text, terms->co2_g);
+    fputc('\n', out);
 }

@@ -109,7 +109,7 @@ static void put_card(struct page *page, const char *name, const char *what)
     if (report_columns_parse(name, &column, &n, &err) < 0)
         return;
     fputs("<li><b>", page->out);
-    if (report_format_cell(&page->grand, column->field, page->about->unit, text))
+    if (report_format_cell(&page->grand, column->field, &page->about->terms, text))
         page_cell(page, &page->grand, column->field);
     else
         fputs("not known", page->out);
@@ -211,7 +211,7 @@ static void put_row(struct page *page, const struct report_row *row,
     fputs("<tr>", page->out);
     for (size_t i = 0; i < n; i++) {
         if (is_figure(column[i].field)) {
-            report_format_raw(row, column[i].field, raw);
+            report_format_raw(row, column[i].field, &page->about->terms, raw);
             fprintf(page->out, "<td class=\"n\" data-v=\"%s\">", raw);
         } else {
             fputs("<td class=\"w\">", page->out);

@@ -12,7 +12,7 @@
 
 struct report_page {
     int64_t now, since, until; /* unix seconds */
-    enum report_unit unit;
+    struct report_terms terms;
     const char *ledger;                   /* its URL */
     const struct benefit_result *benefit; /* NULL: it is not told */
 };

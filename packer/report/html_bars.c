@@ -41,7 +41,7 @@ static void put_label(struct page *page, const struct report_row *row,
 {
     char text[REPORT_CELL_MAX], name[REPORT_CELL_MAX] = "";
 
-    report_format_cell(row, field, REPORT_UNIT_AUTO, text);
+    report_format_cell(row, field, &page->about->terms, text);
     if (row->kind == REPORT_JOB)
         snprintf(name, sizeof(name), "%.40s %.60s", text, row->text[REPORT_JOB_NAME]);
     else

@@ -17,7 +17,7 @@ void page_cell(struct page *page, const struct report_row *row, const struct rep
     char text[REPORT_CELL_MAX];
     size_t number;
 
-    report_format_cell(row, field, page->about->unit, text);
+    report_format_cell(row, field, &page->about->terms, text);
     number = strspn(text, ">=-0123456789.");
     if (field->form < REPORT_FORM_ENERGY || number == 0 || !isalpha((unsigned char)text[number])) {
         page_text(page->out, text);

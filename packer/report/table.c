@@ -72,8 +72,8 @@ static void put_cells(struct report_table *table, size_t i, const struct report_
 
     for (; i < table->columns; i++) {
         size_t length = table->shape == REPORT_SHAPE_CSV
-                            ? report_format_raw(row, table->column[i].field, text)
-                            : report_format_cell(row, table->column[i].field, table->unit, text);
+                            ? report_format_raw(row, table->column[i].field, &table->terms, text)
+                            : report_format_cell(row, table->column[i].field, &table->terms, text);
 
         text_clean(text);
         put_cell(table, i, text, length);
@@ -101,7 +101,7 @@ struct json_object *report_table_object(const struct report_table *table,
     if (!object)
         return NULL;
     for (size_t i = 0; i < table->columns; i++) {
-        struct json_object *value = report_format_json(row, table->column[i].field);
+        struct json_object *value = report_format_json(row, table->column[i].field, &table->terms);
 
         if (json_object_object_add(object, table->column[i].key, value) < 0) {
             json_object_put(value);

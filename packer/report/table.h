@@ -18,7 +18,7 @@ struct report_table {
     enum report_shape shape;
     const char *delimiter; /* of the parsable shapes */
     bool header;
-    enum report_unit unit;
+    struct report_terms terms;
     const struct report_column *column; /* [columns], borrowed */
     size_t columns;
     size_t rows; /* written so far: 0 at first */

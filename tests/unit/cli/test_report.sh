@@ -96,6 +96,23 @@ if command -v script >/dev/null; then
     [ "$(widest 130 '')" -gt 110 ] || bad 'report on a wide terminal' 'more columns' "$(widest 130 '')"
 fi
 
+# what energy is to the site
+printf 'energy_price = 0.30\nenergy_currency = CHF\nenergy_co2 = 400\n' >"$dir/site.conf"
+reports 'Account          Energy         Cost        CO2 
+------------ ---------- ------------ ---------- 
+                4.000kJ   0.00033CHF     0.444g 
+chem                                            
+phys            12.00kJ     0.001CHF     1.333g 
+total         >=16.00kJ  >=0.0013CHF   >=1.778g 
+>=0.004444kWh, >=0.0013CHF (0.3CHF a kWh), >=1.778g of CO2 (400g a kWh)' $a --config "$dir/site.conf" --by account -o Group,Energy,Cost,CO2
+reports '{"since":1793491200,"until":1796083200,"currency":"CHF","by":"account","totals":[
+{"account":null,"cost":0.000333333333,"co2_g":0.444444445},
+{"account":"chem","cost":null,"co2_g":null},
+{"account":"phys","cost":0.001,"co2_g":1.33333333}],
+"total":{"account":null,"cost":0.00133333333,"co2_g":1.77777778}}' $a --config "$dir/site.conf" --by account --json -o Group,Cost,CO2
+reports 'Cost|CO2
+|' $a -j 12 -X --parsable2 -o Cost,CO2
+
 # ---- nothing ----
 "$fill" "sqlite:$dir/empty.db" </dev/null
 answers '' 'no step has ended yet' report --ledger "sqlite:$dir/empty.db" $a
@@ -234,7 +251,7 @@ refuses '' 2 "--starttime: a time as sacct takes it expected" report -S yesterda
 refuses '' 2 "--starttime is after --endtime" report -S 2026-11-22 -E 2026-11-21
 refuses '' 2 "--state: no such state: 'done'" report -s done
 refuses '' 2 "--nodelist: nodes such as n1,n[2-4] expected" report -N 'n[1-'
-refuses '' 2 "--format: no such field: 'Cost'" report -o JobID,Cost
+refuses '' 2 "--format: no such field: 'Colour'" report -o JobID,Colour
 refuses '' 2 "--format: JobID%0: a width from 1 to 512 expected" report -o JobID%0
 refuses '' 2 "--by: one of user, account, partition, node, day, job expected, not 'group'" report --by group
 refuses '' 2 "--units: one of auto, J, kJ, MJ, kWh, MWh expected, not 'eV'" report --units eV

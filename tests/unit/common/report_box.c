@@ -85,7 +85,8 @@ static char *next_text(void)
 const char *report_box_cell(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_format_cell(row, field_of(field), REPORT_UNIT_AUTO, text);
+    size_t length = report_format_cell(
+        row, field_of(field), &(struct report_terms){REPORT_UNIT_AUTO, 0.25, "EUR", 400}, text);
 
     assert_int_equal(length, strlen(text));
     return text;
@@ -94,7 +95,8 @@ const char *report_box_cell(const struct report_row *row, const char *field)
 const char *report_box_raw(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_format_raw(row, field_of(field), text);
+    size_t length = report_format_raw(
+        row, field_of(field), &(struct report_terms){REPORT_UNIT_AUTO, 0.25, "EUR", 400}, text);
 
     assert_int_equal(length, strlen(text));
     return text;

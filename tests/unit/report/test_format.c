@@ -132,7 +132,8 @@ static void test_unknown(void **state)
         assert_string_equal(report_box_cell(&row, blank[i]), "");
         assert_string_equal(report_box_raw(&row, blank[i]), "");
         assert_int_equal(report_columns_parse(blank[i], &column, &n, &err), 0);
-        assert_null(report_format_json(&row, column->field));
+        assert_null(report_format_json(&row, column->field,
+                                       &(struct report_terms){.price = 1, .co2_g = 1}));
         free(column);
     }
     assert_string_equal(report_box_cell(&row, "Metered"), "0/1");
