@@ -207,6 +207,7 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
     way->since_s = clock_s();
     way->per_s[0] = way->per_s[1] = NAN;
     step->bill.running = way;
+    step->bill.idle = packer->conf.idle_energy;
     if (adopted)
         take_saved(bill, step);
     bill->due_s = fmin(bill->due_s, next_due(packer, way->since_s));
@@ -262,14 +263,23 @@ bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
     return true;
 }
 
-bool bill_total(const struct step *step, uint64_t *uj)
+/* Packages and their memory, or the node's own meter where there is no other. */
+static bool total_of(const struct step_bill *bill, const uint64_t *part, uint64_t *uj)
 {
-    const struct step_bill *bill = &step->bill;
-
     if (!bill->known[ENERGY_PACKAGE] && !bill->known[ENERGY_NODE])
         return false;
-    *uj = bill->uj[ENERGY_NODE];
+    *uj = part[ENERGY_NODE];
     if (bill->known[ENERGY_PACKAGE])
-        *uj = bill->uj[ENERGY_PACKAGE] + bill->uj[ENERGY_DRAM];
+        *uj = part[ENERGY_PACKAGE] + part[ENERGY_DRAM];
     return true;
+}
+
+bool bill_total(const struct step *step, uint64_t *uj)
+{
+    return total_of(&step->bill, step->bill.uj, uj);
+}
+
+bool bill_idle(const struct step *step, uint64_t *uj)
+{
+    return total_of(&step->bill, step->bill.idle_uj, uj);
 }

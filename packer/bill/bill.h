@@ -3,16 +3,18 @@
  *
  * An interval lasts from one reading of the meters to the next: a second or so, and shorter where a
  * step begins, ends or changes its cores in between. Each zone's energy of the interval is divided,
- * in whole microjoules, among the steps on its package, `idle` (cores that nobody holds) and
+ * in whole microjoules, among the steps on its package, `idle` (of cores that
+ * nobody holds, and what the site bills nobody) and
  * `unmanaged` (work of processes that berth does not know), and nothing is left over:
  *
  *     sum over steps + idle + unmanaged = metered, for each zone, per interval and in total.
  *
- * The idle power's part goes by allocated cores, the dynamic part by activity
- * (models/energy/attribute.h). A step's total outlives berthd: it is in the state folder, as are
- * the node's accounts. What was used while no berthd ran, or after the last writing of one that was
- * killed, is nobody's: it is not in `metered`, and counts as a gap. What a step did in a zone that
- * was not known when it ended is in `unmanaged`. */
+ * The idle power's part goes by the rule that the step began with (idle_energy of berth.conf): by
+ * allocated cores, evenly to the package's steps, or to nobody, which is `idle`. The dynamic part
+ * goes by activity (models/energy/attribute.h). A step's total outlives berthd: it is in the state
+ * folder, as are the node's accounts. What was used while no berthd ran, or after the last writing
+ * of one that was killed, is nobody's: it is not in `metered`, and counts as a gap. What a step did
+ * in a zone that was not known when it ended is in `unmanaged`. */
 #ifndef BERTH_BILL_BILL_H
 #define BERTH_BILL_BILL_H
 
@@ -66,5 +68,9 @@ bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
 /* The step's energy in all, microjoules: packages and their DRAM, or the whole node's meter where
  * there is no other. False: not metered. */
 bool bill_total(const struct step *step, uint64_t *uj);
+
+/* Of that, what the node takes when idle, as far as its idle power was known. False: not metered.
+ */
+bool bill_idle(const struct step *step, uint64_t *uj);
 
 #endif

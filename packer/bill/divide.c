@@ -3,8 +3,9 @@
  *
  * Power = w[0] + w[1] * busy cores + w[2] * instructions/s + w[3] * bytes/s, the weights fitted on
  * line (models/energy/nnls.h), as many of them as are well determined. w[0] is the idle power: its
- * energy goes by the CPUs held, the rest by what each did times the weights. Without weights all of
- * it goes by busy time (a memory's by its traffic), and where nobody did anything by the CPUs held.
+ * energy goes by the site's rule (interval.c), the rest by what each did times the weights. Without
+ * weights all of it goes by busy time (a memory's by its traffic), and where nobody did anything
+ * all of it is idle energy.
  */
 #include "packer/bill/parts.h"
 
@@ -112,31 +113,32 @@ static unsigned choose(const struct bill_zone *zone, bool known, double *w)
 
 /* ---- dividing ---- */
 
-/* The shares of steps, idle and unmanaged go to their accounts. */
-static void pay(struct bill *bill, size_t z, struct step *const *step, size_t n)
+/* The shares of steps, idle and unmanaged go to their accounts; idle: of idle energy. */
+static void pay(struct bill *bill, size_t z, bool idle, struct step *const *step, size_t n)
 {
     struct bill_zone *zone = &bill->zone[z];
 
     for (size_t i = 0; i < n; i++) {
         step[i]->bill.uj[zone->zone.domain] += bill->shares[i].share;
+        step[i]->bill.idle_uj[zone->zone.domain] += idle ? bill->shares[i].share : 0;
         zone->account.steps_uj += bill->shares[i].share;
     }
     zone->account.idle_uj += bill->shares[n].share;
     zone->account.unmanaged_uj += bill->shares[n + 1].share;
 }
 
-/* By the CPUs held. What was left over where there are none of any kind is unmanaged. */
-static void divide_held(struct bill *bill, size_t z, uint64_t uj, struct step *const *step,
+/* By the idle parts. What was left over where there are none of any kind is unmanaged. */
+static void divide_idle(struct bill *bill, size_t z, uint64_t uj, struct step *const *step,
                         size_t n)
 {
     struct bill_zone *zone = &bill->zone[z];
 
     for (size_t i = 0; i < n; i++)
-        bill->shares[i].weight = step[i]->bill.running->claim[z].held_s;
+        bill->shares[i].weight = step[i]->bill.running->claim[z].idle_s;
     bill->shares[n].weight = zone->idle_s;
-    bill->shares[n + 1].weight = zone->unmanaged.held_s;
+    bill->shares[n + 1].weight = zone->unmanaged.idle_s;
     zone->account.unmanaged_uj += attribute_divide(uj, bill->shares, n + 2);
-    pay(bill, z, step, n);
+    pay(bill, z, true, step, n);
 }
 
 /* By what was done. Returns what is left: all of it where nobody did anything. */
@@ -150,7 +152,7 @@ static uint64_t divide_done(struct bill *bill, size_t z, uint64_t uj, const doub
     bill->shares[n].weight = 0;
     bill->shares[n + 1].weight = weigh(&bill->zone[z].unmanaged, w);
     left = attribute_divide(uj, bill->shares, n + 2);
-    pay(bill, z, step, n);
+    pay(bill, z, false, step, n);
     return left;
 }
 
@@ -235,5 +237,5 @@ void bill_divide(struct bill *bill, size_t z, const struct energy_reading *readi
     zone->account.gaps += lost;
     note(bill, z, by, lost > 0, step, n);
     idle += divide_done(bill, z, uj - idle, w, step, n);
-    divide_held(bill, z, idle, step, n);
+    divide_idle(bill, z, idle, step, n);
 }

@@ -115,6 +115,7 @@ static double take_parts(const struct bill *bill, const struct interval *in,
         here->cpus++;
         here->held_s += share * positive(in->end_s - from_s);
         here->busy_s += share * busy;
+        here->there_s = here->held_s > 0 ? positive(in->end_s - from_s) : 0;
         busy_s += share * busy;
         *most_s += busy;
     }
@@ -206,6 +207,8 @@ static void take_step(const struct bill *bill, const struct interval *in, const 
 struct package {
     double cpu_s, held_s, busy_s; /* of its CPUs; by steps; of its CPUs */
     double own_s;                 /* busy time of steps */
+    double free_s;                /* whose idle part nobody is billed */
+    double even_s, there_s;       /* whose idle part some pay evenly; time of these there */
     double counted_s[2], count[2];
 };
 
@@ -238,9 +241,35 @@ static void take_package(const struct bill *bill, const struct interval *in, siz
     }
 }
 
+/* Who is billed the package's idle part, in CPUs times seconds. What cores a step holds is billed
+ * to it by the rule `cores`, nobody by `nobody`. Who pays evenly pays together for the cores that
+ * they hold and those that nobody holds: all of it, where the package's steps all do. */
+static void take_idle(const struct bill *bill, size_t p, size_t n, struct package *package)
+{
+    double free_s = positive(package->cpu_s - package->held_s);
+
+    for (size_t s = 0; s < n; s++) {
+        const struct bill_part *part = &bill->part[s * bill->packages + p];
+        enum conf_idle_energy rule = bill->step[s]->bill.idle;
+
+        package->free_s += rule == CONF_IDLE_NOBODY ? part->held_s : 0;
+        package->even_s += rule == CONF_IDLE_EVENLY ? part->held_s : 0;
+        package->there_s += rule == CONF_IDLE_EVENLY ? part->there_s : 0;
+    }
+    *(package->there_s > 0 ? &package->even_s : &package->free_s) += free_s;
+}
+
+static double idle_part(const struct package *package, enum conf_idle_energy rule,
+                        const struct bill_part *part)
+{
+    if (rule == CONF_IDLE_EVENLY && package->there_s > 0)
+        return package->even_s * part->there_s / package->there_s;
+    return rule == CONF_IDLE_CORES ? part->held_s : 0;
+}
+
 static void claim_add(struct bill_claim *to, const struct bill_claim *more)
 {
-    to->held_s += more->held_s;
+    to->idle_s += more->idle_s;
     to->busy_s += more->busy_s;
     to->instructions += more->instructions;
     to->bytes += more->bytes;
@@ -273,12 +302,12 @@ static void add_to_zone(struct bill *bill, size_t z, size_t p, size_t n,
         struct bill_step *own = bill->step[s]->bill.running;
 
         claim = claim_of(package, part->busy_s, own->per_s);
-        claim.held_s = part->held_s;
+        claim.idle_s = idle_part(package, bill->step[s]->bill.idle, part);
         claim.there = part->cpus > 0;
         claim_add(&own->claim[z], &claim);
         claim_add(&zone->sum, &claim);
     }
-    zone->idle_s += positive(package->cpu_s - package->held_s);
+    zone->idle_s += package->free_s;
     for (size_t i = 0; i < 2; i++)
         zone->counted_s[i] += package->counted_s[i];
 }
@@ -288,6 +317,7 @@ static void add_package(struct bill *bill, const struct interval *in, size_t p, 
     struct package package;
 
     take_package(bill, in, p, n, &package);
+    take_idle(bill, p, n, &package);
     for (size_t z = 0; z < bill->zones; z++) {
         const struct energy_zone *zone = &bill->zone[z].zone;
 

@@ -21,7 +21,7 @@
 
 /* What was done since a zone was last known. */
 struct bill_claim {
-    double held_s;              /* CPUs held, times seconds: shared ones in parts */
+    double idle_s;              /* CPUs times seconds whose idle part it is billed */
     double busy_s;              /* of CPU time; where nobody knows, as held */
     double instructions, bytes; /* of steps that are not counted: as the others per busy second */
     bool there;                 /* it had CPUs there, if only others' (a batch script) */
@@ -43,7 +43,7 @@ struct bill_zone {
     uint64_t uj, gaps;           /* of the reading that its interval began with */
     double seconds;              /* since then */
     struct bill_claim sum, unmanaged;
-    double idle_s;            /* CPUs that nobody holds, times seconds */
+    double idle_s;            /* CPUs times seconds whose idle part nobody is billed */
     double counted_s[2];      /* of sum.busy_s: instructions, bytes are counted */
     bool busy_known;          /* for all of it */
     unsigned columns;         /* of fit: which features it has been given */
@@ -66,8 +66,9 @@ struct bill_step {
 
 /* A step's part of an interval on a package. */
 struct bill_part {
-    size_t cpus; /* that it may use there */
-    double held_s, busy_s;
+    size_t cpus;           /* that it may use there */
+    double held_s, busy_s; /* of CPUs: shared ones in parts */
+    double there_s;        /* for how long it held any */
 };
 
 /* A step that a berthd before this one has billed. */

@@ -69,12 +69,13 @@ static void put_step(FILE *out, const struct step *step)
 
     fprintf(out,
             "{\"job\":%u,\"step\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
-            ",\"source\":\"%s\",\"by\":%u",
+            ",\"source\":\"%s\",\"by\":%u,\"idle\":\"%s\"",
             step->request.id.job, step->request.id.step, step->started_at, bill->gaps, bill->source,
-            bill->running->by);
+            bill->running->by, conf_idle_energy_name[bill->idle]);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)
         if (bill->known[d])
-            fprintf(out, ",\"%s_uj\":%" PRIu64, energy_domain_name[d], bill->uj[d]);
+            fprintf(out, ",\"%s_uj\":%" PRIu64 ",\"%s_idle_uj\":%" PRIu64, energy_domain_name[d],
+                    bill->uj[d], energy_domain_name[d], bill->idle_uj[d]);
     fputc('}', out);
 }
 
@@ -185,10 +186,28 @@ static int get_zone(struct bill *bill, struct json_object *object, struct berth_
     return 0;
 }
 
+/* What a meter's kind has told of the step: nothing, or its energy and the idle part of that. */
+static int get_domain(struct step_bill *bill, size_t d, struct json_object *object,
+                      struct berth_error *err)
+{
+    char name[32], idle[32];
+
+    snprintf(name, sizeof(name), "%s_uj", energy_domain_name[d]);
+    snprintf(idle, sizeof(idle), "%s_idle_uj", energy_domain_name[d]);
+    bill->known[d] = json_object_object_get_ex(object, name, NULL);
+    if (json_get_u64(object, name, JSON_OPTIONAL, &bill->uj[d], err) < 0 ||
+        json_get_u64(object, idle, JSON_OPTIONAL, &bill->idle_uj[d], err) < 0)
+        return -1;
+    if (bill->idle_uj[d] > bill->uj[d])
+        return berth_error_set(err, "a step's bill does not add up");
+    return 0;
+}
+
+/* A berthd that had no rule has billed by cores. */
 static int get_step(struct bill *bill, struct json_object *object, struct berth_error *err)
 {
     struct bill_saved *saved = &bill->saved[bill->saved_n];
-    char name[32];
+    int idle = CONF_IDLE_CORES;
 
     *saved = (struct bill_saved){.bill.gaps = 0};
     if (json_get_u32(object, "job", JSON_REQUIRED, &saved->id.job, err) < 0 ||
@@ -196,15 +215,15 @@ static int get_step(struct bill *bill, struct json_object *object, struct berth_
         json_get_i64(object, "started_at", JSON_REQUIRED, &saved->started_at, err) < 0 ||
         json_get_u64(object, "gaps", JSON_REQUIRED, &saved->bill.gaps, err) < 0 ||
         json_get_u32(object, "by", JSON_REQUIRED, &saved->by, err) < 0 ||
+        json_get_word(object, "idle", JSON_OPTIONAL, conf_idle_energy_name, CONF_IDLES, &idle,
+                      err) < 0 ||
         json_get_text(object, "source", JSON_REQUIRED, saved->bill.source,
                       sizeof(saved->bill.source), err) < 0)
         return -1;
-    for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
-        snprintf(name, sizeof(name), "%s_uj", energy_domain_name[d]);
-        saved->bill.known[d] = json_object_object_get_ex(object, name, NULL);
-        if (json_get_u64(object, name, JSON_OPTIONAL, &saved->bill.uj[d], err) < 0)
+    saved->bill.idle = (enum conf_idle_energy)idle;
+    for (size_t d = 0; d < ENERGY_DOMAINS; d++)
+        if (get_domain(&saved->bill, d, object, err) < 0)
             return -1;
-    }
     bill->saved_n++;
     return 0;
 }

@@ -255,6 +255,7 @@ static const struct paragraph {
     {"bill", false, NULL,
      "[{bill.energy_j:1} J by [{bill.source}|-][, shared by {bill.by}]"
      "[; packages {bill.package_j:1} J][; memory {bill.dram_j:1} J][; node {bill.node_j:1} J]"
+     "[; idle part {bill.idle_j:1} J by the rule {bill.idle_energy}]"
      "[; average power {bill.power_w:1} W][; energy-delay product {bill.edp:1} J s]"
      "[, {bill.edp_per_instruction%3} J s per instruction]"
      "[; not metered for a time: {bill.gaps>0} gap{bill.gaps*}]|not metered]"},

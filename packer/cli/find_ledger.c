@@ -84,6 +84,8 @@ static struct json_object *bill_of(const struct ledger_record *record)
     json_add_measure(object, "edp", record->edp);
     json_add_measure(object, "edp_per_instruction", record->edp_per_instruction);
     add_known(object, "source", record->energy_source);
+    json_add_measure(object, "idle_j", record->uj_idle / 1e6);
+    add_known(object, "idle_energy", record->idle_energy);
     return object;
 }
 

@@ -116,6 +116,8 @@ static void say_energy(FILE *out, const struct page *page)
     fprintf(out, "%s", ctl_joules(sum->energy_j, joules));
     if (!isnan(sum->power_w))
         fprintf(out, ", %.1f W on average", sum->power_w);
+    if (sum->idle_energy[0])
+        fprintf(out, ", idle_energy=%s", sum->idle_energy);
     if (sum->metered < sum->steps)
         fprintf(out, " (%zu of %zu records metered)", sum->metered, sum->steps);
 }
@@ -250,6 +252,7 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(object, "memory_efficiency", sum->memory);
     json_add_number(object, "energy_j", sum->energy_j);
     json_add_number(object, "average_power_w", sum->power_w);
+    json_add_text(object, "idle_energy", sum->idle_energy[0] ? sum->idle_energy : NULL);
     json_add_number(slowdown, "predicted", sum->predicted);
     json_add_number(slowdown, "home", sum->home);
     json_add_number(slowdown, "measured", sum->measured);

@@ -87,13 +87,18 @@ static void add_use(struct job_sum *sum, struct json_object *step, bool *whole)
     struct json_object *observe = ctl_object(step, "observe"), *bill = ctl_object(step, "bill");
     double used = ctl_number(observe, "user_s") + ctl_number(observe, "system_s");
     double energy = ctl_number(bill, "energy_j");
+    const char *rule;
 
     *whole = *whole && !isnan(used);
     sum->cpu_s += known_or(used, 0);
     sum->maxrss_bytes = fmax(sum->maxrss_bytes, ctl_number(observe, "maxrss_kib") * 1024);
     if (isnan(energy))
         return;
-    sum->metered++;
+    rule = ctl_text(bill, "idle_energy");
+    if (sum->metered++ == 0)
+        sum->idle_energy = strcmp(rule, "-") != 0 ? rule : "";
+    else if (strcmp(sum->idle_energy, rule) != 0)
+        sum->idle_energy = "";
     sum->energy_j = known_or(sum->energy_j, 0) + energy;
 }
 
@@ -139,6 +144,7 @@ void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_
                             .maxrss_bytes = NAN,
                             .memory = NAN,
                             .energy_j = NAN,
+                            .idle_energy = "",
                             .neighbours = NAN,
                             .devils = NAN};
     for (size_t i = 0; i < ctl_length(steps); i++) {

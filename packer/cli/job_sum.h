@@ -20,6 +20,8 @@ struct job_sum {
     double memory; /* what that is of the memory given on its node: at least so much is used */
     double energy_j, power_w; /* of the steps that were metered */
     size_t metered;
+    const char
+        *idle_energy; /* the rule by which idle energy is billed; borrowed; "" several, none */
     double predicted, home, measured; /* slowdowns, fractions: means over the CPU time given */
     double neighbours, devils;        /* on the caches of its running steps now; NAN: none runs */
     size_t placed, observed, left;    /* steps by what berth did */

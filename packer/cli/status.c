@@ -95,6 +95,16 @@ static size_t sum_zones(struct json_object *zones, bool node, double sum[4], cha
     return n;
 }
 
+/* Appends who is billed idle energy: all zones say the same, an older berthd's none. */
+static void name_rule(char *line, size_t size, struct json_object *zones)
+{
+    const char *rule = ctl_text(json_object_array_get_idx(zones, 0), "idle_energy");
+    size_t used = strlen(line);
+
+    if (strcmp(rule, "-") != 0)
+        snprintf(line + used, size - used, "; idle_energy=%.16s", rule);
+}
+
 static void put_still(struct screen *screen, struct json_object *zones)
 {
     char source[64] = "", line[256];
@@ -127,6 +137,7 @@ static void put_energy(struct screen *screen, struct json_object *zones)
         snprintf(line, sizeof(line), "energy %s by %s", ctl_joules(sum[0], joules), source);
         for (size_t k = 1; k < 4; k++)
             put_part(line, sizeof(line), what[k - 1], sum[k], sum[0]);
+        name_rule(line, sizeof(line), zones);
         screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     }
     put_still(screen, zones);

@@ -24,11 +24,13 @@ enum conf_enforcement {
 };
 
 extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL */
+extern const char *const conf_idle_energy_name[]; /* "cores", .., NULL */
 
 enum conf_switch { CONF_OFF, CONF_ON };
 enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF };
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE };
+enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
 
 struct conf {
@@ -91,6 +93,8 @@ struct conf {
     enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
     char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
     char job_program[PATH_MAX];      /* "" or what to start in place of berth-job; "off": nothing */
+    /* Who is billed what a package takes when idle (bill.h), of steps that begin now. */
+    enum conf_idle_energy idle_energy;
 };
 
 #define CONF_DEFAULT_PATH SYSCONFDIR "/berth/berth.conf"

@@ -38,6 +38,7 @@ static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const private_words[] = {"slurm", "on", "off", NULL};
 static const char *const dio_power_order_words[] = {"balanced", "printed", NULL};
 static const char *const edp_power_words[] = {"total", "above-idle", NULL};
+const char *const conf_idle_energy_name[] = {"cores", "evenly", "nobody", NULL};
 static const char *const sharing_words[] = {"off", "median", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
@@ -205,6 +206,12 @@ const struct conf_key conf_key[] = {
     {"energy_interval", LIVE, "1s", TIME(100, 20e3), FIELD(energy_interval_ms),
      "How often they are read and their energy is divided among the steps; where none runs, a "
      "tenth as often, but every 20 seconds."},
+    {"idle_energy", LIVE, "cores", CHOICE(conf_idle_energy_name), FIELD(idle_energy),
+     "Who is billed what a package takes when idle: its steps by the cores that they hold, and "
+     "nobody for cores that no step holds (cores); its steps in equal parts, all of it (evenly); "
+     "or nobody, so that steps are billed what their work adds (nobody). What nobody is billed is "
+     "told as idle by status and the metrics. A step keeps the rule it began with, and each figure "
+     "of energy names it: BILL in berth(7)."},
     {"energy_price", LIVE, "0", NUMBER("a kWh", 0, 1e6), FIELD(energy_price),
      "What a kWh costs the site, in energy_currency: berthctl report tells what energy has cost. "
      "0: "

@@ -210,7 +210,7 @@ static void fill_size(const struct step *step, struct ledger_record *record)
 static void fill_energy(const struct step *step, struct ledger_record *record)
 {
     double energy_j, speed = step->counts ? whole_run(step, RATE_INSTRUCTIONS) : NAN;
-    uint64_t uj;
+    uint64_t uj, idle_uj;
 
     for (size_t i = 0; i < ENERGY_DOMAINS; i++)
         if (step->bill.known[i])
@@ -218,6 +218,10 @@ static void fill_energy(const struct step *step, struct ledger_record *record)
     if (!bill_total(step, &uj))
         return;
     snprintf(record->energy_source, sizeof(record->energy_source), "%s", step->bill.source);
+    snprintf(record->idle_energy, sizeof(record->idle_energy), "%s",
+             conf_idle_energy_name[step->bill.idle]);
+    if (bill_idle(step, &idle_uj))
+        record->uj_idle = (double)idle_uj;
     energy_j = (double)uj * 1e-6;
     if (!(record->elapsed_s > 0))
         return;

@@ -41,6 +41,7 @@ struct json_object *render_bill(const struct step *step)
     const struct step_bill *bill = &step->bill;
     double energy_j = render_energy_j(step), s = observe_elapsed_s(step);
     double per_s = s > 0 ? energy_j / s : NAN;
+    uint64_t idle_uj;
 
     json_add_measure(object, "energy_j", energy_j);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
@@ -55,6 +56,9 @@ struct json_object *render_bill(const struct step *step)
     json_add_text(object, "source", bill->source[0] ? bill->source : NULL);
     json_add_text(object, "by", bill->by[0] ? bill->by : NULL);
     json_add_u64(object, "gaps", bill->gaps);
+    json_add_measure(object, "idle_j", bill_idle(step, &idle_uj) ? joules(idle_uj) : NAN);
+    json_add_text(object, "idle_energy",
+                  isnan(energy_j) ? NULL : conf_idle_energy_name[bill->idle]);
     return object;
 }
 
@@ -82,6 +86,7 @@ struct json_object *render_accounts(const struct packer *packer)
         json_add_measure(object, "idle_j", account_j(&account, account.idle_uj));
         json_add_measure(object, "unmanaged_j", account_j(&account, account.unmanaged_uj));
         json_add_u64(object, "gaps", account.gaps);
+        json_add_text(object, "idle_energy", conf_idle_energy_name[packer->conf.idle_energy]);
         json_append(list, object);
     }
     return list;

@@ -8,11 +8,11 @@
 #include "packer/steps/packer.h"
 
 /* {"energy_j","package_j","dram_j","node_j","power_w","edp","edp_per_instruction","source","by",
- * "gaps"}: null where it is not metered. */
+ * "gaps","idle_j","idle_energy"}: null where it is not metered. */
 struct json_object *render_bill(const struct step *step);
 
-/* [{"domain","package","source","metered_j","steps_j","idle_j","unmanaged_j","gaps"}] for each zone
- * of the node. */
+/* [{"domain","package","source","metered_j","steps_j","idle_j","unmanaged_j","gaps",
+ * "idle_energy"}] for each zone of the node. */
 struct json_object *render_accounts(const struct packer *packer);
 
 /* Joules of the step until now; NAN not metered. */

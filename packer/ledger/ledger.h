@@ -48,6 +48,8 @@ struct ledger_record {
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
     char energy_source[32];
+    double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
+    char idle_energy[16];       /* the rule by which it was billed (conf_idle_energy_name) */
     double power_w;             /* average */
     double edp;                 /* J s: energy * time (models/energy/edp.h) */
     double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */

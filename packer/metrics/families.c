@@ -5,7 +5,8 @@
 
 const struct metrics_family metrics_family[METRICS_FAMILIES] = {
     [METRICS_NODE] = {"berth_node", METRICS_INFO, "",
-                      "This node, and how its steps are placed and counted."},
+                      "This node, and how its steps are placed and counted, and by which rule they "
+                      "are billed idle energy."},
     [METRICS_UPTIME] = {"berth_uptime_seconds", METRICS_GAUGE, "seconds",
                         "Since the start of berthd."},
     [METRICS_RELEASED] = {"berth_released", METRICS_GAUGE, "",
@@ -61,7 +62,8 @@ const struct metrics_family metrics_family[METRICS_FAMILIES] = {
                          "What the meters said, by zone. The node's own meter measures what the "
                          "others measure, too."},
     [METRICS_ENERGY] = {"berth_energy_joules", METRICS_COUNTER, "joules",
-                        "The same, by who got it: steps, idle cores, or processes that berth does "
+                        "The same, by who got it: steps, nobody (idle cores, and what the rule "
+                        "idle_energy bills nobody), or processes that berth does "
                         "not know. These three are what was metered."},
     [METRICS_GAPS] = {"berth_energy_gaps", METRICS_COUNTER, "",
                       "Times that energy of the zone was lost, unmeasured."},

@@ -31,17 +31,29 @@ static void used_backends(const struct packer *packer, char *list, size_t size)
             used += (size_t)snprintf(list + used, size - used, "%s%s", used ? "," : "", about.name);
 }
 
+static bool has_meters(const struct packer *packer)
+{
+    struct bill_account account;
+    struct energy_zone zone;
+
+    return bill_zone(packer, 0, &zone, &account);
+}
+
 static void add_info(const struct packer *packer, struct metrics_text *text)
 {
     char counters[64];
-    const struct metrics_label label[] = {{"node", packer->node},
-                                          {"version", PACKAGE_VERSION},
-                                          {"topology", packer->topo->name},
-                                          {"enforcement", packer->enforce.way->name},
-                                          {"counters", counters}};
+    const struct metrics_label label[] = {
+        {"node", packer->node},
+        {"version", PACKAGE_VERSION},
+        {"topology", packer->topo->name},
+        {"enforcement", packer->enforce.way->name},
+        {"counters", counters},
+        {"idle_energy",
+         has_meters(packer) ? conf_idle_energy_name[packer->conf.idle_energy] : NULL}};
 
     used_backends(packer, counters, sizeof(counters));
-    metrics_text_add(text, &metrics_family[METRICS_NODE], label, 5, 1);
+    metrics_text_add(text, &metrics_family[METRICS_NODE], label, sizeof(label) / sizeof(label[0]),
+                     1);
 }
 
 static void add_states(const struct packer *packer, struct metrics_text *text)

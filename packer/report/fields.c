@@ -48,6 +48,8 @@ static const struct report_field field[] = {
     {"Group", -12, "group", REPORT_FORM_GROUP, 0, true},
     TEXT("Home", 15, "home", HOME),
     TEXT("Identity", 10, "identity", IDENTITY),
+    {"Idle", 10, "idle_j", REPORT_FORM_ENERGY, REPORT_IDLE, false},
+    TEXT("IdleEnergy", 10, "idle_energy", IDLE_ENERGY),
     NUMBER("Instructions", 12, "instructions", WHOLE, INSTRUCTIONS),
     {"JobID", -12, "job_id", REPORT_FORM_JOB_ID, 0, false},
     {"JobIDRaw", -12, "job_id_raw", REPORT_FORM_JOB_ID_RAW, 0, false},

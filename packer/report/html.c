@@ -154,6 +154,11 @@ static void put_energy_note(struct page *page)
     fputs(". A step is billed its part of what the packages and their memory used, or the whole "
           "node where nothing finer is metered.",
           page->out);
+    if (*all->text[REPORT_IDLE_ENERGY]) {
+        fputs(" What these take when idle is billed by the rule idle_energy = ", page->out);
+        page_text(page->out, all->text[REPORT_IDLE_ENERGY]);
+        fputs(".", page->out);
+    }
     if (text_lists(source, "model"))
         fputs(" <strong>Some of it is a model, an estimate that the site configured.</strong>",
               page->out);

@@ -72,6 +72,7 @@ static void read_texts(const struct ledger_record *record, bool known, const cha
     text[REPORT_REASON] = record->reason;
     text[REPORT_POLICY] = record->policy;
     text[REPORT_ENERGY_SOURCE] = record->energy_source;
+    text[REPORT_IDLE_ENERGY] = record->idle_energy;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
     text[REPORT_SLOWDOWN_SOURCE] = record->slowdown_source;
     text[REPORT_IDENTITY] = record->identity;
@@ -191,6 +192,7 @@ void report_row_of(const struct ledger_record *record, struct report_row *row)
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         row->energy[i] = energy_of(record->uj[i]);
     row->energy[REPORT_ENERGY] = energy_in_all(row->energy);
+    row->energy[REPORT_IDLE] = energy_of(record->uj_idle);
 }
 
 /* ---- merging ---- */
@@ -273,7 +275,7 @@ int report_merge(struct report_row *whole, const struct report_row *part, enum r
         whole->end_ms = part->end_ms;
     whole->exit_status = worse(whole->exit_status, part->exit_status);
     whole->records += part->records;
-    for (int i = 0; i <= ENERGY_DOMAINS; i++)
+    for (int i = 0; i < REPORT_ENERGIES; i++)
         report_energy_add(&whole->energy[i], &part->energy[i]);
     if (whole->text[REPORT_NODES] != part->text[REPORT_NODES] &&
         strcmp(whole->text[REPORT_NODES], part->text[REPORT_NODES]) != 0)

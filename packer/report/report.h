@@ -35,7 +35,8 @@ enum report_text {
     REPORT_KNOWLEDGE,
     REPORT_REASON,
     REPORT_POLICY,
-    REPORT_ENERGY_SOURCE,
+    REPORT_ENERGY_SOURCE, /* from here on a whole has a list of its parts' */
+    REPORT_IDLE_ENERGY,   /* the rule by which idle energy was billed */
     REPORT_COUNTERS_SOURCE,
     REPORT_SLOWDOWN_SOURCE,
     REPORT_IDENTITY, /* who says whose it is */
@@ -85,6 +86,8 @@ struct report_energy {
 
 #define REPORT_MEANS 8               /* REPORT_PREDICTED and on */
 #define REPORT_ENERGY ENERGY_DOMAINS /* in all: packages and DRAM, else the whole node's meter */
+#define REPORT_IDLE (ENERGY_DOMAINS + 1) /* of that, what the node takes when idle */
+#define REPORT_ENERGIES (ENERGY_DOMAINS + 2)
 
 struct report_row {
     enum report_kind kind;
@@ -99,7 +102,7 @@ struct report_row {
     const char *text[REPORT_TEXTS]; /* "" not known, or not one */
     double number[REPORT_NUMBERS];  /* NAN not known */
     double weight_s[REPORT_MEANS];  /* CPU time behind the slowdowns, which are means */
-    struct report_energy energy[ENERGY_DOMAINS + 1];
+    struct report_energy energy[REPORT_ENERGIES];
 };
 
 /* What jobs are added up by. */

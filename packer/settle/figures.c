@@ -53,6 +53,8 @@ static int tell_job(const struct report_row *job, const struct report_row *steps
         add_energy(object, energy);
         add_edp(object, job->number[REPORT_EDP]);
         json_add_text(object, "source", job->text[REPORT_ENERGY_SOURCE]);
+        if (job->text[REPORT_IDLE_ENERGY][0])
+            json_add_text(object, "idle_energy", job->text[REPORT_IDLE_ENERGY]);
     }
     free(*json);
     *json = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

@@ -22,6 +22,7 @@
 #include "models/numa/numem.h"
 #include "models/online/opticore.h"
 #include "packer/base/json_fields.h"
+#include "packer/conf/conf.h"
 #include "packer/energy/energy.h"
 #include "packer/enforce/enforce.h"
 #include "packer/memory/mover.h"
@@ -235,6 +236,9 @@ struct step_bill {
     char by[32];                 /* what the dynamic part went by: "counters", "busy time",
                                     "cores" (held); several, with commas, in the course of time */
     struct bill_step *running;   /* bill/parts.h; NULL: it is not billed (yet, or any more) */
+    /* Of uj, what the node takes when idle, and who pays for that: the rule of when it began. */
+    uint64_t idle_uj[ENERGY_DOMAINS];
+    enum conf_idle_energy idle;
 };
 
 /* Who its job is, as Slurm says (wire_identity.h). */

@@ -181,5 +181,5 @@ report() {
 
 # The comment that a job should have: absent figures are left out.
 reported_figures() {
-    report -j "$1" --json | jq -c "$PLAIN_NUMBERS"' | .jobs[0] | {berth: {version: 1, nodes: .nnodes, steps: (.steps | length), moves: .moves, energy_j: .energy_j, edp: .edp_js, source: .energy_source}} | del(.berth[] | nulls)'
+    report -j "$1" --json | jq -c "$PLAIN_NUMBERS"' | .jobs[0] | {berth: {version: 1, nodes: .nnodes, steps: (.steps | length), moves: .moves, energy_j: .energy_j, edp: .edp_js, source: .energy_source, idle_energy: .idle_energy}} | del(.berth[] | nulls)'
 }

@@ -132,6 +132,101 @@ static void test_idle_share(void **state)
     bill_box_adds_up(box);
 }
 
+/* Both packages' power is a model's: 10 W idle, 5 W a busy CPU. */
+static void model(struct bill_box *box)
+{
+    struct bill *bill = box->f->packer.bill;
+
+    bill->zone[BOX_PACKAGE_0].zone.modelled = bill->zone[BOX_PACKAGE_1].zone.modelled = true;
+    bill->watts = (struct energy_watts){.idle = 10, .core = 5};
+}
+
+static void assert_idle(const struct step *step, uint64_t wanted)
+{
+    uint64_t uj = 0;
+
+    assert_true(bill_idle(step, &uj));
+    if (uj != wanted)
+        fail_msg("%u: idle %llu", step->request.id.job, (unsigned long long)uj);
+}
+
+/* A second in which CPU 0 works. */
+static void work_and_turn(struct bill_box *box)
+{
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 15 * J);
+    bill_box_use(box, BOX_PACKAGE_1, 10 * J);
+    bill_box_turn(box, 1);
+}
+
+/* One step on one core of four, one on two of them, one on all of the other package. */
+static void test_idle_rules(void **state)
+{
+    static const struct {
+        uint64_t a, b, c, idle_0, idle_1; /* of the idle parts, which are 10 J a package */
+    } want[CONF_IDLES] = {[CONF_IDLE_CORES] = {5 * J / 2, 5 * J, 10 * J, 5 * J / 2, 0},
+                          [CONF_IDLE_EVENLY] = {5 * J, 5 * J, 10 * J, 0, 0},
+                          [CONF_IDLE_NOBODY] = {0, 0, 0, 10 * J, 10 * J}};
+
+    (void)state;
+    for (size_t i = 0; i < CONF_IDLES; i++) {
+        struct bill_box *box = bill_box_open(TWO_BY_TWO, BOX_NODE);
+        struct step *a, *b, *c;
+
+        model(box);
+        box->f->packer.conf.idle_energy = (enum conf_idle_energy)i;
+        a = run(box, 1, "0"), b = run(box, 2, "1-2"), c = run(box, 3, "4-7");
+        work_and_turn(box);
+        assert_uj(a, ENERGY_PACKAGE, want[i].a + 5 * J);
+        assert_uj(b, ENERGY_PACKAGE, want[i].b); /* metered, if it is 0 */
+        assert_uj(c, ENERGY_PACKAGE, want[i].c);
+        assert_idle(a, want[i].a);
+        assert_idle(b, want[i].b);
+        assert_idle(c, want[i].c);
+        assert_account(box, BOX_PACKAGE_0, want[i].a + want[i].b + 5 * J, want[i].idle_0, 0);
+        assert_account(box, BOX_PACKAGE_1, want[i].c, want[i].idle_1, 0);
+        bill_box_close(box);
+    }
+}
+
+/* Where nobody is on a package, nobody pays, and one that comes in between pays from then on. */
+static void test_idle_evenly_in_time(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a, *b;
+
+    model(box);
+    box->f->packer.conf.idle_energy = CONF_IDLE_EVENLY;
+    work_and_turn(box);
+    assert_account(box, BOX_PACKAGE_0, 0, 10 * J, 5 * J);
+    a = run(box, 1, "0-2"), b = run(box, 2, "3");
+    b->bill.running->since_s = box->now_s + 0.5;
+    work_and_turn(box);
+    assert_idle(a, 2 * 10 * J / 3 + 1);
+    assert_idle(b, 10 * J / 3);
+    assert_account(box, BOX_PACKAGE_1, 0, 20 * J, 0);
+}
+
+/* A rule that changes is that of the steps that begin from then on. */
+static void test_idle_rule_changes(void **state)
+{
+    struct bill_box *box = *state;
+    struct conf *conf = &box->f->packer.conf;
+    struct step *a, *b, *c;
+
+    model(box);
+    a = run(box, 1, "0");
+    conf->idle_energy = CONF_IDLE_NOBODY;
+    b = run(box, 2, "1");
+    conf->idle_energy = CONF_IDLE_EVENLY;
+    c = run(box, 3, "2"); /* it pays for the free core as well */
+    work_and_turn(box);
+    assert_idle(a, 5 * J / 2);
+    assert_idle(b, 0);
+    assert_idle(c, 5 * J);
+    assert_account(box, BOX_PACKAGE_0, 25 * J / 2, 5 * J / 2, 0);
+}
+
 /* What a model's idle power is need not be learned. */
 static void test_model(void **state)
 {
@@ -380,6 +475,30 @@ static void test_restart(void **state)
     assert_account(box, BOX_PACKAGE_0, 12 * J, 0, 0);
 }
 
+/* It goes on by the rule that it began with, whatever the next berthd has for others. */
+static void test_restart_keeps_rule(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a;
+
+    box->f->packer.conf.idle_energy = CONF_IDLE_NOBODY;
+    model(box);
+    run(box, 1, "0");
+    box->f->packer.conf.idle_energy = CONF_IDLE_EVENLY;
+    run(box, 2, "1-2");
+    work_and_turn(box);
+    bill_box_die(box, 1);
+    model(box);
+    a = resume(box, 1);
+    assert_int_equal(a->bill.idle, CONF_IDLE_NOBODY);
+    assert_int_equal(run(box, 3, "3")->bill.idle, CONF_IDLE_CORES);
+    work_and_turn(box);
+    assert_uj(a, ENERGY_PACKAGE, 10 * J);
+    assert_idle(a, 0);
+    a = registry_find(&box->f->packer.steps, (struct wire_step_id){2, 0});
+    assert_idle(a, 75 * J / 10 + 5 * J);
+}
+
 /* Killed right after a reading that was not written down: account and step agree all the same. */
 static void test_killed(void **state)
 {
@@ -426,6 +545,10 @@ static void test_bad_state(void **state)
         "{\"version\":2,\"zones\":[],\"steps\":[]}",
         "{\"version\":1,\"zones\":[{}],\"steps\":[]}",
         "{\"version\":1,\"zones\":[],\"steps\":[{\"job\":1}]}",
+        ("{\"version\":1,\"zones\":[],\"steps\":[{\"job\":1,\"step\":0,\"started_at\":1,\"gaps\":0,"
+         "\"by\":1,\"source\":\"model\",\"idle\":\"all\"}]}"),
+        ("{\"version\":1,\"zones\":[],\"steps\":[{\"job\":1,\"step\":0,\"started_at\":1,\"gaps\":0,"
+         "\"by\":1,\"source\":\"model\",\"package_uj\":1,\"package_idle_uj\":2}]}"),
         ("{\"version\":1,\"zones\":[{\"domain\":\"package\",\"package\":0,\"metered_uj\":5,"
          "\"steps_uj\":1,\"idle_uj\":1,\"unmanaged_uj\":1,\"gaps\":0}],\"steps\":[]}"),
     };
@@ -720,6 +843,9 @@ int main(void)
         CASE(test_by_busy_time),
         CASE(test_idle_share),
         CASE(test_model),
+        cmocka_unit_test(test_idle_rules),
+        cmocka_unit_test_setup_teardown(test_idle_evenly_in_time, open_packages, close_box),
+        cmocka_unit_test_setup_teardown(test_idle_rule_changes, open_packages, close_box),
         CASE(test_tells_power),
         CASE(test_begin_within),
         CASE(test_move),
@@ -730,6 +856,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dead_meter, open_box, close_box),
         cmocka_unit_test_setup_teardown(test_meter_stands_still, open_packages, close_box),
         CASE(test_restart),
+        cmocka_unit_test_setup_teardown(test_restart_keeps_rule, open_packages, close_box),
         CASE(test_killed),
         CASE(test_another_step),
         CASE(test_bad_state),

@@ -165,11 +165,14 @@ out_has '"steps":\[\]'
 # meters: the joules are by those that count; one that stands still is named, and is not 0 J
 zones() { echo "$node" | sed 's/"steps":2/"steps":2,"energy":['"$1"']/'; echo "$last"; }
 still='{"domain":"package","package":0,"source":"rapl-perf","counts":false,"metered_j":null,"steps_j":null,"idle_j":null,"unmanaged_j":null,"gaps":0}'
-psys='{"domain":"node","package":null,"source":"hwmon","counts":true,"metered_j":90.5,"steps_j":60,"idle_j":30,"unmanaged_j":0.5,"gaps":0}'
+psys='{"domain":"node","package":null,"source":"hwmon","counts":true,"metered_j":90.5,"steps_j":60,"idle_j":30,"unmanaged_j":0.5,"gaps":0,"idle_energy":"nobody"}'
 zones "$still,$psys" >"$dir/answer"
 ctl 0 status ''
 out_has '^energy 90.5 J by hwmon: steps 60.0 J (66 %), idle 30.0 J (33 %), unmanaged 0.5 J (0.6 %)$'
 out_has '^energy: 1 meter of rapl-perf not counted: it stands still or cannot be read$'
+zones "$psys" >"$dir/answer"
+ctl 0 status ''
+out_has 'unmanaged 0.5 J (0.6 %); idle_energy=nobody$'
 zones "$still" >"$dir/answer"
 ctl 0 status ''
 out_lacks 'energy 0'
@@ -372,7 +375,7 @@ lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"pre
     "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
-billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2}'
+billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2,"idle_j":85.01,"idle_energy":"evenly"}'
 {
     echo "$node"
     echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s/\"bill\":{[^}]*}/\"bill\":$billed/"
@@ -380,7 +383,7 @@ billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w
 } >"$dir/answer"
 ctl 0 explain '-v 4711.0'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
-out_has 'bill 340.0 J by rapl-powercap, shared by counters, busy time; packages 300.0 J; memory 40.0 J; average power 17.0 W; energy-delay product 6800.5 J s, 1.7e-07 J s per instruction; not metered for a time: 2 gaps'
+out_has 'bill 340.0 J by rapl-powercap, shared by counters, busy time; packages 300.0 J; memory 40.0 J; idle part 85.0 J by the rule evenly; average power 17.0 W; energy-delay product 6800.5 J s, 1.7e-07 J s per instruction; not metered for a time: 2 gaps'
 ctl 0 explain '--json 4711'
 asked '{"version":1,"op":"explain","job":4711}'
 out_has '^{"steps":\[{"id":"4711.0",.*}\]}$'

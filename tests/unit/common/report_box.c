@@ -40,12 +40,14 @@ struct ledger_record report_box_record(uint32_t job, uint32_t step)
     strcpy(record.cpus, "4-7");
     strcpy(record.state, "placed");
     strcpy(record.energy_source, "rapl-powercap");
+    strcpy(record.idle_energy, "cores");
     strcpy(record.slowdown_source, "contend");
     record.exit_status = 0;
     record.elapsed_s = 1000;
     record.tasks = record.cores_given = record.cores_used = 4;
     record.uj[ENERGY_PACKAGE] = 3e9;
     record.uj[ENERGY_DRAM] = 1e9;
+    record.uj_idle = 5e8 + 1;
     record.user_s = 3000.5;
     record.system_s = 0.25;
     record.maxrss_kib = 2048;

@@ -129,6 +129,8 @@ static void test_nothing(void **state)
     assert_string_equal(record.state, "left");
     assert_string_equal(record.counters_source, "");
     assert_string_equal(record.energy_source, "");
+    assert_string_equal(record.idle_energy, "");
+    assert_true(isnan(record.uj_idle));
     assert_string_equal(record.slowdown_source, "");
 }
 
@@ -275,15 +277,22 @@ static void test_energy(void **state)
     step->bill.uj[ENERGY_DRAM] = 0;
     strcpy(step->bill.source, "rapl-powercap");
     ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.idle_energy, "cores");
+    assert_true(record.uj_idle == 0);
     assert_true(record.uj[ENERGY_PACKAGE] == 9007199254740991);
     assert_true(record.uj[ENERGY_DRAM] == 0);
     assert_true(isnan(record.uj[ENERGY_NODE]));
 
     step->bill.uj[ENERGY_PACKAGE] = 400 * 1000000;
     step->bill.uj[ENERGY_DRAM] = 10 * 1000000;
+    step->bill.idle = CONF_IDLE_EVENLY;
+    step->bill.idle_uj[ENERGY_PACKAGE] = 7;
+    step->bill.idle_uj[ENERGY_DRAM] = 2;
     ledger_record_fill(&f->packer, step, &record);
     assert_string_equal(record.energy_source, "rapl-powercap");
     assert_near(record.power_w, 20);
+    assert_string_equal(record.idle_energy, "evenly");
+    assert_true(record.uj_idle == 9);
     assert_near(record.edp, 410 * 20.5);
     assert_true(isnan(record.edp_per_instruction));
 

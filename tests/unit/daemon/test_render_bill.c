@@ -43,6 +43,8 @@ static void test_step(void **state)
                         .ended_mono_s = 120,
                         .bill = {.known = {[ENERGY_PACKAGE] = true, [ENERGY_DRAM] = true},
                                  .uj = {300 * J, 40 * J, 0},
+                                 .idle_uj = {100 * J, 10 * J, 7 * J},
+                                 .idle = CONF_IDLE_EVENLY,
                                  .gaps = 2,
                                  .source = "rapl-powercap",
                                  .by = "busy time"}};
@@ -64,11 +66,18 @@ static void test_step(void **state)
     assert_text(object, "source", "rapl-powercap");
     assert_text(object, "by", "busy time");
     assert_number(object, "gaps", 2);
+    assert_number(object, "idle_j", 110);
+    assert_text(object, "idle_energy", "evenly");
     json_object_put(object);
     free(step.counts);
     step.counts = NULL;
     object = render_bill(&step);
     assert_number(object, "edp_per_instruction", NAN);
+    json_object_put(object);
+    step.bill.known[ENERGY_PACKAGE] = false;
+    object = render_bill(&step);
+    assert_number(object, "idle_j", NAN);
+    assert_text(object, "idle_energy", "null");
     json_object_put(object);
 }
 
@@ -84,6 +93,7 @@ static void test_accounts(void **state)
     bill_box_use(box, BOX_PACKAGE_1, 30 * J);
     bill_box_use(box, BOX_NODE, 80 * J);
     bill_box_turn(box, 1);
+    box->f->packer.conf.idle_energy = CONF_IDLE_NOBODY;
     list = render_accounts(&box->f->packer);
     assert_int_equal(json_object_array_length(list), BOX_ZONES);
     object = json_object_array_get_idx(list, BOX_PACKAGE_1);
@@ -94,6 +104,7 @@ static void test_accounts(void **state)
     assert_number(object, "steps_j", 15);
     assert_number(object, "idle_j", 0);
     assert_number(object, "unmanaged_j", 15);
+    assert_text(object, "idle_energy", "nobody");
     assert_number(object, "gaps", 0);
     object = json_object_array_get_idx(list, BOX_NODE);
     assert_text(object, "domain", "node");

@@ -216,6 +216,7 @@ static void test_energy(void **state)
 
     f->conf.energy[0] = '\0';
     strcpy(f->conf.energy_model, "idle=40W,core=6W");
+    f->conf.idle_energy = CONF_IDLE_EVENLY;
     fixture_restart(f);
     fixture_run(f, 1, "0", NULL);
     bill_turn(&f->packer);
@@ -225,6 +226,10 @@ static void test_energy(void **state)
     for (; bill_zone(&f->packer, zones, &zone, &account); zones++)
         assert_zone(page, &zone, &account);
     assert_int_equal(zones, 2);
+    assert_value(page, "berth_node_info",
+                 "node=here,version=" PACKAGE_VERSION ",topology=" TWO_BY_TWO
+                 ",enforcement=dryrun,idle_energy=evenly",
+                 1);
     assert_int_equal(page_count(page, "berth_energy_joules_total"), 3 * zones);
     page_free(page);
 }

@@ -156,12 +156,14 @@ static void test_part_unknown(void **state)
 
     (void)state;
     strcpy(record.energy_source, "model");
+    strcpy(record.idle_energy, "evenly");
     report_box_add(report, &record);
     report_box_add(report, &other);
     page = page_of(report);
     assert_has(page, "Of 1 of 2 step records the energy is not known");
     assert_has(page, "\xe2\x89\xa5\xe2\x80\xaf"
                      "4.000\xc2\xa0kJ");
+    assert_has(page, "by the rule idle_energy = evenly.");
     assert_has(page, "Some of it is a model");
     assert_has(page, "class=\"note\"");
     free(page);

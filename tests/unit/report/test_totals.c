@@ -132,6 +132,8 @@ static void test_nodes(void **state)
     strcpy(other.energy_source, "hwmon,rapl-powercap");
     other.uj[ENERGY_PACKAGE] = other.uj[ENERGY_DRAM] = NAN;
     other.uj[ENERGY_NODE] = 9e9 + 1;
+    strcpy(other.idle_energy, "nobody");
+    other.uj_idle = 0;
     other.elapsed_s = 1001;
     add(report_box_record(12, 0));
     add(other);
@@ -146,6 +148,8 @@ static void test_nodes(void **state)
         assert_cell(i, "Package", ">=3.000kJ");
         assert_cell(i, "Metered", "2/2");
         assert_cell(i, "EnergySource", "rapl-powercap,hwmon");
+        assert_cell(i, "IdleEnergy", "cores,nobody");
+        assert_cell(i, "Idle", "500.0J");
         assert_cell(i, "Steps", "1");
     }
     report_box_walk(report, REPORT_BY_NOTHING, true, &box);

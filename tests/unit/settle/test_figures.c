@@ -112,11 +112,37 @@ static void many_records_are_counted(void **state)
     report_free(report);
 }
 
+/* The rules by which idle energy was billed: of an older berth there is none. */
+static void idle_rules_are_named(void **state)
+{
+    struct report *report = report_new();
+    struct ledger_record record;
+    char *json;
+
+    (void)state;
+    ledger_record_init(&record);
+    record.id = (struct wire_step_id){7, 0};
+    record.uj[ENERGY_PACKAGE] = 1500000;
+    strcpy(record.energy_source, "model");
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const rule[] = {"", "evenly", "nobody"};
+
+        snprintf(record.node, sizeof(record.node), "n%zu", i);
+        strcpy(record.idle_energy, rule[i]);
+        assert_int_equal(report_add(report, &record), 0);
+    }
+    assert_int_equal(settle_figures_json(report, &json), 0);
+    assert_non_null(strstr(json, "\"source\":\"model\",\"idle_energy\":\"evenly,nobody\"}"));
+    free(json);
+    report_free(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_added_up),
         cmocka_unit_test(many_records_are_counted),
+        cmocka_unit_test(idle_rules_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
