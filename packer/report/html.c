@@ -51,6 +51,30 @@ static int by_energy(const void *a, const void *b)
     return (right > left) - (right < left);
 }
 
+static int by_node_and_start(const void *a, const void *b)
+{
+    const struct report_row *left = *(const struct report_row *const *)a;
+    const struct report_row *right = *(const struct report_row *const *)b;
+    int order = strcmp(left->text[REPORT_CLUSTER], right->text[REPORT_CLUSTER]);
+
+    if (order == 0)
+        order = strverscmp(left->text[REPORT_NODES], right->text[REPORT_NODES]);
+    return order ? order : (left->start > right->start) - (left->start < right->start);
+}
+
+static int gather_records(struct page *page)
+{
+    size_t n = report_records(page->report);
+
+    page->record = malloc((n + 1) * sizeof(struct report_row *));
+    if (!page->record)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        page->record[page->records++] = report_record(page->report, i);
+    qsort(page->record, n, sizeof(struct report_row *), by_node_and_start);
+    return 0;
+}
+
 static int gather(struct page *page)
 {
     const struct report_visitor users = {.total = take_user, .arg = page};
@@ -63,7 +87,7 @@ static int gather(struct page *page)
         qsort(page->user, page->users, sizeof(*page->user), by_energy);
     if (page->jobs)
         qsort(page->job, page->jobs, sizeof(*page->job), by_energy);
-    return 0;
+    return gather_records(page);
 }
 
 /* ---- the head ---- */
@@ -117,10 +141,21 @@ static void put_card(struct page *page, const char *name, const char *what)
     free(column);
 }
 
+/* Says whether the site has told what the figure needs. */
+static bool is_told(const struct page *page, const char *name)
+{
+    const struct report_terms *terms = &page->about->terms;
+
+    return !(strcmp(name, "Cost") == 0 && terms->price <= 0) &&
+           !(strcmp(name, "CO2") == 0 && terms->co2_g <= 0);
+}
+
 static void put_cards(struct page *page)
 {
     static const char *const card[][2] = {
         {"Energy", "energy"},
+        {"Cost", "what it cost"},
+        {"CO2", "CO2 that it stands for"},
         {"EDP", "energy-delay product of the jobs"},
         {"AvePower", "average power of a job"},
         {"Avoided", "slowdown avoided"},
@@ -132,7 +167,8 @@ static void put_cards(struct page *page)
 
     fputs("<ul class=\"cards\">\n", page->out);
     for (size_t i = 0; i < sizeof(card) / sizeof(card[0]); i++)
-        put_card(page, card[i][0], card[i][1]);
+        if (is_told(page, card[i][0]))
+            put_card(page, card[i][0], card[i][1]);
     fputs("</ul>\n", page->out);
 }
 
@@ -217,10 +253,11 @@ static void put_row(struct page *page, const struct report_row *row,
     for (size_t i = 0; i < n; i++) {
         if (is_figure(column[i].field)) {
             report_format_raw(row, column[i].field, &page->about->terms, raw);
-            fprintf(page->out, "<td class=\"n\" data-v=\"%s\">", raw);
+            fprintf(page->out, "<td class=\"n\" data-v=\"%s\"", raw);
         } else {
-            fputs("<td class=\"w\">", page->out);
+            fputs("<td class=\"w\"", page->out);
         }
+        fprintf(page->out, " data-t=\"%s\">", column[i].title);
         page_cell(page, row, column[i].field);
         fputs("</td>", page->out);
     }
@@ -236,16 +273,18 @@ static void put_table(struct page *page, const char *title, const char *format,
 
     if (report_columns_parse(format, &column, &n, &err) < 0)
         return;
+    for (size_t i = 0; i < n; i++)
+        if (column[i].field->form == REPORT_FORM_GROUP)
+            column[i].title = "User";
     fprintf(page->out, "<section class=\"long\"><h2>%s</h2>\n", title);
     if (shown < rows)
         fprintf(page->out,
                 "<p class=\"soft\">The %zu that used most energy, of %zu; --csv has all.</p>\n",
                 shown, rows);
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>", page->out);
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"rows\"><thead><tr>", page->out);
     for (size_t i = 0; i < n; i++)
         fprintf(page->out, "<th scope=\"col\"%s>%s</th>",
-                is_figure(column[i].field) ? " class=\"n\"" : "",
-                column[i].field->form == REPORT_FORM_GROUP ? "User" : column[i].title);
+                is_figure(column[i].field) ? " class=\"n\"" : "", column[i].title);
     fputs("</tr></thead>\n<tbody>\n", page->out);
     for (size_t i = 0; i < shown; i++)
         put_row(page, &row[i], column, n);
@@ -273,17 +312,25 @@ static int put_page(struct page *page)
               page->out);
     page_bars(page, "Energy and EDP by user", page->user, page->users, BARS_MOST, "Group");
     page_bars(page, "Energy and EDP by job", page->job, page->jobs, BARS_MOST, "JobID");
-    if (page_maps(page) < 0)
+    page_power(page);
+    page_slowdowns(page);
+    if (page_days(page) < 0)
         return -1;
+    page_maps(page);
     page->grand.group = "all users";
     if (page->jobs) {
         put_table(page, "Users",
-                  "Group,Jobs,Steps,CPUTime,TotalCPU,Energy,AvePower,EDP,SlowdownObs,Avoided,"
-                  "Metered",
+                  page->about->terms.price > 0
+                      ? "Group,Jobs,Steps,CPUTime,Energy,Cost,AvePower,EDP,SlowdownObs,Avoided,"
+                        "Metered"
+                      : "Group,Jobs,Steps,CPUTime,Energy,AvePower,EDP,SlowdownObs,Avoided,Metered",
                   page->user, page->users, &page->grand);
         put_table(page, "Jobs",
-                  "JobID,JobName,User,Energy,EDP,AvePower,Elapsed,SlowdownObs,Avoided,AllocCPUS,"
-                  "Steps,State,Start,NodeList,Account,Partition,Moves,EnergySource",
+                  page->about->terms.price > 0
+                      ? "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,Cost,EDP,SlowdownObs,"
+                        "Avoided,State"
+                      : "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,AvePower,EDP,SlowdownObs,"
+                        "Avoided,State",
                   page->job, page->jobs, NULL);
     }
     fputs("<footer>Made by berthctl report ", page->out);
@@ -303,6 +350,7 @@ static int put_report(struct report *report, const struct report_page *about, FI
         rc = put_page(&page);
     free(page.user);
     free(page.job);
+    free(page.record);
     return rc;
 }
 

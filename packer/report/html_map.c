@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "packer/base/cpus.h"
 #include "packer/report/html_impl.h"
@@ -20,7 +19,7 @@ struct map {
     struct page *page;
     const struct report_row *const *row; /* [n] */
     size_t n;
-    int64_t from, to; /* unix seconds */
+    struct page_axis axis;
     struct cpus cpus;
     size_t lines;
     unsigned short line[CPUS_MAX]; /* of a CPU */
@@ -28,68 +27,19 @@ struct map {
     size_t unplaced, left_out;
 };
 
-static double x_of(const struct map *map, int64_t at)
-{
-    double part = (double)(at - map->from) / (double)(map->to - map->from);
-
-    return LEFT + fmin(fmax(part, 0), 1) * (RIGHT - LEFT);
-}
-
 /* ---- the frame ---- */
-
-static int64_t tick_of(int64_t span)
-{
-    static const int64_t step[] = {1,      2,      5,       10,      15,      30,
-                                   60,     120,    300,     600,     900,     1800,
-                                   3600,   7200,   10800,   21600,   43200,   86400,
-                                   172800, 604800, 1209600, 2592000, 7776000, 31536000};
-    size_t i = 0;
-
-    while (i + 1 < sizeof(step) / sizeof(step[0]) && span / step[i] > 8)
-        i++;
-    return step[i];
-}
-
-static void put_tick(struct map *map, int64_t at, int64_t tick, double bottom)
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    char text[32];
-    double x = x_of(map, at);
-
-    if (!localtime_r(&seconds, &tm))
-        return;
-    strftime(text, sizeof(text),
-             tick >= 86400                       ? "%b %d"
-             : tm.tm_hour == 0 && tm.tm_min == 0 ? "%b %d"
-             : tick < 60                         ? "%H:%M:%S"
-                                                 : "%H:%M",
-             &tm);
-    fprintf(map->page->out,
-            "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.1f\"/>"
-            "<text class=\"s %s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-            x, x, bottom, at == map->to ? "e" : "m", x, bottom + 15, text); /* inside the page */
-}
 
 static void put_frame(struct map *map, double bottom)
 {
-    int64_t tick = tick_of(map->to - map->from), offset;
-    time_t from = (time_t)map->from;
-    struct tm tm;
     size_t every = (size_t)ceil(13 / map->height), i = 0;
 
-    offset = localtime_r(&from, &tm) ? tm.tm_gmtoff : 0;
-    for (int64_t at = map->from + (tick - (map->from + offset) % tick) % tick; at <= map->to;
-         at += tick)
-        put_tick(map, at, tick, bottom);
+    page_axis_put(map->page->out, &map->axis, bottom);
     cpus_foreach(cpu, &map->cpus)
     {
         if (i++ % every == 0)
-            fprintf(map->page->out, "<text class=\"s e\" x=\"%d\" y=\"%.1f\">%s%zu</text>",
+            fprintf(map->page->out, "<text class=\"s e\" x=\"%d\" y=\"%.1f\">%s%zu</text>\n",
                     LEFT - 8, ((double)i - 0.5) * map->height + 4, i == 1 ? "CPU " : "", cpu);
     }
-    fprintf(map->page->out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, RIGHT,
-            bottom, bottom);
 }
 
 /* ---- the bars ---- */
@@ -117,7 +67,8 @@ static void put_title(struct map *map, const struct report_row *row)
 /* The step's CPUs, a rectangle for each run of lines. */
 static void put_step(struct map *map, const struct report_row *row, const struct cpus *cpus)
 {
-    double x = x_of(map, row->start), width = fmax(x_of(map, row->end) - x, 1.2);
+    double x = page_axis_x(&map->axis, row->start),
+           width = fmax(page_axis_x(&map->axis, row->end) - x, 1.2);
     size_t first = SIZE_MAX, last = 0;
 
     fprintf(map->page->out, "<g class=\"bar c%u\">",
@@ -210,17 +161,6 @@ static void put_map(struct map *map)
 
 /* ---- all nodes ---- */
 
-static int by_node_and_start(const void *a, const void *b)
-{
-    const struct report_row *left = *(const struct report_row *const *)a;
-    const struct report_row *right = *(const struct report_row *const *)b;
-    int order = strcmp(left->text[REPORT_CLUSTER], right->text[REPORT_CLUSTER]);
-
-    if (order == 0)
-        order = strverscmp(left->text[REPORT_NODES], right->text[REPORT_NODES]);
-    return order ? order : (left->start > right->start) - (left->start < right->start);
-}
-
 static void put_legend(struct page *page)
 {
     size_t shown = page->users < PAGE_COLOURS ? page->users : PAGE_COLOURS;
@@ -237,29 +177,12 @@ static void put_legend(struct page *page)
     fputs("</ul>\n", page->out);
 }
 
-/* The time that all maps show: that of the steps, as far as it was asked for. */
-static void find_time(const struct page *page, const struct report_row **row, size_t n,
-                      struct map *map)
+static void put_maps(struct page *page, const struct report_row *const *row, size_t n)
 {
-    map->from = INT64_MAX;
-    for (size_t i = 0; i < n; i++) {
-        map->from = row[i]->start < map->from ? row[i]->start : map->from;
-        map->to = row[i]->end > map->to ? row[i]->end : map->to;
-    }
-    if (map->from < page->about->since)
-        map->from = page->about->since;
-    if (map->to > page->about->until)
-        map->to = page->about->until;
-    if (map->to <= map->from)
-        map->to = map->from + 1;
-}
-
-static void put_maps(struct page *page, const struct report_row **row, size_t n)
-{
-    struct map all = {.page = page};
+    struct map all = {.page = page, .axis = {.left = LEFT, .right = RIGHT}};
     size_t nodes = 0, left_out = 0;
 
-    find_time(page, row, n, &all);
+    page_axis_find(page, &all.axis);
     for (size_t i = 0, end; i < n; i = end) {
         struct map map = all;
 
@@ -280,25 +203,15 @@ static void put_maps(struct page *page, const struct report_row **row, size_t n)
                 left_out);
 }
 
-int page_maps(struct page *page)
+void page_maps(struct page *page)
 {
-    size_t n = report_records(page->report);
-    const struct report_row **row = malloc((n + 1) * sizeof(*row));
-
-    if (!row)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        row[i] = report_record(page->report, i);
-    qsort(row, n, sizeof(*row), by_node_and_start);
-    if (n) {
-        fputs("<section class=\"long\"><h2>The nodes over time</h2>\n<p class=\"soft\">A line for "
-              "each CPU that a step stood on, a bar for each step from its start to its end, where "
-              "it stood last. Colours are users.</p>\n",
-              page->out);
-        put_legend(page);
-        put_maps(page, row, n);
-        fputs("</section>\n", page->out);
-    }
-    free(row);
-    return 0;
+    if (page->records == 0)
+        return;
+    fputs("<section class=\"long\"><h2>The nodes over time</h2>\n<p class=\"soft\">A line for "
+          "each CPU that a step stood on, a bar for each step from its start to its end, where "
+          "it stood last. Colours are users.</p>\n",
+          page->out);
+    put_legend(page);
+    put_maps(page, page->record, page->records);
+    fputs("</section>\n", page->out);
 }

@@ -8,10 +8,15 @@ libpacker_la_SOURCES += \
 	packer/report/fields.c packer/report/fields.h \
 	packer/report/format.c \
 	packer/report/html.c packer/report/html.h \
+	packer/report/html_axis.c \
 	packer/report/html_bars.c \
 	packer/report/html_benefit.c \
+	packer/report/html_days.c \
 	packer/report/html_impl.h \
 	packer/report/html_map.c \
+	packer/report/html_power.c \
+	packer/report/html_scale.c \
+	packer/report/html_slowdown.c \
 	packer/report/html_text.c \
 	packer/report/intern.c packer/report/intern.h \
 	packer/report/join.c packer/report/join.h \

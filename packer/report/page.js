@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 'use strict';
-for (const table of document.querySelectorAll('table')) {
+for (const table of document.querySelectorAll('table:not(.heat)')) {
   const body = table.tBodies[0];
   table.querySelectorAll('th').forEach((head, column) => {
     const button = document.createElement('button');

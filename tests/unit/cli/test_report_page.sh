@@ -49,7 +49,7 @@ has plain 'What steps cost' '12.04&nbsp;kJ' '7.011&nbsp;kJ' 'data-v="4012.000000
 cp "$dir/page.html" "$dir/sorted.html"
 cat >>"$dir/sorted.html" <<'END'
 <script>
-const table = document.querySelectorAll('table')[1];
+const table = document.querySelectorAll('table.rows')[1];
 const button = [...table.querySelectorAll('th button')].find(b => b.textContent === 'Energy');
 const order = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent).join(' ');
 button.click();

@@ -5,13 +5,14 @@
 #include "tests/unit/common/report_box.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "packer/report/html.h"
+#include "packer/report/html_impl.h"
 
 static char dir[64], path[128];
 static const struct report_page about = {
@@ -106,8 +107,8 @@ static void test_figures(void **state)
         "<h2>Energy and EDP by user</h2>",
         "<h2>Energy and EDP by job</h2>",
         "<h3>n1</h3>",
-        "<td class=\"n\" data-v=\"4000.000000\">4.000\xc2\xa0kJ</td>",
-        "<td class=\"n\" data-v=\"0.1875\">18.8%</td>",
+        "<td class=\"n\" data-v=\"4000.000000\" data-t=\"Energy\">4.000\xc2\xa0kJ</td>",
+        "<td class=\"n\" data-v=\"0.1875\" data-t=\"Avoided\">18.8%</td>",
         "sqlite:/x/&lt;&amp;&gt;.db",
     };
     struct report *report = report_new();
@@ -270,13 +271,121 @@ static void test_many(void **state)
         report_box_add(report, &record);
     }
     page = page_of(report);
-    assert_has(page, "The 15 that used most, of 3500.");
-    assert_has(page, "The 15 that used most, of 20.");
+    assert_has(page, "The 15 that used most energy, of 3500.");
+    assert_has(page, "The 15 that used most energy, of 20.");
     assert_has(page, "The 1000 that used most energy, of 3500");
     assert_has(page, "500 more steps are not drawn");
     assert_has(page, "11 others");
     assert_well_formed(page);
     free(page);
+}
+
+/* A record of a day: 1000 s at its noon, or at another day's. */
+static struct ledger_record record_of(uint32_t job, const char *node, int day, double joules)
+{
+    struct ledger_record record = report_box_record(job, 0);
+
+    strcpy(record.node, node);
+    record.start = about.since + 43200 + day * 86400;
+    record.end = record.start + 1000;
+    record.start_ms = record.start * 1000;
+    record.end_ms = record.end * 1000;
+    record.uj[ENERGY_PACKAGE] = joules * 1e6;
+    record.uj[ENERGY_DRAM] = 0;
+    return record;
+}
+
+static struct report *report_of(const struct ledger_record *record, size_t n)
+{
+    struct report *report = report_new();
+
+    for (size_t i = 0; i < n; i++)
+        report_box_add(report, &record[i]);
+    return report;
+}
+
+/* Each node's days, the power, and the slowdowns by classes. */
+static void test_drawings(void **state)
+{
+    const struct ledger_record record[] = {record_of(1, "n1", 0, 1000), record_of(2, "n1", 0, 500),
+                                           record_of(3, "n2", 0, 3000)};
+    char *page = page_of(report_of(record, 3));
+
+    (void)state;
+    assert_has(page, "<th scope=\"row\">n1</th><td style=\"--v:0.50\" title=\"n1, 2026-11-21: "
+                     "1.500kJ\">1.500kJ</td></tr>");
+    assert_has(page, "title=\"n2, 2026-11-21: 3.000kJ\"");
+    assert_has(page, "aria-label=\"Power over time\"");
+    assert_has(page, ">4.5\xc2\xa0W</text>"); /* 4500 J in 1000 s, drawn from start to end */
+    assert_has(page, "<span>20 to 50\xc2\xa0%</span>"); /* 43.75 and 25 % */
+    assert_has(page, "class=\"c9\" style=\"width:100.0%\"></i></i><b>3</b>");
+    assert_has(page, "<span>5 to 10\xc2\xa0%</span>"); /* 6.25 % */
+    assert_lacks(page, "\xe2\x96\xb2</");
+    assert_well_formed(page);
+    free(page);
+}
+
+/* One that is far greater than all others does not make them vanish. */
+static void test_outlier(void **state)
+{
+    struct ledger_record record[20];
+    char *page;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++)
+        record[i] = record_of(i + 1, i % 2 ? "n1" : "n2", 0, i == 7 ? 1e6 : 1000 + i);
+    page = page_of(report_of(record, 20));
+    assert_has(page, " over\" style=\"width:100.0%\""); /* its bar is broken */
+    assert_has(page, "style=\"width:80.0%\"");          /* the next one's is not short */
+    free(page);
+}
+
+/* Without a meter the days have core-hours, and what a kWh is to the site is not told. */
+static void test_no_meter(void **state)
+{
+    struct ledger_record record = report_box_unknown(12, 0);
+    char *page;
+
+    (void)state;
+    record.cores_given = 4;
+    record.elapsed_s = 900;
+    page = page_of(report_of(&record, 1));
+    assert_has(page, "Core-hours given of the steps");
+    assert_lacks(page, "Power over time");
+    assert_lacks(page, "what it cost");
+    assert_well_formed(page);
+    free(page);
+}
+
+static void test_terms(void **state)
+{
+    const struct ledger_record record = record_of(1, "n1", 0, 3.6e6);
+    struct report *report = report_of(&record, 1);
+    struct report_page with = about;
+    struct berth_error err = {""};
+    char *page;
+
+    (void)state;
+    with.terms = (struct report_terms){REPORT_UNIT_AUTO, 0.25, "EUR", 400};
+    assert_int_equal(report_html_write(report, &with, path, &err), 0);
+    report_free(report);
+    page = read_page();
+    assert_has(page, "<b>0.25\xc2\xa0"
+                     "EUR</b><span>what it cost</span>");
+    assert_has(page, "<b>400.0\xc2\xa0g</b><span>CO2");
+    assert_has(page, "data-t=\"Cost\">0.25\xc2\xa0"
+                     "EUR</td>");
+    free(page);
+}
+
+static void test_scale(void **state)
+{
+    double alike[] = {3, NAN, 1, 2, 0}, far[] = {1, 100, 2, 3, 2};
+
+    (void)state;
+    assert_true(page_scale(alike, 5, 0.5) == 3);
+    assert_true(page_scale(far, 5, 0.75) == 1.25 * 3);
+    assert_true(page_scale(far, 0, 0.5) == 0);
 }
 
 static void test_file(void **state)
@@ -314,9 +423,10 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_figures),        TEST(test_unknown), TEST(test_part_unknown),
-        TEST(test_nothing),        TEST(test_benefit), TEST(test_hostile),
-        TEST(test_self_contained), TEST(test_many),    TEST(test_file),
+        TEST(test_figures), TEST(test_unknown),  TEST(test_part_unknown),   TEST(test_nothing),
+        TEST(test_benefit), TEST(test_hostile),  TEST(test_self_contained), TEST(test_many),
+        TEST(test_file),    TEST(test_drawings), TEST(test_outlier),        TEST(test_no_meter),
+        TEST(test_terms),   TEST(test_scale),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
