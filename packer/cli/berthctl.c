@@ -13,6 +13,7 @@
 #include "packer/cli/model/models.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/cli/profile/profile.h"
+#include "packer/cli/threads/threads.h"
 #include "packer/cli/verbs.h"
 
 static int completion(int argc, char **argv);
@@ -28,6 +29,7 @@ static const struct ctl_verb verbs[] = {
     {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},
+    {"threads", ctl_threads, "how many threads a program should have, by a few short runs"},
     {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},

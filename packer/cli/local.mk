@@ -54,6 +54,14 @@ libctl_la_SOURCES += \
 	packer/cli/profile/store.c packer/cli/profile/store.h \
 	packer/cli/profile/transfer.c \
 	packer/cli/profile/verb.c
+# threads
+libctl_la_SOURCES += \
+	packer/cli/threads/args.c \
+	packer/cli/threads/census.c packer/cli/threads/census.h \
+	packer/cli/threads/probe.c packer/cli/threads/probe.h \
+	packer/cli/threads/sweep.c \
+	packer/cli/threads/threads.h \
+	packer/cli/threads/verb.c
 # calibrate
 libctl_la_SOURCES += \
 	packer/cli/calibrate/calibrate.c packer/cli/calibrate/calibrate.h \

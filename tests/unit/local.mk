@@ -257,6 +257,7 @@ unit_scripts = \
 	tests/unit/cli/profile/test_pairs.sh \
 	tests/unit/cli/profile/test_profile.sh \
 	tests/unit/cli/profile/test_store.sh \
+	tests/unit/cli/threads/test_threads.sh \
 	tests/unit/cli/test_berthctl.sh \
 	tests/unit/cli/test_completion.sh \
 	tests/unit/cli/test_job.sh \
@@ -307,7 +308,9 @@ endif
 check_PROGRAMS += tests/unit/common/fake_berthd tests/unit/common/ledger_fill
 
 # Programs to be profiled: without sanitizers, which do not run under valgrind, and without libraries.
-check_PROGRAMS += tests/fixtures/programs/reuse tests/fixtures/programs/devil tests/fixtures/programs/turtle
+check_PROGRAMS += tests/fixtures/programs/reuse tests/fixtures/programs/devil tests/fixtures/programs/turtle tests/fixtures/programs/knee
+tests_fixtures_programs_knee_CFLAGS = -O2
+tests_fixtures_programs_knee_LDADD = -lpthread
 tests_fixtures_programs_reuse_CFLAGS = -O2
 tests_fixtures_programs_reuse_LDADD = -lpthread
 tests_fixtures_programs_devil_CFLAGS = -O2

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test_threads - `berthctl threads` on a program with a known knee: only so many of its threads are of use, the others wait for a lock. Who
+# waits is as certain on a slow or busy machine as on another; no other figure is asked for.
+. "${srcdir:-.}/tests/unit/common/ctl_check.sh"
+programs=$(realpath "${PROGRAMS:-./tests/fixtures/programs}")
+knee=$programs/knee
+
+threads() { # ARGUMENT...; $status, $dir/out, $dir/err
+    "$berthctl" threads --start 300s --grace 100ms "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    status=$?
+}
+
+has() { # FILE TEXT
+    grep -qF -e "$2" "$dir/$1" || bad "threads: $1" "$2" "$(cat "$dir/$1")"
+}
+
+ends() { # STATUS: how the last one ended
+    [ "$status" -eq "$1" ] || bad threads "status $1" "$status: $(cat "$dir/err")"
+}
+
+# The program has a name that only this test gives it.
+own=$dir/knee-$$
+cp "$knee" "$own"
+alive() {
+    for exe in /proc/[0-9]*/exe; do
+        [ "$(readlink "$exe" 2>/dev/null)" != "$own" ] || return 0
+    done
+    return 1
+}
+none_left() {
+    ! alive || bad threads 'nobody left' "$exe"
+}
+
+# Locks alone end it: 2, 4, 6, and 8 of which a quarter waits
+echo '{"thresholds":{"cpu_util_delta":-100,"lock":10,"lock_delta":10}}' >"$dir/locks"
+threads --json --cores 2 --min 2 --max 16 --step 2 --probe 500ms --thresholds "$dir/locks" -- "$own" '{n}' 6
+ends 0
+none_left
+if grep -q 'cannot be read here (/proc/PID/task/TID/s' "$dir/err" && ! grep -q 'migrations' "$dir/err"; then
+    echo 'SKIP: this kernel does not tell who waits for a lock, or CPU time of threads'
+    exit 77
+fi
+has out '{"threads":6,"n":6,"ended":"lock",'
+[ "$(grep -o '"threads":[0-9]*,"n"' "$dir/out" | tr -dc '0-9\n' | tr '\n' ' ')" = '6 2 4 6 8 ' ] || bad threads '2, 4, 6, 8 tried' "$(cat "$dir/out")"
+has err "$own is started at most 16 times, and killed each time"
+
+# Its use of the CPUs never rises by so much; a program that makes 2n+3 threads of n; a number in the environment
+echo '{"thresholds":{"cpu_util_delta":1000}}' >"$dir/util"
+threads --json --cores 2 --min 5 --max 9 --step 2 --makes 2n+3 --thresholds "$dir/util" -- sh -c "exec $own \$((2 * {n} + 3)) 1"
+ends 0
+has out '{"threads":5,"n":1,"ended":"util",'
+has out '{"threads":7,"n":2,"seen":7,'
+threads --cores 2 --min 2 --max 3 --step 1 --thresholds "$dir/util" -- sh -c "exec $own \$OMP_NUM_THREADS 1"
+ends 0
+has out '2 threads (n = 2) on 2 cores: more threads use no more of the CPUs'
+none_left
+
+# What leaves its session and hears no SIGTERM is killed, too
+threads --json --min 2 --max 4 --step 2 --thresholds "$dir/locks" -- "$own" '{n}' 9 detach
+ends 0
+has out '{"threads":4,"n":4,"ended":"max",'
+none_left
+
+# SIGTERM ends it, with the program
+"$berthctl" threads --probe 300s --thresholds "$dir/locks" -- "$own" '{n}' 1 >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+until alive || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill $pid
+wait $pid
+status=$?
+ends 1
+has err 'stopped by SIGTERM: nothing found'
+none_left
+
+# Nothing is started
+threads --dry-run --min 4 --max 9 --step 4 -- "$own" '{n}' 'of {n}'
+ends 0
+[ "$(tail -n +2 "$dir/out")" = "$(printf '%s\n' "$own 4 of 4" "$own 8 of 8" "$own 9 of 9")" ] || bad 'threads --dry-run' '4, 8, 9' "$(cat "$dir/out")"
+
+# Recorded sweeps, and what is learnt of them: the figures of three programs by hand
+threads --min 2 --max 8 --step 2 --record "$dir/sweep" -- "$own" '{n}' 4
+ends 0
+[ "$(grep -c '"step":2,"points":\[{"threads":2,.*{"threads":8,' "$dir/sweep")" -eq 1 ] || bad 'threads --record' 'one line of 4 points' "$(cat "$dir/sweep")"
+cat >"$dir/sweeps" <<'END'
+{"step":8,"points":[{"threads":8,"cpu_util":10,"lock":1,"vcx":10,"migr":1},{"threads":16,"cpu_util":20,"lock":2,"vcx":20,"migr":2},{"threads":24,"cpu_util":30,"lock":3,"vcx":30,"migr":3},{"threads":32,"cpu_util":40,"lock":13,"vcx":40,"migr":4},{"threads":40,"cpu_util":50,"lock":23,"vcx":50,"migr":30}]}
+{"step":8,"points":[{"threads":8,"cpu_util":10,"lock":0,"vcx":10,"migr":0},{"threads":16,"cpu_util":20,"lock":0,"vcx":20,"migr":0},{"threads":24,"cpu_util":30,"lock":0,"vcx":120,"migr":0},{"threads":32,"cpu_util":40,"lock":0,"vcx":220,"migr":0}]}
+{"step":8,"points":[{"threads":8,"cpu_util":10,"lock":null},{"threads":16,"cpu_util":20},{"threads":24,"cpu_util":21},{"threads":32,"cpu_util":22}]}
+END
+threads --learn "$dir/sweeps"
+ends 0
+has out '{"thresholds":{"cpu_util_delta":5.5,"lock":3.0,"lock_delta":5.5,"vcx_delta":55.0,"migr_delta":13.5},"step":8,"sweeps":3,'
+cp "$dir/out" "$dir/learnt"
+threads --json --min 2 --max 2 --step 4 --thresholds "$dir/learnt" -- "$own" '{n}' 4
+ends 0
+has out '"thresholds":{"cpu_util_delta":2.75,"lock":3.0,"lock_delta":2.75,"vcx_delta":27.5,"migr_delta":6.75}'
+[ "$(wc -l <"$dir/err")" -eq 1 ] || bad threads 'nothing unread in what --learn printed' "$(cat "$dir/err")"
+
+# What is wrong
+head -2 "$dir/sweeps" >"$dir/two"
+refuses '' 1 'threads: --learn: 2 sweeps: 3 programs at least are needed' threads --learn "$dir/two"
+refuses '' 1 'locks:1: step: missing' threads --learn "$dir/locks"
+refuses '{"thresholds":{"lock":3}}' 1 'stdin: thresholds.cpu_util_delta: missing' threads --thresholds - -- true
+refuses '{"thresholds":{"lock":"high"}}' 1 'stdin: thresholds.lock: number expected' threads --thresholds - -- true
+refuses '' 2 '-- expected before COMMAND' threads --thresholds "$dir/locks" true
+refuses '' 2 'takes -- COMMAND' threads
+refuses '' 2 '--thresholds FILE expected' threads -- true
+refuses '' 2 "--probe: a time from 1ms to 3600s expected, not '100'" threads --probe 100 -- true
+refuses '' 2 "--makes: such as n, n+1 or 4n+3 expected, not '4m'" threads --makes 4m -- true
+refuses '' 2 '--max 3: less than --min 4' threads --min 4 --max 3 -- true
+refuses '' 2 '--min 2: of n = 1 it makes 7 already' threads --makes 4n+3 --min 2 --max 9 -- true
+threads --thresholds "$dir/locks" -- "$dir/nosuch"
+ends 1
+has err "nosuch: No such file or directory"
+threads --thresholds "$dir/locks" -- false
+ends 1
+has err 'false with 2 has ended by itself before it could be watched (exit status 1)'
+sh -c 'sleep 1000 & echo $! >"$3"; exec "$1" threads --thresholds "$2" -- true' - "$berthctl" "$dir/locks" "$dir/pid" >"$dir/out" 2>"$dir/err"
+status=$?
+ends 1
+has err "process $(cat "$dir/pid") is a child of this one already"
+kill "$(cat "$dir/pid")" || bad threads 'a child of before is let be' 'it was killed'
+
+exit $failed
