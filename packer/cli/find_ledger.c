@@ -6,7 +6,9 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/ledger/ledger.h"
+#include "packer/cli/records.h"
+
+#define PATIENCE_S 3 /* with berthd, which has said already what it remembers */
 
 struct finding {
     const struct job_id *id;
@@ -167,9 +169,8 @@ int find_ledger(const struct conf *conf, const struct job_id *id, struct json_ob
 {
     const struct wire_step_id job = {id->job, UINT32_MAX};
     const struct ledger_filter filter = {.njobs = 1, .job = &job};
+    struct records records = {.conf = conf, .patience_s = PATIENCE_S};
     struct finding finding = {id, steps, ctl_length(steps)};
 
-    if (strcmp(conf->ledger, "off") == 0)
-        return berth_error_set(err, "ledger=off of berth.conf: nothing is kept");
-    return ledger_read(conf->ledger, conf->ledger_defaults, &filter, take, &finding, err);
+    return records_read(&records, &filter, take, &finding, err);
 }

@@ -6,18 +6,24 @@
 #include "packer/conf/conf.h"
 #include "packer/ledger/ledger.h"
 
-/* Where records come from: the ledger that berth.conf names, or one that the command line does. */
+#define RECORDS_PATIENCE_S 30 /* who asks for a lot is answered slowly */
+
+/* Where records come from: the ledger that the command line names, or berth.conf does. Who may not
+ * read the latter is told by berthd of his own. */
 struct records {
     const struct conf *conf;
     const char *ledger, *defaults; /* of the command line; NULL: those of berth.conf */
+    double patience_s;             /* with berthd, for a page; 0: RECORDS_PATIENCE_S */
+    bool own;                      /* set by records_read: these were the user's own only */
 };
 
 /* Returns the ledger's URL. */
 const char *records_url(const struct records *records);
 
-/* Calls fn with each record that is meant, in the order of ledger_read, until it returns other than
- * 0. Returns 0, or -1 and err: a line for people that says what they can do. */
-int records_read(const struct records *records, const struct ledger_filter *filter,
+/* Calls fn with each record that is meant, until it returns other than 0: in the order of
+ * ledger_read, or, where berthd tells of them, in that of their ends. The filter has no states and
+ * no page. Returns 0, or -1 and err: a line for people that says what they can do. */
+int records_read(struct records *records, const struct ledger_filter *filter,
                  int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                  struct berth_error *err);
 

@@ -94,7 +94,7 @@ static struct wire_step_id *ids_of(const struct report_args *args)
     return id;
 }
 
-static int read_records(const struct report_args *args, const struct records *records,
+static int read_records(const struct report_args *args, struct records *records,
                         struct reading *reading, struct berth_error *err)
 {
     struct wire_step_id *id = ids_of(args);
@@ -136,7 +136,7 @@ static int stop_at_first(const struct ledger_record *record, void *any)
 
 /* Writes why there is no row, where a table would stand: nothing was ever kept, or nothing of it is
  * what was asked for. */
-static int write_nothing(const struct report_args *args, const struct records *records)
+static int write_nothing(const struct report_args *args, struct records *records)
 {
     static const struct ledger_filter all;
     char since[32], until[32];
@@ -403,12 +403,22 @@ static int write_page(const struct report_args *args, const struct report_terms 
     return 0;
 }
 
+/* Tells who asked for others' steps, and was told of his own only, that there may be others. */
+static void say_own(const struct report_args *args, const struct records *records,
+                    const struct reading *reading)
+{
+    if (records->own && (args->all_users || (reading->seen == 0 && !args->own)))
+        fputs("berthctl: report: your own steps only: others' are shown to who may read the "
+              "ledger\n",
+              stderr);
+}
+
 static int run(const struct report_args *args, const struct report_column *column, size_t columns)
 {
     struct reading reading = {.args = args, .terminal = isatty(STDERR_FILENO)};
     struct berth_error err;
     struct conf conf;
-    const struct records records = {&conf, args->ledger, args->defaults};
+    struct records records = {.conf = &conf, .ledger = args->ledger, .defaults = args->defaults};
     struct report_terms terms;
     int status;
 
@@ -433,6 +443,8 @@ static int run(const struct report_args *args, const struct report_column *colum
         status = write_nothing(args, &records);
     else
         status = write_rows(args, &terms, column, columns, reading.report);
+    if (status == 0)
+        say_own(args, &records, &reading);
     if (status == 0 && !args->benefit && report_records(reading.report) == 0 && args->states &&
         !args->since_given && args->jobs == 0)
         fputs("berthctl: report: with --state alone sacct and this look at what runs now: give "

@@ -237,6 +237,7 @@ static int conclude_users(struct report_args *args)
         clear_list(&args->users);
     if (args->all_users || args->users.n || args->jobs || args->nodes.n || getuid() == 0)
         return -1;
+    args->own = true;
     snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
     return append(&args->users, strdup(uid)) < 0 ? no_memory() : -1;
 }

@@ -191,7 +191,8 @@ const struct conf_key conf_key[] = {
     {"ledger_queue", START, LOCALSTATEDIR "/lib/berth/ledger.queue", PATH, FIELD(ledger_queue),
      "Folder of the records that wait for the ledger; one berthd's own."},
     {"ledger_group", START, "", TEXT, FIELD(ledger_group),
-     "A group that may read a ledger in a file. Empty: only root may."},
+     "A group that may read a ledger in a file. Empty: only root may. Others are told of their own "
+     "records by berthd."},
     {"admin_comment", START, "off", CHOICE(switch_words), FIELD(admin_comment),
      "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
      "ACCOUNTING. With a ledger in a file, jobs of one node only."},

@@ -22,6 +22,7 @@
 #include "packer/daemon/identify.h"
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
+#include "packer/daemon/record_pages.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
 #include "packer/daemon/requests.h"
@@ -49,6 +50,7 @@ enum {
     STEPDS,
     NAMES,
     JOBS,
+    PAGES,
     EVENTS
 };
 
@@ -196,6 +198,12 @@ static void on_jobs(evutil_socket_t fd, short what, void *arg)
     pipeline_identified(&((struct daemon *)arg)->packer);
 }
 
+static void on_pages(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    record_pages_tell(((struct daemon *)arg)->packer.record_pages);
+}
+
 /* Lets the interference probe take its turn, and waits for the next one: for its descriptor or for
  * the time. */
 static void on_probe(evutil_socket_t fd, short what, void *arg)
@@ -290,6 +298,8 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
         return berth_error_set(err, "no timers");
     if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
         (packer->asker && read_by(daemon, JOBS, asker_fd(packer->asker), on_jobs, err) < 0) ||
+        (packer->record_pages &&
+         read_by(daemon, PAGES, record_pages_fd(packer->record_pages), on_pages, err) < 0) ||
         (packer->reuse &&
          read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
         (packer->stepds &&

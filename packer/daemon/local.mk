@@ -10,6 +10,8 @@ libpacker_la_SOURCES += \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
 	packer/daemon/privileges.c packer/daemon/privileges.h \
+	packer/daemon/record_pages.c packer/daemon/record_pages.h \
+	packer/daemon/records.c packer/daemon/records.h \
 	packer/daemon/render.c packer/daemon/render.h \
 	packer/daemon/render_bill.c packer/daemon/render_bill.h \
 	packer/daemon/render_counts.c packer/daemon/render_counts.h \

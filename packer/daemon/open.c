@@ -9,6 +9,7 @@
 #include "packer/conf/admit_names.h"
 #include "packer/conf/private_data.h"
 #include "packer/daemon/identify.h"
+#include "packer/daemon/record_pages.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/as_if.h"
 #include "packer/enact/replace.h"
@@ -145,6 +146,8 @@ static void open_ledger(struct packer *packer)
 
     if (ledger_open(&packer->ledger, &packer->conf, &err) < 0)
         log_error("no records of steps are kept: ledger: %s", err.text);
+    if (packer->ledger && record_pages_open(&packer->record_pages, &packer->conf, &err) < 0)
+        log_error("users are told no records of the ledger: %s", err.text);
 }
 
 /* Opens what tells slurmdbd, where berth.conf wants it. */
@@ -270,6 +273,7 @@ void packer_close(struct packer *packer)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
     identify_close(packer);
     settler_close(packer->settler);
+    record_pages_close(packer->record_pages);
     ledger_close(packer->ledger);
     process_watch_close(packer->stepds);
     folder_watch_close(packer->folders);

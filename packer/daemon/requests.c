@@ -2,6 +2,7 @@
 #include "packer/daemon/requests.h"
 
 #include "packer/daemon/pipeline.h"
+#include "packer/daemon/records.h"
 #include "packer/daemon/render.h"
 #include "packer/daemon/render_sample.h"
 #include "packer/daemon/stored.h"
@@ -158,5 +159,6 @@ const struct request_op request_ops[WIRE_OPS] = {
     [WIRE_OP_COUNTERS] = {.part = tell_counters},
     [WIRE_OP_PROFILES] = {.act = stored_begin, .part = stored_tell},
     [WIRE_OP_PROFILE_PUT] = {.act = stored_put},
+    [WIRE_OP_RECORDS] = {.act = records_begin, .text = records_tell},
     [WIRE_OP_PROFILE_FORGET] = {.act = stored_forget, .line = stored_tell_forgotten},
 };

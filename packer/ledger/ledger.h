@@ -141,10 +141,29 @@ struct ledger_filter {
     const char *const *user;        /* names, or numbers as text */
     const char *const *account, *const *partition, *const *node, *const *state;
     int64_t since, until; /* steps that ran at some time in between; until 0: now */
+    const uint32_t *uid;  /* this user's only, whatever else is asked for; NULL: all users' */
+    size_t page;          /* so many records at most, by their ends; 0: all, by their starts */
+    const struct wire_record_place *after; /* of a page: records that stand behind it; or NULL */
 };
 
-/* Calls fn with each record, in the order of start, job, step, until it returns other than 0.
- * Returns 0, or -1 and err (no such ledger, not readable, of a newer berth, ..). */
+/* A ledger that is open to be read again and again, by one thread at a time. */
+struct ledger_view;
+
+/* Opens a ledger. Returns 0, or -1 and err (no such ledger, not readable, of a newer berth, ..). */
+int ledger_view_open(struct ledger_view **out, const char *url, const char *defaults_file,
+                     struct berth_error *err);
+void ledger_view_close(struct ledger_view *view); /* NULL is fine */
+
+/* Says whether that is still the ledger that was opened: nobody has replaced its file. */
+bool ledger_view_is_current(const struct ledger_view *view);
+
+/* Calls fn with each record, in the order of start, job, step (of a page: of end, start, job,
+ * step), until it returns other than 0. Returns 0, or -1 and err. */
+int ledger_view_read(struct ledger_view *view, const struct ledger_filter *filter,
+                     int (*fn)(const struct ledger_record *record, void *arg), void *arg,
+                     struct berth_error *err);
+
+/* Opens, reads and closes. Returns 0, or -1 and err. */
 int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
                 int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                 struct berth_error *err);

@@ -2,6 +2,7 @@
 /* ledger_line - see ledger/line.h */
 #include "packer/ledger/line.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,67 @@ char *ledger_identity_encode(const struct ledger_identity *identity)
     clean_texts(identity_fields, &clean);
     clean_texts(wire_identity_fields, &clean.is);
     return line_of(identity_fields, &clean);
+}
+
+/* ---- a record of many that are read ---- */
+
+static void put_text(FILE *out, const char *text)
+{
+    putc_unlocked('"', out);
+    while (*text) {
+        size_t length = text_character(text);
+
+        if (*text == '"' || *text == '\\')
+            putc_unlocked('\\', out);
+        if (length)
+            fwrite_unlocked(text, 1, length, out);
+        else
+            putc_unlocked('?', out);
+        text += length ? length : 1;
+    }
+    putc_unlocked('"', out);
+}
+
+static void put_value(FILE *out, const struct json_field *field, const char *at)
+{
+    if (field->kind == JSON_TEXT)
+        put_text(out, at);
+    else if (field->kind == JSON_NUMBER)
+        fprintf(out, field->whole ? "%.0f" : "%.17g", *(const double *)(const void *)at);
+    else if (field->size == sizeof(uint64_t))
+        fprintf(out, field->kind == JSON_UNSIGNED ? "%" PRIu64 : "%" PRId64,
+                *(const uint64_t *)(const void *)at);
+    else
+        fprintf(out, field->kind == JSON_UNSIGNED ? "%" PRIu32 : "%" PRId32,
+                *(const uint32_t *)(const void *)at);
+}
+
+/* Says whether the field tells something that nobody would assume. */
+static bool is_told(const struct json_field *field, const char *at, const char *initial)
+{
+    if (field->kind == JSON_TEXT)
+        return at[0] != '\0';
+    if (field->kind == JSON_NUMBER)
+        return json_in_range(field, *(const double *)(const void *)at);
+    return memcmp(at, initial, field->size) != 0;
+}
+
+void ledger_record_put(FILE *out, const struct ledger_record *record)
+{
+    struct ledger_record none;
+    const char *before = "{";
+
+    ledger_record_init(&none);
+    for (const struct json_field *field = ledger_fields; field->name; field++) {
+        const char *at = (const char *)record + field->offset;
+
+        if (!is_told(field, at, (const char *)&none + field->offset))
+            continue;
+        fprintf(out, "%s\"%s\":", before, field->name);
+        put_value(out, field, at);
+        before = ",";
+    }
+    fputc('}', out);
 }
 
 /* Reads a line of these fields. */

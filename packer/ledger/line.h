@@ -4,6 +4,8 @@
 #ifndef BERTH_LEDGER_LINE_H
 #define BERTH_LEDGER_LINE_H
 
+#include <stdio.h>
+
 #include "packer/ledger/ledger.h"
 
 #define LEDGER_LINE_MAX 65536
@@ -11,6 +13,11 @@
 /* Returns the record as one line with its newline, which the caller frees. What is no UTF-8 in its
  * texts, and control characters, are '?': a database would refuse them. NULL when out of memory. */
 char *ledger_line_encode(const struct ledger_record *record);
+
+/* Writes the record as an object of what is known, and not 0: a field that is absent is as
+ * ledger_record_init() has it. Texts are cleaned likewise. json_read() with ledger_fields reads it.
+ */
+void ledger_record_put(FILE *out, const struct ledger_record *record);
 
 /* Reads such a line (with or without newline). Returns 0; or -1 and err: it is none, or says too
  * little to be told from others. */

@@ -10,6 +10,9 @@
 #include "packer/ledger/schema.h"
 #include "packer/sql/fields.h"
 
+#define ORDER "\"start\", job, step, cluster, node, restart"
+#define PAGE_ORDER "\"end\", " ORDER /* as the indexes of ends have it */
+
 /* A query as it is built: its text, and its parameters in order. */
 struct query {
     FILE *out;
@@ -111,6 +114,37 @@ static void add_time(struct query *query, const char *condition, int64_t at)
     add_param(query, NULL, at);
 }
 
+/* The record is this user's, by his number: a name may be anybody's. */
+static void add_uid(struct query *query, const uint32_t *uid)
+{
+    if (!uid)
+        return;
+    begin_condition(query);
+    fputs("uid = ?", query->out);
+    add_param(query, NULL, *uid);
+}
+
+/* The record stands behind that one in the order of pages. The index has `end` first, so that is
+ * asked for by itself. */
+static void add_after(struct query *query, const struct wire_record_place *after)
+{
+    const int64_t number[] = {after->end, after->start, after->id.job, after->id.step};
+
+    begin_condition(query);
+    fputs("(" PAGE_ORDER ") > (?, ?, ?, ?, ?, ?, ?)", query->out);
+    for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+        add_param(query, NULL, number[i]);
+    add_param(query, after->cluster, 0);
+    add_param(query, after->node, 0);
+    add_param(query, NULL, after->restart);
+}
+
+/* Returns since when steps may have ended. */
+static int64_t since_of(const struct ledger_filter *filter)
+{
+    return filter->after && filter->after->end > filter->since ? filter->after->end : filter->since;
+}
+
 static int build(struct query *query, const struct ledger_filter *filter, struct berth_error *err)
 {
     memset(query, 0, sizeof(*query));
@@ -126,9 +160,15 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     add_said(query, "partition", filter->partition, filter->npartitions);
     add_names(query, "node", filter->node, filter->nnodes);
     add_names(query, "state", filter->state, filter->nstates);
-    add_time(query, "\"end\" >= ?", filter->since);
+    add_uid(query, filter->uid);
+    add_time(query, "\"end\" >= ?", since_of(filter));
     add_time(query, "\"start\" <= ?", filter->until);
-    fputs(" ORDER BY \"start\", job, step, cluster, node, restart", query->out);
+    if (filter->after)
+        add_after(query, filter->after);
+    if (filter->page)
+        fprintf(query->out, " ORDER BY " PAGE_ORDER " LIMIT %zu", filter->page);
+    else
+        fputs(" ORDER BY " ORDER, query->out);
     if (fclose(query->out) != 0 || query->failed)
         return berth_no_memory(err);
     return 0;
@@ -179,24 +219,65 @@ static int check(struct sql *sql, const char *url, struct berth_error *err)
     return 0;
 }
 
+/* ---- a view ---- */
+
+struct ledger_view {
+    struct sql *sql;
+};
+
+int ledger_view_open(struct ledger_view **out, const char *url, const char *defaults_file,
+                     struct berth_error *err)
+{
+    const struct sql_options options = {.defaults = defaults_file, .group = ""};
+    struct ledger_view *view = calloc(1, sizeof(*view));
+
+    if (!view)
+        return berth_no_memory(err);
+    if (sql_open(&view->sql, url, &options, err) == 0 && check(view->sql, url, err) == 0) {
+        *out = view;
+        return 0;
+    }
+    ledger_view_close(view);
+    return -1;
+}
+
+void ledger_view_close(struct ledger_view *view)
+{
+    if (!view)
+        return;
+    sql_close(view->sql);
+    free(view);
+}
+
+bool ledger_view_is_current(const struct ledger_view *view)
+{
+    return sql_is_current(view->sql);
+}
+
+int ledger_view_read(struct ledger_view *view, const struct ledger_filter *filter,
+                     int (*fn)(const struct ledger_record *record, void *arg), void *arg,
+                     struct berth_error *err)
+{
+    struct query query;
+    int rc = build(&query, filter, err);
+
+    if (rc == 0)
+        rc = each(view->sql, &query, fn, arg, err);
+    free(query.text);
+    free(query.param);
+    return rc;
+}
+
 int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
                 int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                 struct berth_error *err)
 {
-    const struct sql_options options = {.defaults = defaults_file, .group = ""};
-    struct query query;
-    struct sql *sql;
+    struct ledger_view *view;
     int rc;
 
-    if (sql_open(&sql, url, &options, err) < 0)
+    if (ledger_view_open(&view, url, defaults_file, err) < 0)
         return -1;
-    rc = build(&query, filter, err);
-    if (rc == 0)
-        rc = check(sql, url, err);
-    if (rc == 0)
-        rc = each(sql, &query, fn, arg, err);
-    free(query.text);
-    free(query.param);
-    sql_close(sql);
+    rc = ledger_view_read(view, filter, fn, arg, err);
+    ledger_view_close(view);
     return rc;
 }

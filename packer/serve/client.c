@@ -18,6 +18,7 @@
 #define READ_S 1e-5       /* what reading costs, however little there is */
 #define LOOK_AGAIN_S 0.02 /* whether the user's other connections were read */
 #define PATIENCE_S 10
+#define ABANDONED_S 0.02 /* what is paid for an answer that a thread looks for in vain */
 #define ROOTS_MAX 1024
 
 struct client {
@@ -32,14 +33,23 @@ struct client {
     struct reply *said;             /* it is not known yet whether anybody has read it; or NULL */
     size_t unsent;                  /* bytes, as the account has them */
     double waits_s; /* CLOCK_MONOTONIC: since then it has asked for nothing; 0: it has */
+    bool later;     /* the reply is not known yet: no turn is taken until it is, or `overdue` */
     bool partial;   /* a request has begun to come, by `overdue` it is to be whole */
     bool finished;  /* the client has said all it had to say */
 };
+
+static void spend(struct client *client, double requests, double cpu_s)
+{
+    if (client->account)
+        budget_spend(&client->all->budget, client->account, requests, cpu_s, clock_s());
+}
 
 static void client_close(struct client *client)
 {
     struct clients *all = client->all;
 
+    if (client->later)
+        spend(client, 0, ABANDONED_S);
     if (client->account) {
         budget_unsent(&all->budget, client->account, client->unsent, 0);
         budget_leave(&all->budget, client->account);
@@ -69,12 +79,6 @@ static size_t note_unsent(struct client *client)
     return client->unsent = now;
 }
 
-static void spend(struct client *client, double requests, double cpu_s)
-{
-    if (client->account)
-        budget_spend(&client->all->budget, client->account, requests, cpu_s, clock_s());
-}
-
 static bool has_request(const struct client *client)
 {
     struct evbuffer *input = bufferevent_get_input(client->bev);
@@ -96,6 +100,19 @@ static double wait_s(struct client *client)
 
 /* ---- turns ---- */
 
+static void go_on(struct client *client);
+
+/* The reply is known now, whatever the client does meanwhile. */
+static void on_known(void *arg)
+{
+    struct client *client = arg;
+
+    if (!client->later)
+        return;
+    client->later = false;
+    go_on(client);
+}
+
 /* Does what the next request asks for. Returns false where there is none. */
 static bool begin(struct client *client)
 {
@@ -109,7 +126,11 @@ static bool begin(struct client *client)
     client->reply = reply_begin(client->all->packer, client->all->ops, client->uid, line, length);
     free(line);
     spend(client, 1, 0);
-    return client->reply;
+    if (!client->reply)
+        return false;
+    client->reply->wake = on_known;
+    client->reply->wake_arg = client;
+    return true;
 }
 
 /* The reply is said. Who asks again, or hangs up, has read it; an error tells that he has not: the
@@ -127,13 +148,26 @@ static void finish(struct client *client)
 
 static void take_turn(struct client *client)
 {
-    double began_s = clock_s();
+    double began_s = clock_s(), others_s = 0;
 
-    if ((client->reply || begin(client)) &&
-        !reply_next(client->reply, bufferevent_get_output(client->bev)))
-        finish(client);
+    if (client->reply || begin(client)) {
+        enum reply_next next = reply_next(client->reply, bufferevent_get_output(client->bev));
+
+        client->later = next == REPLY_LATER;
+        others_s = client->reply->cpu_s;
+        client->reply->cpu_s = 0;
+        if (next == REPLY_OVER)
+            finish(client);
+    }
     note_unsent(client);
-    spend(client, 0, clock_s() - began_s);
+    spend(client, 0, clock_s() - began_s + others_s);
+}
+
+/* Has nothing to say yet, and listens. */
+static void wait_for_reply(struct client *client)
+{
+    if (!event_pending(client->overdue, EV_TIMEOUT, NULL))
+        event_add(client->overdue, &client->all->patience);
 }
 
 /* Has nothing to answer: waits for the rest of a request, or for the next one. */
@@ -164,6 +198,10 @@ static void go_on(struct client *client)
     struct timeval in = {.tv_sec = (time_t)in_s,
                          .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
 
+    if (client->later) {
+        wait_for_reply(client);
+        return;
+    }
     if (in_s > 0)
         bufferevent_disable(client->bev, EV_READ);
     if (busy) {
@@ -185,7 +223,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
     struct client *client = arg;
 
     (void)fd, (void)what;
-    if (client->unsent < OUTPUT_MAX && wait_s(client) <= 0) {
+    if (!client->later && client->unsent < OUTPUT_MAX && wait_s(client) <= 0) {
         take_turn(client);
         if (!client->finished)
             bufferevent_enable(client->bev, EV_READ);
@@ -195,8 +233,17 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
 {
+    struct client *client = arg;
+
     (void)fd, (void)what;
-    client_close(arg);
+    if (!client->later) {
+        client_close(client);
+        return;
+    }
+    reply_give_up(client->reply);
+    spend(client, 0, ABANDONED_S);
+    client->later = false;
+    go_on(client);
 }
 
 static void on_read(struct bufferevent *bev, void *arg)

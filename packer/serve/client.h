@@ -4,7 +4,8 @@
  * Root is served first (the loop's priorities), and as long as he likes. Users take turns: a turn
  * begins one request or says one line, and costs its user what it took (serve/budget.h). A request
  * has to be whole 10 s after its first byte; a client that says nothing, or reads nothing, for so
- * long is hung up on. One thread: nothing here races. */
+ * long is hung up on. Where an answer has to be waited for (serve/reply.h), the client has no turn
+ * until then, or gets an error after 10 s. One thread: nothing here races. */
 #ifndef BERTH_SERVE_CLIENT_H
 #define BERTH_SERVE_CLIENT_H
 

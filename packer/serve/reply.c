@@ -36,14 +36,22 @@ struct reply *reply_begin(struct packer *packer, const struct request_op *ops, u
     return reply;
 }
 
+/* Lets go of what the operation keeps. */
+static void drop_own(struct reply *reply)
+{
+    if (reply->own_free)
+        reply->own_free(reply->own);
+    reply->own = NULL;
+    reply->own_free = NULL;
+}
+
 void reply_end(struct reply *reply)
 {
     if (!reply)
         return;
     if (reply->walk.registry)
         step_walk_end(&reply->walk);
-    if (reply->own_free)
-        reply->own_free(reply->own);
+    drop_own(reply);
     if (reply->decoded)
         wire_request_clear(&reply->request);
     wire_answer_clear(&reply->answer);
@@ -114,15 +122,33 @@ void reply_unheard(struct reply *reply)
     op_of(reply)->unheard(reply);
 }
 
-bool reply_next(struct reply *reply, struct evbuffer *out)
+void reply_wake(struct reply *reply)
 {
-    if (reply->failed)
+    if (reply->wake)
+        reply->wake(reply->wake_arg);
+}
+
+void reply_give_up(struct reply *reply)
+{
+    drop_own(reply);
+    reply->failed = true;
+    berth_error_set(&reply->err, "this takes too long: what it is read from does not answer, or "
+                                 "many others ask; try again");
+}
+
+enum reply_next reply_next(struct reply *reply, struct evbuffer *out)
+{
+    const struct request_op *op = reply->failed ? NULL : op_of(reply);
+
+    if (!op)
         say_error(out, reply->err.text);
-    else if (op_of(reply)->part)
-        return say_part(reply, out);
-    else if (op_of(reply)->line)
+    else if (op->text)
+        return op->text(reply, out) ? REPLY_OVER : REPLY_LATER;
+    else if (op->part)
+        return say_part(reply, out) ? REPLY_MORE : REPLY_OVER;
+    else if (op->line)
         say_line(reply, out);
     else
         say(out, head(true));
-    return false;
+    return REPLY_OVER;
 }

@@ -2,7 +2,8 @@
 /* reply - the answer to one request, said line by line as the client reads it (berth-protocol(7)).
  *
  * The request is done when the reply begins; an answer of several lines is found out as it is said,
- * so that no answer takes the event loop for long, or memory for what nobody reads. */
+ * so that no answer takes the event loop for long, or memory for what nobody reads. What has to
+ * wait for a disk or a server is found out by a thread: such a reply is said later. */
 #ifndef BERTH_SERVE_REPLY_H
 #define BERTH_SERVE_REPLY_H
 
@@ -32,6 +33,10 @@ struct request_op {
      * operation with neither says that it is done. */
     char *(*line)(struct reply *reply);
 
+    /* Adds the whole answer to the buffer, some dozens of KiB at most, when a thread has found it
+     * out. Returns false where it is not known yet: reply_wake() is called when it is. */
+    bool (*text)(struct reply *reply, struct evbuffer *out);
+
     /* Nobody has read that only line: the client had hung up. NULL: it does not matter. */
     void (*unheard)(struct reply *reply);
 };
@@ -48,6 +53,9 @@ struct reply {
     struct step_walk walk;     /* of an answer about many steps; its registry NULL: there is none */
     void *own;                 /* what an operation keeps while it answers, */
     void (*own_free)(void *);  /* and how that is freed; NULL: there is none */
+    double cpu_s;              /* what threads have spent on it, and nobody was charged with yet */
+    void (*wake)(void *arg);   /* called by reply_wake(); NULL: nobody waits */
+    void *wake_arg;
 };
 
 /* Does what the line asks for, by the table ops[WIRE_OPS]. Returns the answer, for the caller to
@@ -55,8 +63,20 @@ struct reply {
 struct reply *reply_begin(struct packer *packer, const struct request_op *ops, uid_t uid,
                           const char *line, size_t length);
 
-/* Adds the answer's next line to the buffer. Returns false when that was the last one. */
-bool reply_next(struct reply *reply, struct evbuffer *out);
+enum reply_next {
+    REPLY_OVER, /* that was the last line */
+    REPLY_MORE,
+    REPLY_LATER, /* nothing was added: reply_wake() says when to ask again */
+};
+
+/* Adds the answer's next line to the buffer. */
+enum reply_next reply_next(struct reply *reply, struct evbuffer *out);
+
+/* Says that an answer that was not known is known now. */
+void reply_wake(struct reply *reply);
+
+/* Makes the answer, of which nothing was said yet, an error: nobody waits any longer. */
+void reply_give_up(struct reply *reply);
 
 /* Does it matter whether that is read? Then the reply is kept until the client has, or has not. */
 bool reply_matters(const struct reply *reply);

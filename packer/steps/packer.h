@@ -86,7 +86,8 @@ struct packer {
     struct node_power *power; /* of its packages (node_power.h) */
     struct bill *bill;        /* what the meters say, and who gets it */
     struct ledger *ledger;    /* NULL: no record is kept */
-    struct settler *settler;  /* NULL: slurmdbd is told nothing */
+    struct record_pages *record_pages;        /* of the ledger, for users; NULL: there are none */
+    struct settler *settler;                  /* NULL: slurmdbd is told nothing */
     char metrics_why[256], textfile_why[256]; /* why metrics are not shown there; "" they are */
     struct journal_file *journal;
     bool stale; /* the journal could not be written: to be written anew by the next sweep */

@@ -10,14 +10,15 @@
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "packer/wire/wire_records.h"
 
 const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pain",   "sdc",
                                                      "animal", "missrate",  "contend"};
 const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
 const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
-static const char *const op_name[WIRE_OPS] = {"register",    "end",           "job_end", "status",
-                                              "explain",     "counters",      "release", "profiles",
-                                              "profile_put", "profile_forget"};
+static const char *const op_name[WIRE_OPS] = {
+    "register", "end",      "job_end",     "status",         "explain", "counters",
+    "release",  "profiles", "profile_put", "profile_forget", "records"};
 
 bool wire_tag_valid(const char *tag)
 {
@@ -244,6 +245,8 @@ char *wire_request_encode(const struct wire_request *request)
         encode_release(object, &request->release);
     else if (is_profile(request->op))
         encode_profile(object, &request->profile);
+    else if (request->op == WIRE_OP_RECORDS)
+        wire_records_encode(object, &request->records);
     else if (request->op == WIRE_OP_JOB_END)
         encode_job_end(object, &request->job_end);
     else if (request->op == WIRE_OP_EXPLAIN)
@@ -507,6 +510,8 @@ static int decode_body(struct json_object *object, struct wire_request *request,
         return decode_id(object, &request->id, err);
     case WIRE_OP_RELEASE:
         return decode_release(object, &request->release, err);
+    case WIRE_OP_RECORDS:
+        return wire_records_decode(object, &request->records, err);
     case WIRE_OP_PROFILES:
     case WIRE_OP_PROFILE_PUT:
     case WIRE_OP_PROFILE_FORGET:
@@ -539,6 +544,8 @@ void wire_request_clear(struct wire_request *request)
         free(request->profile.row);
         request->profile = (struct wire_profile){0};
     }
+    if (request->op == WIRE_OP_RECORDS)
+        wire_records_clear(&request->records);
     if (request->op == WIRE_OP_REGISTER)
         clear_register(&request->reg);
     if (request->op == WIRE_OP_END && request->end.late) {

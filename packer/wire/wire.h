@@ -100,6 +100,7 @@ enum wire_op {
     WIRE_OP_PROFILES, /* berthctl: what the profile store holds for who asks */
     WIRE_OP_PROFILE_PUT,    /* berthctl: a row of the profile store, of who says so */
     WIRE_OP_PROFILE_FORGET, /* berthctl: rows of who says so are forgotten */
+    WIRE_OP_RECORDS,        /* berthctl: a page of the ledger, of who asks */
     WIRE_OPS
 };
 
@@ -176,10 +177,40 @@ struct wire_profile {
     bool samples; /* PROFILE_FORGET: only what was counted */
 };
 
+#define WIRE_RECORDS_WORDS 1024 /* of one list */
+
+/* Where a record of the ledger stands: pages go by when steps ended. */
+struct wire_record_place {
+    int64_t end, start; /* Unix seconds */
+    struct wire_step_id id;
+    uint32_t restart;
+    char cluster[64], node[64];
+};
+
+struct wire_words {
+    size_t n;
+    const char *const *word;
+};
+
+/* Which records of the ledger are asked for; empty lists and zeros mean all. */
+struct wire_records {
+    int64_t since, until; /* steps that ran at some time in between; until 0: now */
+    size_t njobs;
+    const struct wire_step_id *job; /* step UINT32_MAX: all of the job's */
+    struct wire_words users, accounts, partitions, nodes;
+    bool next;                      /* a page before this one was asked for: */
+    struct wire_record_place after; /* its last record stood there */
+    void *kept; /* decoded: what the words lie in; else NULL, and all is the caller's */
+};
+
+/* Frees what decode allocated. */
+void wire_records_clear(struct wire_records *records);
+
 struct wire_request {
     enum wire_op op;
     union {
         struct wire_profile profile;
+        struct wire_records records;
         struct wire_register reg;
         struct wire_end end;
         struct wire_release release;
@@ -187,6 +218,9 @@ struct wire_request {
         struct wire_step_id id; /* JOB_END, EXPLAIN: step UINT32_MAX means all steps of the job */
     };
 };
+
+/* The fields of a place as JSON, all of them needed. */
+extern const struct json_field wire_record_place_fields[];
 
 /* Encode a request as one line with its newline; the caller frees it. NULL with errno ENOMEM or
  * EMSGSIZE. */

@@ -38,6 +38,11 @@ static const char *const request_seeds[] = {
     "\"replace\":true}\n",
     "{\"version\":1,\"op\":\"profile_forget\",\"samples\":true}\n",
     "{\"version\":1,\"op\":\"explain\",\"job\":4711,\"step\":3}\n",
+    "{\"version\":1,\"op\":\"records\"}\n",
+    "{\"version\":1,\"op\":\"records\",\"since\":1,\"until\":2,\"jobs\":[[7,null],[8,4294967291]],"
+    "\"users\":[\"alice\",\"1001\"],\"accounts\":[\"phys\"],\"partitions\":[\"main\"],"
+    "\"nodes\":[\"n1\"],\"after\":{\"end\":5,\"start\":4,\"job\":7,\"step\":0,\"cluster\":\"c\","
+    "\"node\":\"n1\",\"restart\":0}}\n",
     NULL};
 
 static const char *const answer_seeds[] = {

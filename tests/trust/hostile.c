@@ -5,6 +5,7 @@
  *
  *     status   each connection asks for the status without a pause, and reads the answers
  *     explain  the same with explanations of the job
+ *     records  the same with records of the ledger
  *     deaf     asks for explanations, and reads nothing
  *     idle     says nothing
  *     drip     says a byte every second, and never a whole request
@@ -31,8 +32,9 @@
 #define SECONDS_MAX 120
 #define OFTEN 100 /* requests that are sent at once */
 
-enum mode { STATUS, EXPLAIN, DEAF, IDLE, DRIP, STORM, MODES };
-static const char *const mode_name[MODES] = {"status", "explain", "deaf", "idle", "drip", "storm"};
+enum mode { STATUS, EXPLAIN, RECORDS, DEAF, IDLE, DRIP, STORM, MODES };
+static const char *const mode_name[MODES] = {"status", "explain", "records", "deaf",
+                                             "idle",   "drip",    "storm"};
 
 struct hostile {
     struct sockaddr_un address;
@@ -148,6 +150,8 @@ static void write_requests(struct hostile *hostile, unsigned job)
 
     if (hostile->mode == STATUS)
         snprintf(request, sizeof(request), "{\"version\":1,\"op\":\"status\"}\n");
+    else if (hostile->mode == RECORDS)
+        snprintf(request, sizeof(request), "{\"version\":1,\"op\":\"records\"}\n");
     else
         snprintf(request, sizeof(request), "{\"version\":1,\"op\":\"explain\",\"job\":%u}\n", job);
     length = strlen(request);
@@ -170,7 +174,8 @@ int main(int argc, char **argv)
     hostile.n = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     if (hostile.mode == MODES || hostile.n < 1 || hostile.n > CONNECTIONS_MAX || !(seconds > 0) ||
         seconds > SECONDS_MAX || strlen(argv[1]) >= sizeof(hostile.address.sun_path)) {
-        fputs("usage: hostile SOCKET UID status|explain|deaf|idle|drip|storm CONNECTIONS SECONDS "
+        fputs("usage: hostile SOCKET UID status|explain|records|deaf|idle|drip|storm CONNECTIONS "
+              "SECONDS "
               "[JOB]\n",
               stderr);
         return 2;

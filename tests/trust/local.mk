@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	tests/trust/run \
 	tests/trust/suite.sh \
 	tests/trust/t10-users.sh \
+	tests/trust/t20-bill.sh \
 	tests/trust/t20-flood.sh \
 	tests/trust/t20-profiles.sh \
 	tests/trust/t30-processes.sh \

@@ -19,6 +19,7 @@ t20_a_flood_keeps_no_step_from_its_place() {
     HOSTILE=()
     hostile status 64
     hostile deaf 64
+    hostile records 16
     hostile idle 250
     hostile storm 4
     for round in 1 2 3 4 5; do

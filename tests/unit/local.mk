@@ -81,6 +81,7 @@ unit_programs = \
 	tests/unit/daemon/test_pipeline \
 	tests/unit/daemon/test_privileges \
 	tests/unit/daemon/test_questions \
+	tests/unit/daemon/test_records \
 	tests/unit/daemon/test_render \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \

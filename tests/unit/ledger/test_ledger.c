@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "packer/base/json.h"
 #include "packer/base/log.h"
 #include "packer/ledger/line.h"
 #include "packer/ledger/outbox.h"
@@ -537,6 +538,86 @@ static void test_asked(void **state)
     }
 }
 
+/* Pages of two, from an end to the next: each record is on one of them, whatever its neighbours
+ * have in common; and one user's are his own. */
+static void test_paged(void **state)
+{
+    static const struct {
+        uint32_t uid; /* 0: all */
+        int64_t since;
+        const char *want;
+    } cases[] = {{0, 0, "0 1 | 2 4 | 5 3 | "},
+                 {7, 0, "0 1 | 2 | "},
+                 {8, 0, "4 3 | "},
+                 {0, 401, "5 3 | "},
+                 {6, 0, ""}};
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    struct ledger_view *view;
+    struct berth_error err;
+
+    fill_kept(ledger);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    if (ledger_view_open(&view, box->conf.ledger, "", &err) < 0)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wire_record_place after;
+        struct ledger_filter filter = {
+            .since = cases[i].since, .uid = cases[i].uid ? &cases[i].uid : NULL, .page = 2};
+        char got[256] = "";
+        size_t length;
+
+        do {
+            length = strlen(got);
+            if (ledger_view_read(view, &filter, list_one, got, &err) < 0)
+                fail_msg("%s", err.text);
+            if (strlen(got) > length) {
+                size_t last = (size_t)(got[strlen(got) - 2] - '0');
+
+                after = (struct wire_record_place){.end = kept[last].end,
+                                                   .start = kept[last].start,
+                                                   .id = {kept[last].job, kept[last].step}};
+                strcpy(after.node, kept[last].node);
+                filter.after = &after;
+                strcat(got, "| ");
+            }
+        } while (strlen(got) > length);
+        assert_string_equal(got, cases[i].want);
+    }
+    ledger_view_close(view);
+}
+
+/* What is written for users says what the record says. */
+static void test_put(void **state)
+{
+    struct ledger_record record[2] = {ledger_box_record(0)}, read;
+    struct json_object *object;
+    struct berth_error err;
+    char *text;
+    size_t size;
+
+    (void)state;
+    strcpy(record[0].job_name, "a \"b\" \\c, \303\244");
+    ledger_record_init(&record[1]);
+    record[1].id.job = 1;
+    record[1].start = 1;
+    for (size_t i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&text, &size);
+
+        ledger_record_put(out, &record[i]);
+        fclose(out);
+        object = json_parse(text, size, &err);
+        ledger_record_init(&read);
+        if (!object || json_read(object, ledger_fields, &read, &err) < 0)
+            fail_msg("%s: %s", text, err.text);
+        assert_true(ledger_box_same(&record[i], &read));
+        assert_int_equal(i == 1, strcmp(text, "{\"job\":1,\"start\":1}") == 0);
+        json_object_put(object);
+        free(text);
+    }
+}
+
 static void test_no_ledger(void **state)
 {
     struct ledger_box *box = box_of(state);
@@ -979,6 +1060,8 @@ int main(void)
         BOTH(test_places),
         BOTH(test_unknown),
         BOTH(test_asked),
+        BOTH(test_paged),
+        cmocka_unit_test(test_put),
         BOTH(test_no_ledger),
         FILE_TEST(test_garbage),
         FILE_TEST(test_damaged_outbox),

@@ -401,9 +401,161 @@ static void test_unheard(void **state)
     assert_false(is_late(stand, 24));
 }
 
+/* ---- what is known later ---- */
+
+#define RECORDS "{\"version\":1,\"op\":\"records\"}\n"
+
+static struct {
+    struct reply *reply; /* the one that waits; NULL: none does */
+    bool known;
+    int dropped;
+} later;
+
+static void drop_later(void *own)
+{
+    (void)own;
+    later.reply = NULL;
+    later.dropped++;
+}
+
+static int ask_later(struct reply *reply, struct berth_error *err)
+{
+    (void)err;
+    later.reply = reply->own = reply;
+    reply->own_free = drop_later;
+    return 0;
+}
+
+static bool tell_later(struct reply *reply, struct evbuffer *out)
+{
+    (void)reply;
+    if (later.known)
+        evbuffer_add_printf(out, "{\"version\":1,\"ok\":true,\"later\":1}\n");
+    return later.known;
+}
+
+static const struct request_op later_ops[WIRE_OPS] = {
+    [WIRE_OP_RECORDS] = {.act = ask_later, .text = tell_later}};
+
+/* Lets the stand have an operation whose answer the test knows when it wants to. */
+static struct stand *stand_later(void **state)
+{
+    static struct request_op ops[WIRE_OPS];
+    struct stand *stand = *state;
+
+    signal(SIGPIPE, SIG_IGN); /* as berthd has it */
+    memcpy(ops, request_ops, sizeof(ops));
+    ops[WIRE_OP_RECORDS] = later_ops[WIRE_OP_RECORDS];
+    stand->clients.ops = ops;
+    memset(&later, 0, sizeof(later));
+    return stand;
+}
+
+static void make_known(void)
+{
+    later.known = true;
+    reply_wake(later.reply);
+}
+
+/* Others are served meanwhile, and what was asked behind it is answered behind it. */
+static void test_later(void **state)
+{
+    struct stand *stand = stand_later(state);
+    int alice = connect_as(stand, ALICE), bob = connect_as(stand, BOB);
+
+    say(alice, RECORDS STATUS);
+    turn_often(stand);
+    assert_non_null(later.reply);
+    say(alice, STATUS); /* what comes meanwhile waits, too */
+    say(bob, STATUS);
+    hear_until(stand, bob, LAST, 1);
+    assert_int_equal(hear_some(alice, "\n"), 0);
+    make_known();
+    turn_until_heard(stand, alice);
+    assert_int_equal(hear_some(alice, "\"later\":1"), 1);
+    hear_until(stand, alice, LAST, 2);
+    assert_int_equal(later.dropped, 1);
+}
+
+/* Who half closes still gets it; who is gone is forgotten, known or not. */
+static void test_later_gone(void **state)
+{
+    struct stand *stand = stand_later(state);
+    int fd = connect_as(stand, ALICE);
+
+    say(fd, RECORDS);
+    shutdown(fd, SHUT_WR);
+    turn_often(stand);
+    assert_non_null(later.reply);
+    make_known();
+    hear_until(stand, fd, "\"later\":1", 1);
+    turn_often(stand);
+    assert_int_equal(stand->clients.budget.all.connections, 0);
+
+    later.known = false;
+    fd = connect_as(stand, ALICE);
+    say(fd, STATUS);
+    turn_often(stand);
+    say(fd, RECORDS);
+    turn_often(stand);
+    assert_non_null(later.reply);
+    hang_up(stand, fd); /* what was said and not read: a reset */
+    turn_often(stand);
+    assert_null(later.reply);
+    assert_int_equal(stand->clients.budget.all.connections, 0);
+
+    fd = connect_as(stand, ALICE);
+    say(fd, RECORDS);
+    turn_often(stand);
+    hang_up(stand, fd);
+    turn_often(stand);
+    make_known();
+    turn_often(stand);
+    assert_int_equal(stand->clients.budget.all.connections, 0);
+    assert_int_equal(later.dropped, 3);
+}
+
+/* It is never known: an error, and the conversation goes on. */
+static void test_later_never(void **state)
+{
+    struct stand *stand = stand_later(state);
+    int fd;
+
+    stand->clients.patience = (struct timeval){.tv_usec = 50000};
+    fd = connect_as(stand, ALICE);
+    say(fd, RECORDS);
+    hear_until(stand, fd, "\"error\":\"this takes too long", 1);
+    assert_null(later.reply);
+    stand->clients.patience = (struct timeval){.tv_sec = 60};
+    say(fd, STATUS);
+    hear_until(stand, fd, LAST, 1);
+}
+
+/* What a thread has spent is paid by who has asked: his next question waits, others' do not. */
+static void test_later_is_paid(void **state)
+{
+    struct stand *stand = stand_later(state);
+    int alice = connect_as(stand, ALICE), bob = connect_as(stand, BOB);
+
+    say(alice, RECORDS);
+    turn_often(stand);
+    later.reply->cpu_s = BUDGET_ALL * BUDGET_CPU_S / 2; /* of which he has a tenth */
+    make_known();
+    hear_until(stand, alice, "\"later\":1", 1);
+    say(alice, STATUS);
+    say(bob, STATUS);
+    hear_until(stand, bob, LAST, 1);
+    turn_often(stand);
+    assert_int_equal(hear_some(alice, LAST), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        test(test_later),
+        test(test_later_gone),
+        test(test_later_never),
+        test(test_later_is_paid),
         test(test_root_first),
         test(test_turns),
         test(test_waits),

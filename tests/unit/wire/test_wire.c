@@ -212,6 +212,45 @@ static void test_others(void **state)
     }
 }
 
+static void test_records(void **state)
+{
+    static const char *const names[] = {"alice", "a \"b\"\\", ""};
+    static const struct wire_step_id jobs[] = {{7, UINT32_MAX}, {8, WIRE_STEP_BATCH}, {0, 0}};
+    struct wire_request request = {.op = WIRE_OP_RECORDS,
+                                   .records = {.since = 1,
+                                               .until = 9000000000,
+                                               .njobs = 3,
+                                               .job = jobs,
+                                               .users = {3, names},
+                                               .nodes = {1, names},
+                                               .next = true,
+                                               .after = {.end = 5,
+                                                         .start = 4,
+                                                         .id = {UINT32_MAX, WIRE_STEP_BATCH},
+                                                         .restart = 2,
+                                                         .cluster = "c",
+                                                         .node = ""}}},
+                        back = round_trip(&request);
+
+    (void)state;
+    assert_int_equal(back.records.since, 1);
+    assert_int_equal(back.records.until, 9000000000);
+    assert_int_equal(back.records.njobs, 3);
+    assert_memory_equal(back.records.job, jobs, sizeof(jobs));
+    assert_int_equal(back.records.users.n, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(back.records.users.word[i], names[i]);
+    assert_int_equal(back.records.accounts.n, 0);
+    assert_int_equal(back.records.nodes.n, 1);
+    assert_true(back.records.next);
+    assert_memory_equal(&back.records.after, &request.records.after, sizeof(back.records.after));
+    wire_request_clear(&back);
+    request.records = (struct wire_records){0};
+    back = round_trip(&request);
+    assert_int_equal(back.records.njobs + back.records.users.n + back.records.next, 0);
+    wire_request_clear(&back);
+}
+
 static void test_register_too_long(void **state)
 {
     size_t n = 6000;
@@ -499,12 +538,31 @@ static void test_refused(void **state)
         {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"user_s\":\"1\"}", "user_s: number"},
         {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"system_s\":1e999}", "system_s: not"},
         {"{\"version\":1,\"op\":\"end\",\"job\":1,\"step\":0,\"maxrss_kib\":-1}", "maxrss_kib:"},
+        {"{\"version\":1,\"op\":\"records\",\"jobs\":7}", "jobs: array"},
+        {"{\"version\":1,\"op\":\"records\",\"jobs\":[[1,0],1]}", "jobs[1]: [job, step] expected"},
+        {"{\"version\":1,\"op\":\"records\",\"users\":[\"a\",1]}", "users[1]: string expected"},
+        {"{\"version\":1,\"op\":\"records\",\"nodes\":[\"a\\u0000b\"]}",
+         "nodes[0]: string expected"},
+        {"{\"version\":1,\"op\":\"records\",\"since\":-1}", "since: -1"},
+        {"{\"version\":1,\"op\":\"records\",\"after\":{\"end\":1}}", "after.start: missing"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_refused(cases[i].line, strlen(cases[i].line), cases[i].why);
     assert_refused("{\"version\":1,\"op\":\"status\"}\0", 28, "not JSON");
+}
+
+static void test_records_too_many(void **state)
+{
+    char line[8 * WIRE_RECORDS_WORDS];
+    size_t used = (size_t)sprintf(line, "{\"version\":1,\"op\":\"records\",\"users\":[\"a\"");
+
+    (void)state;
+    for (size_t i = 0; i < WIRE_RECORDS_WORDS; i++)
+        used += (size_t)sprintf(line + used, ",\"a\"");
+    sprintf(line + used, "]}");
+    assert_refused(line, strlen(line), "users: at most 1024 expected, not 1025");
 }
 
 static void test_refused_long(void **state)
@@ -691,6 +749,8 @@ int main(void)
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_records_too_many),
         cmocka_unit_test(test_register_too_long),
         cmocka_unit_test(test_release_fields),
         cmocka_unit_test(test_minimal_register),
