@@ -9,6 +9,7 @@ libctl_la_SOURCES += \
 	packer/cli/common/job_id.c packer/cli/common/job_id.h \
 	packer/cli/common/options.c packer/cli/common/options.h \
 	packer/cli/common/print.c \
+	packer/cli/common/program.c packer/cli/common/program.h \
 	packer/cli/common/say.c \
 	packer/cli/common/screen.c packer/cli/common/screen.h \
 	packer/cli/common/store.c packer/cli/common/store.h \
@@ -58,6 +59,7 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/threads/args.c \
 	packer/cli/threads/census.c packer/cli/threads/census.h \
+	packer/cli/threads/keep.c \
 	packer/cli/threads/probe.c packer/cli/threads/probe.h \
 	packer/cli/threads/sweep.c \
 	packer/cli/threads/threads.h \

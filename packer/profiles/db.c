@@ -13,7 +13,7 @@
 #define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
 
 #define SCHEMA "profile"
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 /* What is taken over into schema 3. Only root could write profiles and demands; samples and pairs
  * were counted of anybody's runs. A shape of before had the words of a command line in it, and a
@@ -122,6 +122,13 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         " key TEXT NOT NULL, UNIQUE (key, uid));"
         "INSERT INTO pair_program SELECT id, 4294967294, key FROM pair_program_2;"
         "DROP TABLE pair_program_2; CREATE INDEX pair_program_owner ON pair_program (uid)",
+    },
+    {
+        "CREATE TABLE threads ("
+        " key TEXT NOT NULL, uid INTEGER NOT NULL, shape TEXT NOT NULL, machine TEXT NOT NULL,"
+        " cores INTEGER NOT NULL, threads INTEGER NOT NULL, environment INTEGER NOT NULL,"
+        " measured_at INTEGER NOT NULL, PRIMARY KEY (key, uid, shape, machine, cores))",
+        "CREATE INDEX threads_owner ON threads (uid, measured_at)",
     },
 };
 

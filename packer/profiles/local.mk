@@ -11,4 +11,5 @@ libpacker_la_SOURCES += \
 	packer/profiles/pair_json.c \
 	packer/profiles/profiles.c packer/profiles/profiles.h \
 	packer/profiles/sample.c \
-	packer/profiles/text.c
+	packer/profiles/text.c \
+	packer/profiles/threads.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profiles - the store of what programs do to a machine, measured once and looked up at launch.
  *
- * SQLite, of four kinds of rows:
+ * SQLite, of five kinds of rows:
  *
  *   profile  a stack-distance profile (`berthctl profile`): of one run, for one cache geometry; the
  *            newest wins; stays until forgotten
@@ -11,6 +11,8 @@
  * machine: runs are averaged; ages out
  *   demand   what a program asks of memory: measured elsewhere, and told by somebody; else by
  * berthd in a run of the program, which never replaces the other, and ages out
+ *   threads  how many threads it should have on so many cores of a type of machine (`berthctl
+ *            threads`); the newest wins; stays until forgotten
  *
  * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
  * content), and the uid of the user whose run it was. A user's rows say nothing to others but,
@@ -193,6 +195,17 @@ struct profile_demand {
     struct profile_speed speed;
 };
 
+/* How many threads a program should have. */
+struct profile_threads {
+    uint32_t uid; /* who has found it */
+    char key[PROFILE_KEY_MAX];
+    char shape[WIRE_SHAPE_MAX];
+    char machine[PROFILE_MACHINE_MAX];
+    uint32_t cores, threads; /* > 0 */
+    bool environment;        /* it has the number from OMP_NUM_THREADS; else from an argument */
+    int64_t measured_at;     /* unix seconds */
+};
+
 /* Says whether the ratios are there. */
 bool profile_dram_known(const struct profile_dram *dram);
 
@@ -273,6 +286,12 @@ int profiles_get_sample(struct profiles *store, const struct profile_query *quer
 int profiles_get_demand(struct profiles *store, uint32_t uid, const char *key,
                         struct profile_demand **demand, struct berth_error *err);
 
+/* How many threads the program should have on that many cores of the query's type of machine, where
+ * it has the number from OMP_NUM_THREADS: of the same shape first, the user's own before root's.
+ * Returns as profiles_get. */
+int profiles_get_threads(struct profiles *store, const struct profile_query *query, uint32_t cores,
+                         struct profile_threads *threads, struct berth_error *err);
+
 /* The key that a person means by `text`: a key, a tag, a program's path or base name, or how a key
  * (or what follows its "tag:" or "exe:") begins; the first of these that fits at all must fit one
  * key. 1 and key, 0 none fits, -1 and err, which lists them when several do. */
@@ -311,6 +330,10 @@ int profiles_each_demand(struct profiles *store, const char *key,
                          int (*visit)(uint32_t uid, const char *key, const struct profile_demand *,
                                       void *),
                          void *arg, struct berth_error *err);
+
+int profiles_each_threads(struct profiles *store, const char *key,
+                          int (*visit)(const struct profile_threads *, void *), void *arg,
+                          struct berth_error *err);
 
 /* Writes a page of what the store holds for a user of the key (NULL: all), his rows and root's, as
  * JSON lines, appended to out. `*at` is 0 for the first page, and what the last one left for the
@@ -392,6 +415,9 @@ int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
 
 /* Writes one as such a line; out is a FILE. Returns 0, or -1. */
 int profiles_export_profile(const struct profile *profile, void *out);
+
+/* Writes how many threads likewise. */
+int profiles_export_threads(const struct profile_threads *threads, void *out);
 
 /* Takes in such lines, for a user: each is his own, and one that names another user is wrong. What
  * root (uid 0) takes in stays whose the line says, and counts for all where it says nothing. A row

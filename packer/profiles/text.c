@@ -2,8 +2,8 @@
 /* profile_text - the rows of the profile store as JSON lines, there and back (profiles.h).
  *
  * Each line stands alone, so that exports of several nodes can be joined: its "version" is 1, its
- * "kind" one of profile, sample, pair and demand. Numbers are in full precision: what is imported
- * into an empty store is exported as the same text. */
+ * "kind" one of profile, sample, pair, demand and threads. Numbers are in full precision: what is
+ * imported into an empty store is exported as the same text. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 #define FORMAT 1
 
-enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KINDS };
-static const char *const kind_name[KINDS] = {"profile", "sample", "pair", "demand"};
+enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KIND_THREADS, KINDS };
+static const char *const kind_name[KINDS] = {"profile", "sample", "pair", "demand", "threads"};
 
 /* ---- the fields ---- */
 
@@ -70,6 +70,20 @@ static const struct json_field sample_fields[] = {
 static const struct json_field estimate_fields[] = {
     RATE(profile_estimate, mean, REQUIRED),
     RATE(profile_estimate, error, OPTIONAL),
+    JSON_END,
+};
+
+#define THREADS(member, need) JSON_FIELD(struct profile_threads, #member, member, need)
+#define THREADS_MAX 1048576
+
+static const struct json_field threads_fields[] = {
+    THREADS(uid, OPTIONAL),
+    THREADS(shape, OPTIONAL),
+    THREADS(machine, OPTIONAL),
+    JSON_RANGE(struct profile_threads, "cores", cores, REQUIRED, 1, THREADS_MAX),
+    JSON_RANGE(struct profile_threads, "threads", threads, REQUIRED, 1, THREADS_MAX),
+    THREADS(environment, OPTIONAL),
+    JSON_RANGE(struct profile_threads, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     JSON_END,
 };
 
@@ -176,12 +190,21 @@ int profiles_export_demand(uint32_t uid, const char *key, const struct profile_d
     return end_row(object, uid, out);
 }
 
+int profiles_export_threads(const struct profile_threads *threads, void *out)
+{
+    struct json_object *object = begin_row(KIND_THREADS, threads->key);
+
+    json_write(object, threads_fields, threads);
+    return end_row(object, threads->uid, out);
+}
+
 int profiles_export(struct profiles *store, const char *key, FILE *out, struct berth_error *err)
 {
     if (profiles_each(store, key, profiles_export_profile, out, err) < 0 ||
         profiles_each_sample(store, key, profiles_export_sample, out, err) < 0 ||
         profiles_export_pairs(store, key, out, err) < 0 ||
-        profiles_each_demand(store, key, profiles_export_demand, out, err) < 0)
+        profiles_each_demand(store, key, profiles_export_demand, out, err) < 0 ||
+        profiles_each_threads(store, key, profiles_export_threads, out, err) < 0)
         return -1;
     return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
 }
@@ -194,6 +217,7 @@ struct row {
     struct profile profile;
     struct profile_sample sample;
     struct profile_pair pair; /* its texts are the object's */
+    struct profile_threads threads;
     char key[PROFILE_KEY_MAX];
     struct profile_demand *demand;
     struct json_object *object;
@@ -263,11 +287,13 @@ static int read_object(struct json_object *object, struct row *row, struct berth
     row->kind = (enum kind)kind;
     strcpy(row->profile.key, row->key);
     strcpy(row->sample.key, row->key);
-    row->profile.uid = row->sample.uid = row->uid;
+    strcpy(row->threads.key, row->key);
+    row->profile.uid = row->sample.uid = row->threads.uid = row->uid;
     return row->kind == KIND_PROFILE  ? read_profile(object, &row->profile, err)
            : row->kind == KIND_SAMPLE ? read_sample(object, &row->sample, err)
            : row->kind == KIND_PAIR   ? profile_pair_parse(object, row->uid, &row->pair, err)
-                                      : read_demand(object, row, err);
+           : row->kind == KIND_DEMAND ? read_demand(object, row, err)
+                                      : json_read(object, threads_fields, &row->threads, err);
 }
 
 static void free_row(struct row *row)
@@ -284,7 +310,8 @@ static int check_owner(const struct row *row, uint32_t uid, struct berth_error *
     bool own = uid == PROFILE_EVERYBODY || (row->kind == KIND_PROFILE  ? row->profile.uid == uid
                                             : row->kind == KIND_SAMPLE ? row->sample.uid == uid
                                             : row->kind == KIND_PAIR   ? row->pair.uid == uid
-                                                                       : row->uid == uid);
+                                            : row->kind == KIND_DEMAND ? row->uid == uid
+                                                                       : row->threads.uid == uid);
 
     for (size_t i = 0; own && row->kind == KIND_PAIR && i < row->pair.n; i++)
         own = uid == PROFILE_EVERYBODY || row->pair.beside[i].uid == uid;
@@ -333,9 +360,10 @@ static int store_row(struct profiles *store, const struct import *import, struct
             ? profiles_import_profile(store, &row->profile, import->replace, err)
         : row->kind == KIND_SAMPLE
             ? profiles_import_sample(store, &row->sample, import->replace, err)
-        : row->kind == KIND_PAIR
-            ? profiles_import_pair(store, &row->pair, import->replace, err)
-            : profiles_import_demand(store, row->uid, row->key, row->demand, import->replace, err);
+        : row->kind == KIND_PAIR ? profiles_import_pair(store, &row->pair, import->replace, err)
+        : row->kind == KIND_DEMAND
+            ? profiles_import_demand(store, row->uid, row->key, row->demand, import->replace, err)
+            : profiles_import_threads(store, &row->threads, import->replace, err);
 
     if (taken < 0)
         return -1;

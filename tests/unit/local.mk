@@ -188,6 +188,7 @@ unit_programs = \
 	tests/unit/profiles/test_profiles \
 	tests/unit/profiles/test_sample \
 	tests/unit/profiles/test_text \
+	tests/unit/profiles/test_threads \
 	tests/unit/report/test_benefit \
 	tests/unit/report/test_format \
 	tests/unit/report/test_html \

@@ -32,6 +32,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/program.h"
 #include "packer/cli/common/store.h"
 #include "packer/machine/topo.h"
 #include "packer/machine/type.h"
@@ -45,56 +46,6 @@
 #define PROGRESS_AFTER_S 2
 #define PROGRESS_TTY_S 0.5
 #define PROGRESS_PLAIN_S 5
-
-/* ---- the program ---- */
-
-static bool executable(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Finds a command as execvp(3) does. 0 and its path, or -1 and err. */
-static int find_program(const char *command, char path[PATH_MAX], struct berth_error *err)
-{
-    const char *list = getenv("PATH"), *folder = list ? list : "/usr/bin:/bin";
-    size_t length;
-
-    if (strchr(command, '/')) {
-        if (snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && executable(path))
-            return 0;
-        if (access(path, F_OK) != 0)
-            return berth_error_set(err, "%s: %s", command, strerror(errno));
-        return berth_error_set(err, "%s: not a program that may be executed", command);
-    }
-    for (;; folder += length + 1) {
-        length = strcspn(folder, ":");
-        if (snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1, length ? folder : ".",
-                     command) < PATH_MAX &&
-            executable(path))
-            return 0;
-        if (folder[length] == '\0')
-            return berth_error_set(err, "%s: command not found", command);
-    }
-}
-
-/* Makes the key under which berthd will look: the tag, else canonical path and content, as the
- * plugin sends them. */
-static int make_key(const struct profile_args *args, const char *path, char *key,
-                    struct berth_error *err)
-{
-    char canonical[PATH_MAX], hash[WIRE_HASH_MAX];
-
-    if (args->tag) {
-        profile_key_tag(key, args->tag);
-        return 0;
-    }
-    if (!realpath(path, canonical) || wire_program_hash(canonical, hash) < 0)
-        return berth_error_set(err, "%s: %s", path, strerror(errno));
-    profile_key_exe(key, canonical, hash);
-    return 0;
-}
 
 /* ---- the caches ---- */
 
@@ -498,8 +449,8 @@ static int run(const struct profile_args *args)
     char path[PATH_MAX];
     int rc = 1;
 
-    if (ctl_conf(NULL, &conf, &err) < 0 || find_program(args->command[0], path, &err) < 0 ||
-        make_key(args, path, profile.key, &err) < 0 ||
+    if (ctl_conf(NULL, &conf, &err) < 0 || ctl_program_find(args->command[0], path, &err) < 0 ||
+        ctl_program_key(args->tag, path, profile.key, &err) < 0 ||
         read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
                       profile.machine, &err) < 0 ||
         open_target(&target, args, &conf, &err) < 0)

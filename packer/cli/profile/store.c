@@ -100,8 +100,35 @@ static int demand_json(const struct profile_verb *verb, const char *key,
     return 0;
 }
 
+/* Adds a row to an array. */
+static int add_threads(const struct profile_threads *threads, void *arg)
+{
+    struct json_object *one = json_object_new_object();
+
+    json_add_text(one, "shape", threads->shape);
+    json_add_text(one, "machine", threads->machine);
+    json_add_u64(one, "cores", threads->cores);
+    json_add_u64(one, "threads", threads->threads);
+    json_add_bool(one, "environment", threads->environment);
+    json_add_u64(one, "measured_at", (uint64_t)threads->measured_at);
+    json_append(arg, one);
+    return 0;
+}
+
+static int print_threads(const struct profile_threads *threads, void *arg)
+{
+    struct profile_verb *verb = arg;
+
+    fprintf(verb->out, "  threads       %u on %u cores, from %s (%s)\n", threads->threads,
+            threads->cores, threads->environment ? "OMP_NUM_THREADS" : "an argument",
+            threads->shape[0] ? threads->shape : "any arguments");
+    return 0;
+}
+
 static int show_json(struct profile_verb *verb, const char *key, struct json_object *demand)
 {
+    struct json_object *threads = json_object_new_array();
+    struct berth_error err;
     struct json_object *whole = json_object_new_object();
     struct rows rows = {
         .verb = verb, .profiles = json_object_new_array(), .samples = json_object_new_array()};
@@ -112,6 +139,12 @@ static int show_json(struct profile_verb *verb, const char *key, struct json_obj
     json_add(whole, "samples", rows.samples);
     json_add(whole, "demand", demand);
     rc = take_rows(&rows, key);
+    if (rc == 0 && profiles_each_threads(verb->store, key, add_threads, threads, &err) < 0)
+        rc = ctl_fail("profile", "%s", err.text);
+    if (json_object_array_length(threads) > 0)
+        json_add(whole, "threads", threads);
+    else
+        json_object_put(threads);
     if (rc == 0)
         profile_verb_json(verb, whole);
     else
@@ -123,6 +156,7 @@ static int show(struct profile_verb *verb)
 {
     struct rows rows = {.verb = verb};
     struct json_object *demand = NULL;
+    struct berth_error err;
     char key[PROFILE_KEY_MAX];
     int rc;
 
@@ -137,6 +171,8 @@ static int show(struct profile_verb *verb)
         fprintf(verb->out, "  demand        %s\n",
                 json_object_to_json_string_ext(demand, JSON_C_TO_STRING_SPACED));
     json_object_put(demand);
+    if (rc == 0 && profiles_each_threads(verb->store, key, print_threads, verb, &err) < 0)
+        rc = ctl_fail("profile", "%s", err.text);
     return rc;
 }
 

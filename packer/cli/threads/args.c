@@ -39,6 +39,17 @@ static int take_time(const struct ctl_option *option, const char *value, void *i
     return -1;
 }
 
+static int take_tag(const struct ctl_option *option, const char *value, void *into)
+{
+    struct threads_args *args = into;
+
+    (void)option;
+    args->tag = value;
+    return wire_tag_valid(value)
+               ? -1
+               : ctl_usage("threads", "--tag '%s': 1 to 63 letters, digits, '.', '_', '-'", value);
+}
+
 /* Reads "4n+3", "n+1" or "n". */
 static int take_makes(const struct ctl_option *option, const char *value, void *into)
 {
@@ -80,6 +91,11 @@ static const struct ctl_option option_rows[] = {
      CTL_TEXT(struct threads_args, record)},
     {"learn", 0, NULL, "print the thresholds that the sweeps in these FILEs have",
      CTL_FLAG(struct threads_args, learn)},
+    {"tag", 0, "NAME", "store under tag:NAME, not under the program's path and content",
+     CTL_CALL(take_tag)},
+    {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",
+     CTL_TEXT(struct threads_args, db)},
+    CTL_OPTION_SOCKET(struct threads_args),
     {"dry-run", 0, NULL, "print what would be started, and start nothing",
      CTL_FLAG(struct threads_args, dry_run)},
     {"json", 0, NULL, "print JSON", CTL_FLAG(struct threads_args, json)},
@@ -88,8 +104,10 @@ static const struct ctl_options options = {
     .verb = "threads",
     .synopsis = "[OPTION...] -- COMMAND [ARG...]\n"
                 "       berthctl threads --learn FILE...",
-    .about = "Find how many threads COMMAND should have, by a few short runs (Thread Reinforcer,\n"
-             "Pusukuri 2012): {n} in its arguments is the number, else OMP_NUM_THREADS has it.",
+    .about =
+        "Find how many threads COMMAND should have, by a few short runs (Thread Reinforcer,\n"
+        "Pusukuri 2012): {n} in its arguments is the number, else OMP_NUM_THREADS has it. The\n"
+        "profile store keeps it, and srun's word threads=auto sets OMP_NUM_THREADS by that.",
     .more = "COMMAND is started several times, and KILLED each time with all that it has started,\n"
             "when it was watched: files that it writes are left half done. It has no standard\n"
             "input, and its standard output goes nowhere.",

@@ -19,6 +19,7 @@ struct threads_args {
     uint64_t factor, offset;           /* the program makes factor * n + offset threads of n */
     double probe_s, start_s, grace_s;
     const char *thresholds, *record; /* files; NULL: not given */
+    const char *tag, *db, *socket;
     bool learn, dry_run, json;
     char **command; /* or the files of --learn */
 };
@@ -41,6 +42,10 @@ int sweep_record(const char *path, const char *command, const struct threads_arg
 /* Finds thresholds from the sweeps in these files (NULL ends them), and prints them. Returns the
  * exit status. */
 int sweep_learn(char *const *file);
+
+/* Stores how many threads the command should have: its parameter for that many. 0, or -1 and err.
+ */
+int threads_keep(const struct threads_args *args, unsigned parameter, struct berth_error *err);
 
 /* Runs the verb `threads`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage. */

@@ -116,7 +116,7 @@ static struct json_object *try_json(const struct try *try)
     return object;
 }
 
-static struct json_object *answer(const struct search *search)
+static struct json_object *answer(const struct search *search, bool stored)
 {
     struct json_object *output = json_object_new_object(), *tried = json_object_new_array();
     const struct reinforce *reinforce = &search->reinforce;
@@ -131,6 +131,7 @@ static struct json_object *answer(const struct search *search)
     }
     json_add_u64(output, "cores", search->rules.cores);
     json_add(output, "tried", tried);
+    json_add_bool(output, "stored", stored);
     return output;
 }
 
@@ -247,10 +248,24 @@ static int has_none(const struct rootfs *root)
                  : 0;
 }
 
+/* Stores what was found. That it cannot be is told, and no failure: it is on the screen. */
+static bool keep(const struct search *search)
+{
+    struct berth_error err;
+
+    if (search->args->record)
+        return false;
+    if (threads_keep(search->args, parameter_of(search->args, search->reinforce.best), &err) == 0)
+        return true;
+    fprintf(stderr, "berthctl: threads: not stored: %s\n", err.text);
+    return false;
+}
+
 static int run(struct search *search)
 {
     const struct threads_args *args = search->args;
     int rc = has_none(&search->root);
+    bool stored;
 
     if (rc != 0)
         return rc;
@@ -266,10 +281,10 @@ static int run(struct search *search)
     rc = args->record ? run_sweep(search) : run_search(search);
     if (rc != 0)
         return rc;
-    if (args->json)
-        return ctl_print_json(answer(search));
-    put_result(search);
-    return 0;
+    if (!args->json)
+        put_result(search);
+    stored = keep(search);
+    return args->json ? ctl_print_json(answer(search, stored)) : 0;
 }
 
 int ctl_threads(int argc, char **argv)

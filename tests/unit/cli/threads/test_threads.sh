@@ -7,7 +7,7 @@ programs=$(realpath "${PROGRAMS:-./tests/fixtures/programs}")
 knee=$programs/knee
 
 threads() { # ARGUMENT...; $status, $dir/out, $dir/err
-    "$berthctl" threads --start 300s --grace 100ms "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    "$berthctl" threads --start 300s --grace 100ms --db "$dir/any.db" "$@" >"$dir/out" 2>"$dir/err" </dev/null
     status=$?
 }
 
@@ -51,9 +51,13 @@ threads --json --cores 2 --min 5 --max 9 --step 2 --makes 2n+3 --thresholds "$di
 ends 0
 has out '{"threads":5,"n":1,"ended":"util",'
 has out '{"threads":7,"n":2,"seen":7,'
-threads --cores 2 --min 2 --max 3 --step 1 --thresholds "$dir/util" -- sh -c "exec $own \$OMP_NUM_THREADS 1"
+threads --cores 2 --min 2 --max 3 --step 1 --db "$dir/store.db" --tag omp --thresholds "$dir/util" -- sh -c "exec $own \$OMP_NUM_THREADS 1"
 ends 0
 has out '2 threads (n = 2) on 2 cores: more threads use no more of the CPUs'
+"$berthctl" profile show --db "$dir/store.db" omp >"$dir/out" 2>"$dir/err"
+has out '  threads       2 on 2 cores, from OMP_NUM_THREADS (-c /)'
+"$berthctl" profile show --json --db "$dir/store.db" omp >"$dir/out" 2>"$dir/err"
+has out '"cores":2,"threads":2,"environment":true,"measured_at":'
 none_left
 
 # What leaves its session and hears no SIGTERM is killed, too
@@ -94,7 +98,13 @@ cp "$dir/out" "$dir/learnt"
 threads --json --min 2 --max 2 --step 4 --thresholds "$dir/learnt" -- "$own" '{n}' 4
 ends 0
 has out '"thresholds":{"cpu_util_delta":2.75,"lock":3.0,"lock_delta":2.75,"vcx_delta":27.5,"migr_delta":6.75}'
+has out '"stored":true}'
 [ "$(wc -l <"$dir/err")" -eq 1 ] || bad threads 'nothing unread in what --learn printed' "$(cat "$dir/err")"
+
+threads --db /proc/nowhere --json --min 2 --max 2 --thresholds "$dir/learnt" -- "$own" '{n}' 4
+ends 0
+has out '"stored":false}'
+has err 'not stored: /proc/nowhere'
 
 # What is wrong
 head -2 "$dir/sweeps" >"$dir/two"
