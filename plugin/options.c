@@ -127,6 +127,16 @@ static int set_size(struct wire_options *options, const struct word *word, const
     return 0;
 }
 
+static const char *const threads_names[] = {"auto"};
+
+static int set_threads(struct wire_options *options, const struct word *word, const char *value)
+{
+    if (name_index(word, value) < 0)
+        return -1;
+    options->threads_auto = true;
+    return 0;
+}
+
 static int set_tag(struct wire_options *options, const struct word *word, const char *value)
 {
     (void)word;
@@ -162,6 +172,8 @@ static const struct word words[] = {
      .help = "percent (0 to 1000) of its time alone that it may take longer beside others"},
     {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,
      .help = "memory policy over the nodes near its cores"},
+    {"threads", .names = threads_names, .nnames = 1, .set = set_threads,
+     .help = "OMP_NUM_THREADS by what berthctl threads has found, unless it is set"},
     {"tag", .value = "NAME", .set = set_tag,
      .help = "key of its profile: letters, digits, '.', '_', '-'; less than 64 of them"},
     {"require", FLAG(require), .help = "fail the step when no berthd answers"},
@@ -392,6 +404,8 @@ void options_vain(const struct wire_options *options, char *text, size_t size)
         append(text, size, "; edp has no effect beside policy=");
     if (options->mem != WIRE_MEM_AUTO && options->mode == WIRE_MODE_OBSERVE)
         append(text, size, "; mem= has no effect with observe, which changes nothing");
+    if (options->threads_auto && options->mode == WIRE_MODE_OBSERVE)
+        append(text, size, "; threads=auto has no effect with observe, which changes nothing");
     if (text[0])
         memmove(text, text + 2, strlen(text + 2) + 1);
 }

@@ -24,8 +24,8 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",    "auto",  "observe",      "isolate", "edp", "size",    "spread",  "pack",
-    "policy", "cores", "max-slowdown", "mem",     "tag", "require", "verbose", NULL};
+    "off",   "auto",         "observe", "isolate", "edp", "size",    "spread",  "pack", "policy",
+    "cores", "max-slowdown", "mem",     "threads", "tag", "require", "verbose", NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -78,8 +78,8 @@ const struct conf_key conf_key[] = {
     {"cgroup_name", START, "berth", NAME, FIELD(cgroup_name),
      "Name of berth's own cgroup; each berthd of a host that runs several needs another."},
     {"allow", LIVE,
-     "off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag,require,"
-     "verbose",
+     "off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag,"
+     "require,verbose",
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),

@@ -79,6 +79,11 @@ static void add_note(const struct packer *packer, const struct step *step,
                  size->modelled ? numem_constraint_name[size->constraint] : "");
         append(answer, text);
     }
+    if (size->stored) {
+        snprintf(text, sizeof(text), "; %zu threads a task, as berthctl threads has found",
+                 size->threads);
+        append(answer, text);
+    }
     isolation_note(packer, step, text, sizeof(text));
     append(answer, text);
     bound_note(packer, step, text, sizeof(text));

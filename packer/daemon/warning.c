@@ -75,6 +75,17 @@ static void add_memory(struct warning *warning, const struct packer *packer,
     add(warning, word, "the node has one memory node");
 }
 
+static void add_thread_count(struct warning *warning, const struct step *step)
+{
+    if (!step->request.options.threads_auto || step->size.stored)
+        return;
+    add(warning, "threads=auto",
+        step->request.user_omp_threads
+            ? "OMP_NUM_THREADS is set already"
+            : "of its program the profile store has no number for so many cores of such a machine "
+              "(berthctl threads finds it)");
+}
+
 static void add_priority(struct warning *warning, const struct packer *packer,
                          const struct step *step)
 {
@@ -100,5 +111,6 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
     add_size(&warning, step);
     add_threads(&warning, packer, step);
     add_memory(&warning, packer, step);
+    add_thread_count(&warning, step);
     add_priority(&warning, packer, step);
 }

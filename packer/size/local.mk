@@ -15,4 +15,5 @@ libpacker_la_SOURCES += \
 	packer/size/share.c packer/size/share.h \
 	packer/size/size.c packer/size/size.h \
 	packer/size/sizing.c packer/size/sizing.h \
+	packer/size/stored.c packer/size/stored.h \
 	packer/size/traffic.c packer/size/traffic.h

@@ -11,6 +11,7 @@
 #include "packer/size/answer.h"
 #include "packer/size/cores.h"
 #include "packer/size/judge.h"
+#include "packer/size/stored.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/journal.h"
 
@@ -45,6 +46,7 @@ void size_all(const struct packer *packer, struct step *step, const char *reason
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized = step->body.task[i].home;
     step->size.threads = 0;
+    step->size.stored = false;
     step->size.asked = false;
     cpus_zero(&step->size.loop.only);
     forget(packer, step, reason);
@@ -113,11 +115,13 @@ static size_t count_threads(const struct step *step)
 }
 
 /* A step that starts counts its threads by what it gets. */
-static void tell_newcomer(struct step *step)
+static void tell_newcomer(const struct packer *packer, struct step *step)
 {
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized;
-    if (step->size.given == step->size.cores)
+    step->size.threads = stored_threads(packer, step, count_threads(step));
+    step->size.stored = step->size.threads > 0;
+    if (step->size.stored || step->size.given == step->size.cores)
         return;
     if (step->request.user_omp_threads)
         say(step, "; OMP_NUM_THREADS is its user's own");
@@ -324,7 +328,7 @@ bool size_node(struct packer *packer, struct step *newcomer)
         size_all(packer, newcomer, reason ? reason : "");
     changed = solve(packer, newcomer);
     if (newcomer)
-        tell_newcomer(newcomer);
+        tell_newcomer(packer, newcomer);
     return changed;
 }
 

@@ -131,6 +131,7 @@ struct step_verdict {
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
     size_t threads;      /* OMP_NUM_THREADS of each of its tasks; 0: not for berth to set */
+    bool stored;         /* that number is the profile store's (threads=auto) */
     bool asked;          /* this berthd has asked about it, when it had moved so often: */
     uint64_t moves;      /* enacted.moves */
     bool modelled;       /* by NuCore: what follows is known */

@@ -67,6 +67,7 @@ struct wire_options {
     double max_slowdown_pct;       /* < 0: not given */
     double size_loss_pct;          /* of its speed that `size` may cost; < 0: WIRE_SIZE_LOSS_PCT */
     enum wire_mem mem;
+    bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
     char tag[64]; /* "" not given; [A-Za-z0-9._-]+ */
 };
 

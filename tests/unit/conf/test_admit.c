@@ -35,6 +35,7 @@ static struct wire_options all(void)
     options.cores_min = options.cores_max = 2;
     options.max_slowdown_pct = 5;
     options.mem = WIRE_MEM_BIND;
+    options.threads_auto = true;
     strcpy(options.tag, "t");
     return options;
 }
@@ -44,17 +45,17 @@ static void test_admit(void **state)
     static const struct {
         const char *allow, *refused, *left;
     } cases[] = {
-        {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag", "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,tag=t,require,verbose,cores=2-2,"
+        {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag", "",
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,tag=t,require,verbose,cores=2-2,"
          "max-slowdown=5"},
-        {"auto, isolate, tag", "edp,size,spread,pack,policy,cores,max-slowdown,mem",
+        {"auto, isolate, tag", "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads",
          "auto,isolate,tag=t,require,verbose"},
-        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
+        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
          "off,require,verbose"}, /* whole words only */
-        {"xauto,auto", "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,tag",
+        {"xauto,auto", "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
          "auto,require,verbose"},
     };
 

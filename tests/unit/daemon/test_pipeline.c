@@ -659,6 +659,68 @@ static void test_threads_are_told(void **state)
     }
 }
 
+/* The store is told that the tag should have 6 threads on 4 cores of this machine. */
+static void store_threads(struct fixture *f)
+{
+    struct profiles_imported imported;
+    struct profiles *store = NULL;
+    struct berth_error err;
+    char line[512];
+
+    snprintf(line, sizeof(line),
+             "{\"version\":1,\"kind\":\"threads\",\"key\":\"tag:high\",\"machine\":\"%s\","
+             "\"cores\":4,\"threads\":6,\"environment\":true,\"measured_at\":1}\n",
+             f->packer.machine_type);
+    if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
+        profiles_import(store, 0, line, strlen(line), false, &imported, &err) < 0)
+        fail_msg("%s", err.text);
+    profiles_close(store);
+}
+
+/* threads=auto: OMP_NUM_THREADS by what the store has for as many cores, unless it is the user's
+ * own; and one line where it can do nothing. */
+static void test_threads_of_the_store(void **state)
+{
+    static const struct {
+        const char *cpus;
+        bool asked, user_omp;
+        const char *value, *warning;
+    } table[] = {
+        {"0-3", true, false, "6", ""},
+        {"0-3", false, false, NULL, ""},
+        {"0-3", true, true, NULL, "threads=auto has no effect: OMP_NUM_THREADS is set already"},
+        {"0-1", true, false, NULL,
+         "threads=auto has no effect: of its program the profile store has no number for so many "
+         "cores of such a machine (berthctl threads finds it)"},
+    };
+    struct fixture *f = *state;
+
+    store_threads(f);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_register request =
+            fixture_request(1, 0, table[i].cpus, table[i].cpus, 1, "high");
+        struct wire_answer answer;
+        const char *value = NULL;
+
+        request.options.threads_auto = table[i].asked;
+        request.user_omp_threads = table[i].user_omp;
+        pipeline_start(&f->packer, &request, &answer);
+        for (size_t e = 0; e < answer.nenv; e++)
+            if (strcmp(answer.env[e].name, "OMP_NUM_THREADS") == 0)
+                value = answer.env[e].value;
+        if (table[i].value)
+            assert_string_equal(value, table[i].value);
+        else
+            assert_null(value);
+        assert_string_equal(answer.warning, table[i].warning);
+        assert_int_equal(strstr(answer.note, "6 threads a task, as berthctl threads has found") !=
+                             NULL,
+                         table[i].value != NULL);
+        wire_answer_clear(&answer);
+        fixture_end(f, 1, 0);
+    }
+}
+
 /* ---- what the plugin is told ---- */
 
 static void test_answer(void **state)
@@ -1076,6 +1138,7 @@ int main(void)
         cmocka_unit_test(test_sized_step_fails),
         cmocka_unit_test(test_observed_step_is_not_shrunk),
         cmocka_unit_test(test_threads_are_told),
+        test(test_threads_of_the_store),
         test(test_answer),
         test(test_markers),
         test(test_resume),

@@ -42,6 +42,7 @@ static void test_right(void **state)
         {"max-slowdown=0", "auto,max-slowdown=0"},
         {"mem=auto", "auto"},
         {"mem=interleave", "auto,mem=interleave"},
+        {"threads=auto", "auto,threads=auto"},
         {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
         {"require,verbose", "auto,require,verbose"},
         {"verbose,require,tag=t,mem=bind,policy=pain,size,edp,isolate,auto",
@@ -67,7 +68,7 @@ static void test_wrong(void **state)
         const char *list, *names, *lists;
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
-        {"autp", "'autp'", "policy=, cores=, max-slowdown=, mem=, tag=, require, verbose, help"},
+        {"autp", "'autp'", "policy=, cores=, max-slowdown=, mem=, threads=, tag=, require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
         {"sizee=3", "'sizee=3'", "(size?)"},
         {"policy=dio-powr", "'policy=dio-powr'", "(dio-power?)"},
@@ -100,6 +101,8 @@ static void test_wrong(void **state)
         {"policy=", "'policy='", "di, dio-power"},
         {"policy=dii", "'policy=dii'", "di, dio-power"},
         {"mem=near", "'mem=near'", "auto, local, interleave, bind"},
+        {"threads=8", "'threads=8'", "threads= takes one of auto"},
+        {"threads", "'threads'", "threads= takes one of auto"},
         {"cores", "'cores'", "cores=MIN-MAX"},
         {"cores=", "'cores='", "MIN-MAX"},
         {"cores=0", "'cores=0'", "MIN-MAX"},
@@ -153,7 +156,7 @@ static void test_very_long(void **state)
 
 static const char *const all_words[] = {
     "off",    "auto",    "observe",   "isolate", "edp",           "size[=PCT]",
-    "spread", "pack",    "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind",
+    "spread", "pack",    "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind", "threads=auto",
     "tag=",   "require", "verbose",   "help"};
 
 static void test_help(void **state)
@@ -251,6 +254,7 @@ static void test_vain(void **state)
         {"cores=2-4", "cores= has no effect without size"},
         {"edp,policy=di", "edp has no effect beside policy="},
         {"observe,mem=bind", "mem= has no effect with observe, which changes nothing"},
+        {"observe,threads=auto", "threads=auto has no effect with observe, which changes nothing"},
         {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
                                      "observe, which changes nothing"},
     };

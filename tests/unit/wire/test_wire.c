@@ -69,6 +69,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .max_slowdown_pct = 12.5,
                                         .size_loss_pct = 4.5,
                                         .mem = WIRE_MEM_BIND,
+                                        .threads_auto = true,
                                         .tag = "A-z_0.9"};
     return reg;
 }
@@ -90,6 +91,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_true(a->max_slowdown_pct == b->max_slowdown_pct);
     assert_true(a->size_loss_pct == b->size_loss_pct);
     assert_int_equal(a->mem, b->mem);
+    assert_int_equal(a->threads_auto, b->threads_auto);
     assert_string_equal(a->tag, b->tag);
 }
 
