@@ -31,6 +31,7 @@ CLUSTER_DEADLINE=${CLUSTER_DEADLINE:-} # berthd's, for the answer to a registrat
 CLUSTER_PROLOG_FLAGS=${CLUSTER_PROLOG_FLAGS:-Contain} # with RunInJob (24.05 and later) slurmd calls no epilog of plugins
 CLUSTER_SLURM_CONF=${CLUSTER_SLURM_CONF:-} # more lines of slurm.conf
 CLUSTER_CGROUP_CONF=${CLUSTER_CGROUP_CONF:-} # more lines of cgroup.conf
+CLUSTER_NODE_CONF=${CLUSTER_NODE_CONF:-} # more of the node's line in slurm.conf
 CLUSTER_NODE_NAME=${CLUSTER_NODE_NAME:-} # of the node; empty: one that the process's number makes unique
 CLUSTER_CONFINE=${CLUSTER_CONFINE:-} # "yes": berthd has only what its unit file leaves to it (tests/confined)
 CLUSTER_DROP_INS=() # of that unit, more files
@@ -199,7 +200,7 @@ MailProg=/bin/true
 MpiDefault=none
 PropagateResourceLimits=NONE
 SlurmdParameters=config_overrides
-NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
+NodeName=$CLUSTER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN $CLUSTER_NODE_CONF
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 PartitionName=shared Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:2
 $CLUSTER_SLURM_CONF

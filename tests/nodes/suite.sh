@@ -3,7 +3,8 @@
 # suite - the cluster of tests/accounting with a second node: another slurmd of this host, with a berthd, meters and a state folder of
 # its own in $CLUSTER/other. Both write into one ledger in MariaDB; the second one reaches it over a link that a test may cut.
 #
-# Slurm gives out the same CPUs on both nodes: what is tested here is what nodes say together, not where steps stand.
+# On a machine that is told to have several packages Slurm gives out the same CPUs on both nodes: there it is tested what nodes say
+# together, not where steps stand. On one that has them (a guest, tests/vm/run -s tests/nodes) each node has half of them.
 # shellcheck source=tests/accounting/suite.sh
 . "$TESTS/accounting/suite.sh"
 
@@ -27,6 +28,12 @@ cluster_cgroups() {
     CLUSTER_NODE=$OTHER_NODE one_node_cluster_cgroups
 }
 
+# half N: the line of a node that leaves the N-th half of a real machine's packages to the other node.
+half() {
+    local cpus=$((${CLUSTER_SHAPE%x*} / 2 * ${CLUSTER_SHAPE#*x}))
+    [ -n "$CLUSTER_TOPOLOGY" ] || echo "CpuSpecList=$(($1 * cpus))-$(($1 * cpus + cpus - 1))"
+}
+
 # NodeName of the second one, behind the first one's line.
 cluster_prepare() {
     local port packages=${CLUSTER_SHAPE%x*} cores=${CLUSTER_SHAPE#*x}
@@ -35,9 +42,10 @@ cluster_prepare() {
     mkdir -p "$OTHER"/{berth,run,spool}
     mapfile -t port < <(free_ports 2)
     LINK_PORT=${port[1]}
+    CLUSTER_NODE_CONF=$(half 1)
     one_node_cluster_prepare || return 1
     CLUSTER_SLURM_CONF="$CLUSTER_SLURM_CONF
-NodeName=$OTHER_NODE NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=${port[0]} CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN"
+NodeName=$OTHER_NODE $(half 0) NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=${port[0]} CPUs=$((packages * cores)) Boards=1 SocketsPerBoard=$packages CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN"
     cp -a "$CLUSTER/meters" "$OTHER/meters"
     link_up
     CLUSTER_BERTHD_CONF+=("ledger=mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" "ledger_defaults=$CLUSTER/etc/ledger.cnf")
