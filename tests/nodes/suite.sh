@@ -103,12 +103,15 @@ link_down() {
 
 # ---- both ----
 
-# drawn ZONE MICROJOULES OTHERS: the meters of both nodes go on.
+# drawn MICROJOULES OTHERS: the meters of both nodes go on, each package's by half.
 drawn() {
-    local now
-    advance "$1" "$2"
-    now=$((10#$(cat "$OTHER/meters/sys/class/powercap/$1/energy_uj") + $3))
-    printf '%012d\n' $((now > METER_RANGE ? now - METER_RANGE : now)) 1<>"$OTHER/meters/sys/class/powercap/$1/energy_uj"
+    local zone now file
+    for zone in intel-rapl:0 intel-rapl:1; do
+        file=$OTHER/meters/sys/class/powercap/$zone/energy_uj
+        advance "$zone" $(($1 / 2))
+        now=$((10#$(cat "$file") + $2 / 2))
+        printf '%012d\n' $((now > METER_RANGE ? now - METER_RANGE : now)) 1<>"$file"
+    done
 }
 
 # records JOB: of how many nodes the ledger has how many records of the job, once they say whose it is.

@@ -42,7 +42,7 @@ over_both() {
     running "$1"
     wait_for 20 test -s "$CLUSTER/out/$1.1.pid" || fail "no task on the second node"
     JOB=$(cat "$CLUSTER/out/$1.job")
-    drawn intel-rapl:0 3000000 5000000
+    drawn 3000000 5000000
 }
 
 ended() {
@@ -52,7 +52,7 @@ ended() {
 
 t10_a_job_over_both_nodes_adds_up() {
     over_both a
-    drawn intel-rapl:1 1000000 2000000
+    drawn 1000000 2000000
     ended a
     eventually "records" "2 2" records "$JOB"
     adds_up "$JOB"
@@ -62,9 +62,9 @@ t10_a_job_over_both_nodes_adds_up() {
 t10_one_node_loses_its_berthd_in_the_middle() {
     over_both a
     daemon_stop berthd2 KILL
-    drawn intel-rapl:0 1000000 1000000
+    drawn 1000000 1000000
     berthd2_start
-    drawn intel-rapl:0 1000000 1000000
+    drawn 1000000 1000000
     ended a
     eventually "records" "2 2" records "$JOB"
     adds_up "$JOB"
@@ -80,7 +80,7 @@ t10_one_node_loses_its_berthd_in_the_middle() {
 t10_no_record_is_lost_while_the_link_is_down() {
     over_both a
     link_down
-    drawn intel-rapl:1 1000000 1000000
+    drawn 1000000 1000000
     ended a
     eventually "records of the first node" "1 1" records "$JOB"
     over_both b
