@@ -190,6 +190,14 @@ static void listen_to(struct client *client)
     }
 }
 
+/* Reads no more while there is room for nothing: libevent would call on_read() again and again. A
+ * turn makes room, and reads on. */
+static void stop_where_full(struct client *client)
+{
+    if (evbuffer_get_length(bufferevent_get_input(client->bev)) >= WIRE_MESSAGE_MAX)
+        bufferevent_disable(client->bev, EV_READ);
+}
+
 /* Sees to it that what is to be done next is done when its time has come. */
 static void go_on(struct client *client)
 {
@@ -198,6 +206,8 @@ static void go_on(struct client *client)
     struct timeval in = {.tv_sec = (time_t)in_s,
                          .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
 
+    if (busy)
+        stop_where_full(client);
     if (client->later) {
         wait_for_reply(client);
         return;

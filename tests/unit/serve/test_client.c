@@ -451,6 +451,17 @@ static struct stand *stand_later(void **state)
     return stand;
 }
 
+static struct budget_account *account_of(struct stand *stand, uid_t uid)
+{
+    struct budget *budget = &stand->clients.budget;
+
+    for (size_t i = 0; i < BUDGET_ACCOUNTS; i++)
+        if (budget->account[i].connections && budget->account[i].uid == uid)
+            return &budget->account[i];
+    fail_msg("uid %u has no connection", uid);
+    return NULL;
+}
+
 static void make_known(void)
 {
     later.known = true;
@@ -469,7 +480,7 @@ static void test_later(void **state)
     say(alice, STATUS); /* what comes meanwhile waits, too */
     say(bob, STATUS);
     hear_until(stand, bob, LAST, 1);
-    assert_int_equal(hear_some(alice, "\n"), 0);
+    assert_int_equal(hear_some(alice, LAST), 0);
     make_known();
     turn_until_heard(stand, alice);
     assert_int_equal(hear_some(alice, "\"later\":1"), 1);
@@ -549,9 +560,33 @@ static void test_later_is_paid(void **state)
     assert_int_equal(hear_some(alice, LAST), 0);
 }
 
+/* Somebody asks more than is read, and has to wait: the loop has nothing to do meanwhile, and he
+ * pays for nothing. */
+static void test_later_is_quiet(void **state)
+{
+    struct stand *stand = stand_later(state);
+    char many[256 * (sizeof(RECORDS) - 1)];
+    int alice = connect_as(stand, ALICE);
+
+    for (size_t i = 0; i < sizeof(many); i += strlen(RECORDS))
+        memcpy(many + i, RECORDS, strlen(RECORDS));
+    for (int i = 0; i < 40; i++) { /* in large pieces: small ones fill the kernel's memory */
+        send(alice, many, sizeof(many), MSG_NOSIGNAL);
+        turn(stand);
+    }
+    for (int i = 0; i < 30000; i++)
+        turn(stand);
+    assert_non_null(later.reply);
+    assert_true(budget_wait_s(&stand->clients.budget, account_of(stand, ALICE), true, clock_s()) <=
+                0);
+    make_known();
+    hear_until(stand, alice, "\"later\":1", BUDGET_REQUESTS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        test(test_later_is_quiet),
         test(test_later),
         test(test_later_gone),
         test(test_later_never),
