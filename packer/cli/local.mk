@@ -66,6 +66,7 @@ libctl_la_SOURCES += \
 	packer/cli/threads/verb.c
 # calibrate
 libctl_la_SOURCES += \
+	packer/cli/calibrate/adapt.c \
 	packer/cli/calibrate/calibrate.c packer/cli/calibrate/calibrate.h \
 	packer/cli/calibrate/fit.c packer/cli/calibrate/fit.h \
 	packer/cli/calibrate/measure.c packer/cli/calibrate/measure.h \

@@ -248,6 +248,7 @@ check_PROGRAMS += $(unit_programs)
 unit_scripts = \
 	tests/unit/daemon/test_berthd.sh \
 	tests/unit/daemon/test_day.sh \
+	tests/unit/cli/calibrate/test_adapt.sh \
 	tests/unit/cli/calibrate/test_calibrate.sh \
 	tests/unit/cli/model/test_dramon.sh \
 	tests/unit/cli/model/test_flexthread.sh \

@@ -32,6 +32,7 @@
 struct args {
     const char *output; /* NULL: where the configuration says */
     uint64_t runs;      /* 0: not given */
+    const char *adapt;  /* a file of runs; NULL: not given */
     const char *dram;   /* a file of what nothing shows of the memory; NULL: not given */
     bool force, quick, json;
 };
@@ -49,6 +50,9 @@ static const struct ctl_option option_rows[] = {
      CTL_WHOLE(struct args, runs, "a number", 1, RUNS_MAX)},
     {"quick", 0, NULL, "shorter measurements, and not every number of cores",
      CTL_FLAG(struct args, quick)},
+    {"adapt", 0, "FILE",
+     "instead, fit the coefficients of ADAPT to the runs in FILE, and print them as JSON",
+     CTL_TEXT(struct args, adapt)},
     {"json", 0, NULL, "print the profile as JSON on stdout, too", CTL_FLAG(struct args, json)},
 };
 static const struct ctl_options options = {
@@ -277,6 +281,8 @@ int ctl_calibrate(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (args.adapt)
+        return calibrate_adapt(args.adapt);
     if (args.runs == 0)
         args.runs = args.quick ? RUNS_QUICK : RUNS;
     return run(&args);

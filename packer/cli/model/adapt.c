@@ -93,6 +93,8 @@ static int read_coefficients(struct input *input, struct json_object *object,
     if (!own)
         return 0;
     json_asked_note(own, "source");
+    json_asked_note(own, "paap_fit");
+    json_asked_note(own, "pacc_fit");
     if (json_get_list(json_find(own, "paap"), "coefficients.paap", ADAPT_PAAP, &item,
                       input->coefficients.paap, sizeof(double), err) < 0)
         return -1;
