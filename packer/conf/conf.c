@@ -219,6 +219,11 @@ static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error 
     return set_key(&reading->conf, &conf_key[i], pair->value, err);
 }
 
+bool conf_settles(const struct conf *conf)
+{
+    return conf->admin_comment == CONF_ON || conf->tres_energy == CONF_ON;
+}
+
 int conf_read(struct conf *conf, const char *path, struct berth_error *err)
 {
     struct reading reading = {.conf = *conf};

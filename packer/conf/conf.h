@@ -93,6 +93,8 @@ struct conf {
     enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
     char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
     char job_program[PATH_MAX];      /* "" or what to start in place of berth-job; "off": nothing */
+    /* Tell slurmdbd their energy, too, as a TRES that they had. */
+    enum conf_switch tres_energy;
     /* Who is billed what a package takes when idle (bill.h), of steps that begin now. */
     enum conf_idle_energy idle_energy;
 };
@@ -117,6 +119,9 @@ struct conf_changes {
 /* Takes over into `now` what `next` says of the keys that can change while berthd runs, and tells
  * which keys differed. */
 void conf_reload(struct conf *now, const struct conf *next, struct conf_changes *changes);
+
+/* Is slurmdbd told anything of jobs that have ended? */
+bool conf_settles(const struct conf *conf);
 
 /* Writes every key with its help as a comment and its present value; conf_read() can read what was
  * written. */

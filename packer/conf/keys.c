@@ -196,6 +196,10 @@ const struct conf_key conf_key[] = {
     {"admin_comment", START, "off", CHOICE(switch_words), FIELD(admin_comment),
      "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
      "ACCOUNTING. With a ledger in a file, jobs of one node only."},
+    {"tres_energy", START, "off", CHOICE(switch_words), FIELD(tres_energy),
+     "Write the energy of a job into its AllocTRES at slurmdbd when it has ended, in joules, where "
+     "all of its records were metered and none is a model's. Slurm must be 25.11 or newer, and "
+     "AcctGatherEnergyType unset: Slurm's own figures are not replaced. berthd(8), ACCOUNTING."},
     {"comment_program", START, "", TEXT, FIELD(comment_program),
      "The program that does so. Empty: berth-comment, where it was installed."},
     {"job_program", START, "", TEXT, FIELD(job_program),

@@ -13,6 +13,7 @@
 #include "packer/bill/bill.h"
 #include "packer/daemon/privileges.h"
 #include "packer/identity/asker.h"
+#include "packer/settle/settler.h"
 
 const char *const feature_state_name[FEATURE_STATES] = {"on", "off", "absent", "not allowed"};
 
@@ -192,6 +193,20 @@ static void admin_comment(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
 }
 
+static void tres_energy(const struct packer *packer, struct feature *feature)
+{
+    char why[256] = "";
+
+    if (packer->conf.tres_energy == CONF_OFF)
+        set(feature, FEATURE_OFF, "tres_energy=off");
+    else if (!packer->settler)
+        set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
+    else if (settler_may_tell_energy(packer->settler, why))
+        set(feature, FEATURE_ON, "AllocTRES of ended jobs gets their energy");
+    else
+        set(feature, FEATURE_ABSENT, "no energy goes into AllocTRES: %.200s", why);
+}
+
 /* Who jobs are. */
 static void identity(const struct packer *packer, struct feature *feature)
 {
@@ -260,6 +275,7 @@ static const struct {
     {"metrics", PRIVILEGES_GROUP, metrics},
     {"metrics_textfile", PRIVILEGES_GROUP, textfile},
     {"admin_comment", 0, admin_comment},
+    {"tres_energy", 0, tres_energy},
     {"identity", 0, identity},
     {"watchdog", 0, watchdog},
     {"seccomp", 0, filters},

@@ -155,10 +155,10 @@ static void open_settler(struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->conf.admin_comment != CONF_ON || !packer->ledger)
+    if (!conf_settles(&packer->conf) || !packer->ledger)
         return;
     if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
-        log_error("no AdminComment is written: %s", err.text);
+        log_error("slurmdbd is told nothing of jobs: %s", err.text);
 }
 
 /* Refuses folders in which a user could put something else in the place of what root keeps there.

@@ -66,7 +66,7 @@ static size_t count_waiting(const struct ledger *ledger)
 static int move_text(struct ledger *ledger, struct spool_text from, struct ledger_store *store,
                      struct berth_error *err)
 {
-    bool runs = ledger->conf.admin_comment == CONF_ON;
+    bool runs = conf_settles(&ledger->conf);
 
     if (store)
         return deliver_text(ledger->deliver, from.text, store, err);

@@ -118,7 +118,7 @@ size_t ledger_waiting(struct ledger *ledger, char why[256]);
 int ledger_run_waits(struct ledger *ledger, const struct ledger_run *run, struct berth_error *err);
 
 /* Calls fn with each run of a job that has records of this node and was not settled yet: where
- * admin_comment is on. Reads a disk. Returns 0, or -1 and err. */
+ * conf_settles(). Reads a disk. Returns 0, or -1 and err. */
 int ledger_each_run(struct ledger *ledger, void (*fn)(const struct ledger_run *run, void *arg),
                     void *arg, struct berth_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* berth-comment - writes a job's figures into its AdminComment at slurmdbd; berthd starts it when a
- * job's steps are over (packer/settle/settler.h).
+/* berth-comment - writes a job's figures into its AdminComment at slurmdbd, and its energy into
+ * AllocTRES; berthd starts it when a job's steps are over (packer/settle/settler.h).
  *
  * A program of its own: libslurm ends the process that uses it when it dislikes slurm.conf, waits
  * long for servers, and is one for each Slurm series.
@@ -9,7 +9,11 @@
  * have several jobs under one number. A change goes to all the rows that a condition describes, so
  * the condition here is: this task or part, this state, ended in this very second. It can only be
  * said of a run that has ended; before that the answer is "later". Nothing keeps others from
- * changing the comment between our reading and our writing, so it is read again afterwards. */
+ * changing the comment between our reading and our writing, so it is read again afterwards.
+ *
+ * slurmdbd lets a TRES of a job be changed from Slurm 25.11 on; it is never older than who talks to
+ * it, so the series that this program is built for tells. Where Slurm gathers energy itself its
+ * figure stays. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -27,10 +31,19 @@
 #include "packer/base/error.h"
 #include "packer/settle/comment.h"
 
-enum { DONE = 0, NEVER = 1, USAGE = 2, TOO_LARGE = 3, LATER = 75 }; /* 75 as EX_TEMPFAIL */
+enum {
+    DONE = 0,
+    NEVER = 1,
+    USAGE = 2,
+    TOO_LARGE = 3,
+    REFUSED = 4,
+    LATER = 75
+}; /* 75 as EX_TEMPFAIL */
 
 #define CLOCKS_DIFFER_S 2
 #define TIME_LIMIT_S 30
+#define TRES_OF_ENERGY 3 /* slurmdbd's number for it, always */
+#define TAKES_TRES (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))
 
 /* libslurm exports it, and no header declares it; slurm_init() fills it from slurm.conf. Rows of
  * other clusters are none of this node's business. */
@@ -38,8 +51,10 @@ extern slurm_conf_t slurm_conf;
 
 struct task {
     uint32_t job, uid, max_nodes;
-    time_t at; /* when the run was running; 0: the last run */
-    const char *figures;
+    time_t at;           /* when the run was running; 0: the last run */
+    const char *figures; /* NULL: the comment stays as it is */
+    uint64_t joules;     /* 0: AllocTRES stays as it is */
+    bool ask;
     void *db;
 };
 
@@ -52,13 +67,16 @@ struct condition {
 
 static int usage(FILE *out)
 {
-    fputs("usage: berth-comment -u UID -j JOB [-t TIME] [-n NODES] FIGURES\n"
+    fputs("usage: berth-comment -u UID -j JOB [-t TIME] [-n NODES] [-e JOULES] [FIGURES]\n"
+          "       berth-comment -q\n"
           "Writes FIGURES, a JSON object, as \"berth\" into the AdminComment of a job of this "
           "cluster\n(slurm.conf's ClusterName) that has ended.\n"
           "  -u UID    only if that user's job it is\n"
           "  -j JOB    number of the job, for arrays and heterogeneous jobs of the one task\n"
           "  -t TIME   Unix time at which that run of it was running (default: the last run)\n"
           "  -n NODES  only if the job had no more nodes than that\n"
+          "  -e JOULES write that into its AllocTRES as well, for ever\n"
+          "  -q        only say whether this site's Slurm takes that: status 0, or 4 and why not\n"
           "Exit status: 0 written, or there already; 75 try again later; 3 more nodes; 1 it cannot "
           "be "
           "written.\n",
@@ -166,11 +184,47 @@ static int check_run(const struct task *task, const slurmdb_job_rec_t *run)
     return DONE;
 }
 
-/* ---- the comment ---- */
+/* ---- energy ---- */
 
-static int write_comment(const struct task *task, const slurmdb_job_rec_t *run, char *comment)
+/* Does this site's Slurm take energy from us? DONE, or REFUSED, said. */
+static int check_energy(void)
 {
-    slurmdb_job_rec_t change = {.admin_comment = comment, .derived_ec = NO_VAL};
+    const char *type = slurm_conf.acct_gather_energy_type;
+    const char *slash = type ? strchr(type, '/') : NULL;
+    char why[80];
+
+    snprintf(why, sizeof(why), "from 25.11 on Slurm lets it be written, and this is %d.%02d",
+             SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER));
+    if (!TAKES_TRES)
+        return say(REFUSED, "energy", why);
+    if (type && type[0] && strcmp(slash ? slash + 1 : type, "none") != 0)
+        return say(REFUSED, "energy",
+                   "Slurm gathers it itself: AcctGatherEnergyType of slurm.conf is set");
+    return DONE;
+}
+
+/* Joules of the run's AllocTRES, "1=4,3=77,4=1"; 0: none. */
+static uint64_t energy_of(const slurmdb_job_rec_t *run)
+{
+    const char *at = run->tres_alloc_str;
+
+    for (; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strtoul(at, NULL, 10) == TRES_OF_ENERGY && strchr(at, '='))
+            return strtoull(strchr(at, '=') + 1, NULL, 10);
+    return 0;
+}
+
+/* ---- the change ---- */
+
+/* What of the run is still to be changed; NULL: nothing of it. */
+struct due {
+    char *comment, *tres;
+};
+
+static int write_due(const struct task *task, const slurmdb_job_rec_t *run, const struct due *due)
+{
+    slurmdb_job_rec_t change = {
+        .admin_comment = due->comment, .tres_alloc_str = due->tres, .derived_ec = NO_VAL};
     struct condition c;
     void *list;
     int failure;
@@ -189,39 +243,61 @@ static int write_comment(const struct task *task, const slurmdb_job_rec_t *run, 
     return DONE;
 }
 
-/* One reading, and a change if one is due (*changed). */
-static int comment_once(const struct task *task, bool *changed)
+/* Finds what is due. DONE, or the exit status, said. */
+static int find_due(const struct task *task, const slurmdb_job_rec_t *run, char tres[32],
+                    struct due *due)
+{
+    struct berth_error err;
+
+    if (task->joules && energy_of(run) != task->joules) {
+        snprintf(tres, 32, "%d=%" PRIu64, TRES_OF_ENERGY, task->joules);
+        due->tres = tres;
+    }
+    if (!task->figures)
+        return DONE;
+    due->comment = comment_merge(run->admin_comment, task->figures, &err);
+    if (!due->comment)
+        return say(NEVER, "comment", err.text);
+    if (run->admin_comment && strcmp(run->admin_comment, due->comment) == 0) {
+        free(due->comment);
+        due->comment = NULL;
+    }
+    return DONE;
+}
+
+/* One reading, and a change if one is due (*changed); *energy: of nothing but the energy. */
+static int tell_once(const struct task *task, bool *changed, bool *energy)
 {
     void *rows = read_rows(task);
     slurmdb_job_rec_t *run = rows ? find_run(rows, task) : NULL;
-    struct berth_error err;
-    char *comment = NULL;
+    struct due due = {NULL, NULL};
+    char tres[32];
     int status;
 
     *changed = false;
     if (!rows)
         return say(LATER, "slurmdbd", slurm_strerror(errno));
     status = check_run(task, run);
-    if (status == DONE) {
-        comment = comment_merge(run->admin_comment, task->figures, &err);
-        if (!comment)
-            status = say(NEVER, "comment", err.text);
-        else if (!run->admin_comment || strcmp(run->admin_comment, comment) != 0)
-            status = write_comment(task, run, comment), *changed = true;
-    }
-    free(comment);
+    if (status == DONE)
+        status = find_due(task, run, tres, &due);
+    if (status == DONE && (due.comment || due.tres))
+        status = write_due(task, run, &due), *changed = true;
+    *energy = !due.comment;
+    free(due.comment);
     slurm_list_destroy(rows);
     return status;
 }
 
 /* What was written is there when it is read again. */
-static int comment_job(const struct task *task)
+static int tell_job(const struct task *task)
 {
-    bool changed = true;
+    bool changed = true, energy = false;
     int status = DONE;
 
     for (int i = 0; i < 3 && changed && status == DONE; i++)
-        status = comment_once(task, &changed);
+        status = tell_once(task, &changed, &energy);
+    if (status == DONE && changed && energy)
+        return say(NEVER, "energy", "slurmdbd does not keep it");
     if (status == DONE && changed)
         return say(LATER, "job", "somebody else changes its comment");
     return status;
@@ -246,7 +322,7 @@ static int parse_options(int argc, char **argv, struct task *task)
     bool whose = false;
     int option;
 
-    while ((option = getopt(argc, argv, "u:j:t:n:h")) != -1) {
+    while ((option = getopt(argc, argv, "u:j:t:n:e:qh")) != -1) {
         if (option == 'h')
             return usage(stdout);
         if (option == 'u' && read_number(optarg, NO_VAL - 1, &number) == 0)
@@ -257,12 +333,18 @@ static int parse_options(int argc, char **argv, struct task *task)
             task->at = (time_t)number;
         else if (option == 'n' && read_number(optarg, UINT32_MAX, &number) == 0)
             task->max_nodes = (uint32_t)number;
+        else if (option == 'e' && read_number(optarg, INT64_MAX, &number) == 0)
+            task->joules = number;
+        else if (option == 'q')
+            task->ask = true;
         else
             return usage(stderr);
     }
-    if (!whose || !task->job || optind != argc - 1)
+    if (task->ask)
+        return optind == argc ? -1 : usage(stderr);
+    if (!whose || !task->job || optind < argc - 1 || (optind == argc && !task->joules))
         return usage(stderr);
-    task->figures = argv[optind];
+    task->figures = argv[optind]; /* NULL at the end */
     return -1;
 }
 
@@ -276,11 +358,19 @@ int main(int argc, char **argv)
         return status;
     alarm(TIME_LIMIT_S);
     slurm_init(NULL);
+    if (task.ask || task.joules)
+        status = check_energy();
+    if (task.ask)
+        return status;
+    if (task.joules && status != DONE)
+        task.joules = 0; /* said; the comment is another matter */
+    if (!task.joules && !task.figures)
+        return status;
     errno = 0;
     task.db = slurmdb_connection_get(&flags);
     if (!task.db || errno)
         return say(LATER, "slurmdbd", slurm_strerror(errno));
-    status = comment_job(&task);
+    status = tell_job(&task);
     slurmdb_connection_close(&task.db);
     slurm_fini();
     return status;

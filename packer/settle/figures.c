@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "packer/ledger/ledger.h"
 
 /* Joules, exactly, in as few digits as tell them. */
@@ -36,37 +37,40 @@ static void add_edp(struct json_object *object, double edp)
     json_add(object, "edp", json_object_new_double_s(edp, text));
 }
 
-/* A visitor's job: *arg becomes its text. */
+/* A visitor's job: *arg becomes its figures. */
 static int tell_job(const struct report_row *job, const struct report_row *steps, size_t n,
                     void *arg)
 {
     const struct report_energy *energy = &job->energy[REPORT_ENERGY];
     struct json_object *object = json_object_new_object();
-    char **json = arg;
+    struct settle_figures *figures = arg;
 
     (void)steps, (void)n;
+    figures->joules = 0;
     json_add_u64(object, "version", 1);
     json_add_u64(object, "nodes", (uint64_t)job->number[REPORT_NNODES]);
     json_add_u64(object, "steps", (uint64_t)job->number[REPORT_STEPS]);
     json_add_u64(object, "moves", (uint64_t)job->number[REPORT_MOVES]);
     if (energy->metered && energy->metered == job->records) {
+        if (!text_lists(job->text[REPORT_ENERGY_SOURCE], "model"))
+            figures->joules = energy->j + (energy->uj >= 500000);
         add_energy(object, energy);
         add_edp(object, job->number[REPORT_EDP]);
         json_add_text(object, "source", job->text[REPORT_ENERGY_SOURCE]);
         if (job->text[REPORT_IDLE_ENERGY][0])
             json_add_text(object, "idle_energy", job->text[REPORT_IDLE_ENERGY]);
     }
-    free(*json);
-    *json = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+    free(figures->json);
+    figures->json = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
     json_object_put(object);
-    return *json ? 0 : -1;
+    return figures->json ? 0 : -1;
 }
 
-int settle_figures_json(struct report *report, char **json)
+int settle_figures_of(struct report *report, struct settle_figures *figures)
 {
-    struct report_visitor visitor = {.job = tell_job, .arg = json};
+    struct report_visitor visitor = {.job = tell_job, .arg = figures};
 
-    *json = NULL;
+    *figures = (struct settle_figures){NULL, 0};
     return report_walk(report, REPORT_BY_NOTHING, false, &visitor, NULL);
 }
 
@@ -89,18 +93,18 @@ static int take(const struct ledger_record *record, void *arg)
 }
 
 int settle_figures_read(const char *url, const char *defaults_file, const struct ledger_run *run,
-                        char **json, struct berth_error *err)
+                        struct settle_figures *figures, struct berth_error *err)
 {
     struct wire_step_id id = {run->job, UINT32_MAX};
     struct ledger_filter filter = {.njobs = 1, .job = &id};
     struct reading reading = {run, report_new(), 0};
     int rc = -1;
 
-    *json = NULL;
+    *figures = (struct settle_figures){NULL, 0};
     if (!reading.report)
         return berth_no_memory(err);
     if (ledger_read(url, defaults_file, &filter, take, &reading, err) == 0) {
-        rc = reading.rc < 0 ? -1 : settle_figures_json(reading.report, json);
+        rc = reading.rc < 0 ? -1 : settle_figures_of(reading.report, figures);
         if (rc < 0)
             berth_no_memory(err);
     }

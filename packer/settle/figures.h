@@ -14,13 +14,19 @@
  *
  *     {"version":1,"nodes":1,"steps":2,"moves":0,"energy_j":1.5,"edp":3,"source":"rapl-powercap"}
  *
- * Energy and EDP are absent where they are not known of every record. 0; *json is the caller's to
- * free, NULL when there is no record. -1: out of memory. */
-int settle_figures_json(struct report *report, char **json);
+ * with "idle_energy" where the records have it. Energy and EDP are absent where they are not known
+ * of every record. */
+struct settle_figures {
+    char *json;      /* the caller's to free; NULL when there is no record */
+    uint64_t joules; /* rounded; 0 where not every record was metered, or one by a model */
+};
+
+/* 0; -1: out of memory. */
+int settle_figures_of(struct report *report, struct settle_figures *figures);
 
 /* Those of a run, as the ledger at that URL has them. 0 likewise; -1 and err when it cannot be
  * read. May take long. */
 int settle_figures_read(const char *url, const char *defaults_file, const struct ledger_run *run,
-                        char **json, struct berth_error *err);
+                        struct settle_figures *figures, struct berth_error *err);
 
 #endif

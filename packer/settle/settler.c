@@ -2,6 +2,7 @@
 /* settle - see settle/settler.h */
 #include "packer/settle/settler.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,14 @@
 #define GIVE_UP_S (7 * 86400)
 
 enum outcome { DONE, LATER, NEVER, NOT_WHOLE, NOTHING };
+enum tres { TRES_OFF, TRES_UNASKED, TRES_TOLD, TRES_REFUSED };
 
 struct settler {
     char ledger_url[PATH_MAX], ledger_defaults[PATH_MAX], program[PATH_MAX];
     struct ledger *ledger;
+    bool comments;
+    enum tres tres;     /* does it go into AllocTRES? Under the worker's mutex */
+    char tres_why[256]; /* why it does not */
     struct worker worker;
     struct settle_list list; /* under the worker's mutex */
 };
@@ -37,11 +42,33 @@ static bool of_one_node(const struct settler *settler)
     return strncmp(settler->ledger_url, "mariadb:", 8) != 0;
 }
 
-/* Start berth-comment. */
-static enum outcome tell(struct settler *settler, const struct ledger_run *run, char *figures,
-                         char *said, size_t size)
+/* Asks berth-comment once whether this site's Slurm takes energy; what it cannot say yet it is
+ * asked again at the next run. */
+static void ask_energy(struct settler *settler)
 {
-    char job[16], uid[16], at[32], *argv[16];
+    char ask[] = "-q", *argv[] = {settler->program, ask, NULL}, said[256];
+    enum tres before = settler->tres, now = before;
+    int status;
+
+    if (before != TRES_UNASKED)
+        return;
+    status = run_program(argv, RUN_LAST_ERROR, RUN_LIMIT_S, &settler->worker.stopping, said,
+                         sizeof(said));
+    if (status == 0 || status == 4)
+        now = status == 0 ? TRES_TOLD : TRES_REFUSED;
+    worker_lock(&settler->worker);
+    settler->tres = now;
+    snprintf(settler->tres_why, sizeof(settler->tres_why), "%s", status == 0 ? "" : said);
+    worker_unlock(&settler->worker);
+    if (now == TRES_REFUSED)
+        log_warn("no energy goes into AllocTRES: %s", said);
+}
+
+/* Starts berth-comment. */
+static enum outcome tell(struct settler *settler, const struct ledger_run *run,
+                         struct settle_figures *figures, char *said, size_t size)
+{
+    char job[16], uid[16], at[32], joules[32], *argv[16];
     int n = 0, status;
 
     snprintf(job, sizeof(job), "%u", run->job);
@@ -53,7 +80,15 @@ static enum outcome tell(struct settler *settler, const struct ledger_run *run, 
     argv[n++] = (char *)"-t", argv[n++] = at;
     if (of_one_node(settler))
         argv[n++] = (char *)"-n", argv[n++] = (char *)"1";
-    argv[n++] = figures;
+    if (settler->tres == TRES_TOLD && figures->joules) {
+        snprintf(joules, sizeof(joules), "%" PRIu64, figures->joules);
+        argv[n++] = (char *)"-e", argv[n++] = joules;
+    } else if (!settler->comments) {
+        snprintf(said, size, "it has no energy that Slurm takes");
+        return NOTHING;
+    }
+    if (settler->comments)
+        argv[n++] = figures->json;
     argv[n] = NULL;
     status = run_program(argv, RUN_LAST_ERROR, RUN_LIMIT_S, &settler->worker.stopping, said, size);
     if (status == 0)
@@ -64,22 +99,27 @@ static enum outcome tell(struct settler *settler, const struct ledger_run *run, 
 static enum outcome settle(struct settler *settler, const struct ledger_run *run, char *said,
                            size_t size)
 {
+    struct settle_figures figures;
     struct berth_error err;
     enum outcome outcome;
-    char *figures;
 
+    ask_energy(settler);
+    if (settler->tres == TRES_UNASKED) {
+        snprintf(said, size, "%s", settler->tres_why);
+        return LATER;
+    }
     if (ledger_run_waits(settler->ledger, run, &err) != 0 ||
         settle_figures_read(settler->ledger_url, settler->ledger_defaults, run, &figures, &err) <
             0) {
         snprintf(said, size, "%s", err.text);
         return LATER;
     }
-    if (!figures) {
+    if (!figures.json) {
         snprintf(said, size, "the ledger has no record of it");
         return NOTHING;
     }
-    outcome = tell(settler, run, figures, said, size);
-    free(figures);
+    outcome = tell(settler, run, &figures, said, size);
+    free(figures.json);
     return outcome;
 }
 
@@ -88,11 +128,11 @@ static enum outcome settle(struct settler *settler, const struct ledger_run *run
 static void log_outcome(const struct ledger_run *run, enum outcome outcome, const char *said)
 {
     if (outcome == DONE)
-        log_debug("job %u: AdminComment written", run->job);
+        log_debug("job %u: slurmdbd has its figures", run->job);
     else
         log_line(outcome == NEVER ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
-                 "job %u: AdminComment not written%s: %s", run->job, outcome == NEVER ? "" : " yet",
-                 said);
+                 "job %u: its figures are not told to slurmdbd%s: %s", run->job,
+                 outcome == NEVER ? "" : " yet", said);
 }
 
 /* Books what has become of an entry, unless it was put again meanwhile. Returns whether nothing is
@@ -140,6 +180,9 @@ static void run_settler(void *arg)
     const struct settle_entry *next;
     char said[512];
 
+    worker_unlock(&settler->worker);
+    ask_energy(settler);
+    worker_lock(&settler->worker);
     while ((next = wait_for_work(settler))) {
         struct settle_entry entry = *next;
         enum outcome outcome;
@@ -171,6 +214,8 @@ int settler_open(struct settler **out, const struct conf *conf, struct ledger *l
     snprintf(settler->program, sizeof(settler->program), "%s",
              conf->comment_program[0] ? conf->comment_program : PKGLIBEXECDIR "/berth-comment");
     settler->ledger = ledger;
+    settler->comments = conf->admin_comment == CONF_ON;
+    settler->tres = conf->tres_energy == CONF_ON ? TRES_UNASKED : TRES_OFF;
     TAILQ_INIT(&settler->list);
     if (worker_open(&settler->worker, run_settler, settler, err) < 0) {
         free(settler);
@@ -226,7 +271,22 @@ void settler_resume(struct settler *settler, bool (*has_steps)(uint32_t job, con
     struct berth_error err;
 
     if (settler && ledger_each_run(settler->ledger, resume_run, &resume, &err) < 0)
-        log_warn("the AdminComments that are still to be written: %s", err.text);
+        log_warn("the jobs of which slurmdbd is still to be told: %s", err.text);
+}
+
+bool settler_may_tell_energy(struct settler *settler, char why[256])
+{
+    bool may;
+
+    worker_lock(&settler->worker);
+    may = settler->tres == TRES_TOLD;
+    snprintf(why, 256, "%s",
+             may                         ? ""
+             : settler->tres_why[0]      ? settler->tres_why
+             : settler->tres == TRES_OFF ? "tres_energy=off"
+                                         : "Slurm has not been asked yet");
+    worker_unlock(&settler->worker);
+    return may;
 }
 
 void settler_job_end(struct settler *settler, uint32_t job)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settle - a job's figures go to slurmdbd, into its AdminComment, when it has ended.
+/* settle - a job's figures go to slurmdbd when it has ended: into its AdminComment, and its energy
+ * into AllocTRES, as the site wants.
  *
  * When the last step of a job on this node is over, the job is put on a list (settle/list.h). A
  * thread waits until the ledger has the node's records of it, adds up what it has of that run of
@@ -13,6 +14,7 @@
 #ifndef BERTH_SETTLE_SETTLER_H
 #define BERTH_SETTLE_SETTLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "packer/base/error.h"
@@ -37,6 +39,10 @@ void settler_resume(struct settler *settler, bool (*has_steps)(uint32_t job, con
 
 /* Says that the run has no step on this node any more: its record is in the ledger. */
 void settler_put(struct settler *settler, const struct ledger_run *run);
+
+/* Says whether energy is written into AllocTRES: what berth-comment has said of this site's Slurm
+ * when it was asked, at the start. why: "" or why not, or not yet. */
+bool settler_may_tell_energy(struct settler *settler, char why[256]);
 
 /* Says that the job has ended, as far as this node goes. */
 void settler_job_end(struct settler *settler, uint32_t job);

@@ -9,4 +9,5 @@ EXTRA_DIST += \
 	tests/accounting/t40-energy.sh \
 	tests/accounting/t50-mariadb.sh \
 	tests/accounting/t60-identity.sh \
-	tests/accounting/t70-job.sh
+	tests/accounting/t70-job.sh \
+	tests/accounting/t80-tres.sh

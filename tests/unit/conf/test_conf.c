@@ -378,7 +378,8 @@ static void test_mdoc_names_every_key(void **state)
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
     "reuse_sampling = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = users\n"           \
     "metrics_textfile = /x/t\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"         \
-    "ledger_group = users\nadmin_comment = on\ncomment_program = /x/b\njob_program = "             \
+    "ledger_group = users\nadmin_comment = on\ntres_energy = on\ncomment_program = "               \
+    "/x/b\njob_program = "                                                                         \
     "/x/j\nenergy = hwmon\n"                                                                       \
     "energy_root = /x\nenergy_model = idle=1W,core=2W\n"
 

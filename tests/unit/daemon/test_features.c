@@ -50,6 +50,9 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "admin_comment", FEATURE_OFF);
     f->packer.conf.admin_comment = CONF_ON;
     is(&f->packer, "admin_comment", FEATURE_ABSENT);
+    is(&f->packer, "tres_energy", FEATURE_OFF);
+    f->packer.conf.tres_energy = CONF_ON;
+    is(&f->packer, "tres_energy", FEATURE_ABSENT);
     is(&f->packer, "identity", FEATURE_OFF);
     strcpy(f->packer.conf.job_program, "/nowhere/berth-job");
     is(&f->packer, "identity", FEATURE_ABSENT);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,9 +121,10 @@ static void write_program(const struct bench *bench)
 
     assert_non_null(file);
     fprintf(file,
-            "#!/bin/sh\nread -r status <%s/answer\necho \"$@\" >>%s/told\n"
+            "#!/bin/sh\nif [ \"$1\" = -q ]; then echo asked >>%s/asked; status=$(cat %s/may); fi\n"
+            "[ -n \"$status\" ] || { read -r status <%s/answer; echo \"$@\" >>%s/told; }\n"
             "echo so it is >&2\nexit $status\n",
-            bench->dir, bench->dir);
+            bench->dir, bench->dir, bench->dir, bench->dir);
     fclose(file);
     assert_int_equal(chmod(path_of(bench, "program"), 0755), 0);
 }
@@ -153,6 +155,8 @@ static void halt(struct bench *bench)
     bench->ledger = NULL;
 }
 
+static double energy_uj = NAN; /* of the records to come */
+
 static void record(struct bench *bench, uint32_t job, uint32_t restart, uint32_t step)
 {
     struct berth_error err = {""};
@@ -168,6 +172,8 @@ static void record(struct bench *bench, uint32_t job, uint32_t restart, uint32_t
     r.start = 1000;
     r.end = 1010;
     r.moves = 1;
+    r.uj[ENERGY_PACKAGE] = energy_uj;
+    strcpy(r.energy_source, isnan(energy_uj) ? "" : "rapl-powercap");
     if (ledger_add(bench->ledger, &r, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -296,6 +302,57 @@ static void other_jobs_records_are_not_waited_for(void **state)
     wait_for_runs(bench, 1);
 }
 
+/* Starts anew, with both keys or one, and a program that says to -q what this status means. */
+static void start_with_energy(struct bench *bench, enum conf_switch comments, const char *may)
+{
+    FILE *file = fopen(path_of(bench, "may"), "w");
+
+    assert_non_null(file);
+    fprintf(file, "%s\n", may);
+    fclose(file);
+    halt(bench);
+    bench->conf.admin_comment = comments;
+    bench->conf.tres_energy = CONF_ON;
+    start(bench);
+    energy_uj = 1600000;
+}
+
+static void a_runs_energy_is_told(void **state)
+{
+    struct bench *bench = *state;
+    char why[256];
+
+    start_with_energy(bench, CONF_OFF, "0");
+    record(bench, 7, 0, 0);
+    energy_uj = NAN;
+    record(bench, 9, 0, 0); /* which was not metered: there is nothing to tell */
+    over(bench, 7, 0);
+    over(bench, 9, 0);
+    wait_for_lines(bench, "told", 1);
+    wait_for_runs(bench, 0);
+    assert_int_equal(lines_of(bench, "told"), 1);
+    assert_non_null(strstr(text_of(bench, "told"), " -n 1 -e 2\n"));
+    assert_int_equal(lines_of(bench, "asked"), 1);
+    assert_true(settler_may_tell_energy(bench->settler, why));
+}
+
+static void energy_that_slurm_refuses_is_not_told(void **state)
+{
+    struct bench *bench = *state;
+    char why[256];
+
+    start_with_energy(bench, CONF_ON, "4");
+    record(bench, 7, 0, 0);
+    over(bench, 7, 0);
+    wait_for_lines(bench, "told", 1);
+    assert_null(strstr(text_of(bench, "told"), " -e "));
+    assert_non_null(strstr(text_of(bench, "told"), "\"energy_j\":1.6"));
+    assert_int_equal(lines_of(bench, "asked"), 1);
+    assert_false(settler_may_tell_energy(bench->settler, why));
+    assert_string_equal(why, "so it is");
+    energy_uj = NAN;
+}
+
 static void nobody_waits_for_one_that_hangs(void **state)
 {
     struct bench *bench = *state;
@@ -321,6 +378,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_says_never_is_not, setup, teardown),
         cmocka_unit_test_setup_teardown(a_restart_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(other_jobs_records_are_not_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_runs_energy_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(energy_that_slurm_refuses_is_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(nobody_waits_for_one_that_hangs, setup, teardown),
     };
 
