@@ -263,15 +263,17 @@ bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
     return true;
 }
 
-/* Packages and their memory, or the node's own meter where there is no other. */
 static bool total_of(const struct step_bill *bill, const uint64_t *part, uint64_t *uj)
 {
-    if (!bill->known[ENERGY_PACKAGE] && !bill->known[ENERGY_NODE])
-        return false;
-    *uj = part[ENERGY_NODE];
-    if (bill->known[ENERGY_PACKAGE])
-        *uj = part[ENERGY_PACKAGE] + part[ENERGY_DRAM];
-    return true;
+    uint64_t sum = 0;
+    size_t n = 0;
+
+    for (enum energy_domain d = 0; d < ENERGY_DOMAINS; d++)
+        if (energy_counts(bill->known, d))
+            sum += part[d], n++;
+    if (n)
+        *uj = sum;
+    return n > 0;
 }
 
 bool bill_total(const struct step *step, uint64_t *uj)

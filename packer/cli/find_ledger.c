@@ -67,21 +67,11 @@ static struct json_object *observed_of(const struct ledger_record *record)
     return object;
 }
 
-/* The node's own meter has all of it, where there is one of packages and memory as well. */
-static double energy_of(const struct ledger_record *record)
-{
-    double package = record->uj[ENERGY_PACKAGE], dram = record->uj[ENERGY_DRAM];
-
-    if (package >= 0)
-        return (package + (dram >= 0 ? dram : 0)) / 1e6;
-    return record->uj[ENERGY_NODE] / 1e6;
-}
-
 static struct json_object *bill_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
 
-    json_add_measure(object, "energy_j", energy_of(record));
+    json_add_measure(object, "energy_j", ledger_energy_j(record));
     json_add_measure(object, "power_w", record->power_w);
     json_add_measure(object, "edp", record->edp);
     json_add_measure(object, "edp_per_instruction", record->edp_per_instruction);

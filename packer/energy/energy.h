@@ -30,6 +30,12 @@ enum energy_domain {
 };
 extern const char *const energy_domain_name[ENERGY_DOMAINS]; /* "package", "dram", "node" */
 
+/* Says whether a domain's energy is a part of what was used in all, as far as that is known:
+ * packages and their memory are, or the node's own meter where no package was metered. Memory alone
+ * is not.
+ */
+bool energy_counts(const bool known[ENERGY_DOMAINS], enum energy_domain domain);
+
 #define ENERGY_ZONES 64
 
 struct energy_zone {

@@ -14,6 +14,11 @@
 const char *const energy_domain_name[ENERGY_DOMAINS] = {
     [ENERGY_PACKAGE] = "package", [ENERGY_DRAM] = "dram", [ENERGY_NODE] = "node"};
 
+bool energy_counts(const bool known[ENERGY_DOMAINS], enum energy_domain domain)
+{
+    return known[domain] && known[ENERGY_PACKAGE] == (domain != ENERGY_NODE);
+}
+
 /* The kernel's counters are of some time ago, at each of the two readings. */
 #define STALE_S 0.1
 

@@ -88,6 +88,9 @@ struct ledger_identity {
 /* Does the record say who its job is, by Slurm's own word? */
 bool ledger_is_known(const struct ledger_record *record);
 
+/* Returns the joules of the step in all (energy_counts); NAN where that was not metered. */
+double ledger_energy_j(const struct ledger_record *record);
+
 /* ---- to be written by berthd ---- */
 
 struct ledger;

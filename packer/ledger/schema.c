@@ -150,3 +150,16 @@ bool ledger_is_known(const struct ledger_record *record)
             return true;
     return false;
 }
+
+double ledger_energy_j(const struct ledger_record *record)
+{
+    bool known[ENERGY_DOMAINS];
+    double uj = NAN;
+
+    for (enum energy_domain d = 0; d < ENERGY_DOMAINS; d++)
+        known[d] = record->uj[d] >= 0;
+    for (enum energy_domain d = 0; d < ENERGY_DOMAINS; d++)
+        if (energy_counts(known, d))
+            uj = (isnan(uj) ? 0 : uj) + record->uj[d];
+    return uj * 1e-6;
+}

@@ -86,16 +86,6 @@ static double by_berth(const struct ledger_record *record, enum benefit_kind kin
     return kind == BENEFIT_PLACED ? record->slowdown_predicted : record->slowdown_proposed;
 }
 
-/* Packages and their memory, or the whole node's meter where there is no other (bill_total). */
-static double energy_of(const struct ledger_record *record)
-{
-    double package = record->uj[ENERGY_PACKAGE], dram = record->uj[ENERGY_DRAM];
-
-    if (isnan(package) && isnan(dram))
-        return record->uj[ENERGY_NODE] * 1e-6;
-    return ((isnan(package) ? 0 : package) + (isnan(dram) ? 0 : dram)) * 1e-6;
-}
-
 bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, double *core_s,
                 double *energy_j)
 {
@@ -109,7 +99,7 @@ bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, dou
         return false;
     part = *kind == BENEFIT_PLACED ? (1 + slurm) / (1 + berth) - 1 : 1 - (1 + berth) / (1 + slurm);
     *core_s = core_time(record) * part;
-    *energy_j = energy_of(record) * part;
+    *energy_j = ledger_energy_j(record) * part;
     return true;
 }
 

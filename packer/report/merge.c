@@ -149,15 +149,18 @@ double report_energy_j(const struct report_energy *energy)
     return energy->metered ? (double)energy->j + energy->uj * 1e-6 : NAN;
 }
 
-/* Packages and their DRAM, or the whole node's meter where there is no other (bill_total). */
 static struct report_energy energy_in_all(const struct report_energy *domain)
 {
-    struct report_energy all = domain[ENERGY_PACKAGE];
+    struct report_energy all = {0};
+    bool known[ENERGY_DOMAINS];
 
-    if (!all.metered && !domain[ENERGY_DRAM].metered)
-        return domain[ENERGY_NODE];
-    report_energy_add(&all, &domain[ENERGY_DRAM]);
-    all.metered = 1;
+    for (enum energy_domain d = 0; d < ENERGY_DOMAINS; d++)
+        known[d] = domain[d].metered > 0;
+    for (enum energy_domain d = 0; d < ENERGY_DOMAINS; d++)
+        if (energy_counts(known, d)) {
+            report_energy_add(&all, &domain[d]);
+            all.metered = 1;
+        }
     return all;
 }
 

@@ -122,6 +122,27 @@ static void test_mean(void **state)
     assert_cell(0, "SlowdownObs", "30.0%");
 }
 
+/* The memory's meter alone is not the step's energy, and beside the node's own it is a part of that.
+ */
+static void test_memory_alone(void **state)
+{
+    struct ledger_record memory = report_box_record(12, 0), node = report_box_record(12, 1);
+
+    (void)state;
+    memory.uj[ENERGY_PACKAGE] = node.uj[ENERGY_PACKAGE] = NAN;
+    node.uj[ENERGY_NODE] = 7e9;
+    add(memory);
+    add(node);
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(1, "Energy", "");
+    assert_cell(1, "DRAM", "1.000kJ");
+    assert_cell(2, "Energy", "7.000kJ");
+    assert_true(isnan(ledger_energy_j(&memory)));
+    assert_true(ledger_energy_j(&node) == 7000);
+    memory.uj[ENERGY_PACKAGE] = 1e9;
+    assert_true(ledger_energy_j(&memory) == 2000);
+}
+
 /* A step on two nodes is one row, its nodes a list; --per-node tells them apart. */
 static void test_nodes(void **state)
 {
@@ -520,6 +541,7 @@ int main(void)
         TEST(test_order),
         TEST(test_job),
         TEST(test_mean),
+        TEST(test_memory_alone),
         TEST(test_nodes),
         TEST(test_part_unknown),
         TEST(test_by_user),
