@@ -146,6 +146,9 @@ static int set_tag(struct wire_options *options, const struct word *word, const 
     return 0;
 }
 
+#define TEXT_OF(number) TEXT_OF_ITS_VALUE(number)
+#define TEXT_OF_ITS_VALUE(number) #number
+
 #define MODE(m) .set = set_mode, .detail = (m)
 #define FLAG(f) .set = set_flag, .detail = offsetof(struct wire_options, f)
 
@@ -167,7 +170,7 @@ static const struct word words[] = {
     {"policy", .names = wire_policy_name, .nnames = WIRE_POLICIES, .set = set_policy,
      .help = "how places are compared"},
     {"cores", .value = "MIN-MAX", .set = set_cores,
-     .help = "bounds for size, or one number of cores, 1 or more"},
+     .help = "bounds for size, or one number of cores, 1 to " TEXT_OF(CPUS_MAX)},
     {"max-slowdown", .value = "PCT", .set = set_slowdown,
      .help = "percent (0 to 1000) of its time alone that it may take longer beside others"},
     {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,

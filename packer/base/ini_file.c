@@ -19,6 +19,7 @@ struct reading {
     char *line; /* getline's */
     size_t line_size;
     unsigned number; /* of the line in hand */
+    bool pairs;      /* there was one */
     bool failed;
     struct berth_error why; /* the first error, with FILE:LINE */
 };
@@ -29,6 +30,32 @@ static int refuse(struct reading *reading, const char *why)
         berth_error_set(&reading->why, "%s:%u: %s", reading->path, reading->number, why);
     reading->failed = true;
     return 0; /* inih's "error" */
+}
+
+static int hand_over(struct reading *reading, const struct ini_pair *pair)
+{
+    struct berth_error err;
+
+    return reading->take(reading->arg, pair, &err) == 0 ? 1 : refuse(reading, err.text);
+}
+
+/* Tells of a section that begins: inih does so only with its first pair. */
+static void take_section(struct reading *reading, const char *text)
+{
+    const char *begin = text + strspn(text, " \t"), *end = strchr(begin, ']');
+    struct ini_pair pair = {.line = reading->number};
+    char *name;
+
+    if (*begin != '[' || !end || (begin > text && reading->pairs)) /* the last: of a value */
+        return;
+    name = strndup(begin + 1, (size_t)(end - begin - 1));
+    if (!name) {
+        refuse(reading, strerror(ENOMEM));
+        return;
+    }
+    pair.section = name;
+    hand_over(reading, &pair);
+    free(name);
 }
 
 /* inih's reader: the next line, or NULL at the end or at a line that inih would cut. */
@@ -50,7 +77,8 @@ static char *next_line(char *text, int size, void *arg)
         refuse(reading, "the line is too long or has a NUL in it");
         return NULL;
     }
-    return memcpy(text, reading->line, (size_t)length + 1);
+    take_section(reading, reading->line);
+    return reading->failed ? NULL : memcpy(text, reading->line, (size_t)length + 1);
 }
 
 /* inih's handler. */
@@ -59,9 +87,9 @@ static int take_pair(void *arg, const char *section, const char *name, const cha
     struct reading *reading = arg;
     struct ini_pair pair = {section, name, value, reading->number,
                             reading->line[0] == ' ' || reading->line[0] == '\t'};
-    struct berth_error err;
 
-    return reading->take(reading->arg, &pair, &err) == 0 ? 1 : refuse(reading, err.text);
+    reading->pairs = true;
+    return hand_over(reading, &pair);
 }
 
 int ini_file_open(const char *path, bool trusted, struct berth_error *err)

@@ -12,7 +12,7 @@
 #include "packer/base/error.h"
 
 struct ini_pair {
-    const char *section, *name, *value; /* section "": none yet */
+    const char *section, *name, *value; /* section "": none yet; name NULL: one begins */
     unsigned line;
     bool continued; /* the line began with a blank: more of the pair before */
 };

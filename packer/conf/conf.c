@@ -207,10 +207,10 @@ static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error 
     struct reading *reading = arg;
     size_t i = 0;
 
+    if (!pair->name || pair->section[0])
+        return berth_error_set(err, "section [%s]: berth.conf has no sections", pair->section);
     while (conf_key[i].name && strcmp(conf_key[i].name, pair->name) != 0)
         i++;
-    if (pair->section[0])
-        return berth_error_set(err, "section [%s]: berth.conf has no sections", pair->section);
     if (!conf_key[i].name)
         return refuse_key(pair->name, err);
     if (reading->seen[i])

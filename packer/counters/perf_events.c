@@ -114,9 +114,12 @@ static int take_value(char **value, const char *text, struct berth_error *err)
 
 static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error *err)
 {
-    int counter = counter_by_name(pair->name);
     struct section *into;
+    int counter;
 
+    if (!pair->name)
+        return 0;
+    counter = counter_by_name(pair->name);
     if (!pair->section[0])
         return berth_error_set(err, "a [SECTION] expected first: the names of its core PMUs");
     if (strlen(pair->section) >= SECTION_MAX)

@@ -187,7 +187,8 @@ int packer_check(const struct conf *conf, struct berth_error *err)
     struct rootfs root;
     int rc;
 
-    if (check_paths(conf, err) < 0 || topo_read(&topo, conf->topology, err) < 0)
+    if (check_paths(conf, err) < 0 || ledger_check(conf, err) < 0 ||
+        topo_read(&topo, conf->topology, err) < 0)
         return -1;
     topo_free(topo);
     if (rootfs_open(&root, "/", err) < 0)

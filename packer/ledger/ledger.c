@@ -336,6 +336,13 @@ static struct ledger *ledger_new(const struct conf *conf)
     return NULL;
 }
 
+int ledger_check(const struct conf *conf, struct berth_error *err)
+{
+    if (strcmp(conf->ledger, "off") == 0 || sql_check_url(conf->ledger, err) == 0)
+        return 0;
+    return berth_error_before(err, "ledger: ");
+}
+
 int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error *err)
 {
     struct ledger *ledger;

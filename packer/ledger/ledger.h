@@ -96,6 +96,9 @@ double ledger_energy_j(const struct ledger_record *record);
 struct ledger;
 struct conf;
 
+/* Says whether the configuration names a ledger that there can be, or off. 0, or -1 and err. */
+int ledger_check(const struct conf *conf, struct berth_error *err);
+
 /* Opens the ledger that the configuration names; *out is NULL where it is off. Returns 0, or -1 and
  * err: the folders of what waits cannot be used. A database that is away is no failure, and neither
  * is a disk that is full. */

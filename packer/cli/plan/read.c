@@ -370,8 +370,8 @@ int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload)
         return ctl_fail(plan->matrix, "%s", err.text);
     if (read_machine(plan, &err) < 0 || place_by_di(plan, &err) < 0 ||
         make_units(plan, workload, &err) < 0 || make_contend(plan, &err) < 0 ||
-        (plan->contend &&
-         (add_pairs(plan, workload, &err) < 0 || read_observed(plan, workload, &err) < 0)))
+        ((plan->contend || plan->pairs) && add_pairs(plan, workload, &err) < 0) ||
+        (plan->contend && read_observed(plan, workload, &err) < 0))
         return ctl_fail("plan", "%s", err.text);
     if (plan->pairs && !plan->contend)
         ctl_plan_note(plan, "--pairs: nothing is predicted that they could correct");

@@ -204,6 +204,9 @@ static int import(struct pairs_verb *verb)
 
     if (!text)
         return ctl_fail("pairs", "%s: %s", ctl_input_name(verb->import), err.text);
+    if (length == 0)
+        ctl_fail("pairs", "%s: it is empty, nothing is taken from it",
+                 ctl_input_name(verb->import));
     rc = ctl_store_import(&verb->access, text, length, verb->replace, &imported, &err);
     free(text);
     if (rc < 0 && strncmp(err.text, "line ", 5) == 0)

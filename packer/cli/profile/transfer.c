@@ -85,6 +85,8 @@ int profile_verb_import(struct profile_verb *verb)
 
     if (!text)
         return ctl_fail("profile", "%s: %s", ctl_input_name(file), err.text);
+    if (length == 0)
+        ctl_fail("profile", "%s: it is empty, nothing is taken from it", ctl_input_name(file));
     rc = ctl_store_import(&verb->access, text, length, verb->replace, &imported, &err);
     free(text);
     if (rc < 0 && strncmp(err.text, "line ", 5) == 0)

@@ -157,7 +157,9 @@ static const struct {
 } refused[] = {
     {"log = stderr\nsokcet = /x\n", 2, "unknown key 'sokcet'"},
     {"\n\nlog\n", 3, "KEY = VALUE expected"},
-    {"[berthd]\nlog = stderr\n", 2, "no sections"},
+    {"[berthd]\nlog = stderr\n", 1, "no sections"},
+    {"log = stderr\n\n[berthd]\n", 3, "section [berthd]: berth.conf has no sections"},
+    {" [berthd] ; a comment\n", 1, "no sections"},
     {"log = stderr\nlog = syslog\n", 2, "set before, in line 1"},
     {"topology = a\n  b\n", 2, "set before"},
     {"log = file\n", 1, "'file' is none of: stderr, syslog"},
