@@ -217,11 +217,14 @@ void explain_gain(FILE *out, struct json_object *step)
 {
     struct json_object *slowdown = ctl_object(step, "slowdown");
     double here = ctl_number(slowdown, "predicted"), home = ctl_number(slowdown, "home");
+    double proposed = ctl_number(slowdown, "proposed");
     bool off = kept_off(step), would = explain_deed(step) == EXPLAIN_OBSERVED;
 
     if (would) /* it stands where Slurm put it */
         home = isnan(here) ? home : here;
-    if (would || isnan(here))
+    if (would && !isnan(proposed))
+        here = proposed; /* over its time, as home is */
+    else if (would || isnan(here))
         here = ctl_number(ctl_object(step, "place"), "predicted_slowdown");
     if (off)
         fputs("nothing: it stands where Slurm put it", out);

@@ -87,6 +87,7 @@ static struct json_object *slowdown_of(const struct ledger_record *record)
 
     json_add_number(object, "predicted", record->slowdown_predicted);
     json_add_number(object, "home", record->slowdown_home);
+    json_add_number(object, "proposed", record->slowdown_proposed);
     json_add_number(object, "measured", record->slowdown_observed);
     return object;
 }

@@ -55,14 +55,15 @@ struct json_object *render_caches(const struct packer *packer, bool hidden)
 struct json_object *render_slowdown(const struct step *step)
 {
     struct json_object *object = json_object_new_object();
-    double predicted, home, measured;
+    double until_s = step->ended_at ? step->ended_mono_s : clock_s(), predicted, home, measured;
     const char *source = "";
 
-    forecast_mean(step, step->ended_at ? step->ended_mono_s : clock_s(), &predicted, &home);
+    forecast_mean(step, until_s, &predicted, &home);
     measured = ledger_record_slowdown(step, &source);
     json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
     json_add_measure(object, "predicted", predicted);
     json_add_measure(object, "home", home);
+    json_add_number(object, "proposed", forecast_mean_as_if(step, until_s));
     json_add_number(object, "measured", measured);
     json_add_text(object, "source", isnan(measured) ? NULL : source);
     return object;

@@ -15,10 +15,10 @@
  * step stands; both are null where they are hidden. size_bytes is null where it is not known. */
 struct json_object *render_caches(const struct packer *packer, bool hidden);
 
-/* Returns {"now","predicted","home","measured","source"}: by how much slower than alone the step
- * is, as a fraction: predicted as it stands now; on the mean of its life, predicted where it stood
- * and where Slurm put it, and measured. `source` says what the measured one is measured against.
- * What is not known is null. */
+/* Returns {"now","predicted","home","proposed","measured","source"}: by how much slower than alone
+ * the step is, as a fraction: predicted as it stands now; on the mean of its life, predicted where
+ * it stood and where Slurm put it, and measured. `source` says what the measured one is measured
+ * against. What is not known is null. */
 struct json_object *render_slowdown(const struct step *step);
 
 /* Adds a rate of the step's present phase under that key; null where it is not known. */

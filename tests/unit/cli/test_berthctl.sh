@@ -369,6 +369,8 @@ lines ended "$(plain ended '' '' "$contend" ',"ended_at":1700000060,"exit_status
     "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1; it has ended, exit status 1 $because gain not known: too little is known of the node's programs"
 lines 'ended, left alone' "$(plain ended 'left alone: not opted in' '' "$contend" ',"ended_at":1700000060,"exit_status":0')" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1; it has ended why left alone: not opted in gain nothing: it stands where Slurm put it'
+lines 'observed for a while' "$(plain observed '' '"predicted":0.26,"proposed":0.2' "$contend,\"predicted_slowdown\":0.05")" \
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, as Slurm put it 26 %)"
 lines 'ended, observed' "$(plain ended 'observed only, nothing was moved' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0')" \
     "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
 lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0,"was":"observed"')" \

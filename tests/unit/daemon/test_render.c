@@ -193,6 +193,12 @@ static void test_explanation(void **state)
     assert_field(object, "enforce.way", "\"dryrun\"");
     assert_field(object, "enforce.tasks.0.id", "0");
     assert_field(object, "enforce.tasks.0.cpus", "\"0\"");
+    assert_field(object, "slowdown.proposed", "null"); /* it is placed */
+    json_object_put(object);
+    step->slowdown = (struct step_slowdown){
+        .now = NAN, .home = NAN, .as_if = NAN, .as_if_sum = 0.5, .as_if_s = 2};
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "slowdown.proposed", "0.25");
     json_object_put(object);
 }
 
