@@ -119,3 +119,22 @@ wait"
     touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
     finish j
 }
+
+t50_threads_auto_is_what_berthctl_threads_has_found() {
+    machine
+    echo '{"thresholds":{"cpu_util_delta":1000}}' >"$CLUSTER/out/thresholds"
+    export KNEE=$BUILD/tests/fixtures/programs/knee
+    # shellcheck disable=SC2016 # the program's own shell
+    berthctl threads --db "$CLUSTER/berth/profiles.db" --topology "$CLUSTER_TOPOLOGY" --tag team --cores 2 --min 3 --max 4 --step 1 \
+        --thresholds "$CLUSTER/out/thresholds" -- sh -c 'exec "$KNEE" "$OMP_NUM_THREADS" 1' >"$CLUSTER/out/threads" || fail "threads: $(cat "$CLUSTER/out/threads")"
+    has "$(cat "$CLUSTER/out/threads")" "3 threads (n = 3) on 2 cores"
+    triad a -c2 --contention-aware=threads=auto,tag=team
+    same "threads" "$(cat "$CLUSTER/out/a.omp")" 3
+    stop a
+    OMP_NUM_THREADS=5 triad b -c2 --contention-aware=threads=auto,tag=team
+    same "its user's own" "$(cat "$CLUSTER/out/b.omp")" 5
+    stop b
+    triad c -c2 --contention-aware=threads=auto,tag=never-seen
+    same "nothing stored" "$(cat "$CLUSTER/out/c.omp")" none
+    stop c
+}

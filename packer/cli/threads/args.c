@@ -96,6 +96,8 @@ static const struct ctl_option option_rows[] = {
     {"db", 0, "FILE", "the profile store (default: profile_db of berth.conf)",
      CTL_TEXT(struct threads_args, db)},
     CTL_OPTION_SOCKET(struct threads_args),
+    {"topology", 0, "T", "the machine, as topology of berthd's berth.conf has it",
+     CTL_TEXT(struct threads_args, topology)},
     {"dry-run", 0, NULL, "print what would be started, and start nothing",
      CTL_FLAG(struct threads_args, dry_run)},
     {"json", 0, NULL, "print JSON", CTL_FLAG(struct threads_args, json)},

@@ -15,13 +15,13 @@
 #include "packer/machine/type.h"
 
 /* What berthd says of this machine, too. */
-static int read_machine(const struct conf *conf, char machine[PROFILE_MACHINE_MAX],
+static int read_machine(const char *topology, char machine[PROFILE_MACHINE_MAX],
                         struct berth_error *err)
 {
     struct rootfs root;
     struct topo *topo;
 
-    if (topo_read(&topo, conf->topology, err) < 0)
+    if (topo_read(&topo, topology, err) < 0)
         return -1;
     machine[0] = '\0';
     if (rootfs_open(&root, "/", NULL) == 0) {
@@ -46,7 +46,7 @@ static int fill_row(const struct threads_args *args, const struct conf *conf, un
     if (ctl_program_find(args->command[0], path, err) < 0 ||
         ctl_program_key(args->tag, path, row->key, err) < 0)
         return -1;
-    return read_machine(conf, row->machine, err);
+    return read_machine(args->topology ? args->topology : conf->topology, row->machine, err);
 }
 
 /* Writes the row by the way in which its user may write. */

@@ -19,7 +19,7 @@ struct threads_args {
     uint64_t factor, offset;           /* the program makes factor * n + offset threads of n */
     double probe_s, start_s, grace_s;
     const char *thresholds, *record; /* files; NULL: not given */
-    const char *tag, *db, *socket;
+    const char *tag, *db, *socket, *topology;
     bool learn, dry_run, json;
     char **command; /* or the files of --learn */
 };
