@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/steps/adopt.h"
+
 #define SHORTEST_S 0.001    /* of an interval */
 #define SAVE_S 1.0          /* between two writings of the state file */
 #define SAVE_REST 5000.0    /* and so many times what the last one took of a CPU, */
@@ -76,9 +78,13 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
     *out = bill;
     if (bill->zones == 0)
         return 0;
-    bill_load(packer, bill);
+    bill_load(packer, bill, now_s);
     packer->bill = bill;
     energy_read(bill->energy, now_s, &bill->reading);
+    if (bill->bridging) { /* the interval ends when its steps are known: bill_adopted */
+        bill->bridge_busy = read_busy(packer, bill->busy_now) != NULL;
+        return 0;
+    }
     bill->at_s = bill->saved_s = bill->reading.at_s;
     return bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0
                ? berth_no_memory(err)
@@ -129,7 +135,7 @@ void bill_turn_at(struct packer *packer, double now_s)
 {
     struct bill *bill = packer->bill;
 
-    if (!bill || bill->zones == 0 || now_s - bill->at_s < SHORTEST_S)
+    if (!bill || bill->zones == 0 || bill->bridging || now_s - bill->at_s < SHORTEST_S)
         return;
     energy_read(bill->energy, now_s, &bill->reading);
     if (bill_interval(packer, &bill->reading, read_busy(packer, bill->busy_now)) < 0)
@@ -178,9 +184,13 @@ static bool is_of(const struct bill_saved *saved, const struct step *step)
            saved->started_at == step->started_at;
 }
 
-static void take_saved(struct bill *bill, struct step *step)
+/* One that has ended since, or is another one, has no part of the time without berthd. */
+static void take_saved(struct packer *packer, struct step *step)
 {
+    struct bill *bill = packer->bill;
     struct bill_step *way = step->bill.running;
+
+    way->missed = true;
 
     for (size_t i = 0; i < bill->saved_n; i++) {
         if (!is_of(&bill->saved[i], step))
@@ -189,9 +199,12 @@ static void take_saved(struct bill *bill, struct step *step)
         step->bill.running = way;
         way->by = bill->saved[i].by;
         bill_by_text(way->by, step->bill.by);
+        way->missed = adopt_of(packer, step) != ADOPT_SAME;
         break;
     }
-    step->bill.gaps++; /* nobody has metered between that berthd and this one */
+    if (bill->bridging && !way->missed)
+        way->since_s = bill->at_s;
+    step->bill.gaps += way->missed || bill_stop_lost(bill, &step->bill);
 }
 
 void bill_begin(struct packer *packer, struct step *step, bool adopted)
@@ -209,7 +222,7 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
     step->bill.running = way;
     step->bill.idle = packer->conf.idle_energy;
     if (adopted)
-        take_saved(bill, step);
+        take_saved(packer, step);
     bill->due_s = fmin(bill->due_s, next_due(packer, way->since_s));
     if (packer->wake)
         packer->wake(packer->wake_arg, fmax(bill->due_s - way->since_s, 0));
@@ -228,9 +241,25 @@ void bill_end(struct packer *packer, struct step *step)
 
 void bill_keep(struct packer *packer)
 {
+    struct bill *bill = packer->bill;
+
     bill_turn(packer);
-    if (packer->bill && packer->bill->zones)
-        bill_save(packer, packer->bill);
+    if (!bill || bill->zones == 0)
+        return;
+    bill->stopping = true;
+    bill_save(packer, bill);
+}
+
+/* The interval in which there was no berthd ends. It is written down at once, so that nobody else
+ * goes on from where it began. */
+static void end_bridge(struct packer *packer, struct bill *bill)
+{
+    double away_s = bill->reading.at_s - bill->at_s;
+
+    if (bill_interval(packer, &bill->reading, bill->bridge_busy ? bill->busy_now : NULL) == 0)
+        log_info("bill: it goes on from where berthd was stopped, %.1f s ago", away_s);
+    bill->bridging = false;
+    bill_save(packer, bill);
 }
 
 void bill_adopted(struct packer *packer)
@@ -242,6 +271,8 @@ void bill_adopted(struct packer *packer)
     free(bill->saved);
     bill->saved = NULL;
     bill->saved_n = 0;
+    if (bill->bridging)
+        end_bridge(packer, bill);
 }
 
 /* ---- what others may ask ---- */

@@ -12,9 +12,10 @@
  * The idle power's part goes by the rule that the step began with (idle_energy of berth.conf): by
  * allocated cores, evenly to the package's steps, or to nobody, which is `idle`. The dynamic part
  * goes by activity (models/energy/attribute.h). A step's total outlives berthd: it is in the state
- * folder, as are the node's accounts. What was used while no berthd ran, or after the last writing
- * of one that was killed, is nobody's: it is not in `metered`, and counts as a gap. What a step did
- * in a zone that was not known when it ended is in `unmanaged`. */
+ * folder, as are the node's accounts. A berthd that is stopped leaves its last reading, and the
+ * next one goes on from there. What was used after the last writing of one that was killed, or
+ * where the meters do not allow to go on, is nobody's: it is not in `metered`, and counts as a gap.
+ * What a step did in a zone that was not known when it ended is in `unmanaged`. */
 #ifndef BERTH_BILL_BILL_H
 #define BERTH_BILL_BILL_H
 
@@ -46,16 +47,19 @@ void bill_turn(struct packer *packer);
 double bill_due(struct packer *packer);
 
 /* From now on the step is billed; it goes on with the total that a berthd before this one has left,
- * if it is `adopted`: what was used meanwhile nobody has metered, a gap. */
+ * if it is `adopted`: what was used meanwhile is a gap, unless that one was stopped and left its
+ * last reading. */
 void bill_begin(struct packer *packer, struct step *step, bool adopted);
 
 /* Nothing more is billed to the step: its total stays. After its last bill_turn. */
 void bill_end(struct packer *packer, struct step *step);
 
-/* An interval ends, and totals are written for the next berthd: before a stop. */
+/* An interval ends, and totals are written for the next berthd, and the reading that it goes on
+ * from: before a stop, and nothing is billed after it. */
 void bill_keep(struct packer *packer);
 
-/* All that were running have been adopted: what is left of others' totals is forgotten. */
+/* All that were running have been adopted: the interval in which there was no berthd ends, and what
+ * is left of others' totals is forgotten. */
 void bill_adopted(struct packer *packer);
 
 /* Tells of the i-th way to read meters; false after the last one. */

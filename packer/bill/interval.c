@@ -49,6 +49,12 @@ static int make_room(struct bill *bill, size_t steps)
     return 0;
 }
 
+/* While there was no berthd, steps were where Slurm had put them: it has sent them home. */
+static void cpus_held(const struct bill *bill, const struct step *step, struct cpus *cpus)
+{
+    enforce_union(&step->body, bill->bridging ? ENFORCE_HOME : ENFORCE_PLACE, cpus);
+}
+
 /* The live steps that take part, and how many of them hold each CPU. */
 static size_t list_steps(struct packer *packer, struct bill *bill)
 {
@@ -62,10 +68,10 @@ static size_t list_steps(struct packer *packer, struct bill *bill)
     {
         uint16_t *holders = step_is_shell(step) ? bill->shells : bill->inner;
 
-        if (!step->bill.running)
+        if (!step->bill.running || (bill->bridging && step->bill.running->missed))
             continue;
         bill->step[n++] = step;
-        enforce_union(&step->body, ENFORCE_PLACE, &cpus);
+        cpus_held(bill, step, &cpus);
         cpus_foreach(cpu, &cpus) holders[cpu]++;
     }
     return n;
@@ -104,7 +110,7 @@ static double take_parts(const struct bill *bill, const struct interval *in,
     struct cpus cpus;
 
     memset(part, 0, bill->packages * sizeof(*part));
-    enforce_union(&step->body, ENFORCE_PLACE, &cpus);
+    cpus_held(bill, step, &cpus);
     cpus_and(&cpus, &in->online);
     *most_s = 0;
     cpus_foreach(cpu, &cpus)
@@ -354,7 +360,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
     if (zone->based) {
         tell_power(packer, zone, reading->uj[z], reading->gaps[z]);
         bill_divide(bill, z, reading, bill->step, n);
-    } else {
+    } else if (!bill->bridging) { /* else the step has been told already */
         for (size_t i = 0; i < n; i++)
             bill->step[i]->bill.running->gap |= bill->step[i]->bill.running->claim[z].there;
     }

@@ -5,4 +5,5 @@ libpacker_la_SOURCES += \
 	packer/bill/interval.c \
 	packer/bill/node_power.c packer/bill/node_power.h \
 	packer/bill/parts.h \
-	packer/bill/state.c
+	packer/bill/state.c \
+	packer/bill/stop.c

@@ -5,11 +5,14 @@
  *   bill/interval.c  what each step, and everybody else, did in an interval
  *   bill/divide.c    a zone's energy among them
  *   bill/state.c     the file by which totals outlive berthd
+ *   bill/stop.c      and its part by which a restart is no gap
  *
  * A zone that a reading does not know keeps what was done until it is known again: so claims are
  * kept by step and zone. */
 #ifndef BERTH_BILL_PARTS_H
 #define BERTH_BILL_PARTS_H
+
+#include <stdio.h>
 
 #include "models/energy/attribute.h"
 #include "models/energy/nnls.h"
@@ -37,6 +40,7 @@ struct bill_zone {
     struct energy_zone zone;
     struct bill_account account; /* of all berthds of this node since it was booted */
     bool based;                  /* it has been readable once */
+    bool resumed;                /* it goes on from the last reading of the berthd before */
     bool known_once;             /* and has moved */
     bool waits;                  /* it was readable now, and has never moved */
     bool dead;                   /* that it stands still has been logged */
@@ -55,7 +59,8 @@ struct bill_zone {
 struct bill_step {
     double since_s; /* when it began */
     unsigned by;
-    bool gap; /* in the interval that ends */
+    bool gap;    /* in the interval that ends */
+    bool missed; /* it may have ended while there was no berthd: that interval is not its */
     bool cpu_known, counter_known[2];
     double read_s, cpu_s, counter[2]; /* at its last reading: instructions, bytes */
     double taken_s;                   /* busy time of the step since cpu_s was read */
@@ -91,6 +96,9 @@ struct bill {
     double at_s, due_s, saved_s;
     double save_took_s; /* of a CPU */
     bool save_failed;
+    bool stopping;    /* what is saved is the last word of this berthd */
+    bool bridging;    /* the interval began with that of the berthd before */
+    bool bridge_busy; /* busy_now is known at its end, which `reading` is */
     bool busy_known;
     struct cpu_busy *busy, *busy_now; /* at at_s, and now */
     size_t saved_n;
@@ -142,6 +150,21 @@ void bill_zones_init(struct bill *bill, const struct energy_zone *zone, size_t n
 void bill_save(const struct packer *packer, struct bill *bill);
 
 /* What a berthd before this one has left; nothing, or what cannot be read, is no failure. */
-void bill_load(const struct packer *packer, struct bill *bill);
+void bill_load(const struct packer *packer, struct bill *bill, double now_s);
+
+/* ---- bill/stop.c ---- */
+
+struct json_object;
+
+/* Writes the last reading, and a comma; nothing where the next berthd cannot go on from it. */
+void bill_stop_put(FILE *out, const struct packer *packer, const struct bill *bill);
+
+/* Reads it: `bridging`, and zones are `resumed`, where it is of this boot and young enough; else
+ * that is logged. 0, or -1 and err where it is none. */
+int bill_stop_get(const struct packer *packer, struct bill *bill, struct json_object *object,
+                  double now_s, struct berth_error *err);
+
+/* Has a step with that bill lost energy between that berthd and this one? */
+bool bill_stop_lost(const struct bill *bill, const struct step_bill *step);
 
 #endif

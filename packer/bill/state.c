@@ -84,7 +84,10 @@ static void put_all(FILE *out, const struct packer *packer, const struct bill *b
     const struct step *step;
     bool first = true;
 
-    fprintf(out, "{\"version\":%d,\"zones\":[", STATE_VERSION);
+    fprintf(out, "{\"version\":%d,", STATE_VERSION);
+    if (bill->stopping)
+        bill_stop_put(out, packer, bill);
+    fputs("\"zones\":[", out);
     for (size_t i = 0; i < bill->zones; i++) {
         fputs(i ? "," : "", out);
         put_zone(out, &bill->zone[i]);
@@ -172,13 +175,13 @@ static int get_zone(struct bill *bill, struct json_object *object, struct berth_
         return -1;
     if (account.steps_uj + account.idle_uj + account.unmanaged_uj != account.metered_uj)
         return berth_error_set(err, "a zone's account does not add up");
-    account.gaps++; /* nobody has metered between that berthd and this one */
     for (size_t i = 0; i < bill->zones; i++) {
         struct bill_zone *zone = &bill->zone[i];
 
         if ((int)zone->zone.domain != domain || zone->zone.package != package)
             continue;
         zone->account = account;
+        zone->account.gaps += !zone->resumed; /* else nobody has metered in between */
         zone->columns = columns;
         get_fit(object, "fit", &zone->fit);
         get_fit(object, "fit_busy", &zone->fit_busy);
@@ -228,7 +231,8 @@ static int get_step(struct bill *bill, struct json_object *object, struct berth_
     return 0;
 }
 
-static int get_all(struct bill *bill, struct json_object *object, struct berth_error *err)
+static int get_all(const struct packer *packer, struct bill *bill, struct json_object *object,
+                   double now_s, struct berth_error *err)
 {
     struct json_object *zones = NULL, *steps = NULL;
     uint32_t version = 0;
@@ -239,6 +243,8 @@ static int get_all(struct bill *bill, struct json_object *object, struct berth_e
         return -1;
     if (version != STATE_VERSION)
         return berth_error_set(err, "version %u is not known", version);
+    if (bill_stop_get(packer, bill, object, now_s, err) < 0)
+        return -1;
     for (size_t i = 0; i < json_object_array_length(zones); i++)
         if (get_zone(bill, json_object_array_get_idx(zones, i), err) < 0)
             return -1;
@@ -260,9 +266,10 @@ static void set_aside(const struct packer *packer, struct bill *bill, const char
     rename(path, bad);
     bill_zones_init(bill, NULL, bill->zones);
     bill->saved_n = 0;
+    bill->bridging = false;
 }
 
-void bill_load(const struct packer *packer, struct bill *bill)
+void bill_load(const struct packer *packer, struct bill *bill, double now_s)
 {
     struct berth_error err = {""};
     struct json_object *object;
@@ -278,7 +285,7 @@ void bill_load(const struct packer *packer, struct bill *bill)
     free(text);
     if (!json_object_is_type(object, json_type_object) && !err.text[0])
         berth_error_set(&err, "not a JSON object");
-    if (err.text[0] || get_all(bill, object, &err) < 0)
+    if (err.text[0] || get_all(packer, bill, object, now_s, &err) < 0)
         set_aside(packer, bill, path, err.text);
     json_object_put(object);
 }

@@ -185,6 +185,32 @@ void energy_read(struct energy *energy, double at_s, struct energy_reading *read
     }
 }
 
+bool energy_keep(const struct energy *energy, size_t i, struct energy_kept *kept)
+{
+    const struct zone *zone = &energy->zone[i];
+    const struct energy_way *way = ways[zone->way];
+
+    kept->moved_s = zone->moved_s;
+    kept->moved = zone->moved;
+    kept->n =
+        zone->begun && way->keep ? way->keep(energy->state[zone->way], zone->index, kept->last) : 0;
+    return kept->n > 0;
+}
+
+bool energy_resume(struct energy *energy, size_t i, const struct energy_kept *kept)
+{
+    struct zone *zone = &energy->zone[i];
+    const struct energy_way *way = ways[zone->way];
+
+    if (zone->begun || !way->resume ||
+        !way->resume(energy->state[zone->way], zone->index, kept->last, kept->n))
+        return false;
+    zone->begun = true;
+    zone->moved = kept->moved;
+    zone->moved_s = kept->moved_s;
+    return true;
+}
+
 bool energy_about(const struct energy *energy, size_t i, struct energy_about *about)
 {
     if (i >= WAYS)

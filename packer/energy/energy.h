@@ -78,6 +78,26 @@ struct energy_node {
     size_t had;
 };
 
+/* So long a time between two readings is bridged, of a power or of a berthd that was restarted. */
+#define ENERGY_BRIDGE_S 60.0
+
+/* What one meter of a zone said at last, for the berthd that comes next. */
+struct energy_last {
+    double at_s;   /* CLOCK_MONOTONIC */
+    uint64_t uj;   /* a counter: as it was read; a power: what nobody has been told of yet */
+    double figure; /* a power: watts; a model: busy seconds of the package's CPUs */
+};
+
+#define ENERGY_LASTS 8 /* meters of a zone, at most: the dies of a package */
+
+/* What of a zone outlives berthd. */
+struct energy_kept {
+    bool moved;     /* it counts: the meter has moved since it was opened */
+    double moved_s; /* when it was seen to have moved at last; when it was read first */
+    size_t n;
+    struct energy_last last[ENERGY_LASTS];
+};
+
 #define ENERGY_SAY 256
 
 struct energy_way {
@@ -93,6 +113,15 @@ struct energy_way {
      * zone's package until now (the model wants them; NAN not known). 0, or -1 with errno: not
      * known now. *gaps is counted up where energy was lost. */
     int (*read)(void *state, size_t i, double at_s, double busy_s, uint64_t *uj, uint64_t *gaps);
+
+    /* What the meters of its i-th zone said when they were read at last: how many they are, 0 where
+     * that cannot be gone on from. NULL, as `resume` then is: never (a perf event counts from its
+     * opening on). */
+    size_t (*keep)(void *state, size_t i, struct energy_last last[ENERGY_LASTS]);
+
+    /* Before the zone is read first: it goes on from last[n], and *uj of the readings is since
+     * then. False: it has other meters, and begins anew. */
+    bool (*resume)(void *state, size_t i, const struct energy_last *last, size_t n);
 };
 
 extern const struct energy_way energy_powercap, energy_perf, energy_hwmon, energy_model;
@@ -111,6 +140,15 @@ const struct energy_zone *energy_zone(const struct energy *energy, size_t i);
 
 /* Read all zones; at_s as CLOCK_MONOTONIC has it now. */
 void energy_read(struct energy *energy, double at_s, struct energy_reading *reading);
+
+/* Fills in what the i-th zone said when it was read at last. False: it never was, or no berthd can
+ * go on from there. */
+bool energy_keep(const struct energy *energy, size_t i, struct energy_kept *kept);
+
+/* Before the first energy_read: the i-th zone is read as if no berthd had ended since `kept`, and
+ * counts from there. What a counter may have lost meanwhile is a gap of the next reading, as ever.
+ * False: it cannot, and begins anew. */
+bool energy_resume(struct energy *energy, size_t i, const struct energy_kept *kept);
 
 /* The i-th way: its name, whether it is used, what it measures or why it is not used. False after
  * the last. */

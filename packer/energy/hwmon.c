@@ -316,9 +316,35 @@ static int hwmon_read(void *state, size_t i, double at_s, double busy_s, uint64_
     return 0;
 }
 
+static size_t hwmon_keep(void *state, size_t i, struct energy_last last[ENERGY_LASTS])
+{
+    struct hwmon *hwmon = state;
+    const struct meter *meter = &hwmon->meter[i];
+
+    if (meter->kind == POWER)
+        return energy_sampler_keep(hwmon->sampler, meter->index, last);
+    *last = (struct energy_last){meter->counter.at_s, meter->counter.last, 0};
+    return meter->counter.begun;
+}
+
+static bool hwmon_resume(void *state, size_t i, const struct energy_last *last, size_t n)
+{
+    struct hwmon *hwmon = state;
+    struct meter *meter = &hwmon->meter[i];
+
+    if (n != 1)
+        return false;
+    if (meter->kind == POWER)
+        return energy_sampler_resume(hwmon->sampler, meter->index, last);
+    energy_counter_resume(&meter->counter, last);
+    return true;
+}
+
 const struct energy_way energy_hwmon = {.name = "hwmon",
                                         .without =
                                             "packages and the node are what RAPL has of them",
                                         .open = hwmon_open,
                                         .close = hwmon_close,
-                                        .read = hwmon_read};
+                                        .read = hwmon_read,
+                                        .keep = hwmon_keep,
+                                        .resume = hwmon_resume};

@@ -106,6 +106,7 @@ static int model_read(void *state, size_t i, double at_s, double busy_s, uint64_
     if (!part->begun)
         part->first_s = at_s;
     part->begun = true;
+    part->last_s = fmax(at_s, part->last_s);
     time_s = fmax(at_s - part->first_s, 0);
     *uj = (uint64_t)(1e6 * (dram ? model->watts.dram * time_s
                                  : model->watts.idle * time_s -
@@ -115,8 +116,32 @@ static int model_read(void *state, size_t i, double at_s, double busy_s, uint64_
     return 0;
 }
 
+static size_t model_keep(void *state, size_t i, struct energy_last last[ENERGY_LASTS])
+{
+    const struct model *model = state;
+    const struct part *part = &model->part[i];
+
+    *last = (struct energy_last){part->last_s, 0, part->last_busy_s};
+    return part->begun;
+}
+
+static bool model_resume(void *state, size_t i, const struct energy_last *last, size_t n)
+{
+    struct model *model = state;
+    struct part *part = &model->part[i];
+
+    if (n != 1)
+        return false;
+    part->begun = true;
+    part->first_s = part->last_s = last->at_s;
+    part->last_busy_s = last->figure;
+    return true;
+}
+
 const struct energy_way energy_model = {.name = "model",
                                         .without = "what no meter says is not known",
                                         .open = model_open,
                                         .close = model_close,
-                                        .read = model_read};
+                                        .read = model_read,
+                                        .keep = model_keep,
+                                        .resume = model_resume};

@@ -153,6 +153,14 @@ void energy_counter_take(struct energy_counter *counter, uint64_t value, double 
     counter->at_s = at_s;
 }
 
+void energy_counter_resume(struct energy_counter *counter, const struct energy_last *last)
+{
+    counter->begun = true;
+    counter->last = last->uj;
+    counter->at_s = last->at_s;
+    counter->uj = counter->gaps = 0;
+}
+
 void energy_power_take(struct energy_power *power, double watts, double at_s)
 {
     double time_s = at_s - power->at_s;

@@ -56,10 +56,10 @@ struct energy_counter {
  * cannot explain the difference the counter was set back: a gap, and nothing is added. */
 void energy_counter_take(struct energy_counter *counter, uint64_t value, double at_s);
 
-/* ---- a power ---- */
+/* The counter said that when a berthd before this one read it at last, and goes on from there. */
+void energy_counter_resume(struct energy_counter *counter, const struct energy_last *last);
 
-/* So long a time between two readings is bridged; a longer one is a gap. */
-#define ENERGY_BRIDGE_S 60.0
+/* ---- a power ---- */
 
 struct energy_power {
     bool begun;
@@ -68,7 +68,8 @@ struct energy_power {
     uint64_t uj, gaps; /* since its first reading */
 };
 
-/* So much power at that time; integrated by the trapezoidal rule. */
+/* So much power at that time; integrated by the trapezoidal rule, over ENERGY_BRIDGE_S at most: a
+ * longer time is a gap. */
 void energy_power_take(struct energy_power *power, double watts, double at_s);
 
 /* ---- zones ---- */

@@ -210,8 +210,42 @@ static int powercap_read(void *state, size_t i, double at_s, double busy_s, uint
     return rc;
 }
 
+static size_t powercap_keep(void *state, size_t i, struct energy_last last[ENERGY_LASTS])
+{
+    const struct powercap *powercap = state;
+    size_t n = 0;
+
+    for (size_t m = 0; m < powercap->meters; m++) {
+        const struct energy_counter *counter = &powercap->meter[m].counter;
+
+        if (powercap->meter[m].zone != i)
+            continue;
+        if (n == ENERGY_LASTS || !counter->begun)
+            return 0;
+        last[n++] = (struct energy_last){counter->at_s, counter->last, 0};
+    }
+    return n;
+}
+
+static bool powercap_resume(void *state, size_t i, const struct energy_last *last, size_t n)
+{
+    struct powercap *powercap = state;
+    size_t have = 0;
+
+    for (size_t m = 0; m < powercap->meters; m++)
+        have += powercap->meter[m].zone == i;
+    if (have != n)
+        return false;
+    for (size_t m = 0; m < powercap->meters; m++)
+        if (powercap->meter[m].zone == i)
+            energy_counter_resume(&powercap->meter[m].counter, last++);
+    return true;
+}
+
 const struct energy_way energy_powercap = {.name = "powercap",
                                            .without = "RAPL is read by perf, where that can be",
                                            .open = powercap_open,
                                            .close = powercap_close,
-                                           .read = powercap_read};
+                                           .read = powercap_read,
+                                           .keep = powercap_keep,
+                                           .resume = powercap_resume};

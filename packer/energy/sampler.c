@@ -14,7 +14,8 @@
 struct sensor {
     struct energy_file file;
     struct energy_power power;
-    int why; /* errno of the last read; 0: it went well */
+    uint64_t told_uj; /* of power.uj */
+    int why;          /* errno of the last read; 0: it went well */
 };
 
 struct energy_sampler {
@@ -106,11 +107,11 @@ void energy_sampler_stop(struct energy_sampler *sampler)
 int energy_sampler_get(struct energy_sampler *sampler, size_t i, double at_s, uint64_t *uj,
                        uint64_t *gaps)
 {
-    const struct sensor *sensor = &sampler->sensor[i];
+    struct sensor *sensor = &sampler->sensor[i];
     int why;
 
     worker_lock(&sampler->worker);
-    *uj = sensor->power.uj;
+    *uj = sensor->told_uj = sensor->power.uj;
     *gaps = sensor->power.gaps;
     why = sensor->why                                   ? sensor->why
           : !sensor->power.begun                        ? EAGAIN
@@ -119,4 +120,35 @@ int energy_sampler_get(struct energy_sampler *sampler, size_t i, double at_s, ui
     worker_unlock(&sampler->worker);
     errno = why;
     return why ? -1 : 0;
+}
+
+size_t energy_sampler_keep(struct energy_sampler *sampler, size_t i, struct energy_last *last)
+{
+    const struct sensor *sensor = &sampler->sensor[i];
+    bool begun;
+
+    worker_lock(&sampler->worker);
+    begun = sensor->power.begun;
+    *last = (struct energy_last){sensor->power.at_s, sensor->power.uj - sensor->told_uj,
+                                 sensor->power.last_w};
+    worker_unlock(&sampler->worker);
+    return begun;
+}
+
+/* What was sampled since the opening is part of the time from then to the last sample. */
+bool energy_sampler_resume(struct energy_sampler *sampler, size_t i, const struct energy_last *last)
+{
+    struct sensor *sensor = &sampler->sensor[i];
+    struct energy_power power = {
+        .begun = true, .last_w = last->figure, .at_s = last->at_s, .uj = last->uj};
+    bool begun;
+
+    worker_lock(&sampler->worker);
+    begun = sensor->power.begun;
+    if (begun) {
+        energy_power_take(&power, sensor->power.last_w, sensor->power.at_s);
+        sensor->power = power;
+    }
+    worker_unlock(&sampler->worker);
+    return begun;
 }

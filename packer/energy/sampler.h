@@ -34,4 +34,12 @@ void energy_sampler_stop(struct energy_sampler *sampler);
 int energy_sampler_get(struct energy_sampler *sampler, size_t i, double at_s, uint64_t *uj,
                        uint64_t *gaps);
 
+/* Fills in what the i-th one has said at last, and what nobody was told of since. 1, or 0 where it
+ * has said nothing. */
+size_t energy_sampler_keep(struct energy_sampler *sampler, size_t i, struct energy_last *last);
+
+/* The i-th one goes on from there. False: it has said nothing yet. */
+bool energy_sampler_resume(struct energy_sampler *sampler, size_t i,
+                           const struct energy_last *last);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_bill - who pays for what, to the microjoule: idle cores, work that berth does not know,
  * steps beside each other and on each other's CPUs, moved, ended, not metered for a while, and
- * after berthd was killed. */
+ * after berthd was stopped or killed. */
 #include "packer/bill/node_power.h"
 #include "tests/unit/common/bill_box.h"
 
@@ -475,6 +475,137 @@ static void test_restart(void **state)
     assert_account(box, BOX_PACKAGE_0, 12 * J, 0, 0);
 }
 
+/* What is used between a stop and the next start is billed as if berthd had run on: in each zone,
+ * also where a counter has wrapped around meanwhile, and whatever others do. */
+static void test_stopped(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a;
+
+    run(box, 1, "0");
+    run(box, 2, "4");
+    for (size_t z = 0; z < BOX_ZONES; z++)
+        bill_box_use(box, z, J);
+    use_and_turn(box, 0);
+    bill_box_stop(box, "boot-1\n");
+    bill_box_work(box, 0, 1);
+    bill_box_work(box, 1, 1);
+    for (size_t z = 0; z < BOX_ZONES; z++)
+        bill_box_use(box, z, 40 * J); /* over the end of the range */
+    bill_box_die(box, 1);
+    a = resume(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 25 * J);
+    assert_int_equal(a->bill.gaps, 0);
+    assert_int_equal(registry_find(&box->f->packer.steps, (struct wire_step_id){2, 0})->bill.gaps,
+                     0);
+    assert_account(box, BOX_PACKAGE_0, 25 * J, 0, 20 * J);
+    for (size_t z = 0; z < BOX_ZONES; z++) {
+        assert_int_equal(bill_box_account(box, z).metered_uj, box->used[z]);
+        assert_int_equal(bill_box_account(box, z).gaps, 0);
+    }
+    use_and_turn(box, 0);
+    assert_uj(a, ENERGY_PACKAGE, 29 * J);
+    assert_int_equal(bill_box_account(box, BOX_PACKAGE_0).metered_uj, box->used[BOX_PACKAGE_0]);
+    bill_box_die(box, 1); /* killed: its mark was the other one's */
+    assert_int_equal(resume(box, 1)->bill.gaps, 1);
+}
+
+/* Meanwhile it was where Slurm had put it. */
+static void test_stopped_away(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a = run(box, 1, "0");
+
+    cpus_parse(&a->body.task[0].cpus, "4");
+    a->place.cpus = a->body.task[0].cpus;
+    bill_box_use(box, BOX_PACKAGE_0, J);
+    bill_box_use(box, BOX_PACKAGE_1, J);
+    use_and_turn(box, 4);
+    bill_box_stop(box, "boot-1\n");
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 6 * J);
+    bill_box_die(box, 1);
+    a = resume(box, 1);
+    assert_int_equal(a->bill.gaps, 0);
+    assert_uj(a, ENERGY_PACKAGE, 7 * J); /* 1 J of package 1, and what it did at home */
+}
+
+/* Where it is not certain it is a gap, as after a kill, and nobody's. */
+static void test_stopped_uncertain(void **state)
+{
+    static const struct {
+        const char *then, *now;
+        double away_s;
+        uint64_t metered;
+    } cases[] = {{"boot-1\n", "boot-2\n", 1, 4 * J},
+                 {"", "", 1, 4 * J},
+                 {"boot-1\n", "boot-1\n", ENERGY_BRIDGE_S + 1, 4 * J}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bill_box *box = bill_box_open(TWO_BY_TWO, BOX_NODE);
+        struct step *a;
+
+        run(box, 1, "0");
+        use_and_turn(box, 0);
+        bill_box_stop(box, cases[i].then);
+        bill_box_boot(box, cases[i].now);
+        bill_box_use(box, BOX_PACKAGE_0, 4 * J);
+        bill_box_die(box, cases[i].away_s);
+        a = resume(box, 1);
+        assert_uj(a, ENERGY_PACKAGE, cases[i].metered);
+        assert_int_equal(a->bill.gaps, 1);
+        assert_int_equal(bill_box_account(box, BOX_PACKAGE_0).gaps, 1);
+        use_and_turn(box, 0);
+        assert_uj(a, ENERGY_PACKAGE, cases[i].metered + 4 * J);
+        bill_box_close(box);
+    }
+}
+
+/* A meter that says less than before, though it cannot have wrapped around in so short a time. */
+static void test_stopped_set_back(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a;
+
+    run(box, 1, "0");
+    use_and_turn(box, 0);
+    bill_box_stop(box, "boot-1\n");
+    box->raw[BOX_PACKAGE_0] = BOX_RANGE / 2;
+    bill_box_work(box, 0, 1);
+    bill_box_use(box, BOX_DRAM_0, J); /* it had never moved before */
+    bill_box_die(box, 1);
+    a = resume(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 4 * J);
+    assert_int_equal(a->bill.gaps, 1);
+    assert_int_equal(bill_box_account(box, BOX_PACKAGE_0).gaps, 1);
+    assert_uj(a, ENERGY_DRAM, J);
+    assert_int_equal(bill_box_account(box, BOX_DRAM_0).gaps, 0);
+}
+
+/* Nobody knows when it ended: its part is unmanaged, and its own record says that. */
+static void test_stopped_and_ended(void **state)
+{
+    struct bill_box *box = *state;
+    const struct step *a;
+
+    run(box, 1, "0");
+    run(box, 2, "1");
+    use_and_turn(box, 0);
+    bill_box_stop(box, "boot-1\n");
+    box->f->dead = 1;
+    bill_box_work(box, 0, 1);
+    bill_box_work(box, 1, 1);
+    bill_box_use(box, BOX_PACKAGE_0, 8 * J);
+    bill_box_die(box, 1);
+    assert_int_equal(resume(box, 2)->bill.gaps, 0);
+    assert_account(box, BOX_PACKAGE_0, 8 * J, 0, 4 * J);
+    a = TAILQ_FIRST(&box->f->packer.steps.ended);
+    assert_int_equal(a->request.id.job, 1);
+    assert_uj(a, ENERGY_PACKAGE, 4 * J);
+    assert_int_equal(a->bill.gaps, 1);
+}
+
 /* It goes on by the rule that it began with, whatever the next berthd has for others. */
 static void test_restart_keeps_rule(void **state)
 {
@@ -549,6 +680,7 @@ static void test_bad_state(void **state)
          "\"by\":1,\"source\":\"model\",\"idle\":\"all\"}]}"),
         ("{\"version\":1,\"zones\":[],\"steps\":[{\"job\":1,\"step\":0,\"started_at\":1,\"gaps\":0,"
          "\"by\":1,\"source\":\"model\",\"package_uj\":1,\"package_idle_uj\":2}]}"),
+        "{\"version\":1,\"stopped\":{\"at_s\":1},\"zones\":[],\"steps\":[]}",
         ("{\"version\":1,\"zones\":[{\"domain\":\"package\",\"package\":0,\"metered_uj\":5,"
          "\"steps_uj\":1,\"idle_uj\":1,\"unmanaged_uj\":1,\"gaps\":0}],\"steps\":[]}"),
     };
@@ -857,6 +989,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_meter_stands_still, open_packages, close_box),
         CASE(test_restart),
         cmocka_unit_test_setup_teardown(test_restart_keeps_rule, open_packages, close_box),
+        CASE(test_stopped),
+        cmocka_unit_test_setup_teardown(test_stopped_away, open_packages, close_box),
+        cmocka_unit_test(test_stopped_uncertain),
+        cmocka_unit_test_setup_teardown(test_stopped_set_back, open_packages, close_box),
+        cmocka_unit_test_setup_teardown(test_stopped_and_ended, open_packages, close_box),
         CASE(test_killed),
         CASE(test_another_step),
         CASE(test_bad_state),

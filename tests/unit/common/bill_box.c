@@ -149,6 +149,17 @@ void bill_box_die(struct bill_box *box, double s)
     bill_box_reopen(box);
 }
 
+void bill_box_boot(struct bill_box *box, const char *boot_id)
+{
+    folder_put(box->f->dir, "proc/sys/kernel/random/boot_id", boot_id);
+}
+
+void bill_box_stop(struct bill_box *box, const char *boot_id)
+{
+    bill_box_boot(box, boot_id);
+    pipeline_undo(&box->f->packer);
+}
+
 struct bill_account bill_box_account(const struct bill_box *box, size_t zone)
 {
     struct bill_account account;

@@ -38,6 +38,11 @@ void bill_box_turn(struct bill_box *box, double s);
 /* berthd dies after so many seconds without a word, another one comes; it adopts nobody yet. */
 void bill_box_die(struct bill_box *box, double s);
 
+/* berthd is stopped, on that boot ("": nobody knows which), and what bill_box_use and _work say
+ * until bill_box_die is while there is none. */
+void bill_box_stop(struct bill_box *box, const char *boot_id);
+void bill_box_boot(struct bill_box *box, const char *boot_id);
+
 /* Only the bill is closed, as by a death, and opened anew. */
 void bill_box_reopen(struct bill_box *box);
 
