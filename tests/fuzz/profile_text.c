@@ -20,7 +20,10 @@ static const char *const seeds[] = {
     "{\"version\":1,\"kind\":\"pair\",\"key\":\"tag:a\",\"machine\":\"m\",\"beside\":[{\"key\":"
     "\"exe:/a#0\",\"cores\":2},{\"key\":\"tag:b\",\"cores\":1}],\"cores\":1,\"slowdown\":0.5,"
     "\"error\":0.1,\"windows\":3,\"seconds\":3,\"runs\":1,\"measured_at\":5}",
-    "{\"version\":1,\"kind\":\"demand\",\"key\":\"tag:a\",\"demand\":{\"curve_gbps\":[0,1]}}", "\n",
+    "{\"version\":1,\"kind\":\"demand\",\"key\":\"tag:a\",\"demand\":{\"curve_gbps\":[0,1]}}",
+    "{\"version\":1,\"kind\":\"threads\",\"key\":\"tag:a\",\"machine\":\"m\",\"cores\":4,"
+    "\"threads\":6,\"environment\":true,\"measured_at\":1}",
+    "\n",
     NULL};
 
 static struct profiles *empty_store(void)

@@ -182,8 +182,9 @@ static int take(struct input *input, struct json_object *interval, struct adapt 
     return adapt_interval(adapt, &input->question, &(struct adapt_measured){usr, used});
 }
 
+/* Goes through the history. Returns its changes, *why the last one's reason; NULL and err. */
 static struct json_object *follow(struct input *input, struct json_object *history,
-                                  struct adapt *adapt, struct berth_error *err)
+                                  struct adapt *adapt, enum adapt_why *why, struct berth_error *err)
 {
     struct json_object *changes = json_object_new_array(), *change;
 
@@ -204,6 +205,7 @@ static struct json_object *follow(struct input *input, struct json_object *histo
         json_add_u64(change, "to", adapt->present);
         json_add_text(change, "why", adapt_why_name[adapt->why]);
         json_append(changes, change);
+        *why = adapt->why;
     }
     return changes;
 }
@@ -251,9 +253,10 @@ static struct json_object *answer(struct input *input, struct json_object *histo
     size_t first = input->present < 0 ? best : (size_t)input->present;
     struct json_object *changes = NULL, *output;
     struct adapt adapt = {.present = first};
+    enum adapt_why why = ADAPT_NO_REASON;
 
     if (history) {
-        changes = follow(input, history, &adapt, err);
+        changes = follow(input, history, &adapt, &why, err);
         if (!changes)
             return NULL;
     } else
@@ -262,7 +265,7 @@ static struct json_object *answer(struct input *input, struct json_object *histo
     add_predictions(output, &input->question);
     json_add_u64(output, "choice", adapt.present);
     json_add_bool(output, "changed", adapt.present != first);
-    json_add_text(output, "why", adapt_why_name[adapt.why]);
+    json_add_text(output, "why", adapt_why_name[why]);
     if (changes)
         json_add(output, "changes", changes);
     add_policies(output, input, adapt.present);
