@@ -101,6 +101,27 @@ void identify_adopt(struct packer *packer, struct step *step)
     step->identity.slowdown_waits_pct = -1;
 }
 
+/* ---- what the next berthd asks ---- */
+
+/* Writes down that there are records that wait for the run's answer. */
+static void write_ask(struct packer *packer, const struct known_job *job)
+{
+    struct berth_error err;
+
+    if (job->asked && journal_ask(packer, job, &err) < 0)
+        log_error("job %u: %s", job->run.job, err.text);
+}
+
+/* Notes that nobody is asked for the run any more. */
+static void write_told(struct packer *packer, struct known_job *job)
+{
+    struct berth_error err;
+
+    job->asked = false;
+    if (job->until && journal_told(packer, job, &err) < 0)
+        log_error("job %u: %s", job->run.job, err.text);
+}
+
 /* ---- an answer ---- */
 
 static bool may(const struct packer *packer, const struct step *step, const char *word)
@@ -181,12 +202,27 @@ void identify_answers(struct packer *packer)
 
         if (!job)
             continue;
-        job->asked = false;
         if (is->source != WIRE_SOURCE_NONE && fits(job, is))
             take_over(packer, job, is);
         else
             tell_steps(packer, job,
                        answer.said.why[0] ? answer.said.why : "Slurm tells of another job");
+        write_told(packer, job); /* what it was written down for is done */
+    }
+}
+
+void identify_resume(struct packer *packer)
+{
+    struct known_job *job;
+
+    TAILQ_FOREACH(job, &packer->jobs->list, link)
+    {
+        if (!job->asked || !job->until)
+            continue;
+        if (job->is.source != WIRE_SOURCE_NONE) /* the answer came, and its end is not written */
+            ledger_record_identify(packer, job);
+        if (job->is.source != WIRE_SOURCE_NONE || !asker_ask(packer->asker, &job->run, 0, false))
+            write_told(packer, job);
     }
 }
 
@@ -211,6 +247,7 @@ void identify_end(struct packer *packer, struct step *step)
     if (!job)
         return;
     known_job_step_ended(job, step->ended_at);
+    write_ask(packer, job);
     ledger_record_settle(packer, job);
 }
 

@@ -22,6 +22,10 @@ void identify_begin(struct packer *packer, struct step *step);
 /* Does the same for a step that was adopted; its options are as they were. */
 void identify_adopt(struct packer *packer, struct step *step);
 
+/* Asks again, when the live steps are adopted, for the runs of which steps had ended before an
+ * earlier berthd had an answer: one that was killed. */
+void identify_resume(struct packer *packer);
+
 /* Takes the answers that have come. */
 void identify_answers(struct packer *packer);
 
@@ -35,8 +39,8 @@ void identify_end(struct packer *packer, struct step *step);
 /* Notes that the job has ended, and what slurmd says of it (its source none: nothing). */
 void identify_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 
-/* berthd stops: asks for the jobs whose steps have all ended, since the next berthd would not, and
- * waits IDENTIFY_STOP_S for that at most. */
+/* berthd stops: asks for the jobs whose steps have all ended, since the next berthd may come much
+ * later, and waits IDENTIFY_STOP_S for that at most. */
 void identify_stop(struct packer *packer);
 #define IDENTIFY_STOP_S 2.0
 

@@ -608,6 +608,7 @@ static void who_they_are(struct packer *packer)
         take_node_name(packer, step);
         identify_adopt(packer, step);
     }
+    identify_resume(packer);
 }
 
 int pipeline_resume(struct packer *packer, struct berth_error *err)

@@ -82,6 +82,20 @@ struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t number, uin
     return job;
 }
 
+struct known_job *known_jobs_again(struct known_jobs *jobs, const struct asker_run *run)
+{
+    struct known_job *job = known_jobs_find_run(jobs, run);
+
+    if (!job) {
+        while ((job = known_jobs_find(jobs, run->job)))
+            job->over = true;
+        job = add(jobs, run->job, run->uid, run->at);
+    }
+    if (job)
+        job->asked = true;
+    return job;
+}
+
 struct known_job *known_jobs_find(const struct known_jobs *jobs, uint32_t number)
 {
     struct known_job *job;

@@ -47,6 +47,10 @@ void known_jobs_free(struct known_jobs *jobs);
 /* Notes a step of a job, which began at that time. Returns its run, borrowed; NULL: no memory. */
 struct known_job *known_jobs_begin(struct known_jobs *jobs, uint32_t job, uint32_t uid, int64_t at);
 
+/* Takes a run up again that an earlier berthd has asked for in vain; of the same number, it is the
+ * newest. Returns it, borrowed, `asked` and without steps; NULL: no memory. */
+struct known_job *known_jobs_again(struct known_jobs *jobs, const struct asker_run *run);
+
 /* Returns the newest run of that number whose end was not heard of; NULL: there is none. */
 struct known_job *known_jobs_find(const struct known_jobs *jobs, uint32_t job);
 

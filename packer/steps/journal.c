@@ -21,6 +21,21 @@ static const struct json_field id_fields[] = {
     JSON_END,
 };
 
+/* Of a run that is asked for: its records are those of steps that began and ended in this time. */
+static const struct json_field run_fields[] = {
+    JSON_FIELD(struct known_job, "job", run.job, REQUIRED),
+    JSON_FIELD(struct known_job, "uid", run.uid, REQUIRED),
+    JSON_FIELD(struct known_job, "at", run.at, REQUIRED),
+    JSON_FIELD(struct known_job, "from", from, REQUIRED),
+    JSON_FIELD(struct known_job, "until", until, REQUIRED),
+    JSON_END,
+};
+/* The node as the records have it: there may be no live step that tells. */
+static const struct json_field node_fields[] = {
+    JSON_FIELD(struct packer, "node", node, REQUIRED),
+    JSON_END,
+};
+
 /* What locate() found: without it a step could not be put back. */
 static const struct json_field body_fields[] = {
     JSON_FIELD(struct enforce_step, "leaf", leaf, REQUIRED),
@@ -102,6 +117,18 @@ static struct json_object *manage_entry(void)
     struct json_object *entry = entry_new("manage");
 
     return entry ? entry_whole(entry) : NULL;
+}
+
+static struct json_object *run_entry(const char *op, const struct packer *packer,
+                                     const struct known_job *job)
+{
+    struct json_object *entry = entry_new(op);
+
+    if (!entry)
+        return NULL;
+    json_write(entry, run_fields, job);
+    json_write(entry, node_fields, packer);
+    return entry_whole(entry);
 }
 
 /* Who the tasks are (the registration may have told other numbers of them), where they were, and
@@ -228,6 +255,27 @@ int journal_manage(struct packer *packer, struct berth_error *err)
     return append(packer, manage_entry(), err);
 }
 
+int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err)
+{
+    return append(packer, run_entry("ask", packer, job), err);
+}
+
+int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err)
+{
+    return append(packer, run_entry("told", packer, job), err);
+}
+
+/* Adds the runs that are asked for, the oldest first. Returns 0, or -1 when memory ran out. */
+static int list_runs(struct packer *packer, struct json_object **entry, size_t *n)
+{
+    const struct known_job *job;
+
+    TAILQ_FOREACH_REVERSE(job, &packer->jobs->list, known_job_list, link)
+    if (job->asked && job->until && !(entry[(*n)++] = run_entry("ask", packer, job)))
+        return -1;
+    return 0;
+}
+
 /* Makes the n entries that say what is true now. A step whose registration does not fit a message
  * never had one. Returns 0, or -1 when memory ran out; the caller releases the n entries. */
 static int list_entries(struct packer *packer, struct json_object **entry, size_t *n)
@@ -245,6 +293,7 @@ static int list_entries(struct packer *packer, struct json_object **entry, size_
         else
             whole &= errno != ENOMEM;
     }
+    whole &= list_runs(packer, entry, n) == 0;
     return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
 }
 
@@ -256,7 +305,7 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
     if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
         return 0;
-    entry = calloc(packer->steps.nlive + 2, sizeof(struct json_object *));
+    entry = calloc(packer->steps.nlive + packer->jobs->n + 2, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (list_entries(packer, entry, &n) == 0)
@@ -416,6 +465,33 @@ static int load_manage(struct packer *packer, struct json_object *entry, struct 
     return 0;
 }
 
+static int load_run(struct packer *packer, struct json_object *entry, bool asked,
+                    struct berth_error *err)
+{
+    struct known_job read = {0}, *job;
+
+    if (json_read(entry, run_fields, &read, err) < 0 ||
+        json_read(entry, node_fields, packer, err) < 0)
+        return -1;
+    job = known_jobs_again(packer->jobs, &read.run);
+    if (!job)
+        return berth_no_memory(err);
+    job->from = read.from;
+    job->until = read.until;
+    job->asked = asked;
+    return 0;
+}
+
+static int load_ask(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    return load_run(packer, entry, true, err);
+}
+
+static int load_told(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    return load_run(packer, entry, false, err);
+}
+
 struct loading {
     struct packer *packer;
     struct berth_error *err;
@@ -424,13 +500,13 @@ struct loading {
 
 static int load_entry(struct json_object *entry, void *arg)
 {
-    static const char *const ops[] = {"start", "end", "stand", "release", "manage"};
+    static const char *const ops[] = {"start", "end", "stand", "release", "manage", "ask", "told"};
     static int (*const load[])(struct packer *, struct json_object *, struct berth_error *) = {
-        load_start, load_end, load_stand, load_release, load_manage};
+        load_start, load_end, load_stand, load_release, load_manage, load_ask, load_told};
     struct loading *loading = arg;
     int op = 0;
 
-    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 5, &op, loading->err);
+    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 7, &op, loading->err);
     if (loading->rc == 0)
         loading->rc = load[op](loading->packer, entry, loading->err);
     return loading->rc;

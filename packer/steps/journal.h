@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* journal - what its file holds: a "start" per step with all that is needed to adopt it again, an
- * "end", a "stand" with the permutation before each change of it, "release" and "manage". */
+ * "end", a "stand" with the permutation before each change of it, "release" and "manage"; "ask" per
+ * run of a job of which steps have ended and nobody has said yet who it is, "told" when that is
+ * over. */
 #ifndef BERTH_STEPS_JOURNAL_H
 #define BERTH_STEPS_JOURNAL_H
 
+#include "packer/identity/jobs.h"
 #include "packer/steps/packer.h"
 
 int journal_start(struct packer *packer, const struct step *step, struct berth_error *err);
@@ -14,11 +17,17 @@ int journal_stand(struct packer *packer, const struct pool *pool, struct berth_e
 int journal_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
 int journal_manage(struct packer *packer, struct berth_error *err);
 
+/* That steps of the run have ended whose records wait for who it is, so that the next berthd asks;
+ * or that they wait no more. */
+int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err);
+int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err);
+
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
 int journal_compact(struct packer *packer, bool now, struct berth_error *err);
 
-/* Read the journal into the registry and the pool (both empty before). Steps come back in the
- * state they were journaled in, their tasks at home, not yet verified to be alive. */
+/* Read the journal into the registry and the pool (both empty before), and the
+ * runs that are asked for. Steps come back in the state they were journaled in, their tasks at
+ * home, not yet verified to be alive. */
 int journal_load(struct packer *packer, struct berth_error *err);
 
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to

@@ -96,6 +96,26 @@ t60_the_ledger_believes_no_environment() {
     same "a report by that account" "$(report -A rivals -j "$job" --json | jq -c .jobs)" "[]"
 }
 
+t60_a_berthd_that_is_killed_while_it_asks_leaves_no_record_without_names() {
+    local job mute=$CLUSTER/out/mute
+    printf '#!/bin/sh\n[ ! -e %q ] || exec %q "$@"\necho nobody answers yet\nexit 75\n' "$mute.ends" "$CLUSTER/bin/berth-job" >"$mute"
+    chmod 755 "$mute"
+    daemon_stop berthd
+    berthd_conf job_program="$mute"
+    berthd_start
+    # the job goes on: slurmd tells who it was at its end
+    batch mute -n1 -J mute <<<"srun --contention-aware true; until [ -e $mute.stop ]; do sleep 0.1; done"
+    job=$(cat "$CLUSTER/out/mute.job")
+    soon "its record" none recorded "$job" identity
+    daemon_stop berthd KILL
+    touch "$mute.ends"
+    berthd_start
+    soon "who it is" "slurmctld berth mute" recorded "$job" "identity, cluster, job_name"
+    touch "$mute.stop"
+    finish mute
+    berthd_as_ever
+}
+
 t60_isolate_is_not_had_by_the_environment() {
     daemon_stop berthd
     berthd_conf isolate_accounts=rivals,physics

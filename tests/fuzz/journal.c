@@ -19,8 +19,14 @@
     "\"job_home\":\"0-3\",\"step_home\":\"0-1\",\"mems_home\":\"0\",\"homes\":[\"0\",\"1\"]}}\n"
 #define STAND "{\"op\":\"stand\",\"stand\":[[0,1],[1,0],[2,2]]}\n"
 #define END "{\"op\":\"end\",\"job\":1,\"step\":0}\n"
+#define RUN                                                                                        \
+    "\"job\":1,\"uid\":0,\"at\":1700000000,\"from\":1700000000,\"until\":1700000009,\"node\":"     \
+    "\"n\"}\n"
+#define ASK "{\"op\":\"ask\"," RUN
+#define TOLD "{\"op\":\"told\"," RUN
 
-static const char *const seeds[] = {START STAND, START STAND END, STAND "{\"op\":\"st", "", NULL};
+static const char *const seeds[] = {
+    START STAND, START STAND END, START ASK END TOLD, STAND "{\"op\":\"st", "", NULL};
 
 static void assert_permutation(const struct pool *pool)
 {
@@ -52,11 +58,14 @@ static void assert_steps(struct registry *registry)
 static void one(const uint8_t *data, size_t size)
 {
     struct berth_error err = {""};
+    struct known_jobs jobs;
     struct packer packer;
 
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
     memset(&packer, 0, sizeof(packer));
     registry_init(&packer.steps, 4);
+    known_jobs_init(&jobs);
+    packer.jobs = &jobs;
     fuzz_assert(pool_init(&packer.pool, CORES) == 0);
     fuzz_assert(journal_file_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
     if (journal_load(&packer, &err) == 0) {
@@ -69,6 +78,7 @@ static void one(const uint8_t *data, size_t size)
     journal_file_close(packer.journal);
     pool_free(&packer.pool);
     registry_free(&packer.steps);
+    known_jobs_free(&jobs);
 }
 
 const struct fuzz_target fuzz_journal = {.name = "journal", .one = one, .seed = seeds};

@@ -225,15 +225,19 @@ bool sim_journal_tells(struct sim *sim, char *why)
 {
     struct packer read = sim->f->packer;
     struct berth_error err = {""};
+    struct known_jobs jobs;
     bool same = false;
 
     registry_init(&read.steps, 0);
+    known_jobs_init(&jobs);
+    read.jobs = &jobs;
     if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || journal_load(&read, &err) < 0)
         snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
     else {
         release_leave(&read);
         same = compare(&sim->f->packer, &read, why);
     }
+    known_jobs_free(&jobs);
     registry_free(&read.steps);
     pool_free(&read.pool);
     return same;

@@ -289,7 +289,7 @@ tests_unit_system_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SL
 EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
 tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
-tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take
+tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take,--wrap=ledger_identify
 tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append

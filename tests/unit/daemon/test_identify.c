@@ -9,6 +9,7 @@
 #include "packer/daemon/identify.h"
 #include "packer/identity/asker.h"
 #include "packer/identity/jobs.h"
+#include "packer/ledger/ledger.h"
 
 /* The asker of these tests has the answers that a test puts here. */
 static bool asking;
@@ -39,6 +40,19 @@ bool __wrap_asker_take(struct asker *asker, struct asker_answer *taken)
     return true;
 }
 
+/* What the ledger was told last. */
+static struct ledger_identity told;
+
+int __wrap_ledger_identify(struct ledger *ledger, const struct ledger_identity *identity,
+                           struct berth_error *err);
+int __wrap_ledger_identify(struct ledger *ledger, const struct ledger_identity *identity,
+                           struct berth_error *err)
+{
+    (void)ledger, (void)err;
+    told = *identity;
+    return 0;
+}
+
 static int start(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
@@ -46,6 +60,7 @@ static int start(void **state)
     asking = true;
     asked = answers = 0;
     question = (struct asker_run){0};
+    told = (struct ledger_identity){0};
     strcpy(f->packer.conf.isolate_accounts, "physics");
     *state = f;
     return 0;
@@ -177,6 +192,85 @@ static void test_late(void **state)
     assert_int_equal(job->live, 1);
 }
 
+/* berthd is killed, and another one starts, which has asked nobody yet. */
+static void killed(struct fixture *f)
+{
+    struct berth_error err = {""};
+
+    asked = answers = 0;
+    question = (struct asker_run){0};
+    fixture_restart(f);
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* The answers come, and go into a ledger. */
+static void hear(struct fixture *f)
+{
+    f->packer.ledger = (struct ledger *)&told; /* which nobody but the wrapped function uses */
+    pipeline_identified(&f->packer);
+    f->packer.ledger = NULL;
+}
+
+/* Records of steps that had ended wait for who they are, though no step is left that would ask. */
+static void test_killed_while_asking(void **state)
+{
+    struct fixture *f = *state;
+    struct asker_run first;
+
+    run(f, 7, 0, false);
+    first = question;
+    fixture_end(f, 7, 0);
+    for (int i = 0; i < 2; i++) { /* the second one reads what the first one has compacted */
+        killed(f);
+        assert_int_equal(asked, 1);
+        assert_memory_equal(&question, &first, sizeof(first));
+    }
+    says(1000, "physics");
+    hear(f);
+    assert_string_equal(told.is.account, "physics");
+    assert_string_equal(told.node, "here");
+    assert_true(told.from == first.at && told.to >= first.at);
+    killed(f);
+    assert_int_equal(asked, 0);
+}
+
+/* A step that lives is of the same run: the answer is for those before it, too. */
+static void test_killed_while_one_lives(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(7, 0, "0", "0", 1, "prog");
+    int64_t from;
+
+    fixture_paper(f);
+    request.began_s = clock_s() - 30;
+    from = fixture_start(f, request)->started_at;
+    run(f, 7, 1, false);
+    fixture_end(f, 7, 0);
+    killed(f);
+    assert_int_equal(asked, 1);
+    assert_int_equal(question.at, from);
+    says(1000, "physics");
+    hear(f);
+    assert_int_equal(told.from, from);
+    assert_string_equal(fixture_step(f, 7, 1)->identity.is.account, "physics");
+}
+
+/* Nobody answers any more where job_program is off: nothing is asked for, by no later one either.
+ */
+static void test_killed_and_nobody_asked(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, 7, 0, false);
+    fixture_end(f, 7, 0);
+    asking = false;
+    killed(f);
+    asking = true;
+    killed(f);
+    assert_int_equal(asked, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +281,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nobody_asked, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_slurmd, start, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_late, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_killed_while_asking, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_killed_while_one_lives, start, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_killed_and_nobody_asked, start, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
