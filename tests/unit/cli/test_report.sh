@@ -224,6 +224,26 @@ END
         }
         chmod 600 "$dir"/ledger.db*
         refuses '' 1 'only root may read it, until ledger_group of berth.conf names a group' report --ledger "$url"
+        # A berthd that does not know the question, and one that answers.
+        printf 'ledger = %s\nsocket = %s/sock\n' "$url" "$dir" >"$dir/asks.conf"
+        chmod 644 "$dir/asks.conf"
+        refuses '' 1 "a group that may; berthd tells nothing of your own: no answer at $dir/sock: No such file" report --config "$dir/asks.conf"
+        echo '{"version":1,"ok":false,"error":"op: '"'records'"' is none of: register, end"}' >"$dir/older"
+        printf '{"version":1,"ok":true,"more":true,"record":{"job":7,"start":%s,"end":%s,"uid":1001,"some_day":[1]}}\n' "$morning" $((morning + 9)) >"$dir/page"
+        cat "$dir/page" >"$dir/last"
+        echo '{"version":1,"ok":true,"more":false,"next":{"end":9,"start":1,"job":7,"step":0,"restart":0,"cluster":"","node":"n"}}' >>"$dir/page"
+        sed -i 's/"job":7/"job":8/' "$dir/last"
+        echo '{"version":1,"ok":true,"more":false}' >>"$dir/last"
+        "${FAKE_BERTHD:-./tests/unit/common/fake_berthd}" "$dir/sock" "$dir/older" "$dir/page" "$dir/last" >"$dir/asked" &
+        server=$!
+        trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
+        for _ in $(seq 400); do [ -S "$dir/sock" ] && break; sleep 0.05; done
+        chmod 777 "$dir/sock"
+        refuses '' 1 'berthd tells nothing of your own: it is older than this berthctl, and knows no records' report --config "$dir/asks.conf"
+        answers '' '7
+8' report --config "$dir/asks.conf" -S 2026-11-01 -E 2026-12-01 -XnP -o JobID
+        [ "$(grep -c '"op":"records","since":1793491200,"until":1796083199,"users":\["1001"\]' "$dir/asked")" -eq 2 ] || bad 'report' 'two questions' "$(cat "$dir/asked")"
+        [ "$(grep -c '"after":{"end":9,"start":1,"job":7,' "$dir/asked")" -eq 1 ] || bad 'report' 'what follows the first page' "$(cat "$dir/asked")"
         : >"$dir/root.cnf"
         chmod 600 "$dir/root.cnf"
         printf 'ledger = mariadb://berth@127.0.0.1:1/berth\nledger_defaults = %s/root.cnf\n' "$dir" >"$dir/maria.conf"
