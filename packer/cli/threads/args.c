@@ -24,7 +24,7 @@
 /* Reads "100ms" or "2s" into seconds. */
 static int take_time(const struct ctl_option *option, const char *value, void *into)
 {
-    double *seconds = (double *)((char *)into + option->offset), number;
+    double *seconds = (void *)((char *)into + option->offset), number;
     char *unit;
 
     number = strtod(value, &unit);
