@@ -7,7 +7,6 @@
 
 #include "packer/base/log.h"
 #include "packer/enforce/folder_watch.h"
-#include "packer/system/process.h"
 
 void folders_watch(struct packer *packer, const struct step *step)
 {
@@ -19,29 +18,6 @@ void folders_watch(struct packer *packer, const struct step *step)
         return;
     said = true;
     log_warn("%s; strangers are found by the sweep", err.text);
-}
-
-/* Does a task of the step run on? It may have ended, or be stopped. */
-static bool runs(const struct packer *packer, const struct step *step)
-{
-    struct process_stat stat;
-
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        if (process_stat_get(&packer->root, step->body.task[i].pid, &stat) == 0 && !stat.zombie &&
-            !stat.stopped && stat.started == step->body.task[i].started)
-            return true;
-    return false;
-}
-
-/* Have these CPUs been taken from a job of the pool? Else Slurm lets jobs share them. */
-static bool given_away(const struct packer *packer, const struct cpus *cpus)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step_movable(step) && cpus_intersect(cpus, &step->body.job_home) && runs(packer, step))
-        return false;
-    return true;
 }
 
 /* Is the job one that berth looks after, or do its CPUs lie outside of the pool? */
@@ -60,23 +36,19 @@ static bool is_harmless(const struct packer *packer, uint32_t job, const struct 
     return !cpus_intersect(&pool, cpus);
 }
 
-/* A job is new, or its CPUs have been written. Returns whether all is to be read anew. */
-static bool hear_job(struct packer *packer, const struct folder_event *event)
+/* A job is new, or its CPUs have been written. */
+static void hear_job(struct packer *packer, const struct folder_event *event)
 {
     struct cpus cpus;
-    bool taken;
 
     if (enforce_read_cpus(&packer->root, event->dir, "cpuset.cpus", &cpus, NULL) < 0 ||
         cpus_empty(&cpus)) /* it has gone; or it will be written */
-        return false;
+        return;
     if (registry_job_lives(&packer->steps, event->id.job, false))
-        return false;
+        return;
     folder_watch_settle(packer->folders, event->id.job);
-    if (is_harmless(packer, event->id.job, &cpus))
-        return false;
-    taken = given_away(packer, &cpus);
-    strangers_expect_job(packer, event->id.job, taken);
-    return taken;
+    if (!is_harmless(packer, event->id.job, &cpus))
+        strangers_expect_job(packer, event->id.job);
 }
 
 /* Returns whether all is to be read anew. */
@@ -84,7 +56,8 @@ static bool hear(struct packer *packer, const struct folder_event *event)
 {
     switch (event->what) {
     case FOLDER_JOB:
-        return hear_job(packer, event);
+        hear_job(packer, event);
+        return false;
     case FOLDER_STEP:
         strangers_expect(packer, event->id, false);
         return false;

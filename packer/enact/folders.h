@@ -3,8 +3,9 @@
  *
  * Slurm gives a core of the pool to a job that berthd does not know in two cases. It has given it
  * away: the job that had it is suspended, or its end was never heard of, and others leave the core
- * at once, before a task of the newcomer begins. Or it lets jobs share it (OverSubscribe=FORCE):
- * the newcomer may be about to register, and nobody is moved before its first program runs. */
+ * at once: before a task of the newcomer begins, if that job has been stopped by then. Or it lets
+ * jobs share it (OverSubscribe=FORCE): the newcomer may be about to register, and nobody is moved
+ * before its first program runs. */
 #ifndef BERTH_ENACT_FOLDERS_H
 #define BERTH_ENACT_FOLDERS_H
 

@@ -8,6 +8,7 @@
 #include "packer/base/log.h"
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/steps/packer.h"
+#include "packer/system/process.h"
 
 #define WHOLE_JOB UINT32_MAX /* as a step's number */
 #define FIRST_LOOK_S 0.05    /* at a step: as long as slurmstepd waits for an answer */
@@ -240,13 +241,37 @@ static void visit_running(const struct slurm_job *job, struct wire_step_id id, c
     running->any = running->any || slurm_step_life(running->enforce, job, dir, &cpus) == SLURM_RUNS;
 }
 
-/* Has a job that was taken note of begun? */
-static bool has_begun(struct reading *reading, const struct slurm_job *job,
+/* Does a task of the step run on? It may have ended, or be stopped. */
+static bool runs(const struct packer *packer, const struct step *step)
+{
+    struct process_stat stat;
+
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (process_stat_get(&packer->root, step->body.task[i].pid, &stat) == 0 && !stat.zombie &&
+            !stat.stopped && stat.started == step->body.task[i].started)
+            return true;
+    return false;
+}
+
+/* Have these CPUs been taken from a job of the pool? Else Slurm lets jobs share them, or the job
+ * that had them is yet to be stopped: Slurm gives its cores to others before that. */
+static bool given_away(const struct packer *packer, const struct cpus *cpus)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step_movable(step) && cpus_intersect(cpus, &step->body.job_home) && runs(packer, step))
+        return false;
+    return true;
+}
+
+/* Do a job's cores count that was taken note of? */
+static bool has_begun(struct reading *reading, const struct slurm_job *job, const struct cpus *cpus,
                       const struct stranger *stranger)
 {
     struct running running = {.enforce = &reading->enforce};
 
-    if (stranger->taken || clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S)
+    if (clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S || given_away(reading->packer, cpus))
         return true;
     slurm_job_steps(&reading->enforce, job, visit_running, &running);
     return running.any;
@@ -265,7 +290,8 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     lives = slurm_job_lives(&reading->enforce, job);
     if (!stranger && lives)
         stranger = note(reading->packer, id);
-    else if (stranger && !stranger->counts && (!lives || !has_begun(reading, job, stranger))) {
+    else if (stranger && !stranger->counts &&
+             (!lives || !has_begun(reading, job, cpus, stranger))) {
         stranger->seen = clock_s() - stranger->since_s < STRANGERS_PATIENCE_S;
         return;
     }
@@ -312,12 +338,9 @@ void strangers_expect(struct packer *packer, struct wire_step_id id, bool refuse
         stranger->counts |= refused;
 }
 
-void strangers_expect_job(struct packer *packer, uint32_t job, bool taken)
+void strangers_expect_job(struct packer *packer, uint32_t job)
 {
-    struct stranger *stranger = note(packer, (struct wire_step_id){job, WHOLE_JOB});
-
-    if (stranger)
-        stranger->taken |= taken;
+    note(packer, (struct wire_step_id){job, WHOLE_JOB});
 }
 
 bool strangers_look(struct packer *packer)

@@ -27,7 +27,6 @@ struct stranger {
     struct cpus cpus;       /* where it may run */
     double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
     bool counts;            /* its cores are not in the pool */
-    bool taken;             /* of a job: from another one of the pool */
     bool seen;              /* by the reading that is under way */
 };
 
@@ -50,10 +49,11 @@ bool strangers_read_job(struct packer *packer, uint32_t job);
  * or has gone. With `refused` it counts at once: its registration could not be taken. */
 void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused);
 
-/* Takes note of a new job on cores of the pool. With `taken` Slurm has taken these from a job of
- * the pool, and it counts as soon as it has a process; else it may be about to register, and counts
- * as soon as a task of it runs its program, as a step. */
-void strangers_expect_job(struct packer *packer, uint32_t job, bool taken);
+/* Takes note of a new job on cores of the pool. Where Slurm has taken these from a job of the pool,
+ * whose tasks are stopped or gone, it counts as soon as it has a process; else it may be about to
+ * register, and counts as soon as a task of it runs its program, as a step. Which of both it is, is
+ * asked at each look: Slurm gives a core away before it stops the job that had it. */
+void strangers_expect_job(struct packer *packer, uint32_t job);
 
 /* Looks again at what was taken note of. Returns whether what counts has changed. */
 bool strangers_look(struct packer *packer);

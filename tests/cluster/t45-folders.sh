@@ -133,10 +133,16 @@ seldom_sweeping() {
     kill -HUP "$(daemon_pid berthd)"
 }
 
+state_of() {
+    sed 's/.*) \(.\).*/\1/' "/proc/$(cat "$CLUSTER/out/$1.0.pid")/stat"
+}
+
+# Slurm gives the core away before it stops the job that had it: until then nobody knows but slurmctld.
 t45_a_stranger_finds_the_core_of_a_suspended_job_free() {
     seldom_sweeping
     swapped
     timeout 10 scontrol suspend "$(job_of b)"
+    soon "the devil, stopped" T state_of b
     stranger
     soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen"
     same "the stranger" "$(first_cpus_of s)" 1

@@ -3,6 +3,7 @@
  * folders show them, and that nobody is left on their cores. */
 #include "tests/unit/common/fixture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -231,30 +232,69 @@ static void test_a_step_from_before_its_job_opted_in(void **state)
     assert_stand(&f->packer.pool, "2 - 0 - - - - -");
 }
 
-/* A job comes to a core that was taken from one of the pool: it counts with its first process. One
- * that shares a core by Slurm's will counts with its first program. */
+/* The one task of a job that berth looks after is in that state. */
+static void put_state(struct fixture *f, uint32_t job, char state)
+{
+    const struct enforce_task *task = &fixture_step(f, job, 0)->body.task[0];
+    char path[64], text[256];
+
+    snprintf(path, sizeof(path), "proc/%d/stat", (int)task->pid);
+    snprintf(text, sizeof(text),
+             "%d (prog) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %" PRIu64 " 0 0\n", (int)task->pid,
+             state, task->started);
+    folder_put(f->dir, path, text);
+}
+
+/* A job comes to a core that was taken from one of the pool: it counts with its first process. */
 static void test_new_jobs(void **state)
 {
     struct fixture *f = *state;
 
+    put_state(f, 1, 'T');
     put(f, "job_3/step_extern", "0", 0, "");
     put(f, "job_3", "0", 0, "");
-    strangers_expect_job(&f->packer, 3, true);
+    strangers_expect_job(&f->packer, 3);
     assert_false(strangers_look(&f->packer));
     assert_true(strangers_due(&f->packer) > 0);
     put(f, "job_3/step_extern", "0", 10, "slurmstepd");
     assert_true(strangers_look(&f->packer));
     assert_true(strangers_have(&f->packer, (struct wire_step_id){3, UINT32_MAX}));
     assert_true(strangers_due(&f->packer) < 0);
+}
+
+/* A newcomer that shares a core by Slurm's will counts with its first program. */
+static void test_a_new_job_that_shares(void **state)
+{
+    struct fixture *f = *state;
+
+    put_state(f, 2, 'R');
     put(f, "job_4/step_extern", "2", 11, "sleep");
     put(f, "job_4/step_0", "2", 12, "slurmstepd");
     put(f, "job_4", "2", 0, "");
-    strangers_expect_job(&f->packer, 4, false);
+    strangers_expect_job(&f->packer, 4);
     assert_false(strangers_look(&f->packer));
     assert_false(strangers_have(&f->packer, (struct wire_step_id){4, UINT32_MAX}));
     put(f, "job_4/step_0", "2", 12, "prog");
     assert_true(strangers_look(&f->packer));
     assert_true(strangers_have(&f->packer, (struct wire_step_id){4, UINT32_MAX}));
+}
+
+/* Slurm gives a core to the newcomer, and then stops the job that had it: others leave the core
+ * when that is seen, not only when the newcomer's program runs. */
+static void test_a_job_that_is_stopped_after_its_core_was_given_away(void **state)
+{
+    struct fixture *f = *state;
+
+    put_state(f, 2, 'R');
+    put(f, "job_3/step_extern", "2", 11, "sleep");
+    put(f, "job_3/step_0", "2", 12, "slurmstepd");
+    put(f, "job_3", "2", 0, "");
+    strangers_expect_job(&f->packer, 3);
+    assert_false(strangers_look(&f->packer));
+    assert_true(strangers_due(&f->packer) > 0);
+    put_state(f, 2, 'T');
+    assert_true(strangers_look(&f->packer));
+    assert_true(strangers_have(&f->packer, (struct wire_step_id){3, UINT32_MAX}));
 }
 
 /* Root is told who it is, and so is its owner. */
@@ -291,6 +331,8 @@ int main(void)
         test(test_a_registration_that_is_refused),
         test(test_a_step_from_before_its_job_opted_in),
         test(test_new_jobs),
+        test(test_a_new_job_that_shares),
+        test(test_a_job_that_is_stopped_after_its_core_was_given_away),
         test(test_who_is_told),
     };
 
