@@ -76,8 +76,10 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
         return -1;
     }
     *out = bill;
-    if (bill->zones == 0)
+    if (bill->zones == 0) {
+        bill_state_pass(packer);
         return 0;
+    }
     bill_load(packer, bill, now_s);
     packer->bill = bill;
     energy_read(bill->energy, now_s, &bill->reading);

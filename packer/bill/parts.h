@@ -152,6 +152,10 @@ void bill_save(const struct packer *packer, struct bill *bill);
 /* What a berthd before this one has left; nothing, or what cannot be read, is no failure. */
 void bill_load(const struct packer *packer, struct bill *bill, double now_s);
 
+/* This berthd has no meters: none that comes after it may go on from the last reading before it.
+ * Totals stay. */
+void bill_state_pass(const struct packer *packer);
+
 /* ---- bill/stop.c ---- */
 
 struct json_object;

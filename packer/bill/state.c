@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "packer/base/file.h"
 #include "packer/base/json.h"
@@ -287,5 +288,27 @@ void bill_load(const struct packer *packer, struct bill *bill, double now_s)
         berth_error_set(&err, "not a JSON object");
     if (err.text[0] || get_all(packer, bill, object, now_s, &err) < 0)
         set_aside(packer, bill, path, err.text);
+    json_object_put(object);
+}
+
+void bill_state_pass(const struct packer *packer)
+{
+    struct json_object *object;
+    char path[PATH_MAX + 16];
+    size_t length = 0;
+    const char *less;
+    char *text;
+
+    path_of(packer, "", path);
+    text = file_read(path, STATE_MAX, &length, NULL);
+    object = text ? json_parse(text, length, NULL) : NULL;
+    free(text);
+    if (json_object_is_type(object, json_type_object) &&
+        json_object_object_get_ex(object, "stopped", NULL)) {
+        json_object_object_del(object, "stopped");
+        less = json_object_to_json_string(object);
+        if (file_replace(path, 0600, 0, less, strlen(less)) < 0)
+            unlink(path);
+    }
     json_object_put(object);
 }

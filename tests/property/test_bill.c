@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_bill - 10 000 random intervals: steps begin, end and move, CPUs work for them or for others,
  * counters are read or not, meters wrap around, cannot be read, are set back, and berthd dies, with
- * and without having written its totals. After each one nothing is lost and nothing made: for each
- * zone, what is metered is what was used, and what steps, idle and unmanaged got, to the
- * microjoule.
+ * and without having written its totals, or is stopped, which loses nothing. After each one nothing
+ * is lost and nothing made: for each zone, what is metered is what was used, and what steps, idle
+ * and unmanaged got, to the microjoule.
  *
  *   BERTH_SEED=N    another seed (it is printed)
  *   BERTH_EVENTS=N  so many intervals */
@@ -33,7 +33,7 @@ struct run {
     bool set_back[BOX_ZONES];   /* the meter was, since then: only it can say what it made of it */
     /* in the life of this berthd */
     uint64_t ended_uj, account_uj, live_uj; /* of its ended steps; of both when it began */
-    unsigned wraps, lost, gaps, deaths, ends, moves, orphans;
+    unsigned wraps, lost, gaps, deaths, stops, resumed, ends, moves, orphans;
 };
 
 static size_t below(struct run *run, size_t n)
@@ -220,6 +220,45 @@ static void die(struct run *run)
     run->deaths++;
 }
 
+/* Another berthd goes on from where this one was stopped: in a zone that is resumed all that was
+ * used is metered. Nobody is dead, so that no step has a gap but by a zone that is not. */
+static void stop(struct run *run)
+{
+    struct packer *packer = packer_of(run);
+    double away_s = 0.1 + 10 * noise_uniform(&run->noise);
+    uint64_t metered[BOX_ZONES];
+    struct step *step;
+
+    for (size_t z = 0; z < BOX_ZONES; z++)
+        metered[z] = bill_box_account(run->box, z).metered_uj;
+    bill_keep(packer);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        free(step->bill.running);
+        step->bill = (struct step_bill){0};
+    }
+    for (size_t z = 0; z < BOX_ZONES; z++) {
+        run->box->lost[z] = false;
+        bill_box_use(run->box, z, below(run, (size_t)(away_s * 400e6)));
+    }
+    run->box->now_s += away_s;
+    bill_box_reopen(run->box);
+    TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
+    bill_adopted(packer);
+    for (size_t z = 0; z < BOX_ZONES; z++) {
+        uint64_t used = run->box->used[z] - run->used[z];
+
+        run->resumed += packer->bill->zone[z].resumed;
+        if (!packer->bill->zone[z].resumed)
+            used = 0;
+        if (!run->set_back[z] && packer->bill->reading.gaps[z] == 0)
+            assert_true(bill_box_account(run->box, z).metered_uj == metered[z] + used);
+    }
+    sums(run, &run->live_uj, &run->account_uj);
+    check_known_again(run, true, run->live_uj, run->account_uj);
+    run->stops++;
+}
+
 static void event(struct run *run)
 {
     double what = noise_uniform(&run->noise);
@@ -232,6 +271,8 @@ static void event(struct run *run)
         move(run);
     else if (what < 0.67)
         die(run);
+    else if (what < 0.69)
+        stop(run);
     else
         count(run);
 }
@@ -337,6 +378,7 @@ static void test_conservation(void **state)
     (void)state;
     print_message("BERTH_SEED=%" PRIu64 "\n", seed);
     run.box = bill_box_open("package:2 l3:2 core:4 pu:1", BOX_ZONES);
+    bill_box_boot(run.box, "boot-1\n");
     for (uint64_t i = 0; i < n; i++) {
         for (size_t events = below(&run, 3); events > 0; events--)
             event(&run);
@@ -345,12 +387,14 @@ static void test_conservation(void **state)
     while (run.live)
         end(&run);
     check(&run);
-    print_message("%u ends, %u moves, %u deaths, %u wraps, %u lost samples, %u gaps, %u claims of "
+    print_message("%u ends, %u moves, %u deaths, %u stops with %u zones gone on from, %u wraps, %u "
+                  "lost samples, %u gaps, %u claims of "
                   "the ended that nobody could pay\n",
-                  run.ends, run.moves, run.deaths, run.wraps, run.lost, run.gaps, run.orphans);
+                  run.ends, run.moves, run.deaths, run.stops, run.resumed, run.wraps, run.lost,
+                  run.gaps, run.orphans);
     if (n >= INTERVALS)
-        assert_true(run.ends > 500 && run.moves > 500 && run.deaths > 50 && run.wraps > 20 &&
-                    run.lost > 1000 && run.gaps > 20 && run.orphans > 100);
+        assert_true(run.ends > 500 && run.moves > 500 && run.deaths > 50 && run.resumed > 50 &&
+                    run.wraps > 20 && run.lost > 1000 && run.gaps > 20 && run.orphans > 100);
     bill_box_close(run.box);
 }
 

@@ -583,6 +583,27 @@ static void test_stopped_set_back(void **state)
     assert_int_equal(bill_box_account(box, BOX_DRAM_0).gaps, 0);
 }
 
+/* One without meters was there in between: what the first one has said is of too long ago. */
+static void test_stopped_twice(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a;
+
+    run(box, 1, "0");
+    use_and_turn(box, 0);
+    bill_box_stop(box, "boot-1\n");
+    strcpy(box->f->conf.energy, "perf");
+    bill_box_die(box, 1);
+    assert_int_equal(box->f->packer.bill->zones, 0);
+    strcpy(box->f->conf.energy, "powercap");
+    bill_box_use(box, BOX_PACKAGE_0, 4 * J);
+    bill_box_die(box, 1);
+    a = resume(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 4 * J);
+    assert_int_equal(a->bill.gaps, 1);
+    assert_account(box, BOX_PACKAGE_0, 4 * J, 0, 0);
+}
+
 /* Nobody knows when it ended: its part is unmanaged, and its own record says that. */
 static void test_stopped_and_ended(void **state)
 {
@@ -992,6 +1013,7 @@ int main(void)
         CASE(test_stopped),
         cmocka_unit_test_setup_teardown(test_stopped_away, open_packages, close_box),
         cmocka_unit_test(test_stopped_uncertain),
+        cmocka_unit_test_setup_teardown(test_stopped_twice, open_packages, close_box),
         cmocka_unit_test_setup_teardown(test_stopped_set_back, open_packages, close_box),
         cmocka_unit_test_setup_teardown(test_stopped_and_ended, open_packages, close_box),
         CASE(test_killed),

@@ -44,6 +44,30 @@ static void test_energy(void **state)
     meters_close(&meters);
 }
 
+/* The next berthd goes on from what this one said at last. */
+static void test_resume(void **state)
+{
+    struct energy_last last[ENERGY_LASTS];
+    struct meters meters;
+    struct way way;
+
+    (void)state;
+    start(&meters, "idle=40W,core=6W");
+    assert_int_equal(way_open(&way, &energy_model, &meters), 0);
+    assert_int_equal(energy_model.keep(way.state, 0, last), 0); /* not read yet */
+    uj_at(&way, 0, 1000, 500);
+    uj_at(&way, 0, 1010, 520);
+    assert_int_equal(energy_model.keep(way.state, 0, last), 1);
+    way_close(&way);
+    assert_int_equal(way_open(&way, &energy_model, &meters), 0);
+    assert_false(energy_model.resume(way.state, 0, last, 2));
+    assert_true(energy_model.resume(way.state, 0, last, 1));
+    assert_int_equal(uj_at(&way, 0, 1011, 521), 46000000);
+    assert_int_equal(uj_at(&way, 0, 1012, 521), 86000000);
+    way_close(&way);
+    meters_close(&meters);
+}
+
 static void test_dram(void **state)
 {
     static const struct energy_zone have[] = {{ENERGY_PACKAGE, 0, "rapl-powercap", false},
@@ -122,9 +146,9 @@ static void test_not_configured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_energy),         cmocka_unit_test(test_dram),
-        cmocka_unit_test(test_sleep),          cmocka_unit_test(test_busy),
-        cmocka_unit_test(test_not_configured),
+        cmocka_unit_test(test_energy), cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_dram),   cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_busy),   cmocka_unit_test(test_not_configured),
     };
 
     return cmocka_run_group_tests_name("energy_model", tests, NULL, NULL);

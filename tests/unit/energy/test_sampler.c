@@ -115,6 +115,36 @@ static void test_silent(void **state)
     meters_close(&meters);
 }
 
+/* From 2 W four seconds before the last sample, of 2 W too, and what nobody had been told of. */
+static void test_resume(void **state)
+{
+    struct energy_file file = {.path = "/a"};
+    struct energy_sampler *sampler;
+    struct energy_last last;
+    struct meters meters;
+    struct berth_error err;
+    uint64_t uj, gaps;
+
+    (void)state;
+    meters_open(&meters, NULL);
+    meters_put(&meters, "/a", "2000000");
+    assert_int_equal(energy_sampler_start(&sampler, &meters.root, &file, 1, 3600000, &err), 0);
+    assert_int_equal(energy_sampler_keep(sampler, 0, &last), 1);
+    assert_true(last.uj == 0 && last.figure == 2);
+    last.at_s -= 4;
+    last.uj = 5;
+    assert_true(energy_sampler_resume(sampler, 0, &last));
+    assert_int_equal(energy_sampler_get(sampler, 0, clock_s(), &uj, &gaps), 0);
+    assert_in_range(uj, 8000004, 8000006);
+    assert_int_equal(gaps, 0);
+    last.at_s -= ENERGY_BRIDGE_S;
+    assert_true(energy_sampler_resume(sampler, 0, &last));
+    energy_sampler_get(sampler, 0, clock_s(), &uj, &gaps);
+    assert_int_equal(gaps, 1);
+    energy_sampler_stop(sampler);
+    meters_close(&meters);
+}
+
 /* It ends at once, and not after the next sample. */
 static void test_stop(void **state)
 {
@@ -159,11 +189,9 @@ static void test_stop_of_one_that_hangs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_fails),
-        cmocka_unit_test(test_silent),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_stop_of_one_that_hangs),
+        cmocka_unit_test(test_constant), cmocka_unit_test(test_fails),
+        cmocka_unit_test(test_silent),   cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_stop_of_one_that_hangs),
     };
 
     return cmocka_run_group_tests_name("energy_sampler", tests, NULL, NULL);
