@@ -13,6 +13,13 @@
 #include "packer/place/place.h"
 #include "packer/place/isolation.h"
 
+/* The clock stands: how old steps are, is what a test says, however long it takes itself. */
+double __wrap_clock_s(void);
+double __wrap_clock_s(void)
+{
+    return 1e6;
+}
+
 static void write_sample(FILE *file, const char *step, int at, double work, double instructions,
                          double accesses, double misses)
 {
