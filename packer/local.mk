@@ -35,6 +35,7 @@ include packer/bill/local.mk
 include packer/size/local.mk
 include packer/place/local.mk
 include packer/enact/local.mk
+include packer/inside/local.mk
 include packer/metrics/local.mk
 include packer/serve/local.mk
 include packer/daemon/local.mk

@@ -121,6 +121,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->mem = WIRE_MEM_AUTO;
     if (refuse(allow, o->threads_auto, "threads", refused, size))
         o->threads_auto = false;
+    if (refuse(allow, o->faithful, "faithful", refused, size))
+        o->faithful = false;
     if (refuse(allow, o->tag[0], "tag", refused, size))
         o->tag[0] = '\0';
 }

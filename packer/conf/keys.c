@@ -24,8 +24,9 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",   "auto",         "observe", "isolate", "edp", "size",    "spread",  "pack", "policy",
-    "cores", "max-slowdown", "mem",     "threads", "tag", "require", "verbose", NULL};
+    "off",     "auto",     "observe", "isolate", "edp",          "size",
+    "spread",  "pack",     "policy",  "cores",   "max-slowdown", "mem",
+    "threads", "faithful", "tag",     "require", "verbose",      NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -81,7 +82,8 @@ const struct conf_key conf_key[] = {
      "off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag,"
      "require,verbose",
      WORDS(option_words), FIELD(allow),
-     "What users may ask for with --contention-aware; off, require and verbose always may be."},
+     "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
+     "unless it is written here: faithful, which gives threads another scheduling class."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "

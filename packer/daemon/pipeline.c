@@ -24,6 +24,7 @@
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
 #include "packer/enact/weigh.h"
+#include "packer/inside/inside.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
@@ -190,6 +191,7 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
     pool_marker_update(packer, step->request.id.job);
     window_attach(packer, step);
     memory_told(step);
+    inside_begin(packer, step);
     answer_fill(packer, step, answer);
     if (size_due(packer) && packer->wake)
         packer->wake(packer->wake_arg, 0);
@@ -250,6 +252,7 @@ double pipeline_observe(struct packer *packer)
     if (packer->ledger && (rates_changed || steps_changed))
         forecast_slowdowns(packer);
     memory_turn(packer);
+    inside_turn(packer);
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */
     in_s = sooner(in_s, loop_due(packer));
@@ -320,6 +323,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     probing_end(packer, step);
     program_end(packer, step);
     memory_ended(packer, step);
+    inside_end(step);
     observe_end(packer, step, end);
     step_ends(step, end);
     ledger_record_keep(packer, step);
@@ -403,6 +407,7 @@ int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth
     if (release_steps(packer, id, err) < 0)
         return -1;
     make_room(packer);
+    inside_turn(packer);
     while (rearrange_turn(packer) && clock_s() < until_s)
         ; /* who releases wants to know that they are home; nobody else waits for them */
     return 0;
@@ -561,6 +566,7 @@ static void adopt(struct packer *packer)
         place_adopt(step);
         care_adopt(packer, step);
         memory_told(step);
+        inside_begin(packer, step);
         observe_begin(packer, step);
         window_attach(packer, step);
         folders_watch(packer, step);
@@ -575,9 +581,13 @@ static int set_aside(struct packer *packer, struct berth_error *err)
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if ((step_movable(step) || step->enacted.away) && adopt_of(packer, step) == ADOPT_SAME &&
-        enact_go_home(packer, step, &why) < 0)
-        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, why.text);
+    {
+        if (adopt_of(packer, step) != ADOPT_SAME)
+            continue;
+        inside_undo(packer, step);
+        if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &why) < 0)
+            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, why.text);
+    }
     return journal_set_aside(packer, err);
 }
 
@@ -655,6 +665,7 @@ void pipeline_undo(struct packer *packer)
         loop_end(packer, step);
         size_judge_end(step);
         window_end(packer, step);
+        inside_undo(packer, step);
         if (step_movable(step) || step->enacted.away)
             enact_restore(packer, step);
     }

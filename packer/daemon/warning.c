@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/inside/inside.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
@@ -86,6 +87,18 @@ static void add_thread_count(struct warning *warning, const struct step *step)
               "(berthctl threads finds it)");
 }
 
+static void add_inside(struct warning *warning, const struct packer *packer,
+                       const struct step *step)
+{
+    const char *word, *why;
+    size_t i = 0;
+
+    do {
+        if ((why = inside_vain(packer, step, &i, &word)))
+            add(warning, word, why);
+    } while (i > 0);
+}
+
 static void add_priority(struct warning *warning, const struct packer *packer,
                          const struct step *step)
 {
@@ -112,5 +125,6 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
     add_threads(&warning, packer, step);
     add_memory(&warning, packer, step);
     add_thread_count(&warning, step);
+    add_inside(&warning, packer, step);
     add_priority(&warning, packer, step);
 }

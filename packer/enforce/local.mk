@@ -10,6 +10,7 @@ libpacker_la_SOURCES += \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
 	packer/enforce/processes.c \
 	packer/enforce/settle.c \
+	packer/enforce/slices.c packer/enforce/slices.h \
 	packer/enforce/slurm_folders.c packer/enforce/slurm_folders.h \
 	packer/enforce/slurm_jobs.c packer/enforce/slurm_jobs.h \
 	packer/enforce/threads.c

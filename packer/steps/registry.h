@@ -209,6 +209,17 @@ struct step_enacted {
     char reason[384];
 };
 
+/* What is changed inside the step, beside where it stands (inside/inside.h). */
+struct step_inside {
+    bool sliced;         /* threads of it may have berth's class and time slice */
+    unsigned asked_ms;   /* that slice, as it was asked for last; 0: none */
+    double slice_ms;     /* and as it was read back; NAN: this kernel has none */
+    size_t threads, own; /* that have it; whose class or slice is their program's */
+    uint64_t changes;    /* times that another one was given */
+    const char *why;     /* why nothing is done in it; NULL: there is a run, or nothing was asked */
+    struct inside_run *run; /* inside/policy.h; NULL: no word asked for it, or `why` */
+};
+
 /* The last proposal to move the running step (replace.h). */
 struct step_replace {
     uint64_t decisions;  /* that were about it */
@@ -264,8 +275,8 @@ struct step {
     int exit_status;     /* wait(2) status; -1 unknown */
     bool late;           /* its tasks ran before anybody had heard what berthd says of it */
     struct wire_register request;
-    char
-        refused[96]; /* words that the site does not allow (berth.conf), taken out of the request */
+    char refused[160]; /* words that the site does not allow (berth.conf), taken out of the request
+                        */
     bool isolate_refused;  /* isolate is one of these words */
     bool slowdown_refused; /* max-slowdown is */
     struct step_identity identity;
@@ -282,6 +293,7 @@ struct step {
     struct step_enacted enacted;
     struct step_replace replace;
     struct step_memory memory;
+    struct step_inside inside;
     struct step_use use;
     struct step_bill bill;
     struct step_counts *counts; /* observe/window.h; NULL: nothing is counted */

@@ -67,6 +67,7 @@ static const struct json_field options_fields[] = {
                WIRE_SIZE_LOSS_MOST),
     WORD(options, mem, OPTIONAL),
     FIELD(options, threads_auto, OPTIONAL),
+    FIELD(options, faithful, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,
 };

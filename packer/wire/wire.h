@@ -68,7 +68,8 @@ struct wire_options {
     double size_loss_pct;          /* of its speed that `size` may cost; < 0: WIRE_SIZE_LOSS_PCT */
     enum wire_mem mem;
     bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
-    char tag[64]; /* "" not given; [A-Za-z0-9._-]+ */
+    bool faithful;     /* time slices by lock and memory waiting */
+    char tag[64];      /* "" not given; [A-Za-z0-9._-]+ */
 };
 
 extern const char *const wire_policy_name[WIRE_POLICIES]; /* "di", "dio-power", ... */

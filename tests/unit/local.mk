@@ -106,10 +106,12 @@ unit_programs = \
 	tests/unit/enforce/test_folder_watch \
 	tests/unit/enforce/test_job_watch \
 	tests/unit/enforce/test_series \
+	tests/unit/enforce/test_slices \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
+	tests/unit/inside/test_inside \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
 	tests/unit/machine/test_dram \

@@ -36,6 +36,7 @@ static struct wire_options all(void)
     options.max_slowdown_pct = 5;
     options.mem = WIRE_MEM_BIND;
     options.threads_auto = true;
+    options.faithful = true;
     strcpy(options.tag, "t");
     return options;
 }
@@ -45,17 +46,22 @@ static void test_admit(void **state)
     static const struct {
         const char *allow, *refused, *left;
     } cases[] = {
-        {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag", "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,tag=t,require,verbose,cores=2-2,"
+        {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
+         "faithful,tag",
+         "",
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,tag=t,require,"
+         "verbose,cores=2-2,"
          "max-slowdown=5"},
-        {"auto, isolate, tag", "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads",
+        {"auto, isolate, tag",
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful",
          "auto,isolate,tag=t,require,verbose"},
-        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
+        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
          "off,require,verbose"}, /* whole words only */
-        {"xauto,auto", "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag",
+        {"xauto,auto",
+         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
          "auto,require,verbose"},
     };
 

@@ -43,6 +43,7 @@ static void test_right(void **state)
         {"mem=auto", "auto"},
         {"mem=interleave", "auto,mem=interleave"},
         {"threads=auto", "auto,threads=auto"},
+        {"faithful", "auto,faithful"},
         {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
         {"require,verbose", "auto,require,verbose"},
         {"verbose,require,tag=t,mem=bind,policy=pain,size,edp,isolate,auto",
@@ -68,7 +69,8 @@ static void test_wrong(void **state)
         const char *list, *names, *lists;
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
-        {"autp", "'autp'", "policy=, cores=, max-slowdown=, mem=, threads=, tag=, require, verbose, help"},
+        {"autp", "'autp'",
+         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, tag=, require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
         {"sizee=3", "'sizee=3'", "(size?)"},
         {"policy=dio-powr", "'policy=dio-powr'", "(dio-power?)"},
@@ -155,9 +157,11 @@ static void test_very_long(void **state)
 }
 
 static const char *const all_words[] = {
-    "off",    "auto",    "observe",   "isolate", "edp",           "size[=PCT]",
-    "spread", "pack",    "policy=di", "cores=",  "max-slowdown=", "mem=auto|local|interleave|bind", "threads=auto",
-    "tag=",   "require", "verbose",   "help"};
+    "off",          "auto",       "observe",       "isolate",
+    "edp",          "size[=PCT]", "spread",        "pack",
+    "policy=di",    "cores=",     "max-slowdown=", "mem=auto|local|interleave|bind",
+    "threads=auto", "faithful",   "tag=",          "require",
+    "verbose",      "help"};
 
 static void test_help(void **state)
 {
@@ -255,6 +259,7 @@ static void test_vain(void **state)
         {"edp,policy=di", "edp has no effect beside policy="},
         {"observe,mem=bind", "mem= has no effect with observe, which changes nothing"},
         {"observe,threads=auto", "threads=auto has no effect with observe, which changes nothing"},
+        {"observe,faithful", "faithful has no effect with observe, which changes nothing"},
         {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
                                      "observe, which changes nothing"},
     };

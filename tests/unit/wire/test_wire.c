@@ -70,6 +70,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .size_loss_pct = 4.5,
                                         .mem = WIRE_MEM_BIND,
                                         .threads_auto = true,
+                                        .faithful = true,
                                         .tag = "A-z_0.9"};
     return reg;
 }
@@ -92,6 +93,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_true(a->size_loss_pct == b->size_loss_pct);
     assert_int_equal(a->mem, b->mem);
     assert_int_equal(a->threads_auto, b->threads_auto);
+    assert_int_equal(a->faithful, b->faithful);
     assert_string_equal(a->tag, b->tag);
 }
 

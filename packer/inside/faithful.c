@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* faithful - FaithFul scheduling (Pusukuri 2012, chapter 5; models/inside/faithful.h): one time
+ * slice for all threads of a step, the longer the more they wait for locks or memory.
+ *
+ * It is for steps whose threads wait for CPUs: elsewhere nobody is preempted, and a slice changes
+ * nothing. Lock share: time in futex(2), by thread; where that is not counted, the miss ratio
+ * alone decides, and the other way round. */
+#include <math.h>
+
+#include "packer/base/json.h"
+#include "packer/counters/rates.h"
+#include "packer/inside/policy.h"
+
+/* Of the time in which its threads could run they wait so much for a CPU: there are, at times, more
+ * of them than CPUs. One of 20, since who wakes waits a moment in any case. */
+#define WAITING 0.05
+
+static bool asked(const struct wire_options *options)
+{
+    return options->faithful;
+}
+
+static bool can(const struct packer *packer, enum counter counter)
+{
+    return counters_can(packer->counters) & 1u << counter;
+}
+
+static const char *refuse(const struct packer *packer)
+{
+    bool misses = can(packer, COUNTER_LLC_MISSES) && can(packer, COUNTER_LLC_ACCESSES);
+
+    if (!misses && !can(packer, COUNTER_LOCK_WAIT_NS))
+        return "neither cache misses nor lock time are counted here (lock_time of berth.conf)";
+    return NULL;
+}
+
+static double rate(const struct inside_run *run, enum rate_id id)
+{
+    return run->window.x[id] > 0 ? run->window.y[id] / run->window.x[id] : NAN;
+}
+
+/* Does the step have threads that wait for a CPU? Where that is not counted: more than cores. */
+static bool waits(const struct step *step, const struct inside_run *run)
+{
+    double running = rate(run, RATE_CPU), waiting = rate(run, RATE_RUN_DELAY);
+    double threads =
+        counters_know(&run->last, COUNTER_THREADS) ? run->last.value[COUNTER_THREADS] : 0;
+
+    if (isnan(running) || isnan(waiting))
+        return threads > (double)step->size.given;
+    return threads > 1 && waiting > WAITING * (running + waiting);
+}
+
+/* What was known once is waited for: a window without it would say something else. */
+static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
+{
+    struct inside_faithful *faithful = &run->faithful;
+    double miss_ratio = rate(run, RATE_MISS_RATIO);
+    double lock = rate(run, RATE_LOCK_WAIT) / run->last.value[COUNTER_THREADS];
+
+    (void)packer;
+    faithful->knew_miss |= !isnan(miss_ratio);
+    faithful->knew_lock |= !isnan(lock);
+    if ((faithful->knew_miss && isnan(miss_ratio)) || (faithful->knew_lock && isnan(lock)))
+        return false;
+    if (!faithful_ready(&faithful->model, run->last.at_s, waits(step, run)))
+        return false;
+    faithful->miss_ratio = miss_ratio;
+    faithful->lock = lock;
+    return true;
+}
+
+static bool decide(struct inside_run *run)
+{
+    return faithful_take(&run->faithful.model, run->faithful.miss_ratio, run->faithful.lock);
+}
+
+static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    return inside_slice(packer, step, step->inside.run->faithful.model.quantum_ms, err);
+}
+
+static void explain(const struct step *step, struct json_object *object)
+{
+    const struct inside_faithful *faithful = &step->inside.run->faithful;
+    bool set = faithful->model.set;
+
+    json_add_measure(object, "scaling", set ? faithful->model.scaling : NAN);
+    json_add_measure(object, "miss_ratio", set ? faithful->miss_ratio : NAN);
+    json_add_measure(object, "lock", set ? faithful->lock : NAN);
+    inside_slice_explain(step, object);
+}
+
+const struct inside_policy inside_faithful = {.word = "faithful",
+                                              .asked = asked,
+                                              .refuse = refuse,
+                                              .sample = sample,
+                                              .decide = decide,
+                                              .enact = enact,
+                                              .undo = inside_unslice,
+                                              .explain = explain};

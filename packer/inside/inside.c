@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inside - see inside.h */
+#include "packer/inside/inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "packer/base/json.h"
+#include "packer/base/log.h"
+#include "packer/base/text.h"
+#include "packer/inside/policy.h"
+#include "packer/observe/window.h"
+
+/* A new policy is a row here, and a word (CONTRIBUTING.md). */
+static const struct inside_policy *const policies[] = {&inside_faithful};
+
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+/* ---- what may be ---- */
+
+/* Has its user asked for it, be it that the site does not allow it? */
+static bool is_wanted(const struct step *step, const struct inside_policy *policy)
+{
+    return policy->asked(&step->request.options) || text_lists(step->refused, policy->word);
+}
+
+/* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
+static const char *refusal(const struct packer *packer, const struct step *step,
+                           const struct inside_policy *policy)
+{
+    if (!policy->asked(&step->request.options))
+        return "berth.conf does not allow it";
+    if (step->inside.run && step->inside.run->why[0])
+        return step->inside.run->why;
+    if (!step->inside.run && step->inside.why)
+        return step->inside.why;
+    if (!packer->enforce.way->touches)
+        return "nothing is changed on this node (enforcement=dryrun)";
+    return policy->refuse(packer);
+}
+
+static bool asks(const struct step *step)
+{
+    for (size_t i = 0; i < POLICIES; i++)
+        if (policies[i]->asked(&step->request.options))
+            return true;
+    return false;
+}
+
+void inside_begin(struct packer *packer, struct step *step)
+{
+    inside_undo(packer, step);
+    step->inside.slice_ms = NAN;
+    if (!asks(step))
+        return;
+    if (step_is_shell(step))
+        step->inside.why = "batch scripts and shells only wait";
+    else if (!step_movable(step))
+        step->inside.why = "berth does not place the step";
+    else if (!(step->inside.run = calloc(1, sizeof(*step->inside.run))))
+        step->inside.why = "out of memory";
+}
+
+/* ---- turns ---- */
+
+/* Takes the reading that ended the last window. Returns whether there is a new window. */
+static bool read_window(const struct step *step, struct inside_run *run)
+{
+    struct counters_sample now;
+    bool read = run->read;
+
+    if (!window_last(step, &now) || (read && now.at_s <= run->last.at_s))
+        return false;
+    if (read)
+        rates_window(&run->last, &now, &run->window);
+    run->last = now;
+    run->read = true;
+    return read;
+}
+
+static void give_up(struct packer *packer, struct step *step, const struct inside_policy *policy,
+                    const char *why)
+{
+    struct inside_run *run = step->inside.run;
+
+    log_warn("step %u.%u: %s: %s; its threads are left alone", step->request.id.job,
+             step->request.id.step, policy->word, why);
+    snprintf(run->why, sizeof(run->why), "%.150s", why);
+    inside_undo(packer, step);
+}
+
+static void turn_of(struct packer *packer, struct step *step)
+{
+    struct inside_run *run = step->inside.run;
+    struct berth_error err;
+
+    for (size_t i = 0; i < POLICIES && !run->why[0]; i++) {
+        const struct inside_policy *policy = policies[i];
+
+        if (!policy->asked(&step->request.options) || refusal(packer, step, policy))
+            continue;
+        if (!policy->sample(packer, step, run) || !policy->decide(run))
+            continue;
+        if (policy->enact(packer, step, &err) < 0)
+            give_up(packer, step, policy, err.text);
+    }
+}
+
+void inside_turn(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!step_movable(step))
+            inside_undo(packer, step);
+        else if (step->inside.run && read_window(step, step->inside.run))
+            turn_of(packer, step);
+    }
+}
+
+/* ---- ends ---- */
+
+void inside_undo(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+
+    for (size_t i = 0; i < POLICIES; i++)
+        if (policies[i]->undo(packer, step, &err) < 0)
+            log_error("step %u.%u: %s: %s", step->request.id.job, step->request.id.step,
+                      policies[i]->word, err.text);
+}
+
+void inside_end(struct step *step)
+{
+    step->inside.sliced = false;
+}
+
+/* ---- what people are told ---- */
+
+const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
+                        const char **word)
+{
+    const struct inside_policy *policy = policies[*i];
+
+    *i = (*i + 1) % POLICIES;
+    *word = policy->word;
+    return is_wanted(step, policy) ? refusal(packer, step, policy) : NULL;
+}
+
+static struct json_object *explain(const struct packer *packer, const struct step *step,
+                                   const struct inside_policy *policy)
+{
+    struct json_object *object;
+    const char *why;
+
+    if (!is_wanted(step, policy))
+        return NULL;
+    why = refusal(packer, step, policy);
+    object = json_object_new_object();
+    json_add_text(object, "refused", why);
+    if (!why)
+        policy->explain(step, object);
+    return object;
+}
+
+void inside_explain(const struct packer *packer, const struct step *step,
+                    struct json_object *object)
+{
+    for (size_t i = 0; i < POLICIES; i++)
+        json_add(object, policies[i]->word, explain(packer, step, policies[i]));
+}

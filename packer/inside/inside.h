@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inside - the stage that works inside a step: what its threads are given, beside cores.
+ *
+ * Each policy is a row of one table (policy.h) and a word of --contention-aware. It is for steps
+ * whose user asked for it and berth.conf allows it, and does what the node can: else the step runs
+ * as without the word, and explain says why. What it changes is in the journal before it is
+ * changed, and undone when berth lets go of the step (release, failure, berthd's stop), and after a
+ * kill by the next berthd. The end of a step undoes it by itself. */
+#ifndef BERTH_INSIDE_INSIDE_H
+#define BERTH_INSIDE_INSIDE_H
+
+#include <json-c/json.h>
+
+#include "packer/steps/packer.h"
+
+/* A step begins, or is adopted: then what a berthd before this one has changed is undone first. */
+void inside_begin(struct packer *packer, struct step *step);
+
+/* Looks after each step: takes in what was counted, decides, changes; undoes where berth has let go
+ * of a step. To be called after each window. */
+void inside_turn(struct packer *packer);
+
+/* Berth lets go of a live step, or stops: what was changed in it is undone. */
+void inside_undo(struct packer *packer, struct step *step);
+
+/* The step is over: nothing of it is looked after any more. What explain tells stays. */
+void inside_end(struct step *step);
+
+/* The i-th policy's word where the step asked for it and it has no effect here, with the reason;
+ * else NULL. i is raised to the next one to be asked; the last one was that where *i is 0. */
+const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
+                        const char **word);
+
+/* Adds an object for each policy to explain, named as its word; null where it was not asked for. */
+void inside_explain(const struct packer *packer, const struct step *step,
+                    struct json_object *explain);
+
+#endif

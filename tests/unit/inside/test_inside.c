@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_inside - a step that asked for `faithful`, with counters from a recording and a process of
+ * this machine: which class and slice that process has, when it gets another one, and when it has
+ * again what it had. */
+#include "tests/unit/common/fixture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "packer/base/json.h"
+#include "packer/inside/inside.h"
+#include "packer/observe/window.h"
+
+#define PHASE_S 20
+#define THREADS 24
+
+static pid_t child; /* the process of the steps' tasks */
+
+/* ---- ammp on 24 cores, as Pusukuri 2012 (chapter 5) saw it ---- */
+
+struct doing {
+    double lock, running, waiting; /* parts of the threads' time */
+};
+static const struct doing ammp[] = {{0.84, 0.10, 0.06}, {0.12, 0.60, 0.28}},
+                          unhurried[] = {{0.84, 0.16, 0.0001}, {0.12, 0.88, 0.0001}};
+
+static void record(FILE *file, const char *name, const struct doing *doing)
+{
+    double cpu = 0, delay = 0, lock = 0;
+
+    for (int at = 1; at <= 4 * PHASE_S; at++) {
+        const struct doing *now = &doing[(at - 1) / PHASE_S % 2];
+
+        cpu += THREADS * now->running * 1e9;
+        delay += THREADS * now->waiting * 1e9;
+        lock += THREADS * now->lock * 1e9;
+        fprintf(file, "%s,%d,%.0f,%.0f,%.0f,%d\n", name, at, cpu, delay, lock, THREADS);
+    }
+}
+
+static void write_recording(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fprintf(file, "step,at,cpu_ns,run_delay_ns,lock_wait_ns,threads\n");
+    record(file, "ammp", ammp);
+    record(file, "unhurried", unhurried);
+    fclose(file);
+}
+
+/* ---- a node with a process ---- */
+
+static void make_folders(const char *path)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s", path);
+    for (char *at = strchr(text + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(text, 0700);
+        *at = '/';
+    }
+    assert_true(mkdir(text, 0700) == 0 || errno == EEXIST);
+}
+
+/* The tasks, whose numbers nobody has, and the process. */
+static int list_child(struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce_pids *list)
+{
+    (void)enforce;
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (enforce_pids_add(list, step->task[i].pid) < 0)
+            return -1;
+    return enforce_pids_add(list, child);
+}
+
+static void look_at_folder(struct fixture *f)
+{
+    f->way.pids = list_child;
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+}
+
+static int begin(void **state)
+{
+    struct fixture *f;
+    char path[128];
+
+    child = fork(); /* first: it would keep the journal open */
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    f = fixture_open(TWO_BY_TWO);
+    snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
+    write_recording(f->conf.counters_replay);
+    strcat(f->conf.allow, ",faithful");
+    fixture_paper(f);
+    fixture_restart(f);
+    snprintf(path, sizeof(path), "%s/proc/%d/task/%d", f->dir, (int)child, (int)child);
+    make_folders(path);
+    look_at_folder(f);
+    fixture_busy(f, NULL);
+    *state = f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return fixture_teardown(state);
+}
+
+static struct wire_register request_of(const char *tag)
+{
+    struct wire_register request = fixture_request(1, 0, "0-7", "0-7", 1, tag);
+
+    request.options.faithful = true;
+    return request;
+}
+
+/* The window of that second of the step's life is over. */
+static void second(struct fixture *f, struct step *step, double age_s)
+{
+    step->started_mono_s = clock_s() - age_s;
+    step->counts->due_s = 0;
+    pipeline_observe(&f->packer);
+}
+
+static void run(struct fixture *f, struct step *step, double from_s, double to_s)
+{
+    for (double age_s = from_s; age_s < to_s; age_s++)
+        second(f, step, age_s);
+}
+
+/* What explain says of it; the caller releases it. */
+static struct json_object *told(struct fixture *f, const struct step *step)
+{
+    struct json_object *explain = json_object_new_object();
+
+    inside_explain(&f->packer, step, explain);
+    return explain;
+}
+
+static double number(struct json_object *explain, const char *key)
+{
+    struct json_object *faithful = json_object_object_get(explain, "faithful"), *value;
+
+    assert_non_null(faithful);
+    value = json_object_object_get(faithful, key);
+    return value ? json_object_get_double(value) : NAN;
+}
+
+static void assert_refused(struct fixture *f, const struct step *step, const char *part)
+{
+    struct json_object *explain = told(f, step), *faithful;
+    const char *why;
+
+    faithful = json_object_object_get(explain, "faithful");
+    assert_non_null(faithful);
+    why = json_object_get_string(json_object_object_get(faithful, "refused"));
+    if (!why || !strstr(why, part))
+        fail_msg("refused: '%s', not '%s'", why ? why : "", part);
+    json_object_put(explain);
+}
+
+/* ---- tests ---- */
+
+/* 84 % lock: 200 ms, of which the kernel gives 100; 12 %: 20 ms. One change a phase. */
+static void test_ammp(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_start(f, request_of("ammp"));
+
+    for (unsigned phase = 0; phase < 4; phase++) {
+        struct json_object *explain;
+
+        run(f, step, phase * PHASE_S + 1, (phase + 1) * PHASE_S + 1);
+        explain = told(f, step);
+        assert_true(fabs(number(explain, "scaling") - (phase % 2 ? 0.88 : 0.16)) < 0.001);
+        assert_int_equal(number(explain, "asked_ms"), phase % 2 ? 20 : 200);
+        if (!isnan(number(explain, "slice_ms"))) /* the kernel has slices */
+            assert_int_equal(number(explain, "slice_ms"), phase % 2 ? 20 : 100);
+        assert_int_equal(number(explain, "threads"), 1);
+        assert_int_equal(number(explain, "changes"), phase + 1);
+        assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+        json_object_put(explain);
+    }
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child), getpriority(PRIO_PROCESS, 0));
+}
+
+/* Where nobody waits for a CPU nothing is changed. */
+static void test_enough_cpus(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_start(f, request_of("unhurried"));
+
+    run(f, step, 1, 2 * PHASE_S);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_false(step->inside.sliced);
+}
+
+/* Without the word there is nothing, not even a place where something is kept. */
+static void test_without_the_word(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = request_of("ammp");
+    struct step *step;
+    struct json_object *explain;
+
+    request.options.faithful = false;
+    step = fixture_start(f, request);
+    run(f, step, 1, PHASE_S);
+    assert_null(step->inside.run);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    explain = told(f, step);
+    assert_null(json_object_object_get(explain, "faithful"));
+    json_object_put(explain);
+}
+
+static struct step *start_sliced(struct fixture *f)
+{
+    struct step *step = fixture_start(f, request_of("ammp"));
+
+    run(f, step, 1, 5);
+    assert_true(step->inside.sliced);
+    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    return step;
+}
+
+static void test_release(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_sliced(f);
+    struct berth_error err;
+
+    if (pipeline_release(&f->packer, step->request.id, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    run(f, step, 5, 10);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+}
+
+static void test_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    start_sliced(f);
+    pipeline_undo(&f->packer);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+}
+
+/* The journal says what is to be undone; then it begins anew. */
+static void test_kill(void **state)
+{
+    struct fixture *f = *state;
+    struct berth_error err = {""};
+    struct step *step;
+
+    start_sliced(f);
+    fixture_restart(f);
+    look_at_folder(f);
+    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    step = fixture_step(f, 1, 0);
+    assert_false(step->inside.sliced);
+    run(f, step, 5, 10);
+    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+}
+
+/* Nothing is changed that the journal does not have. */
+static void test_journal_first(void **state)
+{
+    struct fixture *f = *state;
+    char text[65536];
+    FILE *file;
+
+    start_sliced(f);
+    snprintf(text, sizeof(text), "%s/journal", f->packer.conf.state_dir);
+    file = fopen(text, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(text, "\"sliced\":true"));
+}
+
+/* A program with such a class of its own is left alone, and explain says why. */
+static void test_own_class(void **state)
+{
+    struct fixture *f = *state;
+    struct sched_param none = {0};
+    struct step *step;
+
+    assert_int_equal(sched_setscheduler(child, SCHED_BATCH, &none), 0);
+    step = fixture_start(f, request_of("ammp"));
+    run(f, step, 1, 5);
+    assert_refused(f, step, "SCHED_BATCH of its own");
+    assert_false(step->inside.sliced);
+    pipeline_undo(&f->packer);
+    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+}
+
+static void test_refusals(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = request_of("ammp");
+    struct wire_answer answer;
+
+    f->way.touches = false;
+    pipeline_start(&f->packer, &request, &answer);
+    assert_string_equal(answer.warning, "faithful has no effect: nothing is changed on this node "
+                                        "(enforcement=dryrun)");
+    wire_answer_clear(&answer);
+    fixture_end(f, 1, 0);
+    f->way.touches = true;
+    request = request_of("ammp");
+    request.bound_by_hand = true;
+    assert_refused(f, fixture_start(f, request), "berth does not place the step");
+    fixture_end(f, 1, 0);
+    strcpy(f->packer.conf.allow, "auto");
+    assert_refused(f, fixture_start(f, request_of("ammp")), "berth.conf does not allow it");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(test_ammp),          TEST(test_enough_cpus), TEST(test_without_the_word),
+        TEST(test_release),       TEST(test_stop),        TEST(test_kill),
+        TEST(test_journal_first), TEST(test_own_class),   TEST(test_refusals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
