@@ -69,7 +69,8 @@ static void run(const struct remote *remote, const char *verb, const char *argum
     snprintf(nodes, sizeof(nodes), "-N%u", remote->node ? 1 : remote->job->nodes);
     snprintf(tasks, sizeof(tasks), "-n%u", remote->node ? 1 : remote->job->nodes);
     own_path(path);
-    /* Without a word of its own it would be a stranger, before whom berth leaves these cores. */
+    /* Without a word of its own it would be a stranger, before whom berth leaves these cores; so
+     * berthd knows it (program_asks). */
     setenv("_SLURM_SPANK_OPTION_berth_contention_aware", "observe", 1);
     if (remote->node) {
         argv[n++] = "-w";

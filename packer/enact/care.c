@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/size/size.h"
+#include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
 /* Returns why berth keeps off this step, or NULL. */
@@ -21,6 +22,21 @@ static const char *reason_to_leave(const struct packer *packer, const struct ste
     return stand_unfit(packer, &step->body);
 }
 
+/* Does a step that only asks have somebody of its job to go with? It then stands where its own
+ * cores stand in the pool as it is, as they do: nobody makes room for it, and nothing is decided
+ * for it. It has no other cores than by a placement of its own. */
+static bool goes_along(const struct packer *packer, const struct step *step)
+{
+    const struct step *other;
+
+    if (!program_asks(&step->request))
+        return false;
+    TAILQ_FOREACH(other, &packer->steps.live, link)
+    if (other->request.id.job == step->request.id.job && step_movable(other))
+        return true;
+    return false;
+}
+
 void care_begin(const struct packer *packer, struct step *step)
 {
     const char *leave = reason_to_leave(packer, step);
@@ -30,6 +46,10 @@ void care_begin(const struct packer *packer, struct step *step)
     if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
+    } else if (goes_along(packer, step)) {
+        step_go(step, STEP_PLACED);
+        snprintf(step->enacted.reason, sizeof(step->enacted.reason),
+                 "only asks: it stands where its job stands");
     } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
         step_go(step, STEP_OBSERVED);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason),

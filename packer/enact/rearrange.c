@@ -8,6 +8,7 @@
 #include "packer/enact/weigh.h"
 #include "packer/place/place.h"
 #include "packer/size/share.h"
+#include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
 /* Makes the permutation true; what is predicted of the steps is of where they stand then. */
@@ -55,7 +56,7 @@ int rearrange_launch(const struct scene *next, const struct step *fresh, struct 
 static long try_once(struct packer *packer, const struct step *fresh, unsigned flags,
                      struct berth_error *err)
 {
-    bool decides = fresh && step_movable(fresh);
+    bool decides = fresh && step_movable(fresh) && !program_asks(&fresh->request);
     struct pool next;
     struct scene scene = {packer, &next, false};
     int rc = 0;

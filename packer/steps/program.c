@@ -13,6 +13,12 @@ const char *program_command(const struct wire_register *request)
     return slash ? slash + 1 : request->exe;
 }
 
+bool program_asks(const struct wire_register *request)
+{
+    return request->options.mode == WIRE_MODE_OBSERVE &&
+           strcmp(program_command(request), "berthctl") == 0;
+}
+
 const char *program_name(const struct wire_register *request)
 {
     return request->options.tag[0] ? request->options.tag : program_command(request);

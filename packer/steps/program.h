@@ -9,6 +9,10 @@
 /* Returns the last element of the executable's path; "" when the executable is not known. */
 const char *program_command(const struct wire_register *request);
 
+/* Says whether the step only asks berthd something: berthctl in a job, as a login node starts it
+ * (cli/remote.c). Who gives his program that name wins nothing: see care_begin(). */
+bool program_asks(const struct wire_register *request);
+
 /* Returns the tag that the user gave, else the command. */
 const char *program_name(const struct wire_register *request);
 

@@ -9,21 +9,27 @@ from_login() {
         berthctl "$1" --config "$CLUSTER/etc/berth.conf" "${@:2}" 2>&1
 }
 
+moves_of_both() {
+    echo "$(explained a2 .enforce.moves) $(explained a3 .enforce.moves)"
+}
+
 t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
-    local array
+    local array moves
     batch j -n1 --array=2-3 --contention-aware=tag=inner <<<"srun $STAND a\$SLURM_ARRAY_TASK_ID"
     running a2
     running a3
     array=$(cat "$CLUSTER/out/j.job")
     soon "what Slurm says of the task" "$array" explained a2 .request.array_job
+    moves=$(moves_of_both)
     same "by its number" "$(from_login explain --json "$array"_2 | jq -r '[.steps[] | select(.profile.key == "tag:inner")] | .[].id' | grep -v batch)" "$(id_of a2)"
     same "a step" "$(from_login explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
     has "$(from_login explain "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
     has "$(from_login explain -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
     has "$(from_login status -w "$CLUSTER_NODE")" "node $CLUSTER_NODE: " "$(id_of a2)" "$(id_of a3)"
-    same "who only asked is watched, and not told of" \
+    same "who only asked stood where its job stands, and is not told of" \
         "$(ctl explain --json "$array"_2.2 | jq -r '.steps[].enforce.reason' | cut -d' ' -f1,2) $(from_login explain --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
-        "observed only, $(id_of a2) $(job_of a2).batch"
+        "only asks: $(id_of a2) $(job_of a2).batch"
+    same "moves for a question" "$(moves_of_both)" "$moves"
     same "at the node itself" "$(ctl explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
     touch "$CLUSTER/out/a2.stop" "$CLUSTER/out/a3.stop"
 }
