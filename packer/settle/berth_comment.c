@@ -186,18 +186,25 @@ static int check_run(const struct task *task, const slurmdb_job_rec_t *run)
 
 /* ---- energy ---- */
 
-/* Does this site's Slurm take energy from us? DONE, or REFUSED, said. */
-static int check_energy(void)
+/* Does Slurm gather energy itself, "acct_gather_energy/rapl"? */
+static bool slurm_gathers(void)
 {
     const char *type = slurm_conf.acct_gather_energy_type;
     const char *slash = type ? strchr(type, '/') : NULL;
+
+    return type && type[0] && strcmp(slash ? slash + 1 : type, "none") != 0;
+}
+
+/* Does this site's Slurm take energy from us? DONE, or REFUSED, said. */
+static int check_energy(void)
+{
     char why[80];
 
     snprintf(why, sizeof(why), "from 25.11 on Slurm lets it be written, and this is %d.%02d",
              SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER));
     if (!TAKES_TRES)
         return say(REFUSED, "energy", why);
-    if (type && type[0] && strcmp(slash ? slash + 1 : type, "none") != 0)
+    if (slurm_gathers())
         return say(REFUSED, "energy",
                    "Slurm gathers it itself: AcctGatherEnergyType of slurm.conf is set");
     return DONE;

@@ -92,7 +92,7 @@ static void become(const struct probe_want *want, char **command, int told)
     snprintf(number, sizeof(number), "%u", want->parameter);
     if (!probe_has_place(want->command))
         setenv("OMP_NUM_THREADS", number, 1);
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0)
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 && command[0])
         execvp(command[0], command);
     error = errno;
     if (write(told, &error, sizeof(error)) < 0)
