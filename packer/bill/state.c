@@ -307,7 +307,7 @@ void bill_state_pass(const struct packer *packer)
         json_object_object_get_ex(object, "stopped", NULL)) {
         json_object_object_del(object, "stopped");
         less = json_object_to_json_string(object);
-        if (file_replace(path, 0600, 0, less, strlen(less)) < 0)
+        if (!less || file_replace(path, 0600, 0, less, strlen(less)) < 0)
             unlink(path);
     }
     json_object_put(object);
