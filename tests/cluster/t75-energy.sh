@@ -37,6 +37,34 @@ t75_the_products_of_where_steps_stand() {
     unpowered
 }
 
+# accounts_with N: whether each zone's account is the sum of its parts, and the first has so many gaps.
+accounts_with() {
+    ctl status --json | jq --argjson n "$1" '[.node.energy[] | (.metered_j - .steps_j - .idle_j - .unmanaged_j)
+        | fabs < 0.001] + [.node.energy[0].gaps == $n] | all'
+}
+
+is_metered() {
+    [ "$(explained "$1" '.bill.energy_j > 0')" = true ]
+}
+
+t75_a_planned_restart_is_no_gap() {
+    local gaps
+    powered
+    start a --contention-aware=tag=turtle
+    wait_for 20 is_metered a || fail "a step is not metered"
+    gaps=$(ctl status --json | jq '.node.energy[0].gaps')
+    daemon_stop berthd
+    berthd_start
+    same "gaps after SIGTERM" "$(explained a .bill.gaps)" 0
+    same "accounts after SIGTERM" "$(accounts_with "$gaps")" true
+    daemon_stop berthd KILL
+    berthd_start
+    same "gaps after SIGKILL" "$(explained a .bill.gaps)" 1
+    same "accounts after SIGKILL" "$(accounts_with $((gaps + 1)))" true
+    stop a
+    unpowered
+}
+
 t75_without_power_figures_the_devils_decide() {
     unpowered
     knows devil 20000
