@@ -39,12 +39,17 @@ static double rate(const struct inside_run *run, enum rate_id id)
     return run->window.x[id] > 0 ? run->window.y[id] / run->window.x[id] : NAN;
 }
 
+/* How many threads the step had at the window's end; NAN not known. */
+static double threads_of(const struct inside_run *run)
+{
+    return counters_know(&run->last, COUNTER_THREADS) ? run->last.value[COUNTER_THREADS] : NAN;
+}
+
 /* Does the step have threads that wait for a CPU? Where that is not counted: more than cores. */
 static bool waits(const struct step *step, const struct inside_run *run)
 {
     double running = rate(run, RATE_CPU), waiting = rate(run, RATE_RUN_DELAY);
-    double threads =
-        counters_know(&run->last, COUNTER_THREADS) ? run->last.value[COUNTER_THREADS] : 0;
+    double threads = threads_of(run);
 
     if (isnan(running) || isnan(waiting))
         return threads > (double)step->size.given;
@@ -56,7 +61,7 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
 {
     struct inside_faithful *faithful = &run->faithful;
     double miss_ratio = rate(run, RATE_MISS_RATIO);
-    double lock = rate(run, RATE_LOCK_WAIT) / run->last.value[COUNTER_THREADS];
+    double lock = rate(run, RATE_LOCK_WAIT) / threads_of(run);
 
     (void)packer;
     faithful->knew_miss |= !isnan(miss_ratio);

@@ -56,6 +56,8 @@ static void write_recording(const char *path)
     fprintf(file, "step,at,cpu_ns,run_delay_ns,lock_wait_ns,threads\n");
     record(file, "ammp", ammp);
     record(file, "unhurried", unhurried);
+    for (int at = 1; at <= PHASE_S; at++) /* how many threads there are is not known */
+        fprintf(file, "uncounted,%d,%.0f,%.0f,%.0f,\n", at, at * 1e9, at * 1e9, at * 1e9);
     fclose(file);
 }
 
@@ -212,6 +214,17 @@ static void test_enough_cpus(void **state)
     assert_false(step->inside.sliced);
 }
 
+/* Where nobody knows how many threads there are, there is no share of their time. */
+static void test_unknown_threads(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_start(f, request_of("uncounted"));
+
+    run(f, step, 1, 10);
+    assert_false(step->inside.sliced);
+    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+}
+
 /* Without the word there is nothing, not even a place where something is kept. */
 static void test_without_the_word(void **state)
 {
@@ -339,9 +352,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_ammp),          TEST(test_enough_cpus), TEST(test_without_the_word),
-        TEST(test_release),       TEST(test_stop),        TEST(test_kill),
-        TEST(test_journal_first), TEST(test_own_class),   TEST(test_refusals),
+        TEST(test_ammp),
+        TEST(test_enough_cpus),
+        TEST(test_unknown_threads),
+        TEST(test_without_the_word),
+        TEST(test_release),
+        TEST(test_stop),
+        TEST(test_kill),
+        TEST(test_journal_first),
+        TEST(test_own_class),
+        TEST(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
