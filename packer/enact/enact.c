@@ -335,6 +335,31 @@ void enact_restore(struct packer *packer, struct step *step)
     window_follow(packer, step);
 }
 
+/* Writes down that threads are on their way, before the first of them is: where berthd is killed
+ * then, nobody sees it of them (settle.c). */
+static void settle_begin(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (packer->settling || !packer->enforce.way->touches)
+        return;
+    packer->settling = true;
+    if (journal_settle(packer, &err) < 0)
+        log_error("%s", err.text);
+}
+
+/* Writes down that all have their CPUs, if that is so. */
+static void settle_end(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (!packer->settling || packer->interrupted || packer->enforce.later)
+        return;
+    packer->settling = false;
+    if (journal_settle(packer, &err) < 0)
+        log_error("%s", err.text);
+}
+
 /* Moves all that have to. Returns how many failed. */
 static size_t move_all(struct packer *packer, const struct concern *concern)
 {
@@ -342,6 +367,8 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     struct move *move;
     size_t failed = 0;
 
+    if (moves && moves->n)
+        settle_begin(packer);
     enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
@@ -351,6 +378,19 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     if (moves)
         free(moves->move);
     free(moves);
+    settle_end(packer);
+    return failed;
+}
+
+/* Moves all that have to, and sets the threads of all where a berthd was killed while it did. */
+static size_t change_all(struct packer *packer, const struct concern *concern)
+{
+    size_t failed;
+
+    packer->enforce.anew = concern->all && packer->interrupted;
+    packer->interrupted &= !concern->all;
+    failed = move_all(packer, concern);
+    packer->enforce.anew = false;
     return failed;
 }
 
@@ -371,7 +411,7 @@ long enact_change(struct packer *packer, struct pool *next, const struct step *f
     }
     pool_free(&packer->pool);
     packer->pool = *next;
-    return (long)move_all(packer, &concern);
+    return (long)change_all(packer, &concern);
 }
 
 size_t enact_again(struct packer *packer, uint32_t job)
@@ -419,6 +459,7 @@ bool enact_turn(struct packer *packer, size_t *failed)
 
     enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
     more = enforce_turn(&packer->enforce, settled, &turn);
+    settle_end(packer);
     *failed = turn.failed;
     return more;
 }

@@ -132,6 +132,7 @@ struct enforce {
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
+    bool anew;     /* threads are set, though their step's cgroups stand and they are inside */
     bool paced;    /* this turn may look at so many more threads, until CLOCK_MONOTONIC says: */
     size_t looks;
     double until_s;

@@ -332,14 +332,15 @@ static bool is_begun(const struct enforce *enforce, struct wire_step_id id)
 
 /* A thread that waits for its CPUs looks as if it had narrowed itself: from Linux 6.2 on, a new
  * list of its cpuset leaves it only what the affinity set before allows. So what stands is set
- * nevertheless where that was begun. */
+ * nevertheless where that was begun, by this berthd or by one that was killed. */
 int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, bool stands, struct berth_error *err)
 {
     struct enforce_settling *settling, **last;
     int rc;
 
-    settling = settling_new(enforce, step, where, stands && !is_begun(enforce, step->id));
+    settling = settling_new(enforce, step, where,
+                            stands && !enforce->anew && !is_begun(enforce, step->id));
     rc = settling ? go_on(enforce, settling, err) : berth_no_memory(err);
     enforce_forget(enforce, step->id);
     if (rc == 1) {

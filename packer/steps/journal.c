@@ -113,9 +113,9 @@ static struct json_object *id_entry(const char *op, struct wire_step_id id)
     return entry_whole(entry);
 }
 
-static struct json_object *manage_entry(void)
+static struct json_object *plain_entry(const char *op)
 {
-    struct json_object *entry = entry_new("manage");
+    struct json_object *entry = entry_new(op);
 
     return entry ? entry_whole(entry) : NULL;
 }
@@ -253,7 +253,7 @@ int journal_release(struct packer *packer, struct wire_step_id id, struct berth_
 
 int journal_manage(struct packer *packer, struct berth_error *err)
 {
-    return append(packer, manage_entry(), err);
+    return append(packer, plain_entry("manage"), err);
 }
 
 int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err)
@@ -264,6 +264,11 @@ int journal_ask(struct packer *packer, const struct known_job *job, struct berth
 int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err)
 {
     return append(packer, run_entry("told", packer, job), err);
+}
+
+int journal_settle(struct packer *packer, struct berth_error *err)
+{
+    return append(packer, plain_entry(packer->settling ? "settle" : "settled"), err);
 }
 
 /* Adds the runs that are asked for, the oldest first. Returns 0, or -1 when memory ran out. */
@@ -295,6 +300,8 @@ static int list_entries(struct packer *packer, struct json_object **entry, size_
             whole &= errno != ENOMEM;
     }
     whole &= list_runs(packer, entry, n) == 0;
+    if (packer->settling && !(entry[(*n)++] = plain_entry("settle")))
+        return -1;
     return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
 }
 
@@ -306,7 +313,7 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
     if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
         return 0;
-    entry = calloc(packer->steps.nlive + packer->jobs->n + 2, sizeof(struct json_object *));
+    entry = calloc(packer->steps.nlive + packer->jobs->n + 3, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (list_entries(packer, entry, &n) == 0)
@@ -493,6 +500,20 @@ static int load_told(struct packer *packer, struct json_object *entry, struct be
     return load_run(packer, entry, false, err);
 }
 
+static int load_settle(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    (void)entry, (void)err;
+    packer->settling = packer->interrupted = true;
+    return 0;
+}
+
+static int load_settled(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    (void)entry, (void)err;
+    packer->settling = packer->interrupted = false;
+    return 0;
+}
+
 struct loading {
     struct packer *packer;
     struct berth_error *err;
@@ -501,13 +522,15 @@ struct loading {
 
 static int load_entry(struct json_object *entry, void *arg)
 {
-    static const char *const ops[] = {"start", "end", "stand", "release", "manage", "ask", "told"};
+    static const char *const ops[] = {"start", "end",  "stand",  "release", "manage",
+                                      "ask",   "told", "settle", "settled"};
     static int (*const load[])(struct packer *, struct json_object *, struct berth_error *) = {
-        load_start, load_end, load_stand, load_release, load_manage, load_ask, load_told};
+        load_start, load_end,  load_stand,  load_release, load_manage,
+        load_ask,   load_told, load_settle, load_settled};
     struct loading *loading = arg;
     int op = 0;
 
-    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 7, &op, loading->err);
+    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 9, &op, loading->err);
     if (loading->rc == 0)
         loading->rc = load[op](loading->packer, entry, loading->err);
     return loading->rc;

@@ -2,7 +2,7 @@
 /* journal - what its file holds: a "start" per step with all that is needed to adopt it again, an
  * "end", a "stand" with the permutation before each change of it, "release" and "manage"; "ask" per
  * run of a job of which steps have ended and nobody has said yet who it is, "told" when that is
- * over. */
+ * over; "settle" before threads are given other CPUs, "settled" when all of them have theirs. */
 #ifndef BERTH_STEPS_JOURNAL_H
 #define BERTH_STEPS_JOURNAL_H
 
@@ -21,6 +21,9 @@ int journal_manage(struct packer *packer, struct berth_error *err);
  * or that they wait no more. */
 int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err);
 int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err);
+
+/* That threads are about to be given their CPUs (packer->settling), or that all have them. */
+int journal_settle(struct packer *packer, struct berth_error *err);
 
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
 int journal_compact(struct packer *packer, bool now, struct berth_error *err);

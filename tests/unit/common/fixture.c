@@ -63,7 +63,7 @@ static int paper_apply(struct enforce *enforce, const struct enforce_step *step,
 {
     struct fixture *f = fixture_of(enforce);
 
-    write_down(f, "apply", step, ENFORCE_PLACE);
+    write_down(f, enforce->anew ? "set" : "apply", step, ENFORCE_PLACE);
     if (step->id.job == f->fails)
         return berth_error_set(err, "the paper tore");
     return 0;

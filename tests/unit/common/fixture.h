@@ -29,7 +29,7 @@ struct fixture {
     struct packer packer;
     struct enforce_way way; /* the paper's */
     void *owner;            /* whose it is, for a way of another test's own */
-    char calls[4096];       /* "apply 1.0 2-3; restore 1.0 0-1; " */
+    char calls[4096];       /* "apply 1.0 2-3; restore 1.0 0-1; "; "set": apply with enforce.anew */
     uint32_t fails;         /* applying this job's steps fails; 0: none's */
     uint32_t stuck;         /* bringing this job's steps home fails; 0: none's */
     uint32_t dead;          /* this job has no process any more; 0: none */

@@ -869,6 +869,29 @@ static void test_what_was_for_later_is_not_taken_for_done(void **state)
     assert_true(step_runs_on(one->run.child[0], "0-1"));
 }
 
+/* A berthd that was killed in between leaves the same, and the next one knows of no turn. */
+static void test_what_a_killed_berthd_had_begun_is_set(void **state)
+{
+    static const unsigned home[] = {0};
+    struct box *box = *state;
+    struct one *one = &box->one[0];
+    struct berth_error err = {""};
+
+    NEED_CPUSETS();
+    start(box, 0, "0-1", "0-1", 1, home, STEP_QUIET);
+    locate(box, 0);
+    place(box, 0, "0");
+    one->task[0].cpus = cpus_of("0-1");
+    enforce_pace(&box->enforce, 0, 60);
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 1);
+    enforce_close(&box->enforce);
+    enforce_pace(&box->enforce, ENFORCE_ALL, 60);
+    box->enforce.anew = true;
+    assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), 0);
+    assert_true(step_runs_on(one->run.task[0], "0-1"));
+    assert_true(step_runs_on(one->run.child[0], "0-1"));
+}
+
 /* ---- whose numbers they are ---- */
 
 static void test_a_task_in_its_own_pid_namespace(void **state)
@@ -940,6 +963,7 @@ int main(void)
         TEST(test_a_tree_is_read_twice_a_move),
         TEST(test_many_threads_are_for_later),
         TEST(test_what_was_for_later_is_given_up),
+        TEST(test_what_a_killed_berthd_had_begun_is_set),
         TEST(test_what_was_for_later_is_not_taken_for_done),
         TEST(test_a_task_in_its_own_pid_namespace),
         TEST(test_a_stranger_is_no_task),
