@@ -94,6 +94,7 @@ libctl_la_SOURCES += \
 	packer/cli/remote.c packer/cli/remote.h \
 	packer/cli/report.c packer/cli/report.h \
 	packer/cli/report_args.c \
+	packer/cli/report_write.c packer/cli/report_write.h \
 	packer/cli/slurm_job.c packer/cli/slurm_job.h \
 	packer/cli/status.c \
 	packer/cli/steps_table.c packer/cli/steps_table.h \

@@ -147,6 +147,7 @@ struct ledger_filter {
     const char *const *user;        /* names, or numbers as text */
     const char *const *account, *const *partition, *const *node, *const *state;
     int64_t since, until; /* steps that ran at some time in between; until 0: now */
+    bool by_job;          /* in the order of their jobs' numbers, and then as else */
     const uint32_t *uid;  /* this user's only, whatever else is asked for; NULL: all users' */
     size_t page;          /* so many records at most, by their ends; 0: all, by their starts */
     const struct wire_record_place *after; /* of a page: records that stand behind it; or NULL */
@@ -164,7 +165,8 @@ void ledger_view_close(struct ledger_view *view); /* NULL is fine */
 bool ledger_view_is_current(const struct ledger_view *view);
 
 /* Calls fn with each record, in the order of start, job, step (of a page: of end, start, job,
- * step), until it returns other than 0. Returns 0, or -1 and err. */
+ * step; of by_job: of job, start, step), until it returns other than 0. Returns 0, or -1 and err.
+ */
 int ledger_view_read(struct ledger_view *view, const struct ledger_filter *filter,
                      int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                      struct berth_error *err);

@@ -168,7 +168,7 @@ static int build(struct query *query, const struct ledger_filter *filter, struct
     if (filter->page)
         fprintf(query->out, " ORDER BY " PAGE_ORDER " LIMIT %zu", filter->page);
     else
-        fputs(" ORDER BY " ORDER, query->out);
+        fprintf(query->out, " ORDER BY %s" ORDER, filter->by_job ? "job, " : "");
     if (fclose(query->out) != 0 || query->failed)
         return berth_no_memory(err);
     return 0;

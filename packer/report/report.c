@@ -354,6 +354,37 @@ static int visit_all(struct walk *walk, struct report_row *grand)
     return 0;
 }
 
+void report_sum_begin(struct report_row *sum)
+{
+    memset(sum, 0, sizeof(*sum));
+    for (int i = 0; i < REPORT_NUMBERS; i++)
+        sum->number[i] = NAN;
+    for (int i = 0; i < REPORT_TEXTS; i++)
+        sum->text[i] = "";
+}
+
+int report_sum(struct report *keeper, struct report_row *sum, const struct report_row *total)
+{
+    struct walk walk = {.report = keeper};
+
+    if (add_up(&walk, sum, total) < 0)
+        return -1;
+    for (int i = 0; i < REPORT_TEXTS; i++) {
+        sum->text[i] = keep(keeper, sum->text[i]);
+        if (!sum->text[i])
+            return -1;
+    }
+    return 0;
+}
+
+void report_sum_end(struct report_row *sum)
+{
+    if (sum->kind == REPORT_TOTAL)
+        report_derive(sum);
+    sum->kind = REPORT_TOTAL;
+    sum->group = "";
+}
+
 int report_walk(struct report *report, enum report_by by, bool per_node,
                 const struct report_visitor *visitor, struct report_row *grand)
 {
@@ -370,11 +401,7 @@ int report_walk(struct report *report, enum report_by by, bool per_node,
 
     if (report_join(report->row, report->n) < 0 || sort(report, by) < 0)
         return -1;
-    memset(&total, 0, sizeof(total));
-    for (int i = 0; i < REPORT_NUMBERS; i++)
-        total.number[i] = NAN;
-    for (int i = 0; i < REPORT_TEXTS; i++)
-        total.text[i] = "";
+    report_sum_begin(&total);
     rc = visit_all(&walk, &total);
     total.kind = REPORT_TOTAL;
     total.group = "";

@@ -146,6 +146,12 @@ struct report_visitor {
 int report_walk(struct report *report, enum report_by by, bool per_node,
                 const struct report_visitor *visitor, struct report_row *grand);
 
+/* Adds up totals of several reports, which may be gone by then: begins a sum, adds a total to it,
+ * whose texts `keeper` keeps, and concludes it. 0, or -1 with errno. */
+void report_sum_begin(struct report_row *sum);
+int report_sum(struct report *keeper, struct report_row *sum, const struct report_row *total);
+void report_sum_end(struct report_row *sum);
+
 /* ---- merging (report/merge.c) ---- */
 
 /* Makes of a record a row of a step on one node; its texts are borrowed from the record, the group

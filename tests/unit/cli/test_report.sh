@@ -122,6 +122,21 @@ answers '' 'JobID|' report --ledger "sqlite:$dir/empty.db" $a -p -o JobID
 answers '' 'no such step has ended' report --ledger "$url" $a -j 99
 answers '' 'no such step ran between 2026-11-01T00:00:00 and 2026-11-02T00:00:00' report --ledger "$url" $a -S 2026-11-01 -E 2026-11-02
 
+# ---- jobs one by one ----
+# They are written as they are read: steps of one that began between those of another are its own, and the total has all.
+{
+    record n1 21 0 alice 1000 $morning 100 0 ",$metered"
+    record n1 22 0 bob 1001 $((morning + 10)) 100 0 ",$metered"
+    record n2 21 1 alice 1000 $((morning + 20)) 100 0 ",$metered"
+    record n1 23 0 alice 1000 $((morning + 30)) 100 0 ''
+} | "$fill" "sqlite:$dir/mixed.db" || exit 99
+# shellcheck disable=SC2086 # times are several words
+answers '' '{"since":1793491200,"until":1796083200,"jobs":[
+{"job_id":"21","energy_j":8000.000002,"step_count":2,"steps":[{"job_id":"21.0","energy_j":4000.000001,"step_count":1},{"job_id":"21.1","energy_j":4000.000001,"step_count":1}]},
+{"job_id":"22","energy_j":4000.000001,"step_count":1,"steps":[{"job_id":"22.0","energy_j":4000.000001,"step_count":1}]},
+{"job_id":"23","energy_j":null,"step_count":1,"steps":[{"job_id":"23.0","energy_j":null,"step_count":1}]}],
+"total":{"job_id":null,"energy_j":12000.000003,"step_count":4}}' report --ledger "sqlite:$dir/mixed.db" $all $a --json -o JobID,Energy,Steps
+
 # ---- totals ----
 reports 'User             Jobs    Steps     Energy   Metered 
 ------------ -------- -------- ---------- --------- 
