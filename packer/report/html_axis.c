@@ -65,7 +65,7 @@ void page_axis_find(const struct page *page, struct page_axis *axis)
 {
     size_t n = report_records(page->report);
 
-    axis->from = INT64_MAX;
+    axis->from = n > 0 ? INT64_MAX : page->about->since;
     axis->to = 0;
     for (size_t i = 0; i < n; i++) {
         const struct report_row *row = report_record(page->report, i);
