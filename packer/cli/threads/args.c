@@ -54,14 +54,14 @@ static int take_tag(const struct ctl_option *option, const char *value, void *in
 static int take_makes(const struct ctl_option *option, const char *value, void *into)
 {
     struct threads_args *args = into;
-    char *end;
+    const char *end = strchr(value, 'n');
+    char *rest = NULL;
 
     (void)option;
     args->factor = *value == 'n' ? 1 : strtoul(value, NULL, 10);
-    end = strchr(value, 'n');
-    args->offset = end && end[1] == '+' ? strtoul(end + 2, &end, 10) : 0;
-    if (end && *end == 'n')
-        end++;
+    args->offset = end && end[1] == '+' ? strtoul(end + 2, &rest, 10) : 0;
+    if (end)
+        end = rest ? rest : end + 1;
     if (!end || *end || args->factor < 1 || args->factor > THREADS_MOST ||
         args->offset > THREADS_MOST)
         return ctl_usage("threads", "--makes: such as n, n+1 or 4n+3 expected, not '%.64s'", value);
