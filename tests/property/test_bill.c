@@ -222,7 +222,7 @@ static void die(struct run *run)
 
 /* Another berthd goes on from where this one was stopped: in a zone that is resumed all that was
  * used is metered. Nobody is dead, so that no step has a gap but by a zone that is not. */
-static void stop(struct run *run)
+static void stop_berthd(struct run *run)
 {
     struct packer *packer = packer_of(run);
     double away_s = 0.1 + 10 * noise_uniform(&run->noise);
@@ -272,7 +272,7 @@ static void event(struct run *run)
     else if (what < 0.67)
         die(run);
     else if (what < 0.69)
-        stop(run);
+        stop_berthd(run);
     else
         count(run);
 }
