@@ -3,6 +3,8 @@
 #include "packer/sql/sql.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,6 +319,17 @@ void sql_copy(const struct sql_statement *statement, size_t i, char *out, size_t
 
 /* ---- the schema ---- */
 
+/* What the table says: a damaged file may say anything. */
+static int take_version(const struct sql_statement *statement, const char *name,
+                        struct berth_error *err)
+{
+    int64_t version = sql_int(statement, 0);
+
+    if (version >= 0 && version <= INT_MAX)
+        return (int)version;
+    return berth_error_set(err, "%s_schema is damaged: its version is %" PRId64, name, version);
+}
+
 int sql_version(struct sql *sql, const char *name, struct berth_error *err)
 {
     struct sql_statement *statement;
@@ -327,10 +340,9 @@ int sql_version(struct sql *sql, const char *name, struct berth_error *err)
     if (sql_prepare(sql, text, &statement, err) < 0)
         return sql_no_table(sql) ? 0 : -1;
     rc = sql_step(statement, err);
-    if (rc >= 0)
-        rc = (int)sql_int(statement, 0);
+    rc = rc >= 0 ? take_version(statement, name, err) : sql_no_table(sql) ? 0 : -1;
     sql_finish(statement);
-    return rc < 0 && sql_no_table(sql) ? 0 : rc;
+    return rc;
 }
 
 /* Run a statement of a migration, with its %s replaced. */

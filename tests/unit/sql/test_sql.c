@@ -308,6 +308,26 @@ static void test_migrate(void **state)
     sql_close(sql);
 }
 
+/* A version that no berth has written is a failure that says so, and no schema to build upon. */
+static void test_damaged_version(void **state)
+{
+    static const char *const version[] = {"-1", "4294967297", "-9223372036854775807"};
+    struct sql *sql = open_as(place_of(state), true);
+    struct berth_error err;
+    char text[96];
+
+    assert_int_equal(sql_migrate(sql, "u", versions, 1, &err), 0);
+    for (size_t i = 0; i < sizeof(version) / sizeof(version[0]); i++) {
+        snprintf(text, sizeof(text), "UPDATE u_schema SET version = %s", version[i]);
+        assert_int_equal(sql_run(sql, text, &err), 0);
+        err.text[0] = '\0';
+        assert_int_equal(sql_migrate(sql, "u", versions, 3, &err), -1);
+        assert_non_null(strstr(err.text, "damaged"));
+        assert_non_null(strstr(err.text, version[i]));
+    }
+    sql_close(sql);
+}
+
 /* Many nodes begin the cluster's ledger at the same time: one does it. */
 static void test_migrate_at_once(void **state)
 {
@@ -592,6 +612,7 @@ int main(void)
         BOTH(test_changed),
         BOTH(test_errors),
         BOTH(test_migrate),
+        BOTH(test_damaged_version),
         BOTH(test_migrate_at_once),
         FILE_TEST(test_file_modes),
         FILE_TEST(test_file_reader),
