@@ -49,6 +49,7 @@ const struct rate_info rate_info[RATES] = {
     [RATE_OCCUPANCY] = {"occupancy_bytes", "bytes of cache held", COUNTER_OCCUPANCY_BYTES,
                         PER_WINDOW, 1, 1},
     [RATE_RSS] = {"rss_bytes", "bytes resident", COUNTER_RSS_BYTES, PER_WINDOW, 1, 1},
+    [RATE_THREADS] = {"threads", "threads", COUNTER_THREADS, PER_WINDOW, 1, 1},
 };
 
 const uint32_t rates_watched =

@@ -33,6 +33,7 @@ enum rate_id {
     RATE_CORE_SPEED, /* instructions per CPU second */
     RATE_OCCUPANCY,  /* bytes of cache held, mean of the windows' ends */
     RATE_RSS,        /* bytes resident, likewise */
+    RATE_THREADS,    /* threads, likewise */
     RATES
 };
 

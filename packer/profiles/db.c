@@ -13,7 +13,7 @@
 #define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
 
 #define SCHEMA "profile"
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 
 /* What is taken over into schema 3. Only root could write profiles and demands; samples and pairs
  * were counted of anybody's runs. A shape of before had the words of a command line in it, and a
@@ -129,6 +129,12 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         " cores INTEGER NOT NULL, threads INTEGER NOT NULL, environment INTEGER NOT NULL,"
         " measured_at INTEGER NOT NULL, PRIMARY KEY (key, uid, shape, machine, cores))",
         "CREATE INDEX threads_owner ON threads (uid, measured_at)",
+    },
+    {
+        "ALTER TABLE sample ADD COLUMN%s system REAL",
+        "ALTER TABLE sample ADD COLUMN%s system_error REAL",
+        "ALTER TABLE sample ADD COLUMN%s threads REAL",
+        "ALTER TABLE sample ADD COLUMN%s threads_error REAL",
     },
 };
 

@@ -90,6 +90,8 @@ enum profile_rate {
     PROFILE_OCCUPANCY_BYTES,    /* mean of the windows */
     PROFILE_RSS_BYTES,
     PROFILE_INTENSITY, /* the fraction by which a probe beside it slows down */
+    PROFILE_SYSTEM,    /* of PROFILE_CPUS, in the kernel */
+    PROFILE_THREADS,   /* mean of the windows */
     PROFILE_RATES
 };
 extern const char *const profile_rate_name[PROFILE_RATES]; /* "misses", ...: columns, JSON */

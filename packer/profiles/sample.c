@@ -10,9 +10,9 @@
 #define NEWEST_WEIGHS 0.2
 
 const char *const profile_rate_name[PROFILE_RATES] = {
-    "misses",      "accesses", "cycles",    "stalls",    "reads_remote",   "instructions_per_s",
-    "bytes_per_s", "cpus",     "run_delay", "lock_wait", "switches_per_s", "occupancy_bytes",
-    "rss_bytes",   "intensity"};
+    "misses",      "accesses",  "cycles",    "stalls",    "reads_remote",   "instructions_per_s",
+    "bytes_per_s", "cpus",      "run_delay", "lock_wait", "switches_per_s", "occupancy_bytes",
+    "rss_bytes",   "intensity", "system",    "threads"};
 
 #define FIXED 15 /* columns before those of the rates */
 #define COLUMNS                                                                                    \

@@ -72,6 +72,7 @@ static void test_each(void **state)
     assert_near(rate(&w, RATE_CORE_SPEED), instructions / (count(COUNTER_CPU_NS) / 1e9));
     assert_near(rate(&w, RATE_OCCUPANCY), 7 + count(COUNTER_OCCUPANCY_BYTES));
     assert_near(rate(&w, RATE_RSS), 7 + count(COUNTER_RSS_BYTES));
+    assert_near(rate(&w, RATE_THREADS), 7 + count(COUNTER_THREADS));
 }
 
 static bool seen(const struct phase_window *window, enum rate_id id)
