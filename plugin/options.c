@@ -179,6 +179,8 @@ static const struct word words[] = {
      .help = "OMP_NUM_THREADS by what berthctl threads has found, unless it is set"},
     {"faithful", FLAG(faithful),
      .help = "one time slice for all its threads, by how much they wait for locks and memory"},
+    {"adapt", FLAG(adapt),
+     .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
     {"tag", .value = "NAME", .set = set_tag,
      .help = "key of its profile: letters, digits, '.', '_', '-'; less than 64 of them"},
     {"require", FLAG(require), .help = "fail the step when no berthd answers"},
@@ -413,6 +415,8 @@ void options_vain(const struct wire_options *options, char *text, size_t size)
         append(text, size, "; threads=auto has no effect with observe, which changes nothing");
     if (options->faithful && options->mode == WIRE_MODE_OBSERVE)
         append(text, size, "; faithful has no effect with observe, which changes nothing");
+    if (options->adapt && options->mode == WIRE_MODE_OBSERVE)
+        append(text, size, "; adapt has no effect with observe, which changes nothing");
     if (text[0])
         memmove(text, text + 2, strlen(text + 2) + 1);
 }

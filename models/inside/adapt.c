@@ -106,15 +106,15 @@ double adapt_predict(const struct adapt_question *question, size_t configuration
     return sum / (double)question->n;
 }
 
-/* The best of all configurations but one; `but` itself where there is no other. */
-static size_t best_but(const struct adapt_question *question, size_t but, double *mean)
+/* The best of all configurations but those of the bits; their number where there is no other. */
+static size_t best_but(const struct adapt_question *question, unsigned but, double *mean)
 {
     double usr[ADAPT_PROGRAMS_MAX];
-    size_t best = but;
+    size_t best = question->configurations;
 
     *mean = -INFINITY;
     for (size_t c = 0; c < question->configurations; c++) {
-        double is = c == but ? -INFINITY : adapt_predict(question, c, usr);
+        double is = but >> c & 1 ? -INFINITY : adapt_predict(question, c, usr);
 
         if (is > *mean) {
             *mean = is;
@@ -127,7 +127,7 @@ static size_t best_but(const struct adapt_question *question, size_t but, double
 size_t adapt_best(const struct adapt_question *question)
 {
     double mean;
-    size_t best = best_but(question, question->configurations, &mean);
+    size_t best = best_but(question, 0, &mean);
 
     return best < question->configurations ? best : 0; /* nothing is known */
 }
@@ -195,7 +195,7 @@ static bool is_promised(const struct adapt *adapt, const struct adapt_question *
 {
     double mean, sum = 0;
 
-    best_but(question, adapt->present, &mean);
+    best_but(question, adapt->tried | 1u << adapt->present, &mean);
     for (size_t i = 0; i < question->n; i++)
         sum += usr[i];
     return mean > sum / (double)question->n + ADAPT_GAMMA;
@@ -212,6 +212,7 @@ static void remember(struct adapt *adapt, size_t n, const double *usr)
 
 static void move_to(struct adapt *adapt, size_t configuration)
 {
+    adapt->tried |= 1u << adapt->present;
     adapt->present = configuration;
     adapt->changes++;
     adapt->seen = 0;
@@ -233,9 +234,10 @@ bool adapt_interval(struct adapt *adapt, const struct adapt_question *question,
                                                             : ADAPT_NO_REASON;
     if (adapt->why == ADAPT_NO_REASON)
         return false;
-    best = adapt->why == ADAPT_PROMISED ? best_but(question, adapt->present, &mean)
-                                        : adapt_best(question);
-    if (best == adapt->present)
+    best = adapt->why == ADAPT_PROMISED
+               ? best_but(question, adapt->tried | 1u << adapt->present, &mean)
+               : adapt_best(question);
+    if (best == adapt->present || best == question->configurations)
         return false;
     move_to(adapt, best);
     return true;
@@ -268,15 +270,26 @@ static unsigned least_of(const unsigned *least, size_t i)
     return least && least[i] > 0 ? least[i] : 1;
 }
 
+/* Is that one among the n pairs? */
+static bool has_pair(const unsigned *pair, size_t n, unsigned first)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pair[2 * i] == first)
+            return true;
+    return false;
+}
+
+/* In the paper's order: of equal ones the most even is the first. */
 static size_t candidates_of_two(unsigned cores, const unsigned *least, unsigned *out)
 {
+    static const unsigned order[SIZES] = {4, 3, 5, 2, 6};
     size_t n = 0;
 
     for (size_t s = 0; s < SIZES; s++) {
-        unsigned first = cores * eighths[s] / 8;
+        unsigned first = cores * order[s] / 8;
 
         if (first < least_of(least, 0) || cores - first < least_of(least, 1) ||
-            (n > 0 && out[2 * (n - 1)] == first))
+            has_pair(out, n, first))
             continue;
         out[2 * n] = first;
         out[2 * n + 1] = cores - first;

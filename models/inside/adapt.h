@@ -17,6 +17,8 @@
  *     100.
  *   - "Fell in the last two intervals": both are below the one before them by more than BETA.
  *   - After a change the intervals before it say nothing any more.
+ *   - What was left is not tried again because of what it promises (the third rule): where less
+ *     comes than is predicted of any of them, there would be no end of changes.
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_INSIDE_ADAPT_H
@@ -119,6 +121,7 @@ struct adapt {                         /* all zero but for `present`: nothing wa
     size_t present;                    /* the configuration */
     enum adapt_why why;                /* of the last interval */
     unsigned changes;                  /* so far */
+    unsigned tried;                    /* bits of the configurations that were left */
     unsigned seen;                     /* intervals since the last one, up to 3 */
     bool promised;                     /* in the last interval */
     double usr[3][ADAPT_PROGRAMS_MAX]; /* the last one first */

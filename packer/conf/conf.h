@@ -30,6 +30,7 @@ enum conf_switch { CONF_OFF, CONF_ON };
 enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF };
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE };
+enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
 enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
 
@@ -96,6 +97,7 @@ struct conf {
     /* Tell slurmdbd their energy, too, as a TRES that they had. */
     enum conf_switch tres_energy;
     /* Who is billed what a package takes when idle (bill.h), of steps that begin now. */
+    enum conf_share share;
     enum conf_idle_energy idle_energy;
 };
 

@@ -24,9 +24,9 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",     "auto",     "observe", "isolate", "edp",          "size",
-    "spread",  "pack",     "policy",  "cores",   "max-slowdown", "mem",
-    "threads", "faithful", "tag",     "require", "verbose",      NULL};
+    "off",   "auto",   "observe", "isolate",      "edp", "size",    "spread",
+    "pack",  "policy", "cores",   "max-slowdown", "mem", "threads", "faithful",
+    "adapt", "tag",    "require", "verbose",      NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -40,6 +40,7 @@ static const char *const private_words[] = {"slurm", "on", "off", NULL};
 static const char *const dio_power_order_words[] = {"balanced", "printed", NULL};
 static const char *const edp_power_words[] = {"total", "above-idle", NULL};
 const char *const conf_idle_energy_name[] = {"cores", "evenly", "nobody", NULL};
+static const char *const share_words[] = {"need", "adapt", NULL};
 static const char *const sharing_words[] = {"off", "median", NULL};
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 
@@ -83,7 +84,9 @@ const struct conf_key conf_key[] = {
      "require,verbose",
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
-     "unless it is written here: faithful, which gives threads another scheduling class."},
+     "unless it is written here: faithful, which gives threads another scheduling class, and "
+     "adapt, "
+     "which may."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "
@@ -100,6 +103,12 @@ const struct conf_key conf_key[] = {
      "spreads them over packages and caches by miss rate, dio-power clusters them on few, so that "
      "the other packages sleep, where that does not cost more than it saves (edp in berth(7)). "
      "Where nothing is known of any step, di. See berth-models(7)."},
+    {"share", LIVE, "need", CHOICE(share_words), FIELD(share),
+     "How cores are divided that Slurm gave to several jobs (OverSubscribe=FORCE): a part for "
+     "each, "
+     "by the cores that it was seen to use (need); or all cores for all, or a part for each, "
+     "whichever promises more user time by the models of ADAPT (adapt), where the profile store "
+     "knows what these programs do alone, else by need. See berth-models(7), ADAPT."},
     {"dio_power_order", LIVE, "balanced", CHOICE(dio_power_order_words), FIELD(dio_power_order),
      "Which steps dio-power puts beside each other in the caches that it opens: the weakest beside "
      "the strongest (balanced), or the strongest of each round in the same cache, as the paper's "

@@ -26,6 +26,7 @@
 #include "packer/settle/settler.h"
 #include "packer/size/judge.h"
 #include "packer/size/loop.h"
+#include "packer/size/share_adapt.h"
 #include "packer/size/phases.h"
 
 #include <errno.h>
@@ -289,6 +290,7 @@ void packer_close(struct packer *packer)
     phases_close(packer->phases);
     forecast_close(packer->forecast);
     bill_close(packer->bill);
+    share_adapt_free(packer);
     registry_free(&packer->steps);
     strangers_free(&packer->strangers);
     pairs_free(&packer->pairs);

@@ -38,6 +38,7 @@
 #include "packer/settle/settler.h"
 #include "packer/size/judge.h"
 #include "packer/size/loop.h"
+#include "packer/size/share_adapt.h"
 #include "packer/size/size.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/home.h"
@@ -223,6 +224,7 @@ static void size_again(struct packer *packer)
 {
     bool changed = size_turn(packer);
 
+    changed = share_adapt_turn(packer) || changed;
     if (loop_turn(packer) || changed)
         make_room(packer);
 }

@@ -15,9 +15,10 @@
  * of them than CPUs. One of 20, since who wakes waits a moment in any case. */
 #define WAITING 0.05
 
-static bool asked(const struct wire_options *options)
+/* ADAPT wants it, too, where programs share cores. */
+static bool asked(const struct step *step)
 {
-    return options->faithful;
+    return step->request.options.faithful || step->share.adapt.faithful;
 }
 
 static bool can(const struct packer *packer, enum counter counter)

@@ -13,7 +13,7 @@
 #include "packer/observe/window.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
-static const struct inside_policy *const policies[] = {&inside_faithful};
+static const struct inside_policy *const policies[] = {&inside_faithful, &inside_adapt};
 
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 
@@ -22,14 +22,14 @@ static const struct inside_policy *const policies[] = {&inside_faithful};
 /* Has its user asked for it, be it that the site does not allow it? */
 static bool is_wanted(const struct step *step, const struct inside_policy *policy)
 {
-    return policy->asked(&step->request.options) || text_lists(step->refused, policy->word);
+    return policy->asked(step) || text_lists(step->refused, policy->word);
 }
 
 /* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
 static const char *refusal(const struct packer *packer, const struct step *step,
                            const struct inside_policy *policy)
 {
-    if (!policy->asked(&step->request.options))
+    if (!policy->asked(step))
         return "berth.conf does not allow it";
     if (step->inside.run && step->inside.run->why[0])
         return step->inside.run->why;
@@ -43,7 +43,7 @@ static const char *refusal(const struct packer *packer, const struct step *step,
 static bool asks(const struct step *step)
 {
     for (size_t i = 0; i < POLICIES; i++)
-        if (policies[i]->asked(&step->request.options))
+        if (policies[i]->asked(step))
             return true;
     return false;
 }
@@ -90,21 +90,46 @@ static void give_up(struct packer *packer, struct step *step, const struct insid
     inside_undo(packer, step);
 }
 
-static void turn_of(struct packer *packer, struct step *step)
+static void undo(struct packer *packer, struct step *step, const struct inside_policy *policy)
 {
+    struct berth_error err;
+
+    if (policy->undo(packer, step, &err) < 0)
+        log_error("step %u.%u: %s: %s", step->request.id.job, step->request.id.step, policy->word,
+                  err.text);
+}
+
+static void turn_of_policy(struct packer *packer, struct step *step, size_t i)
+{
+    const struct inside_policy *policy = policies[i];
     struct inside_run *run = step->inside.run;
     struct berth_error err;
 
-    for (size_t i = 0; i < POLICIES && !run->why[0]; i++) {
-        const struct inside_policy *policy = policies[i];
-
-        if (!policy->asked(&step->request.options) || refusal(packer, step, policy))
-            continue;
-        if (!policy->sample(packer, step, run) || !policy->decide(run))
-            continue;
-        if (policy->enact(packer, step, &err) < 0)
-            give_up(packer, step, policy, err.text);
+    if (!policy->asked(step) && run->enacted & 1u << i) { /* ADAPT wants it no more */
+        undo(packer, step, policy);
+        run->enacted &= ~(1u << i);
     }
+    if (!policy->asked(step) || refusal(packer, step, policy))
+        return;
+    if (!policy->sample(packer, step, run) || !policy->decide(run))
+        return;
+    run->enacted |= 1u << i;
+    if (policy->enact(packer, step, &err) < 0)
+        give_up(packer, step, policy, err.text);
+}
+
+static void turn_of(struct packer *packer, struct step *step)
+{
+    for (size_t i = 0; i < POLICIES && !step->inside.run->why[0]; i++)
+        turn_of_policy(packer, step, i);
+}
+
+/* A step that did not ask for anything may be given something later. */
+static struct inside_run *run_of(struct packer *packer, struct step *step)
+{
+    if (!step->inside.run && !step->inside.why && asks(step))
+        inside_begin(packer, step);
+    return step->inside.run;
 }
 
 void inside_turn(struct packer *packer)
@@ -115,7 +140,7 @@ void inside_turn(struct packer *packer)
     {
         if (!step_movable(step))
             inside_undo(packer, step);
-        else if (step->inside.run && read_window(step, step->inside.run))
+        else if (run_of(packer, step) && read_window(step, step->inside.run))
             turn_of(packer, step);
     }
 }
@@ -124,12 +149,8 @@ void inside_turn(struct packer *packer)
 
 void inside_undo(struct packer *packer, struct step *step)
 {
-    struct berth_error err;
-
     for (size_t i = 0; i < POLICIES; i++)
-        if (policies[i]->undo(packer, step, &err) < 0)
-            log_error("step %u.%u: %s: %s", step->request.id.job, step->request.id.step,
-                      policies[i]->word, err.text);
+        undo(packer, step, policies[i]);
 }
 
 void inside_end(struct step *step)

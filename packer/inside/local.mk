@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/inside/adapt.c \
 	packer/inside/faithful.c \
 	packer/inside/inside.c packer/inside/inside.h \
 	packer/inside/policy.h \

@@ -19,6 +19,7 @@ struct inside_run {
     bool read; /* there is a last one: */
     struct counters_sample last;
     struct phase_window window; /* the rates between the last two readings */
+    unsigned enacted;           /* bits of the policies that have something in effect */
     char why[160];              /* why nothing is done any more in this step; "": it is */
     struct inside_faithful {
         struct faithful model;
@@ -29,7 +30,8 @@ struct inside_run {
 
 struct inside_policy {
     const char *word; /* of --contention-aware, of berth.conf's allow, and of explain's object */
-    bool (*asked)(const struct wire_options *options);
+    /* Did its user ask for it, or berth for what the site or another word wants? */
+    bool (*asked)(const struct step *step);
     /* Returns why it can do nothing on this node; NULL: it can. */
     const char *(*refuse)(const struct packer *packer);
     /* Takes in the last window. Returns whether there is something to decide. */
@@ -44,7 +46,7 @@ struct inside_policy {
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
-extern const struct inside_policy inside_faithful;
+extern const struct inside_policy inside_faithful, inside_adapt;
 
 /* ---- class and slice of all threads (inside/slice.c) ---- */
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/machine/adapt.c packer/machine/adapt.h \
 	packer/machine/dmi.c packer/machine/dmi.h \
 	packer/machine/dram.c packer/machine/dram.h \
 	packer/machine/edac.c packer/machine/edac.h \

@@ -16,6 +16,7 @@
 #include "models/numa/numem.h"
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/machine/adapt.h"
 #include "packer/machine/dram.h"
 
 #define MACHINE_NODES_MAX NUMEM_NODES_MAX
@@ -60,6 +61,7 @@ struct machine_profile {
                                             core of the other; on the diagonal within the node */
     struct machine_route *route;         /* [nodes * nodes] */
     struct machine_dram dram;            /* of each node */
+    struct machine_adapt adapt;          /* what programs that share cores gain and lose */
 };
 
 /* Makes a profile of that many nodes (at most MACHINE_NODES_MAX) with cores[i] cores (at most

@@ -210,7 +210,8 @@ struct machine_profile *machine_profile_parse(struct json_object *object, struct
     if (profile && json_read(object, head_fields, profile, err) == 0 &&
         read_nodes(nodes, profile, err) == 0 &&
         read_figures(object, pair_figures, profile, profile->nodes, profile->nodes, err) == 0 &&
-        read_routes(object, profile, err) == 0)
+        read_routes(object, profile, err) == 0 &&
+        machine_adapt_read(object, "adapt", &profile->adapt, err) == 0)
         return profile;
     machine_profile_free(profile);
     return NULL;
@@ -276,5 +277,7 @@ struct json_object *machine_profile_json(const struct machine_profile *profile)
     json_add(object, "nodes", nodes);
     add_figures(object, pair_figures, profile, profile->nodes, profile->nodes);
     json_add(object, "route", new_routes(profile));
+    if (profile->adapt.known)
+        json_add(object, "adapt", machine_adapt_json(&profile->adapt));
     return object;
 }

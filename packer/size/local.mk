@@ -13,6 +13,7 @@ libpacker_la_SOURCES += \
 	packer/size/profiling.c packer/size/profiling.h \
 	packer/size/question.c \
 	packer/size/share.c packer/size/share.h \
+	packer/size/share_adapt.c packer/size/share_adapt.h \
 	packer/size/size.c packer/size/size.h \
 	packer/size/sizing.c packer/size/sizing.h \
 	packer/size/stored.c packer/size/stored.h \

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* share - see share.h
  *
- * A claim is what must stay together on its cores: steps of one job that Slurm let overlap. Claims
- * of different jobs that have cores in common, directly or by others, are a party. A party's cores
- * are dealt by a matching, which gives each claim one core if that is possible at all, and the rest
- * go one by one to who has least of what he needs (the method of D'Hondt). */
+ * A claim is what must stay together on its cores: steps of one job that Slurm let overlap, unless
+ * they asked for `adapt`. Claims of different jobs that have cores in common, directly or by
+ * others, are a party. A party's cores are dealt by a matching, which gives each claim one core if
+ * that is possible at all, and the rest go one by one to who has least of what he needs (the method
+ * of D'Hondt). */
 #include "packer/size/share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/inside/adapt.h"
 #include "packer/observe/window.h"
+#include "packer/size/share_adapt.h"
 #include "packer/steps/step_counts.h"
 
 #define NOBODY ((size_t)-1)
@@ -26,6 +29,8 @@ struct claim {
     size_t got;
     bool shared; /* of the first: there are others */
     bool served; /* of the first: each task has CPUs of its own in its claim's part */
+    bool apart;  /* its step asked for `adapt`: it is no one with others of its job that did */
+    bool dealt;  /* ADAPT has said how many it gets: its need */
     double need; /* cores */
 };
 
@@ -81,6 +86,7 @@ static void merge_claims(struct sharing *s, size_t a, size_t b, size_t nsteps)
 {
     cpus_or(&s->claim[a].cores, &s->claim[b].cores);
     cpus_zero(&s->claim[b].cores);
+    s->claim[a].apart = false;
     for (size_t i = 0; i < nsteps; i++)
         if (s->of_step[i] == b)
             s->of_step[i] = a;
@@ -105,7 +111,8 @@ static void merge_newest(struct sharing *s, size_t nsteps)
     while (other != NOBODY) {
         size_t low = other < mine ? other : mine, high = other < mine ? mine : other;
 
-        if (other == mine || !cpus_intersect(&s->claim[other].cores, &s->claim[mine].cores)) {
+        if (other == mine || (s->claim[other].apart && s->claim[mine].apart) ||
+            !cpus_intersect(&s->claim[other].cores, &s->claim[mine].cores)) {
             other = s->claim[other].same;
             continue;
         }
@@ -115,7 +122,15 @@ static void merge_newest(struct sharing *s, size_t nsteps)
     }
 }
 
-/* Does any core belong to steps of two jobs? Seldom. */
+/* Returns who has the step's cores: its job, or the step by itself. */
+static size_t owner_of(const struct step *step)
+{
+    const size_t steps = (size_t)1 << 32; /* behind all jobs */
+
+    return step->request.options.adapt ? steps + step->serial : 1 + (size_t)step->request.id.job;
+}
+
+/* Does any core belong to two of them? Seldom. */
 static bool any_shared(struct sharing *s)
 {
     const struct step *step;
@@ -128,9 +143,9 @@ static bool any_shared(struct sharing *s)
         cores_of(s->packer->topo, step, &cores);
         cpus_foreach(core, &cores)
         {
-            if (s->owner[core] && s->owner[core] != 1 + (size_t)step->request.id.job)
+            if (s->owner[core] && s->owner[core] != owner_of(step))
                 return true;
-            s->owner[core] = 1 + (size_t)step->request.id.job;
+            s->owner[core] = owner_of(step);
         }
     }
     return false;
@@ -146,7 +161,7 @@ static void collect(struct sharing *s)
         s->slot[slot] = NOBODY;
     TAILQ_FOREACH(step, &s->packer->steps.live, link)
     {
-        struct claim claim = {.job = step->request.id.job};
+        struct claim claim = {.job = step->request.id.job, .apart = step->request.options.adapt};
 
         s->of_step[i++] = NOBODY;
         if (!claims(s->packer, step))
@@ -303,6 +318,94 @@ static void check_served(struct sharing *s)
     }
 }
 
+/* ---- ADAPT ---- */
+
+static bool is_dealt(const struct sharing *s, size_t party)
+{
+    return s->claim[party].party == party && s->claim[party].served;
+}
+
+/* Tells all steps of a party why ADAPT is not asked about them. */
+static void tell_party(const struct sharing *s, size_t party, const char *why)
+{
+    struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    {
+        size_t claim = s->of_step[i++];
+
+        if (claim != NOBODY && s->claim[claim].party == party)
+            share_adapt_not(step, why);
+    }
+}
+
+/* Is it ADAPT's to say who of the party gets what? */
+static bool is_adapts(const struct sharing *s, size_t party)
+{
+    bool own = true; /* steps of one job that asked for it */
+
+    foreach_claim(c, s, party) own &= s->claim[c].apart && s->claim[c].job == s->claim[party].job;
+    return own || s->packer->conf.share == CONF_SHARE_ADAPT;
+}
+
+/* The steps of a party, one a claim, in the order of their registration. */
+struct party {
+    size_t n;
+    struct step *step[ADAPT_PROGRAMS_MAX];
+    size_t claim[ADAPT_PROGRAMS_MAX];
+    const char *why; /* why it is not to be asked about; NULL: it is */
+};
+
+static void list_party(const struct sharing *s, size_t party, struct party *out)
+{
+    struct step *step;
+    size_t i = 0;
+
+    *out = (struct party){.n = 0};
+    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    {
+        size_t claim = s->of_step[i++];
+
+        if (claim == NOBODY || s->claim[claim].party != party || out->why)
+            continue;
+        if (out->n == ADAPT_PROGRAMS_MAX)
+            out->why = "they are too many for the model";
+        else if (!cpus_equal(&s->claim[claim].cores, &s->claim[party].cores))
+            out->why = "they have other cores, too, which they do not share";
+        else
+            for (size_t k = 0; k < out->n; k++)
+                if (out->claim[k] == claim)
+                    out->why = "a job has several steps on them";
+        if (out->why)
+            continue;
+        out->step[out->n] = step;
+        out->claim[out->n++] = claim;
+    }
+}
+
+/* Asks how many cores each of the party gets. What it has no answer to goes by need. */
+static void ask_adapt(struct sharing *s, size_t party)
+{
+    size_t cores = cpus_count(&s->claim[party].cores);
+    unsigned get[ADAPT_PROGRAMS_MAX];
+    struct party list;
+    bool whole = true;
+
+    list_party(s, party, &list);
+    if (list.why)
+        tell_party(s, party, list.why);
+    if (list.why || !share_adapt_decide(s->packer, list.n, list.step, cores, get))
+        return;
+    for (size_t i = 0; i < list.n; i++)
+        whole &= get[i] == cores;
+    for (size_t i = 0; i < list.n; i++) {
+        s->claim[list.claim[i]].dealt = true;
+        s->claim[list.claim[i]].need = get[i];
+    }
+    s->claim[party].served &= !whole;
+}
+
 static void add_needs(struct sharing *s)
 {
     const struct step *step;
@@ -312,14 +415,9 @@ static void add_needs(struct sharing *s)
     {
         size_t claim = s->of_step[i++];
 
-        if (claim != NOBODY && s->claim[s->claim[claim].party].served)
+        if (claim != NOBODY && s->claim[s->claim[claim].party].served && !s->claim[claim].dealt)
             s->claim[claim].need += need_of(s->packer->topo, step);
     }
-}
-
-static bool is_dealt(const struct sharing *s, size_t party)
-{
-    return s->claim[party].party == party && s->claim[party].served;
 }
 
 /* Deal each party's cores, if there are enough. */
@@ -330,6 +428,11 @@ static void deal_all(struct sharing *s)
     for (size_t c = 0; c < s->n; c++)
         if (s->claim[c].party == c && s->claim[c].shared)
             s->claim[c].served = deal_first(s, c);
+    share_adapt_begin(s->packer);
+    for (size_t c = 0; c < s->n; c++)
+        if (is_dealt(s, c) && is_adapts(s, c))
+            ask_adapt(s, c);
+    share_adapt_end(s->packer);
     add_needs(s);
     for (size_t c = 0; c < s->n; c++)
         if (is_dealt(s, c))
@@ -340,12 +443,13 @@ static void deal_all(struct sharing *s)
             cpus_zero(&s->claim[c].part);
 }
 
-/* Claims of other jobs in the claim's party. */
+/* Claims of others in the claim's party. */
 static size_t count_others(const struct sharing *s, const struct claim *claim)
 {
     size_t count = 0;
 
-    foreach_claim(c, s, claim->party) count += s->claim[c].job != claim->job;
+    foreach_claim(c, s, claim->party) count +=
+        s->claim[c].job != claim->job || (claim->apart && &s->claim[c] != claim);
     return count;
 }
 
@@ -399,6 +503,7 @@ void share_cores(struct packer *packer, const struct pool *pool)
     if (alloc(&s)) {
         bool shared = any_shared(&s);
 
+        TAILQ_FOREACH(step, &packer->steps.live, link) share_adapt_not(step, NULL);
         if (shared) {
             collect(&s);
             find_parties(&s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* share - steps of different jobs that Slurm put on the same cores (OverSubscribe=FORCE): each gets
- * a part of these cores, instead of sharing the time of all.
+ * a part of these cores, instead of sharing the time of all; or, where ADAPT says so
+ * (size/share_adapt.h), they share them. Overlapping steps of one job that ask for `adapt` are
+ * treated alike.
  *
  * Its part is of its own cores, so nobody has more than Slurm gave him, and what is left of them
  * others do not touch: steps that Slurm kept apart stay apart. The parts are then units like any
@@ -11,9 +13,10 @@
 #include "packer/steps/packer.h"
 
 /* Divide cores of `pool` that live steps of several jobs hold, in proportion to what each needs
- * (the cores it was seen to use, where it leaves some idle, else those it has), with a core of its
- * own for each task at least. Where there are too few cores for that, or not all of them are in the
- * pool, they are shared as Slurm meant it. Writes the tasks' `use` and step->share. */
+ * (the cores it was seen to use, where it leaves some idle, else those it has; ADAPT may say how
+ * many), with a core of its own for each task at least. Where there are too few cores for that, or
+ * not all of them are in the pool, they are shared as Slurm meant it. Writes the tasks' `use` and
+ * step->share. */
 void share_cores(struct packer *packer, const struct pool *pool);
 
 #endif

@@ -77,6 +77,7 @@ struct packer {
     double size_patience_s;      /* for how long a launch may wait for its size */
     double size_unhurried_s; /* for how long that of those that run may take, where nobody waits */
     double size_together_s;  /* and for how long for that of those that run */
+    struct share_groups *share_groups; /* size/share_adapt.c; NULL: nobody shares by ADAPT */
     struct size_refusal refusal[SIZE_REFUSALS]; /* whose size cost too much lately */
     struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
     unsigned size_asked;   /* times that this was done in vain */

@@ -152,11 +152,24 @@ struct step_size {
 extern const struct json_field step_size_fields[];
 extern const struct json_field step_loop_fields[]; /* of its loop, likewise */
 
+/* What ADAPT says about its cores, where others have them, too (size/share_adapt.h). */
+struct step_adapt {
+    bool on;                   /* it was asked */
+    bool parts;                /* each has a part; else all use all */
+    const char *why;           /* why they share by need all the same; NULL: it has decided */
+    double usr_all, usr_parts; /* user time that it predicts for all on all cores, and for the best
+                                  parts: percent of their threads' time, mean of the programs */
+    uint64_t changes;          /* times that it has decided otherwise since one came or went */
+    const char *rule;          /* which of its rules asked for the last one; NULL: there was none */
+    bool faithful;             /* its threads are to have FaithFul's slices */
+};
+
 /* Cores that Slurm gave to several jobs (share.h). */
 struct step_share {
     size_t others;    /* groups of steps of other jobs that have cores in common with it */
     size_t cores;     /* its part of them; 0: not divided */
     uint64_t changes; /* times that its part has changed the tasks' `use` */
+    struct step_adapt adapt;
 };
 
 /* DIO-POWER's decision (place.h); PLACE_NO_CHOICE: another policy's. */

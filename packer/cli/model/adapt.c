@@ -12,6 +12,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
+#include "packer/machine/adapt.h"
 
 #define MOST_CORES 65536
 
@@ -34,8 +35,8 @@ static const struct json_field program_fields[] = {
 
 struct input {
     double cores, present;
-    struct adapt_limits limits; /* NAN: none */
-    struct adapt_coefficients coefficients;
+    struct adapt_limits limits;        /* NAN: none */
+    struct machine_adapt coefficients; /* the paper's, unless the input has its own */
     struct adapt_program program[ADAPT_PROGRAMS_MAX];
     unsigned configuration[ADAPT_CONFIGURATIONS_MAX * ADAPT_PROGRAMS_MAX];
     struct adapt_question question;
@@ -79,29 +80,6 @@ static int read_programs(struct json_object *object, struct adapt_program *progr
     return 0;
 }
 
-/* Reads "coefficients", as the machine profile has them; else they are the paper's. */
-static int read_coefficients(struct input *input, struct json_object *object,
-                             struct berth_error *err)
-{
-    static const struct json_field item = {
-        .kind = JSON_NUMBER, .need = JSON_REQUIRED, .min = -1e6, .max = 1e6};
-    struct json_object *own = NULL;
-
-    input->coefficients = adapt_pusukuri;
-    if (json_get_object(object, "coefficients", JSON_OPTIONAL, &own, err) < 0)
-        return -1;
-    if (!own)
-        return 0;
-    json_asked_note(own, "source");
-    json_asked_note(own, "paap_fit");
-    json_asked_note(own, "pacc_fit");
-    if (json_get_list(json_find(own, "paap"), "coefficients.paap", ADAPT_PAAP, &item,
-                      input->coefficients.paap, sizeof(double), err) < 0)
-        return -1;
-    return json_get_list(json_find(own, "pacc"), "coefficients.pacc", ADAPT_PACC, &item,
-                         input->coefficients.pacc, sizeof(double), err);
-}
-
 /* Reads "configurations", or makes them. */
 static int read_configurations(struct input *input, struct json_object *object,
                                struct berth_error *err)
@@ -118,7 +96,7 @@ static int read_configurations(struct input *input, struct json_object *object,
         return -1;
     if (!list) {
         question->configurations =
-            adapt_candidates(&input->coefficients, question->cores, question->n, input->program,
+            adapt_candidates(&input->coefficients.is, question->cores, question->n, input->program,
                              NULL, input->configuration);
         return 0;
     }
@@ -133,12 +111,12 @@ static int input_read(struct input *input, struct json_object *object, struct be
 {
     struct adapt_question *question = &input->question;
 
-    *input = (struct input){.present = -1, .limits = {NAN, NAN}};
+    *input = (struct input){.present = -1, .limits = {NAN, NAN}, .coefficients.is = adapt_pusukuri};
     if (json_read(object, input_fields, input, err) < 0 ||
         read_programs(object, input->program, &question->n, err) < 0 ||
-        read_coefficients(input, object, err) < 0)
+        machine_adapt_read(object, "coefficients", &input->coefficients, err) < 0)
         return -1;
-    question->coefficients = &input->coefficients;
+    question->coefficients = &input->coefficients.is;
     question->cores = (unsigned)input->cores;
     question->program = input->program;
     question->configuration = input->configuration;

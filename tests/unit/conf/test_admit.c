@@ -37,6 +37,7 @@ static struct wire_options all(void)
     options.mem = WIRE_MEM_BIND;
     options.threads_auto = true;
     options.faithful = true;
+    options.adapt = true;
     strcpy(options.tag, "t");
     return options;
 }
@@ -47,21 +48,25 @@ static void test_admit(void **state)
         const char *allow, *refused, *left;
     } cases[] = {
         {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
-         "faithful,tag",
+         "faithful,adapt,tag",
          "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,tag=t,require,"
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,adapt,tag=t,"
+         "require,"
          "verbose,cores=2-2,"
          "max-slowdown=5"},
         {"auto, isolate, tag",
-         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful",
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt",
          "auto,isolate,tag=t,require,verbose"},
-        {"", "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
+        {"",
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,"
+         "tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,"
+         "tag",
          "off,require,verbose"}, /* whole words only */
         {"xauto,auto",
-         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tag",
+         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,tag",
          "auto,require,verbose"},
     };
 

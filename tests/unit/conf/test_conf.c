@@ -365,7 +365,8 @@ static void test_mdoc_names_every_key(void **state)
 #define LIVE_KEYS                                                                                  \
     "private_data = on\nslurm_conf = /x/slurm.conf\nprofile_sharing = median\n"                    \
     "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
-    "isolate_qos = high\npolicy = dio-power\ndio_power_order = printed\nedp_power = above-idle\n"  \
+    "isolate_qos = high\npolicy = dio-power\nshare = adapt\ndio_power_order = printed\nedp_power " \
+    "= above-idle\n"                                                                               \
     "log = syslog\nlog_level = warn\n"                                                             \
     "devil_miss_pmi = 1\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"            \
     "first_window = 5s\nwindow = 6s\nphase_change = 0.5\nlearn = off\nprofile_age = 7\n"           \

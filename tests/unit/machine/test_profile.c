@@ -170,6 +170,33 @@ static void test_dram(void **state)
     machine_profile_free(profile);
 }
 
+/* The coefficients of ADAPT: there and back, or the field that is wrong. */
+static void test_adapt(void **state)
+{
+    static const char text[] = "{\"paap\":[1.0,2.0,3.0,4.0,5.0,-6.0],\"pacc\":[7.0,8.0,9.5],"
+                               "\"source\":\"runs.jsonl\"}";
+    struct berth_error err = {""};
+    struct machine_profile *profile;
+    struct json_object *object, *adapt;
+    char whole[256];
+
+    (void)state;
+    snprintf(whole, sizeof(whole), "{\"version\":1,\"nodes\":[{\"cores\":1}],\"adapt\":%s}", text);
+    profile = parse(whole, &err);
+    assert_true(profile->adapt.known && profile->adapt.is.paap[5] == -6 &&
+                profile->adapt.is.pacc[2] == 9.5);
+    object = machine_profile_json(profile);
+    assert_true(json_object_object_get_ex(object, "adapt", &adapt));
+    assert_string_equal(json_object_to_json_string_ext(adapt, JSON_C_TO_STRING_PLAIN), text);
+    json_object_put(object);
+    machine_profile_free(profile);
+    assert_null(parse("{\"version\":1,\"nodes\":[{\"cores\":1}],\"adapt\":{\"paap\":[1]}}", &err));
+    assert_non_null(strstr(err.text, "adapt.paap"));
+    profile = parse("{\"version\":1,\"nodes\":[{\"cores\":1}],\"adapt\":null}", &err);
+    assert_false(profile->adapt.known);
+    machine_profile_free(profile);
+}
+
 /* ---- what is refused ---- */
 
 #define TWO "\"version\":1,\"nodes\":[{\"cores\":1},{\"node\":1,\"cores\":2}]"
@@ -357,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_amd),
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_dram),
+        cmocka_unit_test(test_adapt),
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_overwrite, make_folder, remove_folder),

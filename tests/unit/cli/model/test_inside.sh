@@ -81,10 +81,10 @@ fma='{"threads":56,"lock":70,"lat":25,"sys":1,"mpa":0.2}' later='{"threads":56,"
 sets='{"usr":[39,26],"used":[60,58]}' all='{"usr":[41,77]}'
 phase="{\"usr\":[39,45],\"used\":[60,58],\"programs\":[$apsi,$later]}"
 run "{\"cores\":64,\"programs\":[$apsi,$fma],\"history\":[$sets,$sets,$sets,$sets,$sets,$sets,$phase,$phase,$all,$all,$all,$all,$all]}" model adapt
-grep -qF '"changes":[{"interval":7,"from":1,"to":0,"why":"promised"}]' "$dir/out" || bad 'model adapt' 'one change' "$(cat "$dir/out")"
+grep -qF '"changes":[{"interval":7,"from":4,"to":0,"why":"promised"}]' "$dir/out" || bad 'model adapt' 'one change' "$(cat "$dir/out")"
 grep -qF '"choice":0,"changed":true,"why":"promised",' "$dir/out" || bad 'model adapt' 'why it changed' "$(cat "$dir/out")"
 run "{\"cores\":64,\"programs\":[$apsi,$fma],\"limits\":{\"mpa\":0.3,\"lock\":5}}" model adapt
-grep -qF '"choice":1,"changed":false,"why":null,"policies":[{"memory":"interleave","class":"faithful"}' "$dir/out" || bad 'model adapt' '16 and 48 cores' "$(cat "$dir/out")"
+grep -qF '"choice":4,"changed":false,"why":null,"policies":[{"memory":"interleave","class":"faithful"}' "$dir/out" || bad 'model adapt' '16 and 48 cores' "$(cat "$dir/out")"
 own='"coefficients":{"paap":[0,0,0,0,0,1],"pacc":[7,0,0],"source":"here"}'
 answers "{\"cores\":64,\"programs\":[$apsi,$fma],\"configurations\":[[64,64],[32,32]],$own}" \
     '{"configurations":[[64,64],[32,32]],"predicted":[[1.1428571428571428,4.0],[7.0,7.0]],"choice":1,"changed":false,"why":null}' model adapt

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* adapt - ADAPT (Pusukuri 2012, chapter 6) as a policy: what it decides for steps that share their
+ * cores (size/share_adapt.h) is told here. The cores are divided by size/share.h, and the slices
+ * that it wants are given by the policy `faithful`. */
+#include <math.h>
+
+#include "packer/base/json.h"
+#include "packer/inside/policy.h"
+
+static bool asked(const struct step *step)
+{
+    return step->request.options.adapt || step->share.adapt.on;
+}
+
+static const char *refuse(const struct packer *packer)
+{
+    (void)packer;
+    return NULL;
+}
+
+/* It changes nothing here. */
+static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
+{
+    (void)packer, (void)step, (void)run;
+    return false;
+}
+
+static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    (void)packer, (void)step, (void)err;
+    return 0;
+}
+
+static const char *word_of(const struct step_adapt *adapt)
+{
+    if (!adapt->on || adapt->why)
+        return NULL;
+    return adapt->parts ? "sets" : "all";
+}
+
+static void explain(const struct step *step, struct json_object *object)
+{
+    const struct step_adapt *adapt = &step->share.adapt;
+    bool decided = word_of(adapt) != NULL;
+
+    json_add_text(object, "configuration", word_of(adapt));
+    json_add_text(object, "why",
+                  adapt->on ? adapt->why : "no other step of its kind has its cores");
+    json_add_measure(object, "user_all", decided ? adapt->usr_all : NAN);
+    json_add_measure(object, "user_sets", decided ? adapt->usr_parts : NAN);
+    json_add_text(object, "rule", decided ? adapt->rule : NULL);
+    json_add_u64(object, "changes", adapt->changes);
+    json_add_bool(object, "faithful", adapt->faithful);
+}
+
+const struct inside_policy inside_adapt = {.word = "adapt",
+                                           .asked = asked,
+                                           .refuse = refuse,
+                                           .sample = sample,
+                                           .undo = undo,
+                                           .explain = explain};
