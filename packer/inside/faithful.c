@@ -88,7 +88,9 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
 
 static void explain(const struct step *step, struct json_object *object)
 {
-    const struct inside_faithful *faithful = &step->inside.run->faithful;
+    static const struct inside_faithful none; /* ADAPT wants it since a moment ago */
+    const struct inside_run *run = step->inside.run;
+    const struct inside_faithful *faithful = run ? &run->faithful : &none;
     bool set = faithful->model.set;
 
     json_add_measure(object, "scaling", set ? faithful->model.scaling : NAN);

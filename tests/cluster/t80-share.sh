@@ -64,3 +64,77 @@ t80_who_shares_with_a_stranger_is_not_moved() {
     soon "the pool is whole again" 0-1 shared_pool
     stop a b c
 }
+
+# sharing_by_adapt [KEY=VALUE..]: berthd divides shared cores by ADAPT; counters are played: each of four threads is ready all the time, and has a
+# CPU for half of it.
+sharing_by_adapt() {
+    local file=$CLUSTER/berth/played.csv name at
+    {
+        echo "step,at,instructions,llc_accesses,llc_misses,cpu_ns,user_ns,run_delay_ns,lock_wait_ns,threads"
+        for name in locked spinning; do
+            for at in $(seq 1 600); do
+                echo "$name,$at,$((at * 1000000000)),$((at * 1000000)),$((at * 200000)),$((at * 2000000000)),$((at * 2000000000)),$((at * 2000000000)),0,4"
+            done
+        done
+    } >"$file"
+    daemon_stop berthd
+    rm -f "$CLUSTER/berth/profiles.db"
+    berthd_conf startup=100ms first_window=200ms window=200ms "counters_replay=$file" share=adapt learn=on "$@"
+    berthd_start
+}
+
+# alone TAG SYSTEM LOCK: what the program does alone, per second: four threads.
+alone() {
+    jq -nc --arg key "tag:$1" --arg machine "$(machine_type)" --argjson system "$2" --argjson lock "$3" --argjson now "$(date +%s)" \
+        '{version: 1, kind: "sample", key: $key, shape: "", geometry: "", machine: $machine, co_run: false, source: "replay",
+          command: "test", measured_at: $now, runs: 1, windows: 100, seconds: 100, instructions: 1e9,
+          rates: {misses: [100, 1], accesses: [1000, 1], cpus: [(3 + $system), 0.01], system: [$system, 0.01],
+                  run_delay: [0.1, 0.01], lock_wait: [$lock, 0.01], threads: [4, 0]}}' >"$CLUSTER/out/alone"
+    berthctl profile import --db "$CLUSTER/berth/profiles.db" "$CLUSTER/out/alone" >/dev/null || fail "import of $1"
+}
+
+# As berthd calls it in what it has learned.
+machine_type() {
+    berthctl profile export --db "$CLUSTER/berth/profiles.db" 2>/dev/null | jq -r 'select(.kind == "sample") | .machine' | head -1
+}
+
+has_learned() {
+    [ -n "$(machine_type)" ]
+}
+
+# policies_of NAME: the scheduling policies of its threads, each once.
+policies_of() {
+    local pid task
+    pid=$(cat "$CLUSTER/out/$1.0.pid")
+    for task in "/proc/$pid/task"/*; do
+        awk '{ print $41 }' "$task/stat"
+    done | sort -u | tr '\n' ' '
+}
+
+t80_adapt_gives_parts_or_all_cores() {
+    sharing_by_adapt "allow=auto,tag,adapt,faithful"
+    start first -c2 --contention-aware=tag=spinning
+    wait_for 20 at_least 3 explained first .observe.counts.windows
+    stop first
+    wait_for 20 has_learned || fail "nothing was learned"
+    alone spinning 0 0
+    alone locked 0.4 1.2
+    start a -p shared -c2 --contention-aware=tag=spinning
+    start b -p shared -c2 --contention-aware=tag=spinning
+    same "two that only compute" "$(explained a '.adapt.configuration') $(explained b '.adapt.configuration')" "all all"
+    same "cores" "$(cpus_of a) $(cpus_of b)" "0-1 0-1"
+    stop a b
+    start c -p shared -c2 --contention-aware=tag=locked
+    start d -p shared -c2 --contention-aware=tag=locked
+    same "two that wait for locks" "$(explained c .adapt.configuration) $(explained d .adapt.configuration)" "sets sets"
+    soon "a part each" "0 1 " eval '(cpus_of c; cpus_of d) | sort | tr "\n" " "'
+    soon "classes" "3 3 " eval 'echo "$(policies_of c)$(policies_of d)"'
+    same "told" "$(explained d .faithful.class)" batch
+    stop d
+    soon "alone again" 0-1 cpus_of c
+    soon "its class" "0 " policies_of c
+    start e -p shared -c2 --contention-aware=tag=stranger
+    soon "nothing is known of it" "0 1 " eval '(cpus_of c; cpus_of e) | sort | tr "\n" " "'
+    has "$(explained c .adapt.why)" "was not counted yet"
+    stop c e
+}

@@ -157,6 +157,21 @@ static void second(struct fixture *f, double age_s)
 
 /* ---- what is decided ---- */
 
+/* A field of its object in explain. */
+static const char *field(struct fixture *f, const struct step *step, const char *key)
+{
+    static char text[64];
+    struct json_object *explain = json_object_new_object(), *adapt, *value = NULL;
+
+    inside_explain(&f->packer, step, explain);
+    adapt = json_object_object_get(explain, "adapt");
+    assert_non_null(adapt);
+    assert_true(json_object_object_get_ex(adapt, key, &value));
+    snprintf(text, sizeof(text), "%s", value ? json_object_get_string(value) : "null");
+    json_object_put(explain);
+    return text;
+}
+
 /* What the model says of these two by itself. */
 static void assert_as_model(const struct step *a, const struct alone *is_a, const struct step *b,
                             const struct alone *is_b)
@@ -189,6 +204,8 @@ static void test_light_ones_use_all_cores(void **state)
     assert_true(a->share.adapt.on && !a->share.adapt.parts);
     assert_int_equal(a->share.cores, 0);
     assert_int_equal(a->share.others, 1);
+    assert_null(a->inside.run); /* it was there before: its slices begin with the next window */
+    assert_string_equal(field(f, a, "configuration"), "all");
 }
 
 static void test_heavy_ones_have_parts(void **state)
@@ -272,20 +289,6 @@ static void test_word(void **state)
 }
 
 /* ---- what is measured ---- */
-
-static const char *field(struct fixture *f, const struct step *step, const char *key)
-{
-    static char text[64];
-    struct json_object *explain = json_object_new_object(), *adapt, *value = NULL;
-
-    inside_explain(&f->packer, step, explain);
-    adapt = json_object_object_get(explain, "adapt");
-    assert_non_null(adapt);
-    assert_true(json_object_object_get_ex(adapt, key, &value));
-    snprintf(text, sizeof(text), "%s", value ? json_object_get_string(value) : "null");
-    json_object_put(explain);
-    return text;
-}
 
 static void play(struct fixture *f)
 {
