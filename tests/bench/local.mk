@@ -96,3 +96,7 @@ dist_noinst_SCRIPTS += tests/bench/load
 # What reading Slurm's folders costs; as root, on cgroup v1.
 noinst_PROGRAMS += tests/bench/folders
 tests_bench_folders_LDADD = libbench.la $(PACKER_LIBS)
+
+# What FaithFul's slices do to threads that take turns with one lock.
+noinst_PROGRAMS += tests/bench/faithful
+tests_bench_faithful_LDADD = libbench.la $(PACKER_LIBS)

@@ -149,6 +149,15 @@ knows() {
     "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$@"
 }
 
+# policies_of NAME: the scheduling policies of its threads, each once.
+policies_of() {
+    local pid task
+    pid=$(cat "$CLUSTER/out/$1.0.pid")
+    for task in "/proc/$pid/task"/*; do
+        awk '{ print $41 }' "$task/stat"
+    done | sort -u | tr '\n' ' '
+}
+
 # machine FILE: berthd starts again with this machine profile of the fixtures; machine without FILE: with none.
 machine() {
     rm -f "$CLUSTER/berth/machine.json"

@@ -102,15 +102,6 @@ has_learned() {
     [ -n "$(machine_type)" ]
 }
 
-# policies_of NAME: the scheduling policies of its threads, each once.
-policies_of() {
-    local pid task
-    pid=$(cat "$CLUSTER/out/$1.0.pid")
-    for task in "/proc/$pid/task"/*; do
-        awk '{ print $41 }' "$task/stat"
-    done | sort -u | tr '\n' ' '
-}
-
 t80_adapt_gives_parts_or_all_cores() {
     sharing_by_adapt "allow=auto,tag,adapt,faithful"
     start first -c2 --contention-aware=tag=spinning
