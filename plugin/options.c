@@ -179,6 +179,8 @@ static const struct word words[] = {
      .help = "OMP_NUM_THREADS by what berthctl threads has found, unless it is set"},
     {"faithful", FLAG(faithful),
      .help = "one time slice for all its threads, by how much they wait for locks and memory"},
+    {"tranquil", FLAG(tranquil),
+     .help = "memory over its nodes and time slices, where it then runs faster and more evenly"},
     {"adapt", FLAG(adapt),
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
     {"tag", .value = "NAME", .set = set_tag,
@@ -415,6 +417,10 @@ void options_vain(const struct wire_options *options, char *text, size_t size)
         append(text, size, "; threads=auto has no effect with observe, which changes nothing");
     if (options->faithful && options->mode == WIRE_MODE_OBSERVE)
         append(text, size, "; faithful has no effect with observe, which changes nothing");
+    if (options->tranquil && options->mode == WIRE_MODE_OBSERVE)
+        append(text, size, "; tranquil has no effect with observe, which changes nothing");
+    else if (options->tranquil && options->faithful)
+        append(text, size, "; tranquil has no effect beside faithful");
     if (options->adapt && options->mode == WIRE_MODE_OBSERVE)
         append(text, size, "; adapt has no effect with observe, which changes nothing");
     if (text[0])

@@ -123,6 +123,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->threads_auto = false;
     if (refuse(allow, o->faithful, "faithful", refused, size))
         o->faithful = false;
+    if (refuse(allow, o->tranquil, "tranquil", refused, size))
+        o->tranquil = false;
     if (refuse(allow, o->adapt, "adapt", refused, size))
         o->adapt = false;
     if (refuse(allow, o->tag[0], "tag", refused, size))

@@ -24,9 +24,9 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",   "auto",   "observe", "isolate",      "edp", "size",    "spread",
-    "pack",  "policy", "cores",   "max-slowdown", "mem", "threads", "faithful",
-    "adapt", "tag",    "require", "verbose",      NULL};
+    "off",      "auto",   "observe", "isolate",      "edp",     "size",    "spread",
+    "pack",     "policy", "cores",   "max-slowdown", "mem",     "threads", "faithful",
+    "tranquil", "adapt",  "tag",     "require",      "verbose", NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -84,9 +84,8 @@ const struct conf_key conf_key[] = {
      "require,verbose",
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
-     "unless it is written here: faithful, which gives threads another scheduling class, and "
-     "adapt, "
-     "which may."},
+     "unless it is written here: faithful, tranquil and adapt, which may give threads another "
+     "scheduling class."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "
@@ -126,6 +125,12 @@ const struct conf_key conf_key[] = {
      "Least urgent line that is logged."},
     {"devil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
      FIELD(devil_miss_pmi), "A program that misses at least so often is a devil."},
+    {"tranquil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
+     FIELD(tranquil_miss_pmi),
+     "The word tranquil takes a program that misses more often for one that is to have its memory "
+     "dealt over its nodes. The paper has not printed its limit: this is devil_miss_pmi's."},
+    {"tranquil_pass", LIVE, "5s", TIME(3000, 3600e3), FIELD(tranquil_pass_ms),
+     "How often the word tranquil measures a step and tries something."},
     {"neutral_miss_pmi", LIVE, TEXT_OF(CONF_NEUTRAL_MISS_PMI),
      NUMBER("cache misses per million instructions", 0, 1e6), FIELD(neutral_miss_pmi),
      "Where a program without a profile stands in the order of the placement."},

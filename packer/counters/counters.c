@@ -93,6 +93,16 @@ uint32_t counters_can(const struct counters *counters)
     return counters->can;
 }
 
+struct lock_time *counters_locks(const struct counters *counters)
+{
+    struct lock_time *lock = NULL;
+
+    for (size_t i = 0; i < BACKENDS && !lock; i++)
+        if (counters->used[i] && backends[i]->locks)
+            lock = backends[i]->locks(counters->state[i]);
+    return lock;
+}
+
 const char *counters_source(const struct counters *counters)
 {
     static const enum counter best[] = {COUNTER_INSTRUCTIONS, COUNTER_CPU_NS};

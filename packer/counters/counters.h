@@ -82,6 +82,8 @@ struct counters_about {
     const char *say, *without; /* say: what it counts, or why it is not used */
 };
 
+struct lock_time; /* counters/lock_time.h */
+
 struct counters_backend {
     const char *name;
     const char *without; /* what is not known where it is absent, for `berthctl doctor`; NULL: the
@@ -112,6 +114,9 @@ struct counters_backend {
     /* The descriptor of the step's cgroup in the perf_event hierarchy, borrowed. May be NULL. */
     int (*cgroup)(void *step);
 
+    /* What counts waits for locks, borrowed; NULL: nothing does. May be NULL. */
+    struct lock_time *(*locks)(void *state);
+
     /* The i-th of several ways that this backend counts by, as counters_about; false after the last
      * one. May be NULL. */
     bool (*part)(void *state, size_t i, struct counters_about *about);
@@ -136,6 +141,9 @@ void counters_close(struct counters *counters); /* NULL is fine; all steps are d
 
 /* What all of them together know, as a rule. */
 uint32_t counters_can(const struct counters *counters);
+
+/* Returns what counts waits for locks here, borrowed; NULL: nothing does. */
+struct lock_time *counters_locks(const struct counters *counters);
 
 /* Who counts the step's instructions here, else its CPU time: "perf", "replay", "software"; "" when
  * nobody does. The source of what is learned. */

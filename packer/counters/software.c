@@ -433,6 +433,11 @@ static bool software_part(void *state, size_t i, struct counters_about *about)
     return i < 2;
 }
 
+static struct lock_time *software_locks(void *state)
+{
+    return ((struct software *)state)->ways.lock_time;
+}
+
 const struct counters_backend counters_software = {
     .name = "software",
     .without = "waiting, switches and memory by node are not known",
@@ -441,4 +446,5 @@ const struct counters_backend counters_software = {
     .attach = software_attach,
     .read = software_read,
     .detach = software_detach,
+    .locks = software_locks,
     .part = software_part};

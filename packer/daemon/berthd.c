@@ -42,6 +42,7 @@ enum {
     SIGNALS,
     SWEEP = SIGNALS,
     OBSERVE,
+    BURST,
     PROBE,
     REUSE,
     WATCH,
@@ -146,14 +147,26 @@ static void wake(void *arg, double in_s)
         event_add(daemon->event[OBSERVE], &next);
 }
 
+static void on_burst(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *daemon = arg;
+    double in_s = pipeline_bursts(&daemon->packer);
+    struct timeval next = seconds(fmax(in_s, 0));
+
+    (void)fd, (void)what;
+    if (in_s >= 0)
+        event_add(daemon->event[BURST], &next);
+}
+
+/* A window may have shown that a step needs a burst. */
 static void on_observe(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *daemon = arg;
     double in_s = pipeline_observe(&daemon->packer);
 
-    (void)fd, (void)what;
     if (in_s >= 0)
         wake(daemon, in_s);
+    on_burst(fd, what, arg);
 }
 
 static void on_reuse(evutil_socket_t fd, short what, void *arg)
@@ -288,13 +301,14 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     daemon->event[ON_HUP] = evsignal_new(base, SIGHUP, on_reload, daemon);
     daemon->event[SWEEP] = evtimer_new(base, on_sweep, daemon);
     daemon->event[OBSERVE] = evtimer_new(base, on_observe, daemon);
+    daemon->event[BURST] = evtimer_new(base, on_burst, daemon);
     daemon->event[PROBE] = evtimer_new(base, on_probe, daemon);
     daemon->event[FOLDERS_LATER] = evtimer_new(base, on_folders, daemon);
     for (size_t i = 0; i < SIGNALS; i++)
         if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
             return berth_error_set(err, "no signal handlers");
-    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[PROBE] ||
-        !daemon->event[FOLDERS_LATER])
+    if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[BURST] ||
+        !daemon->event[PROBE] || !daemon->event[FOLDERS_LATER])
         return berth_error_set(err, "no timers");
     if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
         (packer->asker && read_by(daemon, JOBS, asker_fd(packer->asker), on_jobs, err) < 0) ||

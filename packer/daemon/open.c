@@ -13,6 +13,7 @@
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/as_if.h"
 #include "packer/enact/replace.h"
+#include "packer/inside/inside.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
 #include "packer/observe/known_pairs.h"
@@ -270,6 +271,7 @@ void packer_close(struct packer *packer)
     {
         loop_end(packer, step);
         size_judge_end(step);
+        inside_end(packer, step);
     }
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);

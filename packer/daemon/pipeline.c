@@ -261,6 +261,11 @@ double pipeline_observe(struct packer *packer)
     return sooner(sooner(in_s, bill_s), observe_turn(packer));
 }
 
+double pipeline_bursts(struct packer *packer)
+{
+    return inside_bursts(packer);
+}
+
 void pipeline_cpus(struct packer *packer)
 {
     if (offline_read(packer))
@@ -325,7 +330,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
     probing_end(packer, step);
     program_end(packer, step);
     memory_ended(packer, step);
-    inside_end(step);
+    inside_end(packer, step);
     observe_end(packer, step, end);
     step_ends(step, end);
     ledger_record_keep(packer, step);

@@ -58,6 +58,10 @@ double pipeline_folders(struct packer *packer);
  * is; packer->wake tells of one that comes sooner. */
 double pipeline_observe(struct packer *packer);
 
+/* Takes the readings of bursts that are due (inside/burst.h). Returns the seconds until it is to be
+ * called again, or < 0: not before pipeline_observe() has been. */
+double pipeline_bursts(struct packer *packer);
+
 /* berth.conf was read again. Takes over what can change while berthd runs, logs which keys did and
  * which ones wait for the next start. */
 void pipeline_reload(struct packer *packer, const struct conf *read);

@@ -13,7 +13,8 @@
 #include "packer/observe/window.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
-static const struct inside_policy *const policies[] = {&inside_faithful, &inside_adapt};
+static const struct inside_policy *const policies[] = {&inside_faithful, &inside_tranquil,
+                                                       &inside_adapt};
 
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 
@@ -99,23 +100,72 @@ static void undo(struct packer *packer, struct step *step, const struct inside_p
                   err.text);
 }
 
-static void turn_of_policy(struct packer *packer, struct step *step, size_t i)
+/* There is a new window, or a burst: what follows from it. */
+static void take(struct packer *packer, struct step *step, size_t i)
 {
     const struct inside_policy *policy = policies[i];
     struct inside_run *run = step->inside.run;
     struct berth_error err;
 
-    if (!policy->asked(step) && run->enacted & 1u << i) { /* ADAPT wants it no more */
-        undo(packer, step, policy);
-        run->enacted &= ~(1u << i);
-    }
-    if (!policy->asked(step) || refusal(packer, step, policy))
-        return;
     if (!policy->sample(packer, step, run) || !policy->decide(run))
         return;
     run->enacted |= 1u << i;
     if (policy->enact(packer, step, &err) < 0)
         give_up(packer, step, policy, err.text);
+}
+
+static void turn_of_policy(struct packer *packer, struct step *step, size_t i)
+{
+    const struct inside_policy *policy = policies[i];
+    struct inside_run *run = step->inside.run;
+
+    if (!policy->asked(step) && run->enacted & 1u << i) { /* ADAPT wants it no more */
+        undo(packer, step, policy);
+        run->enacted &= ~(1u << i);
+    }
+    if (!policy->asked(step) || refusal(packer, step, policy) || policy->burst)
+        return;
+    take(packer, step, i);
+}
+
+/* Lets a policy take its turn in the burst that it has of a step, or wants. Returns the seconds
+ * until the next one, < 0: it wants none. */
+static double burst_of_policy(struct packer *packer, struct step *step, size_t i)
+{
+    const struct inside_policy *policy = policies[i];
+    struct inside_run *run = step->inside.run;
+    struct burst *burst;
+    double in_s;
+
+    if (!policy->burst || !policy->asked(step) || refusal(packer, step, policy))
+        return -1;
+    burst = policy->burst(run);
+    if (burst->running && burst_turn(packer, step, burst))
+        take(packer, step, i);
+    if (burst->running)
+        return burst_due(burst);
+    in_s = run->why[0] ? -1 : policy->due(packer, step, run);
+    if (in_s != 0)
+        return in_s;
+    burst_begin(packer, step, burst, policy->burst_s, policy->by_thread);
+    return policy->burst_s;
+}
+
+double inside_bursts(struct packer *packer)
+{
+    struct step *step;
+    double in_s = -1;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        for (size_t i = 0; i < POLICIES && step->inside.run && step_movable(step); i++) {
+            double its_s = burst_of_policy(packer, step, i);
+
+            if (its_s >= 0 && (in_s < 0 || its_s < in_s))
+                in_s = its_s;
+        }
+    }
+    return in_s;
 }
 
 static void turn_of(struct packer *packer, struct step *step)
@@ -153,9 +203,14 @@ void inside_undo(struct packer *packer, struct step *step)
         undo(packer, step, policies[i]);
 }
 
-void inside_end(struct step *step)
+void inside_end(struct packer *packer, struct step *step)
 {
+    struct inside_run *run = step->inside.run;
+
     step->inside.sliced = false;
+    for (size_t i = 0; run && i < POLICIES; i++)
+        if (policies[i]->burst)
+            burst_end(packer, policies[i]->burst(run));
 }
 
 /* ---- what people are told ---- */

@@ -20,11 +20,16 @@ void inside_begin(struct packer *packer, struct step *step);
  * of a step. To be called after each window. */
 void inside_turn(struct packer *packer);
 
+/* Takes the readings of bursts that are due (inside/burst.h), and does what follows from them.
+ * Returns the seconds until it is to be called again; < 0: no step needs that. To be called after
+ * inside_turn(), too. */
+double inside_bursts(struct packer *packer);
+
 /* Berth lets go of a live step, or stops: what was changed in it is undone. */
 void inside_undo(struct packer *packer, struct step *step);
 
 /* The step is over: nothing of it is looked after any more. What explain tells stays. */
-void inside_end(struct step *step);
+void inside_end(struct packer *packer, struct step *step);
 
 /* The i-th policy's word where the step asked for it and it has no effect here, with the reason;
  * else NULL. i is raised to the next one to be asked; the last one was that where *i is 0. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* policy - what a policy of this stage is: a row of one table.
  *
- * sample and decide are told of each window that was counted of the step; enact makes true what was
+ * sample and decide are told of each window that was counted of the step, or of each burst, where
+ * the policy wants bursts (burst, burst_s and due; else NULL and 0); enact makes true what was
  * decided, and undo takes back what it has changed. */
 #ifndef BERTH_INSIDE_POLICY_H
 #define BERTH_INSIDE_POLICY_H
@@ -9,6 +10,8 @@
 #include <json-c/json.h>
 
 #include "models/inside/faithful.h"
+#include "models/inside/tranquil.h"
+#include "packer/inside/burst.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/step_counts.h"
 
@@ -26,6 +29,13 @@ struct inside_run {
         double miss_ratio, lock; /* that the model was told last; NAN not known */
         bool knew_miss, knew_lock;
     } faithful;
+    struct inside_tranquil {
+        struct tranquil model;
+        struct tranquil_rules rules;
+        struct burst burst;
+        struct tranquil_burst seen; /* what that says */
+        double pass_s;              /* when the pass began (CLOCK_MONOTONIC); 0: none has */
+    } tranquil;
 };
 
 struct inside_policy {
@@ -34,7 +44,14 @@ struct inside_policy {
     bool (*asked)(const struct step *step);
     /* Returns why it can do nothing on this node; NULL: it can. */
     const char *(*refuse)(const struct packer *packer);
-    /* Takes in the last window. Returns whether there is something to decide. */
+    /* Where its burst is kept; the seconds between its readings; the seconds until the next burst
+     * is to begin, < 0: none is. */
+    struct burst *(*burst)(struct inside_run *run);
+    double burst_s;
+    bool by_thread; /* and it wants to know what each thread did */
+    double (*due)(const struct packer *packer, const struct step *step,
+                  const struct inside_run *run);
+    /* Takes in the last window or burst. Returns whether there is something to decide. */
     bool (*sample)(const struct packer *packer, const struct step *step, struct inside_run *run);
     /* Returns whether something else is to be in effect now. */
     bool (*decide)(struct inside_run *run);
@@ -46,7 +63,7 @@ struct inside_policy {
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
-extern const struct inside_policy inside_faithful, inside_adapt;
+extern const struct inside_policy inside_faithful, inside_tranquil, inside_adapt;
 
 /* ---- class and slice of all threads (inside/slice.c) ---- */
 
@@ -56,6 +73,16 @@ int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
 
 /* Takes it back, where it was given. 0, or -1 and err: to be tried again. */
 int inside_unslice(struct packer *packer, struct step *step, struct berth_error *err);
+
+/* ---- memory (inside/deal.c) ---- */
+
+/* Has the step's pages dealt over the nodes that it stands on, or put back to where they were
+ * before that. It is done by the mover's thread, bit by bit. Nothing where that is so already, or
+ * there is one node only. 0, or -1 and err. */
+int inside_deal(struct packer *packer, struct step *step, bool deal, struct berth_error *err);
+
+/* Says whether pages are on their way. */
+bool inside_dealing(const struct packer *packer, const struct step *step);
 
 /* Adds "class", "slice_ms", "asked_ms", "threads", "own_threads". */
 void inside_slice_explain(const struct step *step, struct json_object *object);

@@ -68,6 +68,7 @@ static const struct json_field options_fields[] = {
     WORD(options, mem, OPTIONAL),
     FIELD(options, threads_auto, OPTIONAL),
     FIELD(options, faithful, OPTIONAL),
+    FIELD(options, tranquil, OPTIONAL),
     FIELD(options, adapt, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,

@@ -69,6 +69,7 @@ struct wire_options {
     enum wire_mem mem;
     bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
     bool faithful;     /* time slices by lock and memory waiting */
+    bool tranquil;     /* memory and slices by how evenly it runs */
     bool adapt;        /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
     char tag[64];      /* "" not given; [A-Za-z0-9._-]+ */
 };

@@ -130,6 +130,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->mem != WIRE_MEM_AUTO, "mem=", wire_mem_name[o->mem]},
                 {o->threads_auto, "threads=auto", ""},
                 {o->faithful, "faithful", ""},
+                {o->tranquil, "tranquil", ""},
                 {o->adapt, "adapt", ""},
                 {o->tag[0] != '\0', "tag=", o->tag},
                 {o->require, "require", ""},

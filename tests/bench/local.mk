@@ -100,3 +100,7 @@ tests_bench_folders_LDADD = libbench.la $(PACKER_LIBS)
 # What FaithFul's slices do to threads that take turns with one lock.
 noinst_PROGRAMS += tests/bench/faithful
 tests_bench_faithful_LDADD = libbench.la $(PACKER_LIBS)
+
+# What the readings of bursts cost; as root.
+noinst_PROGRAMS += tests/bench/burst
+tests_bench_burst_LDADD = libbench.la $(PACKER_LIBS)

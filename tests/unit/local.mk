@@ -71,6 +71,7 @@ unit_programs = \
 	tests/unit/counters/test_sample_line \
 	tests/unit/counters/test_software \
 	tests/unit/counters/test_step_usage \
+	tests/unit/counters/test_thread_times \
 	tests/unit/daemon/test_answer \
 	tests/unit/daemon/test_features \
 	tests/unit/daemon/test_identify \
@@ -112,6 +113,7 @@ unit_programs = \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
 	tests/unit/inside/test_inside \
+	tests/unit/inside/test_tranquil \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
 	tests/unit/machine/test_dram \

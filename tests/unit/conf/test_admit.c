@@ -37,6 +37,7 @@ static struct wire_options all(void)
     options.mem = WIRE_MEM_BIND;
     options.threads_auto = true;
     options.faithful = true;
+    options.tranquil = true;
     options.adapt = true;
     strcpy(options.tag, "t");
     return options;
@@ -48,25 +49,29 @@ static void test_admit(void **state)
         const char *allow, *refused, *left;
     } cases[] = {
         {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
-         "faithful,adapt,tag",
+         "faithful,tranquil,adapt,tag",
          "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,adapt,tag=t,"
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,tranquil,"
+         "adapt,tag=t,"
          "require,"
          "verbose,cores=2-2,"
          "max-slowdown=5"},
         {"auto, isolate, tag",
-         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt",
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,adapt",
          "auto,isolate,tag=t,require,verbose"},
         {"",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
+         "tranquil,adapt,"
          "tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
+         "tranquil,adapt,"
          "tag",
          "off,require,verbose"}, /* whole words only */
         {"xauto,auto",
-         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,adapt,tag",
+         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,"
+         "adapt,tag",
          "auto,require,verbose"},
     };
 
@@ -74,7 +79,7 @@ static void test_admit(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wire_register request = {.options = all()};
         struct conf conf = {.isolate_users = "*"};
-        char refused[96], left[256];
+        char refused[160], left[256];
 
         strcpy(conf.allow, cases[i].allow);
         admit_options(&conf, &request, &nobody, refused, sizeof(refused));
@@ -88,7 +93,7 @@ static void test_nothing_asked(void **state)
 {
     struct wire_register request = {0};
     struct conf conf = {0};
-    char refused[96] = "x";
+    char refused[160] = "x";
 
     (void)state;
     wire_options_init(&request.options);
@@ -129,7 +134,7 @@ static void test_isolate(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct conf conf = {.allow = "auto,isolate"};
-        char refused[96];
+        char refused[160];
 
         strcpy(conf.isolate_users, cases[i].users);
         strcpy(conf.isolate_groups, cases[i].groups);
@@ -198,7 +203,7 @@ static void test_slowdown(void **state)
 {
     struct conf conf = {.allow = "auto,isolate,max-slowdown"};
     struct wire_register request = {.uid = 1000};
-    char refused[96];
+    char refused[160];
 
     (void)state;
     wire_options_init(&request.options);

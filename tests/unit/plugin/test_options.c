@@ -44,6 +44,7 @@ static void test_right(void **state)
         {"mem=interleave", "auto,mem=interleave"},
         {"threads=auto", "auto,threads=auto"},
         {"faithful", "auto,faithful"},
+        {"tranquil", "auto,tranquil"},
         {"adapt", "auto,adapt"},
         {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
         {"require,verbose", "auto,require,verbose"},
@@ -71,7 +72,8 @@ static void test_wrong(void **state)
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'",
-         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, adapt, tag=, require, verbose, help"},
+         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, tranquil, adapt, tag=, "
+         "require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
         {"sizee=3", "'sizee=3'", "(size?)"},
         {"policy=dio-powr", "'policy=dio-powr'", "(dio-power?)"},
@@ -161,8 +163,8 @@ static const char *const all_words[] = {
     "off",          "auto",       "observe",       "isolate",
     "edp",          "size[=PCT]", "spread",        "pack",
     "policy=di",    "cores=",     "max-slowdown=", "mem=auto|local|interleave|bind",
-    "threads=auto", "faithful", "adapt",   "tag=",          "require",
-    "verbose",      "help"};
+    "threads=auto", "faithful",   "tranquil",      "adapt",
+    "tag=",         "require",    "verbose",       "help"};
 
 static void test_help(void **state)
 {
@@ -261,6 +263,8 @@ static void test_vain(void **state)
         {"observe,mem=bind", "mem= has no effect with observe, which changes nothing"},
         {"observe,threads=auto", "threads=auto has no effect with observe, which changes nothing"},
         {"observe,faithful", "faithful has no effect with observe, which changes nothing"},
+        {"observe,tranquil", "tranquil has no effect with observe, which changes nothing"},
+        {"faithful,tranquil", "tranquil has no effect beside faithful"},
         {"observe,adapt", "adapt has no effect with observe, which changes nothing"},
         {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
                                      "observe, which changes nothing"},

@@ -71,6 +71,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .mem = WIRE_MEM_BIND,
                                         .threads_auto = true,
                                         .faithful = true,
+                                        .tranquil = true,
                                         .adapt = true,
                                         .tag = "A-z_0.9"};
     return reg;
@@ -95,6 +96,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->mem, b->mem);
     assert_int_equal(a->threads_auto, b->threads_auto);
     assert_int_equal(a->faithful, b->faithful);
+    assert_int_equal(a->tranquil, b->tranquil);
     assert_int_equal(a->adapt, b->adapt);
     assert_string_equal(a->tag, b->tag);
 }

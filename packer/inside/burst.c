@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* burst - see burst.h */
+#include "packer/inside/burst.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "packer/base/clock.h"
+#include "packer/observe/window.h"
+
+/* Reads the step's threads. An empty list: they cannot be read. */
+static void read_threads(struct packer *packer, const struct step *step, struct thread_list *list)
+{
+    pid_t *pid = NULL;
+    size_t n;
+
+    *list = (struct thread_list){.n = 0};
+    if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) == 0)
+        thread_times_read(&packer->root, counters_locks(packer->counters), n, pid, list);
+    free(pid);
+}
+
+void burst_begin(struct packer *packer, struct step *step, struct burst *burst, double interval_s,
+                 bool by_thread)
+{
+    if (window_read(packer, step, &burst->last) < 0)
+        return;
+    thread_list_free(&burst->earlier);
+    burst->by_thread = by_thread;
+    if (by_thread)
+        read_threads(packer, step, &burst->earlier);
+    burst->running = true;
+    burst->began_s = clock_s();
+    burst->n = 0;
+    burst->interval_s = interval_s;
+    burst->next_s = clock_s() + interval_s;
+}
+
+static void finish(struct packer *packer, struct step *step, struct burst *burst)
+{
+    burst->seconds = clock_s() - burst->began_s;
+    thread_list_free(&burst->thread);
+    if (!burst->by_thread)
+        return;
+    read_threads(packer, step, &burst->thread);
+    thread_times_since(&burst->thread, &burst->earlier);
+}
+
+/* A reading that comes late makes its interval longer, and moves the next one: two at once would
+ * say nothing. */
+bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
+{
+    struct counters_sample now;
+
+    if (burst_due(burst) > 0)
+        return false;
+    burst->running = window_read(packer, step, &now) == 0 && burst->n < BURST_READINGS;
+    if (!burst->running)
+        return false;
+    rates_window(&burst->last, &now, &burst->window[burst->n++]);
+    burst->last = now;
+    burst->next_s = clock_s() + burst->interval_s;
+    burst->running = burst->n < BURST_READINGS;
+    if (!burst->running)
+        finish(packer, step, burst);
+    return !burst->running;
+}
+
+void burst_end(struct packer *packer, struct burst *burst)
+{
+    thread_times_forget(counters_locks(packer->counters), &burst->earlier);
+    thread_list_free(&burst->earlier);
+    thread_list_free(&burst->thread);
+    burst->running = false;
+}
+
+double burst_due(const struct burst *burst)
+{
+    return fmax(burst->next_s - clock_s(), 0);
+}
+
+double burst_rate(const struct burst *burst, size_t interval, enum rate_id id)
+{
+    const struct phase_window *window = &burst->window[interval];
+
+    return window->x[id] > 0 ? window->y[id] / window->x[id] : NAN;
+}

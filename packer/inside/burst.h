@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* burst - ten readings of a step's counters, shortly after each other, for policies that ask how
+ * even the program runs (Pusukuri 2012: each 100 ms in section 3.3, each 200 ms in 4.2).
+ *
+ * The windows go on beside it. Only a step with such a policy is read, and only while its burst
+ * lasts. Its threads are read where the policy wants that, when the burst begins and when it ends:
+ * they count, so ten readings of them would add up to the same. */
+#ifndef BERTH_INSIDE_BURST_H
+#define BERTH_INSIDE_BURST_H
+
+#include "models/online/phase.h"
+#include "packer/counters/counters.h"
+#include "packer/counters/rates.h"
+#include "packer/counters/thread_times.h"
+#include "packer/steps/packer.h"
+
+#define BURST_READINGS 10
+
+struct burst { /* all zero: none */
+    bool running;
+    size_t n; /* intervals that were read */
+    double interval_s, next_s;
+    struct counters_sample last;
+    struct phase_window window[BURST_READINGS]; /* the rates between two readings, [n] */
+    bool by_thread;
+    double began_s, seconds;    /* CLOCK_MONOTONIC; how long it was, when it is over */
+    struct thread_list earlier; /* as it began */
+    struct thread_list thread;  /* what each thread did in it, when it is over; by_thread only */
+};
+
+/* Begins one, with its first reading. Nothing begins where nothing is counted of the step yet. */
+void burst_begin(struct packer *packer, struct step *step, struct burst *burst, double interval_s,
+                 bool by_thread);
+
+/* Takes the next reading, if it is due. Returns true when that was the last one. A step that cannot
+ * be read any more ends its burst without that. */
+bool burst_turn(struct packer *packer, struct step *step, struct burst *burst);
+
+/* Nothing of it is needed any more: what it holds is given back. */
+void burst_end(struct packer *packer, struct burst *burst);
+
+/* Returns the seconds until the next reading of a running one, >= 0. */
+double burst_due(const struct burst *burst);
+
+/* Returns a rate in an interval of it; NAN: not known. */
+double burst_rate(const struct burst *burst, size_t interval, enum rate_id id);
+
+#endif

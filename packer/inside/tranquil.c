@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tranquil - Thread Tranquilizer (Pusukuri 2012, chapter 3; models/inside/tranquil.h): memory dealt
+ * over the step's nodes and long slices for a program that misses its cache, short ones for one
+ * that computes, kept where it then runs faster and more evenly than before.
+ *
+ * A pass begins with a burst, tries something where there is something to try, and ends with a
+ * second burst, which says whether it stays. A trial of memory is measured when the pages are where
+ * they shall be. */
+#include <math.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/json.h"
+#include "packer/inside/policy.h"
+
+/* Both give slices: the one that its user knows more of has them. */
+static bool asked(const struct step *step)
+{
+    return step->request.options.tranquil && !step->request.options.faithful;
+}
+
+static const char *refuse(const struct packer *packer)
+{
+    uint32_t can = counters_can(packer->counters);
+
+    if (!(can & (1u << COUNTER_INVOLUNTARY | 1u << COUNTER_LLC_MISSES)))
+        return "neither cache misses nor context switches are counted here";
+    return NULL;
+}
+
+static struct burst *burst_of(struct inside_run *run)
+{
+    return &run->tranquil.burst;
+}
+
+static double due(const struct packer *packer, const struct step *step,
+                  const struct inside_run *run)
+{
+    const struct inside_tranquil *tranquil = &run->tranquil;
+    double began_s;
+
+    if (tranquil->model.state == TRANQUIL_TRIAL)
+        return inside_dealing(packer, step) ? TRANQUIL_READING_MS / 1e3 : 0;
+    began_s = tranquil->pass_s > 0 ? tranquil->pass_s : step->started_mono_s;
+    return fmax(began_s + (double)packer->conf.tranquil_pass_ms / 1e3 - clock_s(), 0);
+}
+
+static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
+{
+    struct inside_tranquil *tranquil = &run->tranquil;
+
+    (void)step;
+    tranquil->rules.miss = packer->conf.tranquil_miss_pmi;
+    if (tranquil->model.state == TRANQUIL_PROFILE)
+        tranquil->pass_s = clock_s();
+    tranquil->seen.n = tranquil->burst.n;
+    for (size_t i = 0; i < tranquil->burst.n; i++) {
+        tranquil->seen.miss[i] = burst_rate(&tranquil->burst, i, RATE_MISS_PMI);
+        tranquil->seen.icx[i] = burst_rate(&tranquil->burst, i, RATE_INVOLUNTARY);
+    }
+    return true;
+}
+
+static bool decide(struct inside_run *run)
+{
+    return tranquil_burst(&run->tranquil.model, &run->tranquil.rules, &run->tranquil.seen);
+}
+
+static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    const struct tranquil_policy *policy = &step->inside.run->tranquil.model.policy;
+
+    if (inside_deal(packer, step, policy->memory == TRANQUIL_INTERLEAVE, err) < 0)
+        return -1;
+    return policy->slice_ms ? inside_slice(packer, step, policy->slice_ms, err)
+                            : inside_unslice(packer, step, err);
+}
+
+static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    int rc = inside_deal(packer, step, false, err);
+
+    return inside_unslice(packer, step, err) < 0 ? -1 : rc;
+}
+
+/* Adds mean and deviation before and after the last trial. */
+static void add_four(struct json_object *object, const char *key, bool tried, const double *four)
+{
+    json_add(object, key, tried ? json_new_list(4, &json_number, four, sizeof(*four)) : NULL);
+}
+
+static void explain(const struct step *step, struct json_object *object)
+{
+    static const struct inside_tranquil none;
+    const struct inside_run *run = step->inside.run;
+    const struct tranquil *model = run ? &run->tranquil.model : &none.model;
+    const struct tranquil_profile *a = &model->before, *b = &model->after;
+
+    json_add_u64(object, "pass", model->pass);
+    json_add_text(object, "state", tranquil_state_name[model->state]);
+    json_add_text(object, "memory", step->inside.dealt ? "interleave" : "local");
+    json_add(object, "kept",
+             model->tried && model->state == TRANQUIL_PROFILE ? json_object_new_boolean(model->kept)
+                                                              : NULL);
+    add_four(object, "miss", model->tried, (double[]){a->miss, a->miss_sd, b->miss, b->miss_sd});
+    add_four(object, "icx", model->tried, (double[]){a->icx, a->icx_sd, b->icx, b->icx_sd});
+    inside_slice_explain(step, object);
+}
+
+const struct inside_policy inside_tranquil = {.word = "tranquil",
+                                              .asked = asked,
+                                              .refuse = refuse,
+                                              .burst = burst_of,
+                                              .burst_s = TRANQUIL_READING_MS / 1e3,
+                                              .due = due,
+                                              .sample = sample,
+                                              .decide = decide,
+                                              .enact = enact,
+                                              .undo = undo,
+                                              .explain = explain};

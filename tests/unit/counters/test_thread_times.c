@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_thread_times - what each thread of a process does: one computes, one sleeps, and, where this
+ * machine can count that, one waits for a lock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "packer/counters/lock_time.h"
+#include "packer/counters/thread_times.h"
+
+enum { SPINS, SLEEPS, WAITS, KINDS };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool over;
+static atomic_int tid[KINDS];
+
+static void *spin(void *arg)
+{
+    atomic_store(&tid[SPINS], (int)syscall(SYS_gettid));
+    while (!atomic_load(&over))
+        ;
+    return arg;
+}
+
+static void *rest(void *arg)
+{
+    atomic_store(&tid[SLEEPS], (int)syscall(SYS_gettid));
+    while (!atomic_load(&over))
+        usleep(1000);
+    return arg;
+}
+
+static void *wait_for_lock(void *arg)
+{
+    atomic_store(&tid[WAITS], (int)syscall(SYS_gettid));
+    while (!atomic_load(&over)) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+        usleep(1000);
+    }
+    return arg;
+}
+
+static void begin(pthread_t thread[KINDS])
+{
+    static void *(*const does[KINDS])(void *) = {spin, rest, wait_for_lock};
+
+    atomic_store(&over, false);
+    for (int i = 0; i < KINDS; i++) {
+        atomic_store(&tid[i], 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, does[i], NULL), 0);
+        while (atomic_load(&tid[i]) == 0)
+            usleep(1000);
+    }
+}
+
+static void end(const pthread_t thread[KINDS])
+{
+    atomic_store(&over, true);
+    for (int i = 0; i < KINDS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static const struct thread_times *find(const struct thread_list *list, int of)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->thread[i].tid == of)
+            return &list->thread[i];
+    return NULL;
+}
+
+static void read_self(struct lock_time *count, struct thread_list *list)
+{
+    const pid_t self = getpid();
+    struct rootfs root;
+
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    assert_int_equal(thread_times_read(&root, count, 1, &self, list), 0);
+    rootfs_close(&root);
+}
+
+static void test_times(void **state)
+{
+    struct thread_list before, after;
+    pthread_t thread[KINDS];
+    double spun = 0;
+
+    (void)state;
+    begin(thread);
+    read_self(NULL, &before);
+    assert_int_equal(before.n, KINDS + 1);
+    while (spun < 0.1) { /* however busy the machine is */
+        read_self(NULL, &after);
+        thread_times_since(&after, &before);
+        assert_int_equal(after.n, KINDS + 1);
+        spun = find(&after, atomic_load(&tid[SPINS]))->user;
+        assert_true(find(&after, atomic_load(&tid[SLEEPS]))->user <= spun + 0.05);
+        assert_true(find(&after, atomic_load(&tid[SPINS]))->waiting >= 0);
+        assert_true(isnan(find(&after, atomic_load(&tid[SPINS]))->lock));
+        thread_list_free(&after);
+        usleep(10000);
+    }
+    thread_list_free(&before);
+    end(thread);
+}
+
+/* Threads that came or went between two readings are in no difference. */
+static void test_come_and_go(void **state)
+{
+    struct thread_list before, after;
+    pthread_t thread[KINDS];
+
+    (void)state;
+    read_self(NULL, &before);
+    begin(thread);
+    read_self(NULL, &after);
+    assert_int_equal(after.n, KINDS + 1);
+    thread_times_since(&after, &before);
+    assert_int_equal(after.n, 1);
+    assert_int_equal(after.thread[0].tid, getpid());
+    thread_list_free(&after);
+    thread_list_free(&before);
+    end(thread);
+}
+
+static void test_lock(void **state)
+{
+    struct thread_list before, after;
+    struct lock_time *count;
+    pthread_t thread[KINDS];
+    struct berth_error err;
+    struct rootfs root;
+    double waited = 0;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    if (lock_time_open(&count, &root, &err) < 0) {
+        print_message("not here: %s\n", err.text);
+        rootfs_close(&root);
+        skip();
+    }
+    assert_int_equal(lock_time_watch(count, getpid()), 0);
+    begin(thread);
+    read_self(count, &before);
+    assert_true(find(&before, atomic_load(&tid[WAITS]))->lock == 0);
+    pthread_mutex_lock(&lock);
+    while (waited < 0.1) {
+        read_self(count, &after);
+        thread_times_since(&after, &before);
+        waited = find(&after, atomic_load(&tid[WAITS]))->lock;
+        assert_true(find(&after, atomic_load(&tid[SPINS]))->lock < 0.01);
+        thread_list_free(&after);
+        usleep(10000);
+    }
+    pthread_mutex_unlock(&lock);
+    end(thread);
+    thread_times_forget(count, &before);
+    thread_list_free(&before);
+    lock_time_close(count);
+    rootfs_close(&root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_lock),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
