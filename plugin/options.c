@@ -181,6 +181,7 @@ static const struct word words[] = {
      .help = "one time slice for all its threads, by how much they wait for locks and memory"},
     {"tranquil", FLAG(tranquil),
      .help = "memory over its nodes and time slices, where it then runs faster and more evenly"},
+    {"shuffle", FLAG(shuffle), .help = "its threads into packages by how long they wait for locks"},
     {"adapt", FLAG(adapt),
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
     {"tag", .value = "NAME", .set = set_tag,
@@ -421,6 +422,8 @@ void options_vain(const struct wire_options *options, char *text, size_t size)
         append(text, size, "; tranquil has no effect with observe, which changes nothing");
     else if (options->tranquil && options->faithful)
         append(text, size, "; tranquil has no effect beside faithful");
+    if (options->shuffle && options->mode == WIRE_MODE_OBSERVE)
+        append(text, size, "; shuffle has no effect with observe, which changes nothing");
     if (options->adapt && options->mode == WIRE_MODE_OBSERVE)
         append(text, size, "; adapt has no effect with observe, which changes nothing");
     if (text[0])

@@ -125,6 +125,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->faithful = false;
     if (refuse(allow, o->tranquil, "tranquil", refused, size))
         o->tranquil = false;
+    if (refuse(allow, o->shuffle, "shuffle", refused, size))
+        o->shuffle = false;
     if (refuse(allow, o->adapt, "adapt", refused, size))
         o->adapt = false;
     if (refuse(allow, o->tag[0], "tag", refused, size))

@@ -24,9 +24,9 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",      "auto",   "observe", "isolate",      "edp",     "size",    "spread",
-    "pack",     "policy", "cores",   "max-slowdown", "mem",     "threads", "faithful",
-    "tranquil", "adapt",  "tag",     "require",      "verbose", NULL};
+    "off",      "auto",    "observe", "isolate",      "edp",     "size",    "spread",
+    "pack",     "policy",  "cores",   "max-slowdown", "mem",     "threads", "faithful",
+    "tranquil", "shuffle", "adapt",   "tag",          "require", "verbose", NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -85,7 +85,7 @@ const struct conf_key conf_key[] = {
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
      "unless it is written here: faithful, tranquil and adapt, which may give threads another "
-     "scheduling class."},
+     "scheduling class, and shuffle, which gives them their CPUs one by one."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "

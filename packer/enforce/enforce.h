@@ -230,6 +230,9 @@ bool enforce_exiting(const struct rootfs *root, pid_t pid);
 /* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
 int enforce_get_affinity(pid_t pid, struct cpus *cpus);
 
+/* Sets it. 0, or it has ended meanwhile; or -1 and err. */
+int enforce_set_thread(pid_t tid, const struct cpus *cpus, struct berth_error *err);
+
 /* What was seen of threads: how many, how many were changed, how many had ended, or may have been
  * left out of the kernel's list. */
 struct enforce_seen {

@@ -26,7 +26,7 @@ int enforce_get_affinity(pid_t pid, struct cpus *cpus)
     return 0;
 }
 
-static int set_thread(pid_t tid, const struct cpus *cpus, struct berth_error *err)
+int enforce_set_thread(pid_t tid, const struct cpus *cpus, struct berth_error *err)
 {
     char text[CPUS_TEXT_MAX] = "?";
 
@@ -66,7 +66,7 @@ static int visit(const struct rootfs *root, pid_t tid, const struct cpus *cpus, 
     }
     if (set && cpus_equal(&now, cpus))
         return 0;
-    rc = set ? set_thread(tid, cpus, err) : check_thread(tid, &now, cpus, err);
+    rc = set ? enforce_set_thread(tid, cpus, err) : check_thread(tid, &now, cpus, err);
     seen->changed += set && rc == 0;
     return rc < 0 && enforce_exiting(root, tid) ? 0 : rc;
 }

@@ -14,7 +14,7 @@
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
 static const struct inside_policy *const policies[] = {&inside_faithful, &inside_tranquil,
-                                                       &inside_adapt};
+                                                       &inside_shuffle, &inside_adapt};
 
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 
@@ -207,7 +207,7 @@ void inside_end(struct packer *packer, struct step *step)
 {
     struct inside_run *run = step->inside.run;
 
-    step->inside.sliced = false;
+    step->inside.sliced = step->inside.shuffled = false;
     for (size_t i = 0; run && i < POLICIES; i++)
         if (policies[i]->burst)
             burst_end(packer, policies[i]->burst(run));

@@ -5,6 +5,8 @@ libpacker_la_SOURCES += \
 	packer/inside/deal.c \
 	packer/inside/faithful.c \
 	packer/inside/inside.c packer/inside/inside.h \
+	packer/inside/groups.c packer/inside/groups.h \
 	packer/inside/policy.h \
+	packer/inside/shuffle.c \
 	packer/inside/slice.c \
 	packer/inside/tranquil.c

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "models/inside/faithful.h"
+#include "models/inside/shuffle.h"
 #include "models/inside/tranquil.h"
 #include "packer/inside/burst.h"
 #include "packer/steps/packer.h"
@@ -36,6 +37,25 @@ struct inside_run {
         struct tranquil_burst seen; /* what that says */
         double pass_s;              /* when the pass began (CLOCK_MONOTONIC); 0: none has */
     } tranquil;
+    struct inside_shuffle {
+        struct burst burst;
+        uint64_t rounds;
+        double done_s;       /* when the last one ended (CLOCK_MONOTONIC) */
+        double lock;         /* what the step waited in it; NAN not known */
+        size_t moved, bound; /* threads: that it has moved, that their program has bound */
+        size_t own;          /* that stood on exactly one part */
+        uint64_t changes;    /* threads that all rounds have moved */
+        struct shuffle_move {
+            pid_t tid;
+            size_t task, to;
+        } * move; /* [moved], from sample to enact */
+        bool caches;
+        size_t groups;
+        struct shuffle_group { /* of all tasks */
+            size_t index, threads;
+            double lock[2]; /* the least and the most */
+        } group[SHUFFLE_PACKAGES_MAX];
+    } shuffle;
 };
 
 struct inside_policy {
@@ -63,7 +83,7 @@ struct inside_policy {
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
-extern const struct inside_policy inside_faithful, inside_tranquil, inside_adapt;
+extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuffle, inside_adapt;
 
 /* ---- class and slice of all threads (inside/slice.c) ---- */
 

@@ -74,6 +74,7 @@ static const struct json_field step_fields[] = {
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_FIELD(struct step, "sliced", inside.sliced, OPTIONAL),
+    JSON_FIELD(struct step, "shuffled", inside.shuffled, OPTIONAL),
     JSON_NESTED(struct step, "size", size, OPTIONAL, step_size_fields),
     JSON_NESTED(struct step, "loop", size.loop, OPTIONAL, step_loop_fields),
     JSON_NESTED(struct step, "body", body, REQUIRED, body_fields),

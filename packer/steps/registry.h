@@ -225,6 +225,7 @@ struct step_enacted {
 /* What is changed inside the step, beside where it stands (inside/inside.h). */
 struct step_inside {
     bool sliced;         /* threads of it may have berth's class and time slice */
+    bool shuffled;       /* threads of it may be bound to a part of their task's CPUs by berth */
     unsigned asked_ms;   /* that slice, as it was asked for last; 0: none */
     double slice_ms;     /* and as it was read back; NAN: this kernel has none */
     size_t threads, own; /* that have it; whose class or slice is their program's */

@@ -69,6 +69,7 @@ static const struct json_field options_fields[] = {
     FIELD(options, threads_auto, OPTIONAL),
     FIELD(options, faithful, OPTIONAL),
     FIELD(options, tranquil, OPTIONAL),
+    FIELD(options, shuffle, OPTIONAL),
     FIELD(options, adapt, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,

@@ -70,6 +70,7 @@ struct wire_options {
     bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
     bool faithful;     /* time slices by lock and memory waiting */
     bool tranquil;     /* memory and slices by how evenly it runs */
+    bool shuffle;      /* threads that wait for the same lock into one package */
     bool adapt;        /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
     char tag[64];      /* "" not given; [A-Za-z0-9._-]+ */
 };

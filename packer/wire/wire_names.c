@@ -131,6 +131,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->threads_auto, "threads=auto", ""},
                 {o->faithful, "faithful", ""},
                 {o->tranquil, "tranquil", ""},
+                {o->shuffle, "shuffle", ""},
                 {o->adapt, "adapt", ""},
                 {o->tag[0] != '\0', "tag=", o->tag},
                 {o->require, "require", ""},

@@ -113,6 +113,7 @@ unit_programs = \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
 	tests/unit/inside/test_inside \
+	tests/unit/inside/test_shuffle \
 	tests/unit/inside/test_tranquil \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \

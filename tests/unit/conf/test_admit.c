@@ -38,6 +38,7 @@ static struct wire_options all(void)
     options.threads_auto = true;
     options.faithful = true;
     options.tranquil = true;
+    options.shuffle = true;
     options.adapt = true;
     strcpy(options.tag, "t");
     return options;
@@ -49,28 +50,31 @@ static void test_admit(void **state)
         const char *allow, *refused, *left;
     } cases[] = {
         {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
-         "faithful,tranquil,adapt,tag",
+         "faithful,tranquil,shuffle,adapt,tag",
          "",
          "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,tranquil,"
+         "shuffle,"
          "adapt,tag=t,"
          "require,"
          "verbose,cores=2-2,"
          "max-slowdown=5"},
         {"auto, isolate, tag",
-         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,adapt",
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,shuffle,"
+         "adapt",
          "auto,isolate,tag=t,require,verbose"},
         {"",
          "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
-         "tranquil,adapt,"
+         "tranquil,shuffle,adapt,"
          "tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
          "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
-         "tranquil,adapt,"
+         "tranquil,shuffle,adapt,"
          "tag",
          "off,require,verbose"}, /* whole words only */
         {"xauto,auto",
          "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,"
+         "shuffle,"
          "adapt,tag",
          "auto,require,verbose"},
     };

@@ -45,6 +45,7 @@ static void test_right(void **state)
         {"threads=auto", "auto,threads=auto"},
         {"faithful", "auto,faithful"},
         {"tranquil", "auto,tranquil"},
+        {"shuffle", "auto,shuffle"},
         {"adapt", "auto,adapt"},
         {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
         {"require,verbose", "auto,require,verbose"},
@@ -72,7 +73,8 @@ static void test_wrong(void **state)
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'",
-         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, tranquil, adapt, tag=, "
+         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, tranquil, shuffle, adapt, "
+         "tag=, "
          "require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
         {"sizee=3", "'sizee=3'", "(size?)"},
@@ -163,8 +165,9 @@ static const char *const all_words[] = {
     "off",          "auto",       "observe",       "isolate",
     "edp",          "size[=PCT]", "spread",        "pack",
     "policy=di",    "cores=",     "max-slowdown=", "mem=auto|local|interleave|bind",
-    "threads=auto", "faithful",   "tranquil",      "adapt",
-    "tag=",         "require",    "verbose",       "help"};
+    "threads=auto", "faithful",   "tranquil",      "shuffle",
+    "adapt",        "tag=",       "require",       "verbose",
+    "help"};
 
 static void test_help(void **state)
 {
@@ -265,6 +268,7 @@ static void test_vain(void **state)
         {"observe,faithful", "faithful has no effect with observe, which changes nothing"},
         {"observe,tranquil", "tranquil has no effect with observe, which changes nothing"},
         {"faithful,tranquil", "tranquil has no effect beside faithful"},
+        {"observe,shuffle", "shuffle has no effect with observe, which changes nothing"},
         {"observe,adapt", "adapt has no effect with observe, which changes nothing"},
         {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
                                      "observe, which changes nothing"},

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* shuffle - Thread Shuffling (Pusukuri 2012, chapter 4; models/inside/shuffle.h): threads that wait
+ * for locks equally long stand in one package, by their affinity, within their task's CPUs.
+ *
+ * A round is a burst of two seconds, which says how long each thread has waited for locks. The
+ * paper's rounds follow each other; here they do while threads are moved, and rest otherwise. A
+ * thread that has not run in a burst (who waits for others to end, say) is not moved, and is not
+ * part of what the program waits. Tasks are programs of their own: each is dealt by itself. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/json.h"
+#include "packer/inside/groups.h"
+#include "packer/inside/policy.h"
+#include "packer/steps/journal.h"
+#include "packer/system/process_table.h"
+
+#define REST_S 8.     /* after a round that has moved nobody */
+#define THREADS 1024u /* of a step: to move one takes 30 us (Pusukuri 2012, section 4.3: 29) */
+
+/* A task that is dealt: threads in the order of the burst. */
+struct deal {
+    const struct thread_list *list;
+    const long *task_of; /* [list->n] */
+    size_t task, n;
+    struct groups groups;
+    struct shuffle_thread thread[THREADS];
+    size_t in_list[THREADS], to[THREADS];
+};
+
+static bool asked(const struct step *step)
+{
+    return step->request.options.shuffle;
+}
+
+static const char *refuse(const struct packer *packer)
+{
+    if (packer->topo->packages < 2 && packer->topo->llcs < 2)
+        return "this node has one package, with one cache";
+    if (!counters_locks(packer->counters))
+        return "the lock time of threads is not counted here (lock_time of berth.conf)";
+    return NULL;
+}
+
+static struct burst *burst_of(struct inside_run *run)
+{
+    return &run->shuffle.burst;
+}
+
+/* Has the step several packages or caches? It may get others. */
+static bool is_spread(const struct packer *packer, const struct step *step)
+{
+    struct groups groups;
+    struct cpus all;
+
+    enforce_union(&step->body, ENFORCE_PLACE, &all);
+    groups_cut(packer->topo, &all, groups_by_cache(packer->topo, &step->body), &groups);
+    return groups.n > 1;
+}
+
+static double due(const struct packer *packer, const struct step *step,
+                  const struct inside_run *run)
+{
+    const struct inside_shuffle *shuffle = &run->shuffle;
+    double in_s;
+
+    if (!is_spread(packer, step))
+        return REST_S;
+    if (shuffle->rounds == 0 || shuffle->moved > 0)
+        return 0;
+    in_s = shuffle->done_s + REST_S - clock_s();
+    return fmax(in_s, 0);
+}
+
+/* ---- what the burst says ---- */
+
+/* The part of the burst that a thread has waited for locks; NAN: not known, or it has not run. */
+static double lock_of(const struct thread_times *thread, double seconds)
+{
+    if (!(thread->user + thread->system > 0) || !(seconds > 0))
+        return NAN;
+    return isnan(thread->lock) ? NAN : fmin(fmax(thread->lock / seconds, 0), 1);
+}
+
+/* Finds out which task each thread of the burst is of. The caller frees it; NULL: no memory. */
+static long *tell_tasks(const struct packer *packer, const struct step *step,
+                        const struct thread_list *list)
+{
+    long *task = calloc(list->n + 1, sizeof(*task));
+    struct process_table table;
+
+    if (!task)
+        return NULL;
+    process_table_open(&table, &packer->root);
+    for (size_t i = 0; i < list->n; i++)
+        task[i] = i > 0 && list->thread[i].pid == list->thread[i - 1].pid
+                      ? task[i - 1]
+                      : enforce_task_of(&table, &step->body, list->thread[i].pid);
+    process_table_close(&table);
+    return task;
+}
+
+/* Takes in where the task's threads stand, and what they waited. */
+static void collect(struct deal *deal, struct inside_shuffle *shuffle)
+{
+    deal->n = 0;
+    for (size_t i = 0; i < deal->list->n && deal->n < THREADS; i++) {
+        const struct thread_times *times = &deal->list->thread[i];
+        struct shuffle_thread *thread = &deal->thread[deal->n];
+        enum groups_thread is;
+        struct cpus now;
+
+        if (deal->task_of[i] != (long)deal->task || enforce_get_affinity(times->tid, &now) < 0)
+            continue;
+        is = groups_look(&deal->groups, &now, &thread->at);
+        thread->lock = lock_of(times, shuffle->burst.seconds);
+        thread->bound = is == GROUPS_BOUND;
+        shuffle->bound += thread->bound;
+        shuffle->own += is == GROUPS_IN;
+        deal->in_list[deal->n++] = i;
+    }
+}
+
+/* Notes what stands where after the round. */
+static void note_group(struct inside_shuffle *shuffle, const struct deal *deal, size_t group)
+{
+    struct shuffle_group *its;
+    size_t k = 0;
+
+    while (k < shuffle->groups && shuffle->group[k].index != deal->groups.index[group])
+        k++;
+    if (k == SHUFFLE_PACKAGES_MAX)
+        return;
+    its = &shuffle->group[k];
+    if (k == shuffle->groups) {
+        *its = (struct shuffle_group){deal->groups.index[group], 0, {NAN, NAN}};
+        shuffle->groups++;
+    }
+    for (size_t i = 0; i < deal->n; i++) {
+        if (deal->to[i] != group)
+            continue;
+        its->threads++;
+        its->lock[0] = fmin(its->lock[0], deal->thread[i].lock);
+        its->lock[1] = fmax(its->lock[1], deal->thread[i].lock);
+    }
+}
+
+/* Who is to be bound elsewhere. A thread that stays, or stands there by chance, is not. */
+static void note_moves(struct inside_shuffle *shuffle, const struct deal *deal)
+{
+    for (size_t i = 0; i < deal->n; i++)
+        if (deal->to[i] != deal->thread[i].at)
+            shuffle->move[shuffle->moved++] = (struct shuffle_move){
+                deal->list->thread[deal->in_list[i]].tid, deal->task, deal->to[i]};
+}
+
+/* Deals one task. Returns false without memory. */
+static bool deal_task(const struct packer *packer, const struct step *step, struct deal *deal,
+                      struct inside_shuffle *shuffle)
+{
+    struct shuffle_packages packages;
+
+    groups_cut(packer->topo, &step->body.task[deal->task].cpus, shuffle->caches, &deal->groups);
+    collect(deal, shuffle);
+    packages = (struct shuffle_packages){deal->groups.n, deal->groups.cores,
+                                         deal->groups.far ? deal->groups.distance : NULL};
+    shuffle->lock = fmax(shuffle->lock, shuffle_lock(deal->n, deal->thread));
+    for (size_t i = 0; i < deal->n; i++)
+        deal->to[i] = deal->thread[i].at;
+    if (shuffle_due(&packages, deal->n, deal->thread)) {
+        if (shuffle_deal(&packages, deal->n, deal->thread, deal->to, NULL) < 0)
+            return false;
+        note_moves(shuffle, deal);
+    }
+    for (size_t i = 0; i < deal->groups.n; i++)
+        note_group(shuffle, deal, i);
+    return true;
+}
+
+static bool deal_all(const struct packer *packer, const struct step *step,
+                     struct inside_shuffle *shuffle)
+{
+    const struct thread_list *list = &shuffle->burst.thread;
+    long *task_of = tell_tasks(packer, step, list);
+    struct deal *deal = malloc(sizeof(*deal));
+    bool dealt = task_of && deal;
+
+    shuffle->caches = groups_by_cache(packer->topo, &step->body);
+    for (size_t task = 0; dealt && task < step->body.ntasks; task++) {
+        deal->list = list;
+        deal->task_of = task_of;
+        deal->task = task;
+        dealt = deal_task(packer, step, deal, shuffle);
+    }
+    free(task_of);
+    free(deal);
+    return dealt;
+}
+
+static void forget_moves(struct inside_shuffle *shuffle)
+{
+    free(shuffle->move);
+    shuffle->move = NULL;
+}
+
+static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
+{
+    struct inside_shuffle *shuffle = &run->shuffle;
+    size_t n = shuffle->burst.thread.n;
+
+    shuffle->rounds++;
+    shuffle->done_s = clock_s();
+    shuffle->moved = shuffle->bound = shuffle->own = shuffle->groups = 0;
+    shuffle->lock = NAN;
+    if (n == 0 || n > THREADS || !(shuffle->move = calloc(n, sizeof(*shuffle->move))))
+        return false;
+    if (deal_all(packer, step, shuffle) && shuffle->moved > 0)
+        return true;
+    shuffle->moved = 0;
+    forget_moves(shuffle);
+    return false;
+}
+
+static bool decide(struct inside_run *run)
+{
+    return run->shuffle.moved > 0;
+}
+
+/* ---- moving ---- */
+
+/* The journal knows before the first thread is bound. */
+static int begin(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    if (step->inside.shuffled)
+        return 0;
+    if (step->inside.run->shuffle.own > 0)
+        return berth_error_set(err, "its program has bound threads to one %s each itself",
+                               step->inside.run->shuffle.caches ? "cache" : "package");
+    step->inside.shuffled = true;
+    if (journal_start(packer, step, err) == 0)
+        return 0;
+    step->inside.shuffled = false;
+    return -1;
+}
+
+static int move_all(struct packer *packer, const struct step *step,
+                    const struct inside_shuffle *shuffle, struct berth_error *err)
+{
+    struct groups groups = {0};
+
+    for (size_t i = 0; i < shuffle->moved; i++) {
+        const struct shuffle_move *move = &shuffle->move[i];
+
+        if (i == 0 || move->task != move[-1].task)
+            groups_cut(packer->topo, &step->body.task[move->task].cpus, shuffle->caches, &groups);
+        if (enforce_set_thread(move->tid, &groups.cpus[move->to], err) < 0 &&
+            !enforce_exiting(&packer->root, move->tid))
+            return -1;
+    }
+    return 0;
+}
+
+static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct inside_shuffle *shuffle = &step->inside.run->shuffle;
+    int rc = begin(packer, step, err);
+
+    if (rc == 0)
+        rc = move_all(packer, step, shuffle, err);
+    if (rc == 0)
+        shuffle->changes += shuffle->moved;
+    forget_moves(shuffle);
+    return rc;
+}
+
+static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    if (!step->inside.shuffled)
+        return 0;
+    if (groups_undo(packer, step, err) < 0)
+        return -1;
+    step->inside.shuffled = false;
+    return journal_start(packer, step, err);
+}
+
+/* ---- what people are told ---- */
+
+static struct json_object *explain_group(const struct shuffle_group *group)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "package", group->index);
+    json_add_u64(object, "threads", group->threads);
+    json_add(object, "lock", json_new_list(2, &json_number, group->lock, sizeof(*group->lock)));
+    return object;
+}
+
+static void explain(const struct step *step, struct json_object *object)
+{
+    static const struct inside_shuffle none = {.lock = NAN};
+    const struct inside_run *run = step->inside.run;
+    const struct inside_shuffle *shuffle = run ? &run->shuffle : &none;
+    struct json_object *groups = json_object_new_array();
+
+    json_add_u64(object, "round", shuffle->rounds);
+    json_add_measure(object, "lock", shuffle->rounds ? shuffle->lock : NAN);
+    json_add_u64(object, "moved", shuffle->moved);
+    json_add_u64(object, "changes", shuffle->changes);
+    json_add_u64(object, "bound", shuffle->bound);
+    json_add_text(object, "unit", shuffle->caches ? "cache" : "package");
+    for (size_t i = 0; i < shuffle->groups; i++)
+        json_append(groups, explain_group(&shuffle->group[i]));
+    json_add(object, "groups", groups);
+}
+
+const struct inside_policy inside_shuffle = {.word = "shuffle",
+                                             .asked = asked,
+                                             .refuse = refuse,
+                                             .burst = burst_of,
+                                             .burst_s = SHUFFLE_READING_MS / 1e3,
+                                             .by_thread = true,
+                                             .due = due,
+                                             .sample = sample,
+                                             .decide = decide,
+                                             .enact = enact,
+                                             .undo = undo,
+                                             .explain = explain};
