@@ -134,6 +134,8 @@ static bool stays(const struct packer *packer, const struct step *step,
         snprintf(why, size, "mem=interleave: it stays spread");
     else if (step->request.options.mem == WIRE_MEM_BIND)
         snprintf(why, size, "mem=bind: it stays on the nodes that it was bound to");
+    else if (step->inside.dealt)
+        snprintf(why, size, "tranquil: it is dealt over the step's nodes");
     else if (packer->conf.memory_rate == 0)
         snprintf(why, size, "memory_rate of berth.conf is 0");
     else if (!packer->mover)

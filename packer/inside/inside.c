@@ -10,6 +10,7 @@
 #include "packer/base/log.h"
 #include "packer/base/text.h"
 #include "packer/inside/policy.h"
+#include "packer/memory/origin.h"
 #include "packer/observe/window.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
@@ -208,6 +209,11 @@ void inside_end(struct packer *packer, struct step *step)
     struct inside_run *run = step->inside.run;
 
     step->inside.sliced = step->inside.shuffled = false;
+    step->inside.dealt = false;
+    if (run) {
+        memory_origin_release(run->origin);
+        run->origin = NULL;
+    }
     for (size_t i = 0; run && i < POLICIES; i++)
         if (policies[i]->burst)
             burst_end(packer, policies[i]->burst(run));

@@ -22,9 +22,10 @@ struct inside_run {
     bool ended;
     bool read; /* there is a last one: */
     struct counters_sample last;
-    struct phase_window window; /* the rates between the last two readings */
-    unsigned enacted;           /* bits of the policies that have something in effect */
-    char why[160];              /* why nothing is done any more in this step; "": it is */
+    struct phase_window window;   /* the rates between the last two readings */
+    struct memory_origin *origin; /* where its pages were before they were dealt; NULL: never */
+    unsigned enacted;             /* bits of the policies that have something in effect */
+    char why[160];                /* why nothing is done any more in this step; "": it is */
     struct inside_faithful {
         struct faithful model;
         double miss_ratio, lock; /* that the model was told last; NAN not known */
@@ -35,6 +36,7 @@ struct inside_run {
         struct tranquil_rules rules;
         struct burst burst;
         struct tranquil_burst seen; /* what that says */
+        double settled_s;           /* from when on the trial is to be measured */
         double pass_s;              /* when the pass began (CLOCK_MONOTONIC); 0: none has */
     } tranquil;
     struct inside_shuffle {
@@ -69,8 +71,7 @@ struct inside_policy {
     struct burst *(*burst)(struct inside_run *run);
     double burst_s;
     bool by_thread; /* and it wants to know what each thread did */
-    double (*due)(const struct packer *packer, const struct step *step,
-                  const struct inside_run *run);
+    double (*due)(const struct packer *packer, const struct step *step, struct inside_run *run);
     /* Takes in the last window or burst. Returns whether there is something to decide. */
     bool (*sample)(const struct packer *packer, const struct step *step, struct inside_run *run);
     /* Returns whether something else is to be in effect now. */

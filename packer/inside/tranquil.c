@@ -12,6 +12,8 @@
 #include "packer/base/json.h"
 #include "packer/inside/policy.h"
 
+#define SETTLE_S 0.3 /* what was just changed is not measured: ours */
+
 /* Both give slices: the one that its user knows more of has them. */
 static bool asked(const struct step *step)
 {
@@ -32,16 +34,16 @@ static struct burst *burst_of(struct inside_run *run)
     return &run->tranquil.burst;
 }
 
-static double due(const struct packer *packer, const struct step *step,
-                  const struct inside_run *run)
+static double due(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
-    const struct inside_tranquil *tranquil = &run->tranquil;
-    double began_s;
+    struct inside_tranquil *tranquil = &run->tranquil;
+    double began_s = tranquil->pass_s > 0 ? tranquil->pass_s : step->started_mono_s;
 
-    if (tranquil->model.state == TRANQUIL_TRIAL)
-        return inside_dealing(packer, step) ? TRANQUIL_READING_MS / 1e3 : 0;
-    began_s = tranquil->pass_s > 0 ? tranquil->pass_s : step->started_mono_s;
-    return fmax(began_s + (double)packer->conf.tranquil_pass_ms / 1e3 - clock_s(), 0);
+    if (tranquil->model.state != TRANQUIL_TRIAL)
+        return fmax(began_s + (double)packer->conf.tranquil_pass_ms / 1e3 - clock_s(), 0);
+    if (inside_dealing(packer, step))
+        tranquil->settled_s = clock_s() + SETTLE_S;
+    return fmax(tranquil->settled_s - clock_s(), 0);
 }
 
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
@@ -67,8 +69,10 @@ static bool decide(struct inside_run *run)
 
 static int enact(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    const struct tranquil_policy *policy = &step->inside.run->tranquil.model.policy;
+    struct inside_tranquil *tranquil = &step->inside.run->tranquil;
+    const struct tranquil_policy *policy = &tranquil->model.policy;
 
+    tranquil->settled_s = clock_s() + SETTLE_S;
     if (inside_deal(packer, step, policy->memory == TRANQUIL_INTERLEAVE, err) < 0)
         return -1;
     return policy->slice_ms ? inside_slice(packer, step, policy->slice_ms, err)

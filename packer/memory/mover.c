@@ -34,6 +34,7 @@ struct memory_mover {
 static void entry_free(struct entry *entry)
 {
     free(entry->job.process);
+    memory_origin_release(entry->job.origin);
     if (entry->finder.release)
         entry->finder.release(entry->finder.arg);
     free(entry);
@@ -185,6 +186,7 @@ int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
 
     if (!entry) {
         free(job->process);
+        memory_origin_release(job->origin);
         if (finder && finder->release)
             finder->release(finder->arg);
         return -1;

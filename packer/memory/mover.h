@@ -46,7 +46,7 @@ struct memory_finder {
 };
 
 /* Has a job done; an older job of the same step is given up. The processes are taken over (from
- * malloc), and the finder's arg, also when it fails. 0, or -1 with ENOMEM. */
+ * malloc), the job's origin and the finder's arg, also when it fails. 0, or -1 with ENOMEM. */
 int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
                      const struct memory_finder *finder);
 

@@ -73,12 +73,6 @@ static enum end refused(struct work *work)
 
 /* ---- nodes ---- */
 
-static void minus(const struct cpus *a, const struct cpus *b, struct cpus *rest)
-{
-    *rest = *a;
-    cpus_andnot(rest, b);
-}
-
 /* Where such memory of the process in hand belongs. */
 static const struct cpus *targets(const struct work *work, const struct memory_range *range)
 {
@@ -105,6 +99,46 @@ static int target(const struct work *work, const struct memory_range *range, int
     for (rank %= count; rank > 0; rank--)
         found = cpus_next(to, found + 1);
     return (int)found;
+}
+
+static int dealt(const struct cpus *to, uint64_t address)
+{
+    size_t turn = address / MEMORY_DEAL_BYTES % cpus_count(to), node = cpus_next(to, 0);
+
+    for (; turn > 0; turn--)
+        node = cpus_next(to, node + 1);
+    return (int)node;
+}
+
+/* Where the page that is at this address and on that node shall be; -1: it stays. */
+static int wanted(const struct work *work, const struct memory_range *range, const void *page,
+                  int node)
+{
+    uint64_t address = (uint64_t)(uintptr_t)page;
+    int there;
+
+    if (work->job->way == MEMORY_FOLLOW)
+        return leaves(work, range, node) ? target(work, range, node) : -1;
+    if (node < 0)
+        return -1;
+    there = work->job->way == MEMORY_DEAL
+                ? dealt(&work->job->to, address)
+                : memory_origin_node(work->job->origin, work->process->pid, address);
+    return there == node ? -1 : there;
+}
+
+/* Before pages are dealt it is noted where they are. */
+static enum end note(struct work *work, const struct memory_range *range)
+{
+    for (size_t i = 0; work->job->way == MEMORY_DEAL && i < work->n; i++) {
+        if (work->status[i] < 0 || memory_origin_add(work->job->origin, work->process->pid,
+                                                     (uint64_t)(uintptr_t)work->page[i],
+                                                     range->page_bytes, work->status[i]) == 0)
+            continue;
+        return stop(work, errno == E2BIG ? "its pages lie too scattered to be put back"
+                                         : "out of memory");
+    }
+    return GO_ON;
 }
 
 /* ---- pages ---- */
@@ -161,14 +195,18 @@ static enum end collect(struct work *work, const struct memory_range *range, dou
 static enum end sort_out(struct work *work, const struct memory_range *range, bool first)
 {
     size_t kept = 0;
+    int node;
 
     if (work->n && work->system->move_pages(work->system->arg, work->process->pid, work->n,
                                             work->page, NULL, work->status, 0) < 0)
         return refused(work);
+    if (first && note(work, range) == STOP)
+        return STOP;
     for (size_t i = 0; i < work->n; i++) {
-        if (leaves(work, range, work->status[i])) {
+        node = wanted(work, range, work->page[i], work->status[i]);
+        if (node >= 0) {
             work->page[kept] = work->page[i];
-            work->node[kept++] = target(work, range, work->status[i]);
+            work->node[kept++] = node;
         } else if (!first && work->status[i] >= 0) {
             work->progress->moved += (double)range->page_bytes;
         } else if (first && work->status[i] < 0) {
@@ -251,8 +289,11 @@ static int find_ranges(const struct work *work, const struct memory_process *pro
     char *maps = NULL, *numa_maps = NULL;
     int rc = 0;
 
-    minus(&work->job->from, &process->nodes, &leave);
-    minus(&work->job->from, &work->job->to, &leave_shared);
+    leave = leave_shared = work->job->from;
+    if (work->job->way == MEMORY_FOLLOW) {
+        cpus_andnot(&leave, &process->nodes);
+        cpus_andnot(&leave_shared, &work->job->to);
+    }
     if (is_meant(work, process)) {
         numa_maps = read_proc(work, process->pid, "numa_maps");
         maps = read_proc(work, process->pid, "maps");

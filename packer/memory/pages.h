@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pages - moves the pages of processes from some NUMA nodes to others, by move_pages(2).
+/* pages - moves the pages of processes from some NUMA nodes to others, by move_pages(2); or deals
+ * them over several nodes, and puts them back to where they were.
  *
  * Which pages: those of writable memory, and of read-only memory that is no file's, on a node of
  * `from` where the process does not stand now. Memory that has a policy of the program's own (by
@@ -21,6 +22,7 @@
 #include <sys/types.h>
 
 #include "packer/base/cpus.h"
+#include "packer/memory/origin.h"
 #include "packer/system/rootfs.h"
 #include "packer/wire/wire.h"
 
@@ -47,10 +49,20 @@ struct memory_process {
     struct cpus nodes; /* NUMA nodes (os_index) where its task stands; never empty */
 };
 
+enum memory_way {
+    MEMORY_FOLLOW, /* from nodes that are left to where the processes stand */
+    MEMORY_DEAL,   /* by turns over the nodes of `to`, MEMORY_DEAL_BYTES each; origin is told where
+                      they were */
+    MEMORY_BACK    /* to where they were, as origin knows */
+};
+#define MEMORY_DEAL_BYTES ((uint64_t)2 << 20) /* a transparent huge page */
+
 struct memory_job {
     struct wire_step_id id;
-    struct cpus from; /* nodes that are left */
-    struct cpus to;   /* where the step stands: for memory that its processes share */
+    enum memory_way way;
+    struct memory_origin *origin; /* NULL with MEMORY_FOLLOW; the job's own reference */
+    struct cpus from;             /* nodes that are left; else all whose pages are meant */
+    struct cpus to;               /* where the step stands: for memory that its processes share */
     size_t n;
     struct memory_process *process; /* [n] */
     double queued_s; /* CLOCK_BOOTTIME: one that began later, where that is all that is known of

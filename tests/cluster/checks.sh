@@ -158,6 +158,23 @@ policies_of() {
     done | sort -u | tr '\n' ' '
 }
 
+# The scheduling policies of all threads of a step, with their number: "3 3 " is three threads of SCHED_BATCH.
+classes_of() {
+    local pid
+    for pid in $(step_pids "$1"); do
+        awk '{ print $41 }' "/proc/$pid/task"/*/stat 2>/dev/null
+    done | sort | uniq -c | awk '{ printf "%d x %d ", $1, $2 }'
+}
+
+# Its task and all that this has made.
+step_pids() {
+    local pid
+    pid=$(cat "$CLUSTER/out/$1.0.pid")
+    pid=$(awk '{ print $4 }' "/proc/$pid/stat") # the shell around it
+    echo "$pid"
+    pgrep -P "$pid"
+}
+
 # machine FILE: berthd starts again with this machine profile of the fixtures; machine without FILE: with none.
 machine() {
     rm -f "$CLUSTER/berth/machine.json"

@@ -25,23 +25,6 @@ threads() {
     start "$name" "$@" bash -c 'sleep 1000 & one=$!; sleep 1000 & two=$!; "$@"; rc=$?; kill $one $two; exit $rc' -
 }
 
-# The scheduling policies of all threads of a step, with their number: "3 3 " is three threads of SCHED_BATCH.
-classes_of() {
-    local pid
-    for pid in $(step_pids "$1"); do
-        awk '{ print $41 }' "/proc/$pid/task"/*/stat 2>/dev/null
-    done | sort | uniq -c | awk '{ printf "%d x %d ", $1, $2 }'
-}
-
-# Its task and all that this has made.
-step_pids() {
-    local pid
-    pid=$(cat "$CLUSTER/out/$1.0.pid")
-    pid=$(awk '{ print $4 }' "/proc/$pid/stat") # the shell around it
-    echo "$pid"
-    pgrep -P "$pid"
-}
-
 t85_faithful_gives_slices_and_takes_them_back() {
     waiting_for_locks
     threads a -c2 --contention-aware=tag=locked,faithful

@@ -138,7 +138,7 @@ static void burst(struct fixture *f, struct step *step)
 
     for (int reading = 0; reading <= BURST_READINGS; reading++) {
         play(f, 0.1);
-        tranquil->burst.next_s = 0;
+        tranquil->burst.next_s = tranquil->settled_s = 0;
         pipeline_bursts(&f->packer);
     }
 }

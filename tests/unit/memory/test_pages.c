@@ -181,6 +181,89 @@ static void test_targets(void **state)
     assert_int_equal(numa_box_count(box, 10, 3), 20);
 }
 
+/* Has the process's pages dealt over nodes, or put back. */
+static struct memory_progress deal(struct numa_box *box, enum memory_way way, const char *nodes,
+                                   struct memory_origin *origin)
+{
+    struct memory_process process = {.pid = 10, .nodes = cpus_of(nodes)};
+    struct memory_job job = {.way = way,
+                             .origin = origin,
+                             .from = cpus_of("0-3"),
+                             .to = cpus_of(nodes),
+                             .n = 1,
+                             .process = &process,
+                             .queued_s = 100};
+    struct memory_progress progress;
+    struct pacer free_run = {0};
+
+    memory_pages_move(&box->system, &job, pace, &free_run, &progress);
+    return progress;
+}
+
+/* All on one node: half of them go, by 2 MiB; and come back exactly. */
+static void test_deal(void **state)
+{
+    struct memory_origin *origin = memory_origin_new();
+    struct numa_box *box = *state;
+    struct memory_progress progress;
+
+    numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 512 * 8, .node = 0});
+    numa_box_map(box, (struct box_map){.pid = 10, .start = MORE, .pages = 512 * 4, .node = 3});
+    progress = deal(box, MEMORY_DEAL, "0,2", origin);
+    assert_done(&progress, 512 * 4 + 512 * 4);
+    assert_int_equal(numa_box_count(box, 10, 0), 512 * 6);
+    assert_int_equal(numa_box_count(box, 10, 2), 512 * 6);
+    progress = deal(box, MEMORY_DEAL, "0,2", origin); /* they are there */
+    assert_done(&progress, 0);
+    progress = deal(box, MEMORY_BACK, "0,2", origin);
+    assert_done(&progress, 512 * 4 + 512 * 4);
+    assert_int_equal(numa_box_count(box, 10, 0), 512 * 8);
+    assert_int_equal(numa_box_count(box, 10, 3), 512 * 4);
+    memory_origin_release(origin);
+}
+
+/* Pages that are hidden are dealt later; what was noted of the others stays. */
+static void test_deal_hidden(void **state)
+{
+    struct memory_origin *origin = memory_origin_new();
+    struct numa_box *box = *state;
+    struct memory_progress progress;
+
+    numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 2048, .node = 1});
+    progress = deal(box, MEMORY_DEAL, "0-1", origin);
+    assert_done(&progress, 1024);
+    progress = deal(box, MEMORY_DEAL, "2-3", origin);
+    assert_done(&progress, 2048);
+    progress = deal(box, MEMORY_BACK, "0-3", origin);
+    assert_done(&progress, 2048);
+    assert_int_equal(numa_box_count(box, 10, 1), 2048);
+    memory_origin_release(origin);
+}
+
+/* Neighbours are one run; what was noted first counts; pages between runs find their place. */
+static void test_origin(void **state)
+{
+    struct memory_origin *origin = memory_origin_new();
+
+    (void)state;
+    for (uint64_t page = 0; page < 100000; page++)
+        assert_int_equal(memory_origin_add(origin, 10, page * 4096, 4096, 1), 0);
+    assert_int_equal(memory_origin_add(origin, 10, 4096, 4096, 0), 0);
+    assert_int_equal(memory_origin_node(origin, 10, 4096), 1);
+    assert_int_equal(memory_origin_node(origin, 11, 4096), -1);
+    assert_int_equal(memory_origin_node(origin, 10, 100000 * 4096UL), -1);
+    assert_int_equal(memory_origin_add(origin, 9, 8192, 4096, 2), 0);
+    assert_int_equal(memory_origin_add(origin, 9, 0, 4096, 3), 0);
+    assert_int_equal(memory_origin_node(origin, 9, 0), 3);
+    assert_int_equal(memory_origin_node(origin, 9, 4096), -1);
+    assert_int_equal(memory_origin_node(origin, 9, 8192), 2);
+    for (uint64_t page = 0; page < MEMORY_ORIGIN_RUNS - 3; page++)
+        assert_int_equal(memory_origin_add(origin, 12, 2 * page * 4096, 4096, 0), 0);
+    assert_int_equal(memory_origin_add(origin, 13, 0, 4096, 0), -1);
+    assert_int_equal(errno, E2BIG);
+    memory_origin_release(origin);
+}
+
 static void test_spread(void **state)
 {
     struct numa_box *box = *state;
@@ -431,6 +514,9 @@ int main(void)
         cmocka_unit_test(test_kinds),
         cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deal, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deal_hidden, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_origin, setup, teardown),
         cmocka_unit_test_setup_teardown(test_exchange, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_alone, setup, teardown),

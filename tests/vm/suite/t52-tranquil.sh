@@ -1,0 +1,99 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tranquil: memory dealt over the nodes of a step, with its class, kept or taken back. There is no PMU here: what the step misses is played, and
+# depends on the class that the kernel says its task has.
+
+tranquil() {
+    mkdir -p "$CLUSTER/berth/played"
+    daemon_stop berthd
+    berthd_conf startup=500ms first_window=1s window=1s tranquil_pass=3s allow=auto,tag,tranquil "counters_replay=$CLUSTER/berth/played"
+    berthd_start
+}
+
+restless() {
+    berthd_conf
+    daemon_stop berthd
+    berthd_start
+}
+
+# played NAME CALM: the step misses 9000 times per million instructions, by turns more and less; with CALM=yes 5000 times, evenly, once its task
+# has SCHED_BATCH. A billion instructions a second.
+played() {
+    local name=$1 calm=$2 id pid
+    id=$(id_of "$name")
+    pid=$(cat "$CLUSTER/out/$name.0.pid")
+    exec {never}<> <(:)
+    while [ ! -e "$CLUSTER/out/$name.stop" ]; do
+        play_once
+        read -rt 0.05 -u "$never" || true
+    done
+}
+
+# Uses what played() has: the time since it was called last is over.
+play_once() {
+    local now=${EPOCHREALTIME/./} stat rate=$((9000 + RANDOM % 4000 - 2000)) file=$CLUSTER/berth/played/$id
+    read -r stat <"/proc/$pid/stat" 2>/dev/null || return 0
+    stat=${stat##*) }
+    read -ra stat <<<"$stat"
+    [ "$calm" != yes ] || [ "${stat[38]}" != 3 ] || rate=$((5000 + RANDOM % 40 - 20))
+    : "${begun:=$now}" "${before:=$now}" "${misses:=0}"
+    misses=$((misses + (now - before) * rate / 1000))
+    before=$now
+    printf '{"step":"%s","at":%d.%06d,"instructions":%d,"llc_misses":%d,"llc_accesses":%d,"involuntary":1,"threads":2}\n' "$id" \
+        $((1 + (now - begun) / 1000000)) $(((now - begun) % 1000000)) $(((now - begun) * 1000)) "$misses" $((2 * misses)) >"$file.new"
+    mv -f "$file.new" "$file"
+}
+
+# A step on two nodes with 128 MiB that its first thread has touched: all of it on one node.
+wide() {
+    program=("$BUILD/tests/vm/movemem" 128)
+    start "$1" -c$((2 * CORES)) --contention-aware=tranquil "${program[@]}"
+}
+
+# Per node, MiB: "64 66 ".
+spread_of() {
+    echo "$(mib_on 0 "$1") $(mib_on 1 "$1")"
+}
+
+# Is what two nodes have within 5 % of even?
+is_even() {
+    spread_of "$1" | awk '{ sum = $1 + $2; off = $1 - $2; exit !(sum >= 128 && off <= 0.05 * sum && -off <= 0.05 * sum) }'
+}
+
+is_on_one() {
+    spread_of "$1" | awk '{ exit !(($1 >= 128 && $2 <= 2) || ($2 >= 128 && $1 <= 2)) }'
+}
+
+# Has it tried, with that result?
+has_tried() {
+    [ "$(explained "$1" .tranquil.kept)" = "$2" ]
+}
+
+t52_memory_is_dealt_and_kept() {
+    tranquil
+    wide a
+    is_on_one a || fail "at the start: $(spread_of a)"
+    played a yes &
+    wait_for 15 has_tried a true || fail "kept: $(explained a .tranquil); $(cat "$CLUSTER/berth/played"/*)"
+    is_even a || fail "after a pass: $(spread_of a) MiB: $(explained a .tranquil)"
+    same "told" "$(explained a '.tranquil | "\(.memory) \(.class)"')" "interleave batch"
+    has "$(classes_of a)" " x 3 "
+    [[ $(classes_of a) != *" x 0 "* ]] || fail "not each thread: $(classes_of a)"
+    ctl release "$(id_of a)" >/dev/null
+    wait_for 30 is_on_one a || fail "after the release: $(spread_of a)"
+    [[ $(classes_of a) != *" x 3 "* ]] || fail "class after the release: $(classes_of a)"
+    stop a
+    restless
+}
+
+t52_memory_goes_back_where_that_helps_nothing() {
+    tranquil
+    wide b
+    is_on_one b || fail "at the start: $(spread_of b)"
+    played b no &
+    wait_for 15 has_tried b false || fail "refused: $(explained b .tranquil); $(cat "$CLUSTER/berth/played"/*)"
+    wait_for 30 is_on_one b || fail "after it: $(spread_of b) MiB: $(explained b .tranquil)"
+    same "told" "$(explained b '.tranquil | "\(.memory) \(.asked_ms)"')" "local 100"
+    stop b
+    restless
+}
