@@ -64,6 +64,7 @@ static int set_mem(struct wire_options *options, const struct word *word, const 
     if (mem < 0)
         return -1;
     options->mem = (enum wire_mem)mem;
+    options->mem_auto = options->mem == WIRE_MEM_AUTO;
     return 0;
 }
 

@@ -119,6 +119,7 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->max_slowdown_pct = none.max_slowdown_pct;
     if (refuse(allow, o->mem != WIRE_MEM_AUTO, "mem", refused, size))
         o->mem = WIRE_MEM_AUTO;
+    o->mem_auto &= text_lists(allow, "tranquil"); /* what it means */
     if (refuse(allow, o->threads_auto, "threads", refused, size))
         o->threads_auto = false;
     if (refuse(allow, o->faithful, "faithful", refused, size))

@@ -54,6 +54,7 @@ void inside_begin(struct packer *packer, struct step *step)
 {
     inside_undo(packer, step);
     step->inside.slice_ms = NAN;
+    step->request.options.mem_auto &= packer->topo->nodes > 1;
     if (!asks(step))
         return;
     if (step_is_shell(step))

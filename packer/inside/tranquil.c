@@ -17,7 +17,9 @@
 /* Both give slices: the one that its user knows more of has them. */
 static bool asked(const struct step *step)
 {
-    return step->request.options.tranquil && !step->request.options.faithful;
+    const struct wire_options *options = &step->request.options;
+
+    return (options->tranquil || options->mem_auto) && !options->faithful;
 }
 
 static const char *refuse(const struct packer *packer)

@@ -66,6 +66,7 @@ static const struct json_field options_fields[] = {
     JSON_RANGE(struct wire_options, "size_loss_pct", size_loss_pct, OPTIONAL, 0,
                WIRE_SIZE_LOSS_MOST),
     WORD(options, mem, OPTIONAL),
+    FIELD(options, mem_auto, OPTIONAL),
     FIELD(options, threads_auto, OPTIONAL),
     FIELD(options, faithful, OPTIONAL),
     FIELD(options, tranquil, OPTIONAL),

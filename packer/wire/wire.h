@@ -67,6 +67,7 @@ struct wire_options {
     double max_slowdown_pct;       /* < 0: not given */
     double size_loss_pct;          /* of its speed that `size` may cost; < 0: WIRE_SIZE_LOSS_PCT */
     enum wire_mem mem;
+    bool mem_auto;     /* mem=auto was asked for: as tranquil, on several memory nodes */
     bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
     bool faithful;     /* time slices by lock and memory waiting */
     bool tranquil;     /* memory and slices by how evenly it runs */

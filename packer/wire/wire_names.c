@@ -127,7 +127,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->spread, "spread", ""},
                 {o->pack, "pack", ""},
                 {o->policy_given, "policy=", wire_policy_name[o->policy]},
-                {o->mem != WIRE_MEM_AUTO, "mem=", wire_mem_name[o->mem]},
+                {o->mem != WIRE_MEM_AUTO || o->mem_auto, "mem=", wire_mem_name[o->mem]},
                 {o->threads_auto, "threads=auto", ""},
                 {o->faithful, "faithful", ""},
                 {o->tranquil, "tranquil", ""},

@@ -40,7 +40,7 @@ static void test_right(void **state)
         {"max-slowdown=5", "auto,max-slowdown=5"},
         {"max-slowdown=2.5%", "auto,max-slowdown=2.5"},
         {"max-slowdown=0", "auto,max-slowdown=0"},
-        {"mem=auto", "auto"},
+        {"mem=auto", "auto,mem=auto"},
         {"mem=interleave", "auto,mem=interleave"},
         {"threads=auto", "auto,threads=auto"},
         {"faithful", "auto,faithful"},

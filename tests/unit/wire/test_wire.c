@@ -73,6 +73,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .faithful = true,
                                         .tranquil = true,
                                         .shuffle = true,
+                                        .mem_auto = true,
                                         .adapt = true,
                                         .tag = "A-z_0.9"};
     return reg;
@@ -99,6 +100,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->faithful, b->faithful);
     assert_int_equal(a->tranquil, b->tranquil);
     assert_int_equal(a->shuffle, b->shuffle);
+    assert_int_equal(a->mem_auto, b->mem_auto);
     assert_int_equal(a->adapt, b->adapt);
     assert_string_equal(a->tag, b->tag);
 }

@@ -44,10 +44,10 @@ play_once() {
     mv -f "$file.new" "$file"
 }
 
-# A step on two nodes with 128 MiB that its first thread has touched: all of it on one node.
+# wide NAME WORD: a step on two nodes with 128 MiB that its first thread has touched: all of it on one node.
 wide() {
     program=("$BUILD/tests/vm/movemem" 128)
-    start "$1" -c$((2 * CORES)) --contention-aware=tranquil "${program[@]}"
+    start "$1" -c$((2 * CORES)) "--contention-aware=$2" "${program[@]}"
 }
 
 # Per node, MiB: "64 66 ".
@@ -71,7 +71,7 @@ has_tried() {
 
 t52_memory_is_dealt_and_kept() {
     tranquil
-    wide a
+    wide a tranquil
     is_on_one a || fail "at the start: $(spread_of a)"
     played a yes &
     wait_for 15 has_tried a true || fail "kept: $(explained a .tranquil); $(cat "$CLUSTER/berth/played"/*)"
@@ -88,7 +88,7 @@ t52_memory_is_dealt_and_kept() {
 
 t52_memory_goes_back_where_that_helps_nothing() {
     tranquil
-    wide b
+    wide b mem=auto
     is_on_one b || fail "at the start: $(spread_of b)"
     played b no &
     wait_for 15 has_tried b false || fail "refused: $(explained b .tranquil); $(cat "$CLUSTER/berth/played"/*)"
