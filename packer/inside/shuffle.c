@@ -60,8 +60,7 @@ static bool is_spread(const struct packer *packer, const struct step *step)
     return groups.n > 1;
 }
 
-static double due(const struct packer *packer, const struct step *step,
-                  const struct inside_run *run)
+static double due(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
     const struct inside_shuffle *shuffle = &run->shuffle;
     double in_s;
