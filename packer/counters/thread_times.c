@@ -120,6 +120,19 @@ static const struct thread_times *find(const struct thread_list *list, size_t *a
     return NULL;
 }
 
+void thread_times_forget_but(struct lock_time *lock, const struct thread_list *list,
+                             const struct thread_list *kept)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; lock && i < list->n; i++) {
+        const struct thread_times *thread = &list->thread[i], *other = find(kept, &at, thread->tid);
+
+        if (!other || other->pid != thread->pid)
+            lock_time_forget_thread(lock, thread->pid, thread->tid);
+    }
+}
+
 void thread_times_since(struct thread_list *later, const struct thread_list *earlier)
 {
     size_t kept = 0, at = 0;

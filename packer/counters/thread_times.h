@@ -38,6 +38,10 @@ int thread_times_read(const struct rootfs *root, struct lock_time *lock, size_t 
 /* Nobody counts the waits of these threads any more. */
 void thread_times_forget(struct lock_time *lock, const struct thread_list *list);
 
+/* The same of those only that another reading has not. */
+void thread_times_forget_but(struct lock_time *lock, const struct thread_list *list,
+                             const struct thread_list *kept);
+
 /* Takes an earlier reading from a later one: what remains are the threads of both, with what they
  * did between. */
 void thread_times_since(struct thread_list *later, const struct thread_list *earlier);

@@ -23,12 +23,17 @@ static void read_threads(struct packer *packer, const struct step *step, struct 
 void burst_begin(struct packer *packer, struct step *step, struct burst *burst, double interval_s,
                  bool by_thread)
 {
+    struct lock_time *locks = counters_locks(packer->counters);
+    struct thread_list before = burst->earlier;
+
     if (window_read(packer, step, &burst->last) < 0)
         return;
-    thread_list_free(&burst->earlier);
+    burst->earlier = (struct thread_list){.n = 0};
     burst->by_thread = by_thread;
     if (by_thread)
         read_threads(packer, step, &burst->earlier);
+    thread_times_forget_but(locks, &before, &burst->earlier); /* they have ended */
+    thread_list_free(&before);
     burst->running = true;
     burst->began_s = clock_s();
     burst->n = 0;
@@ -43,6 +48,8 @@ static void finish(struct packer *packer, struct step *step, struct burst *burst
     if (!burst->by_thread)
         return;
     read_threads(packer, step, &burst->thread);
+    thread_times_forget_but(counters_locks(packer->counters), &burst->thread,
+                            &burst->earlier); /* who has begun meanwhile may end before the next */
     thread_times_since(&burst->thread, &burst->earlier);
 }
 

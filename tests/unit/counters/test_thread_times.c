@@ -169,12 +169,48 @@ static void test_lock(void **state)
     rootfs_close(&root);
 }
 
+static bool is_counted(struct lock_time *count, const struct thread_times *thread)
+{
+    uint64_t ns;
+
+    return lock_time_read_thread(count, thread->pid, thread->tid, &ns) == 0;
+}
+
+/* The waits of threads that have ended, or are of one reading only, are not counted for ever. */
+static void test_forget_but(void **state)
+{
+    struct thread_list both, kept = {.n = 1};
+    struct lock_time *count;
+    pthread_t thread[KINDS];
+    struct berth_error err;
+    struct rootfs root;
+
+    (void)state;
+    assert_int_equal(rootfs_open(&root, "/", NULL), 0);
+    if (lock_time_open(&count, &root, &err) < 0) {
+        print_message("not here: %s\n", err.text);
+        rootfs_close(&root);
+        skip();
+    }
+    begin(thread);
+    read_self(count, &both);
+    kept.thread = &both.thread[1];
+    thread_times_forget_but(count, &both, &kept);
+    for (size_t i = 0; i < both.n; i++)
+        assert_int_equal(is_counted(count, &both.thread[i]), i == 1);
+    end(thread);
+    thread_list_free(&both);
+    lock_time_close(count);
+    rootfs_close(&root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_come_and_go),
         cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_forget_but),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
