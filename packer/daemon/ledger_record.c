@@ -105,6 +105,8 @@ static void fill_place(const struct step *step, struct ledger_record *record)
         snprintf(record->policy, sizeof(record->policy), "%s",
                  wire_policy_name[step->place.policy]);
     record->moves = step->enacted.moves;
+    memcpy(record->inside, step->inside.words, sizeof(record->inside));
+    record->inside_changes = step->inside.acts;
 }
 
 static void fill_use(const struct step *step, struct ledger_record *record)

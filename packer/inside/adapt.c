@@ -18,11 +18,28 @@ static const char *refuse(const struct packer *packer)
     return NULL;
 }
 
-/* It changes nothing here. */
+/* What it has decided is there already: it is noted, here and in the ledger. */
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
-    (void)packer, (void)step, (void)run;
-    return false;
+    const struct step_adapt *adapt = &step->share.adapt;
+    bool was = run->adapt.decided;
+
+    (void)packer;
+    run->adapt.decided = adapt->on && !adapt->why;
+    run->adapt.changed = run->adapt.decided && (!was || adapt->changes != run->adapt.changes);
+    run->adapt.changes = adapt->changes;
+    return run->adapt.changed;
+}
+
+static bool decide(struct inside_run *run)
+{
+    return run->adapt.changed;
+}
+
+static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    (void)packer, (void)step, (void)err;
+    return 0;
 }
 
 static int undo(struct packer *packer, struct step *step, struct berth_error *err)
@@ -57,5 +74,7 @@ const struct inside_policy inside_adapt = {.word = "adapt",
                                            .asked = asked,
                                            .refuse = refuse,
                                            .sample = sample,
+                                           .decide = decide,
+                                           .enact = enact,
                                            .undo = undo,
                                            .explain = explain};

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "packer/base/json.h"
 #include "packer/base/log.h"
@@ -54,7 +55,7 @@ void inside_begin(struct packer *packer, struct step *step)
 {
     inside_undo(packer, step);
     step->inside.slice_ms = NAN;
-    step->request.options.mem_auto &= packer->topo->nodes > 1;
+    step->inside.mem_auto = step->request.options.mem_auto && packer->topo->nodes > 1;
     if (!asks(step))
         return;
     if (step_is_shell(step))
@@ -102,6 +103,18 @@ static void undo(struct packer *packer, struct step *step, const struct inside_p
                   err.text);
 }
 
+/* Notes that the policy has something in effect. */
+static void note(struct step *step, const struct inside_policy *policy)
+{
+    struct step_inside *inside = &step->inside;
+    size_t used = strlen(inside->words);
+
+    inside->acts++;
+    if (!text_lists(inside->words, policy->word))
+        snprintf(inside->words + used, sizeof(inside->words) - used, "%s%s", used ? "," : "",
+                 policy->word);
+}
+
 /* There is a new window, or a burst: what follows from it. */
 static void take(struct packer *packer, struct step *step, size_t i)
 {
@@ -114,6 +127,8 @@ static void take(struct packer *packer, struct step *step, size_t i)
     run->enacted |= 1u << i;
     if (policy->enact(packer, step, &err) < 0)
         give_up(packer, step, policy, err.text);
+    else
+        note(step, policy);
 }
 
 static void turn_of_policy(struct packer *packer, struct step *step, size_t i)

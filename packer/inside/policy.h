@@ -31,6 +31,10 @@ struct inside_run {
         double miss_ratio, lock; /* that the model was told last; NAN not known */
         bool knew_miss, knew_lock;
     } faithful;
+    struct inside_adapt {
+        bool decided, changed;
+        uint64_t changes;
+    } adapt;
     struct inside_tranquil {
         struct tranquil model;
         struct tranquil_rules rules;

@@ -19,7 +19,7 @@ static bool asked(const struct step *step)
 {
     const struct wire_options *options = &step->request.options;
 
-    return (options->tranquil || options->mem_auto) && !options->faithful;
+    return (options->tranquil || step->inside.mem_auto) && !options->faithful;
 }
 
 static const char *refuse(const struct packer *packer)

@@ -50,6 +50,8 @@ struct ledger_record {
     char energy_source[32];
     double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
     char idle_energy[16];       /* the rule by which it was billed (conf_idle_energy_name) */
+    char inside[64];            /* words of what was in effect in the step (inside/inside.h) */
+    uint64_t inside_changes;    /* times that it changed something */
     double power_w;             /* average */
     double edp;                 /* J s: energy * time (models/energy/edp.h) */
     double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */

@@ -61,6 +61,8 @@ const struct json_field ledger_fields[] = {
     FIELD(energy_source),
     MICROJOULES("uj_idle", uj_idle),
     FIELD(idle_energy),
+    FIELD(inside),
+    FIELD(inside_changes),
     FIELD(power_w),
     FIELD(edp),
     FIELD(edp_per_instruction),
@@ -137,6 +139,8 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         "ALTER TABLE ledger_record ADD COLUMN%s reason VARCHAR(128) NOT NULL DEFAULT ''",
         "ALTER TABLE ledger_record ADD COLUMN%s uj_idle BIGINT",
         "ALTER TABLE ledger_record ADD COLUMN%s idle_energy VARCHAR(16) NOT NULL DEFAULT ''",
+        "ALTER TABLE ledger_record ADD COLUMN%s inside VARCHAR(64) NOT NULL DEFAULT ''",
+        "ALTER TABLE ledger_record ADD COLUMN%s inside_changes BIGINT NOT NULL DEFAULT 0",
         /* Until then, `cpus` of an observed step was where it would have stood. */
         "UPDATE ledger_record SET proposed = cpus WHERE state = 'observed' AND proposed = ''",
         "UPDATE ledger_record SET cpus = home WHERE state = 'observed'",

@@ -96,6 +96,9 @@ const struct metrics_family metrics_family[METRICS_FAMILIES] = {
                                     "The same by what is metered. The domain node has the others "
                                     "in it."},
     [METRICS_STEP_MOVES] = {"berth_step_moves", METRICS_COUNTER, "", "Times that it was moved."},
+    [METRICS_STEP_INSIDE] = {"berth_step_inside_changes", METRICS_COUNTER, "",
+                             "Times that its threads or its memory were given something else "
+                             "(faithful, tranquil, shuffle, adapt)."},
     [METRICS_STEP_PROFILE_MISS_PMI] = {"berth_step_profile_miss_pmi", METRICS_GAUGE, "",
                                        "Cache misses per million instructions, as the placement "
                                        "goes by."},

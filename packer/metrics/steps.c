@@ -190,6 +190,8 @@ static void add_sample(const struct packer *packer, struct metrics_text *text,
         metrics_text_add(text, family, shown->label, 2, cpu_s(step));
     else if (id == METRICS_STEP_MOVES)
         metrics_text_add(text, family, shown->label, 2, (double)step->enacted.moves);
+    else if (id == METRICS_STEP_INSIDE)
+        metrics_text_add(text, family, shown->label, 2, (double)step->inside.acts);
     else if (family->type == METRICS_GAUGE && step->state != STEP_ENDED)
         metrics_text_add(text, family, shown->label, 2, level(packer, step, id));
 }

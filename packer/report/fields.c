@@ -50,6 +50,8 @@ static const struct report_field field[] = {
     TEXT("Identity", 10, "identity", IDENTITY),
     {"Idle", 10, "idle_j", REPORT_FORM_ENERGY, REPORT_IDLE, false},
     TEXT("IdleEnergy", 10, "idle_energy", IDLE_ENERGY),
+    TEXT("Inside", 10, "inside", INSIDE),
+    NUMBER("InsideChanges", 13, "inside_changes", WHOLE, INSIDE_CHANGES),
     NUMBER("Instructions", 12, "instructions", WHOLE, INSTRUCTIONS),
     {"JobID", -12, "job_id", REPORT_FORM_JOB_ID, 0, false},
     {"JobIDRaw", -12, "job_id_raw", REPORT_FORM_JOB_ID_RAW, 0, false},

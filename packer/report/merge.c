@@ -28,6 +28,7 @@ static const unsigned char merge[REPORT_NUMBERS][3] = {
     [REPORT_CORES_USED] = {SUM, MOST, NONE},
     [REPORT_RESTARTS] = {SAME, SAME, NONE},
     [REPORT_MOVES] = {SUM, SUM, SUM},
+    [REPORT_INSIDE_CHANGES] = {SUM, SUM, SUM},
     [REPORT_ELAPSED_S] = {MOST, NONE, SUM},
     [REPORT_CPU_TIME_S] = {SUM, SUM, SUM_KNOWN},
     [REPORT_USER_S] = {SUM, SUM, SUM_KNOWN},
@@ -73,6 +74,7 @@ static void read_texts(const struct ledger_record *record, bool known, const cha
     text[REPORT_POLICY] = record->policy;
     text[REPORT_ENERGY_SOURCE] = record->energy_source;
     text[REPORT_IDLE_ENERGY] = record->idle_energy;
+    text[REPORT_INSIDE] = record->inside;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
     text[REPORT_SLOWDOWN_SOURCE] = record->slowdown_source;
     text[REPORT_IDENTITY] = record->identity;
@@ -93,6 +95,7 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_CORES_USED] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_MOVES] = (double)record->moves;
+    number[REPORT_INSIDE_CHANGES] = (double)record->inside_changes;
     number[REPORT_ELAPSED_S] = record->elapsed_s;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
     number[REPORT_USER_S] = record->user_s;

@@ -37,6 +37,7 @@ enum report_text {
     REPORT_POLICY,
     REPORT_ENERGY_SOURCE, /* from here on a whole has a list of its parts' */
     REPORT_IDLE_ENERGY,   /* the rule by which idle energy was billed */
+    REPORT_INSIDE,        /* words of what was in effect inside its steps */
     REPORT_COUNTERS_SOURCE,
     REPORT_SLOWDOWN_SOURCE,
     REPORT_IDENTITY, /* who says whose it is */
@@ -52,6 +53,7 @@ enum report_number {
     REPORT_CORES_USED,
     REPORT_RESTARTS,
     REPORT_MOVES,
+    REPORT_INSIDE_CHANGES, /* times that these changed something */
     REPORT_ELAPSED_S,
     REPORT_CPU_TIME_S, /* elapsed time * cores given */
     REPORT_USER_S,

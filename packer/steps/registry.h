@@ -224,6 +224,9 @@ struct step_enacted {
 
 /* What is changed inside the step, beside where it stands (inside/inside.h). */
 struct step_inside {
+    char words[64];      /* of the policies that had something in effect in it, with commas */
+    uint64_t acts;       /* times that one of them changed something */
+    bool mem_auto;       /* mem=auto asked for it, where there are several memory nodes */
     bool sliced;         /* threads of it may have berth's class and time slice */
     bool shuffled;       /* threads of it may be bound to a part of their task's CPUs by berth */
     unsigned asked_ms;   /* that slice, as it was asked for last; 0: none */

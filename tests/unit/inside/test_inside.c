@@ -200,6 +200,8 @@ static void test_ammp(void **state)
         assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
         json_object_put(explain);
     }
+    assert_string_equal(step->inside.words, "faithful");
+    assert_int_equal(step->inside.acts, 4);
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child), getpriority(PRIO_PROCESS, 0));
 }
 

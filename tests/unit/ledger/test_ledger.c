@@ -323,8 +323,9 @@ static void test_identified(void **state)
 /* Undoes the migration to the fourth schema. */
 static void drop_fourth(const struct ledger_box *box)
 {
-    static const char *const column[] = {"start_ms",  "end_ms", "proposed", "slowdown_proposed",
-                                         "knowledge", "reason", "uj_idle",  "idle_energy"};
+    static const char *const column[] = {
+        "start_ms", "end_ms",      "proposed", "slowdown_proposed", "knowledge", "reason",
+        "uj_idle",  "idle_energy", "inside",   "inside_changes"};
     char text[128];
 
     for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
