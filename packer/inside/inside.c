@@ -94,13 +94,17 @@ static void give_up(struct packer *packer, struct step *step, const struct insid
     inside_undo(packer, step);
 }
 
+/* What fails is tried again at each turn, and said once. */
 static void undo(struct packer *packer, struct step *step, const struct inside_policy *policy)
 {
     struct berth_error err;
 
-    if (policy->undo(packer, step, &err) < 0)
-        log_error("step %u.%u: %s: %s", step->request.id.job, step->request.id.step, policy->word,
-                  err.text);
+    if (policy->undo(packer, step, &err) == 0)
+        return;
+    if (!step->inside.undo_failed)
+        log_error("step %u.%u: %s: not undone yet: %s", step->request.id.job, step->request.id.step,
+                  policy->word, err.text);
+    step->inside.undo_failed = true;
 }
 
 /* Notes that the policy has something in effect. */

@@ -233,6 +233,7 @@ struct step_inside {
     double slice_ms;     /* and as it was read back; NAN: this kernel has none */
     size_t threads, own; /* that have it; whose class or slice is their program's */
     uint64_t changes;    /* times that another one was given */
+    bool undo_failed;    /* something could not be taken back once: it was said */
     bool dealt;          /* its pages are dealt over its nodes, or on their way */
     const char *why;     /* why nothing is done in it; NULL: there is a run, or nothing was asked */
     struct inside_run *run; /* inside/policy.h; NULL: no word asked for it, or `why` */
