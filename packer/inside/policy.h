@@ -49,7 +49,7 @@ struct inside_run {
         double done_s;       /* when the last one ended (CLOCK_MONOTONIC) */
         double lock;         /* what the step waited in it; NAN not known */
         size_t moved, bound; /* threads: that it has moved, that their program has bound */
-        size_t own;          /* that stood on exactly one part */
+        size_t own, threads; /* that stood on exactly one part; all */
         uint64_t changes;    /* threads that all rounds have moved */
         struct shuffle_move {
             pid_t tid;

@@ -5,7 +5,9 @@
  * A round is a burst of two seconds, which says how long each thread has waited for locks. The
  * paper's rounds follow each other; here they do while threads are moved, and rest otherwise. A
  * thread that has not run in a burst (who waits for others to end, say) is not moved, and is not
- * part of what the program waits. Tasks are programs of their own: each is dealt by itself. */
+ * part of what the program waits; nor is the first thread of a process moved, as the threads that
+ * it makes would all stand where it does. Tasks are programs of their own: each is dealt by itself.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@ struct deal {
     size_t task, n;
     struct groups groups;
     struct shuffle_thread thread[THREADS];
+    bool in[THREADS], first[THREADS]; /* stands on exactly one group; is its process's first one */
     size_t in_list[THREADS], to[THREADS];
 };
 
@@ -115,8 +118,10 @@ static void collect(struct deal *deal, struct inside_shuffle *shuffle)
             continue;
         is = groups_look(&deal->groups, &now, &thread->at);
         thread->lock = lock_of(times, shuffle->burst.seconds);
-        thread->bound = is == GROUPS_BOUND;
-        shuffle->bound += thread->bound;
+        deal->in[deal->n] = is == GROUPS_IN;
+        deal->first[deal->n] = times->tid == times->pid;
+        thread->bound = is == GROUPS_BOUND || deal->first[deal->n];
+        shuffle->bound += is == GROUPS_BOUND;
         shuffle->own += is == GROUPS_IN;
         deal->in_list[deal->n++] = i;
     }
@@ -146,7 +151,7 @@ static void note_group(struct inside_shuffle *shuffle, const struct deal *deal, 
     }
 }
 
-/* Who is to be bound elsewhere. A thread that stays, or stands there by chance, is not. */
+/* Who is to be bound elsewhere, or not any more. */
 static void note_moves(struct inside_shuffle *shuffle, const struct deal *deal)
 {
     for (size_t i = 0; i < deal->n; i++)
@@ -155,11 +160,34 @@ static void note_moves(struct inside_shuffle *shuffle, const struct deal *deal)
                 deal->list->thread[deal->in_list[i]].tid, deal->task, deal->to[i]};
 }
 
+/* Who waits little again is not bound any more: threads that its own have made stand where these
+ * do, all of them in one package maybe. So the first thread, who makes most of them, never is. */
+static void set_free(struct deal *deal, bool all)
+{
+    for (size_t i = 0; i < deal->n; i++)
+        if (deal->in[i] && (all || deal->first[i]))
+            deal->to[i] = SHUFFLE_NOWHERE;
+}
+
+/* Is it worth it? Who stands in a group already stays longer. */
+static bool is_worth(const struct step *step, const struct shuffle_packages *packages,
+                     const struct deal *deal)
+{
+    bool stands = false;
+
+    for (size_t i = 0; i < deal->n; i++)
+        stands |= deal->in[i] && step->inside.shuffled;
+    if (!stands)
+        return shuffle_due(packages, deal->n, deal->thread);
+    return packages->n > 1 && shuffle_lock(deal->n, deal->thread) > SHUFFLE_LOCK / 2;
+}
+
 /* Deals one task. Returns false without memory. */
 static bool deal_task(const struct packer *packer, const struct step *step, struct deal *deal,
                       struct inside_shuffle *shuffle)
 {
     struct shuffle_packages packages;
+    bool worth;
 
     groups_cut(packer->topo, &step->body.task[deal->task].cpus, shuffle->caches, &deal->groups);
     collect(deal, shuffle);
@@ -168,11 +196,12 @@ static bool deal_task(const struct packer *packer, const struct step *step, stru
     shuffle->lock = fmax(shuffle->lock, shuffle_lock(deal->n, deal->thread));
     for (size_t i = 0; i < deal->n; i++)
         deal->to[i] = deal->thread[i].at;
-    if (shuffle_due(&packages, deal->n, deal->thread)) {
-        if (shuffle_deal(&packages, deal->n, deal->thread, deal->to, NULL) < 0)
-            return false;
-        note_moves(shuffle, deal);
-    }
+    worth = is_worth(step, &packages, deal);
+    if (worth && shuffle_deal(&packages, deal->n, deal->thread, deal->to, NULL) < 0)
+        return false;
+    if (step->inside.shuffled)
+        set_free(deal, !worth);
+    note_moves(shuffle, deal);
     for (size_t i = 0; i < deal->groups.n; i++)
         note_group(shuffle, deal, i);
     return true;
@@ -213,7 +242,10 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
     shuffle->done_s = clock_s();
     shuffle->moved = shuffle->bound = shuffle->own = shuffle->groups = 0;
     shuffle->lock = NAN;
-    if (n == 0 || n > THREADS || !(shuffle->move = calloc(n, sizeof(*shuffle->move))))
+    shuffle->threads = n;
+    if (n > THREADS) /* it is given up: enact says why */
+        return true;
+    if (n == 0 || !(shuffle->move = calloc(n, sizeof(*shuffle->move))))
         return false;
     if (deal_all(packer, step, shuffle) && shuffle->moved > 0)
         return true;
@@ -224,7 +256,7 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
 
 static bool decide(struct inside_run *run)
 {
-    return run->shuffle.moved > 0;
+    return run->shuffle.moved > 0 || run->shuffle.threads > THREADS;
 }
 
 /* ---- moving ---- */
@@ -232,11 +264,15 @@ static bool decide(struct inside_run *run)
 /* The journal knows before the first thread is bound. */
 static int begin(struct packer *packer, struct step *step, struct berth_error *err)
 {
+    const struct inside_shuffle *shuffle = &step->inside.run->shuffle;
+
+    if (shuffle->threads > THREADS)
+        return berth_error_set(err, "it has %zu threads, more than %u", shuffle->threads, THREADS);
     if (step->inside.shuffled)
         return 0;
-    if (step->inside.run->shuffle.own > 0)
+    if (shuffle->own > 0)
         return berth_error_set(err, "its program has bound threads to one %s each itself",
-                               step->inside.run->shuffle.caches ? "cache" : "package");
+                               shuffle->caches ? "cache" : "package");
     step->inside.shuffled = true;
     if (journal_start(packer, step, err) == 0)
         return 0;
@@ -248,13 +284,15 @@ static int move_all(struct packer *packer, const struct step *step,
                     const struct inside_shuffle *shuffle, struct berth_error *err)
 {
     struct groups groups = {0};
+    const struct cpus *to;
 
     for (size_t i = 0; i < shuffle->moved; i++) {
         const struct shuffle_move *move = &shuffle->move[i];
 
         if (i == 0 || move->task != move[-1].task)
             groups_cut(packer->topo, &step->body.task[move->task].cpus, shuffle->caches, &groups);
-        if (enforce_set_thread(move->tid, &groups.cpus[move->to], err) < 0 &&
+        to = move->to == SHUFFLE_NOWHERE ? &groups.all : &groups.cpus[move->to];
+        if (enforce_set_thread(move->tid, to, err) < 0 &&
             !enforce_exiting(&packer->root, move->tid))
             return -1;
     }

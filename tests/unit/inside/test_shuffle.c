@@ -38,7 +38,7 @@ static void be_program(int ready)
 {
     pthread_t thread;
 
-    for (int i = 1; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         if (pthread_create(&thread, NULL, stand, NULL) != 0)
             _exit(1);
     if (write(ready, "x", 1) != 1)
@@ -65,9 +65,10 @@ static void list_threads(const struct rootfs *root)
     struct thread_list list;
 
     assert_int_equal(thread_times_read(root, NULL, 1, &child, &list), 0);
-    assert_int_equal(list.n, THREADS);
-    for (size_t i = 0; i < THREADS; i++)
-        tid[i] = list.thread[i].tid;
+    assert_int_equal(list.n, THREADS + 1);
+    for (size_t i = 0, n = 0; i < list.n; i++)
+        if (list.thread[i].tid != child)
+            tid[n++] = list.thread[i].tid;
     thread_list_free(&list);
 }
 
@@ -269,6 +270,54 @@ static void test_own(void **state)
     assert_string_equal(at(3), "1");
 }
 
+/* Once it waits little, nobody is bound; in between, who is bound stays. */
+static void test_waits_no_more(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_shuffled(f);
+    const double less[THREADS] = {.04, .03, .04, .03, .04, .03, .04, .03},
+                 little[THREADS] = {.02, .01, .02, .01, .02, .01, .02, .01};
+
+    round_of(f, step, less);
+    assert_string_not_equal(at(0), "0-1");
+    round_of(f, step, little);
+    assert_all_at("0-1");
+    round_of(f, step, less);
+    assert_all_at("0-1");
+}
+
+/* The first thread of a process makes most of the others, which would stand where it does. */
+static void test_first_thread(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start(f);
+
+    tid[0] = child;
+    set(0, "0-1");
+    round_of(f, step, teams);
+    assert_string_equal(at(0), "0-1");
+    assert_string_not_equal(at(1), "0-1");
+    set(0, "1"); /* as if another one had made it */
+    round_of(f, step, teams);
+    assert_string_equal(at(0), "0-1");
+}
+
+static void test_too_many(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_shuffled(f);
+    struct inside_shuffle *shuffle = &step->inside.run->shuffle;
+    struct berth_error err = {""};
+
+    thread_list_free(&shuffle->burst.thread);
+    shuffle->burst.thread.thread = calloc(1025, sizeof(*shuffle->burst.thread.thread));
+    shuffle->burst.thread.n = shuffle->burst.thread.room = 1025;
+    assert_true(inside_shuffle.sample(&f->packer, step, step->inside.run));
+    assert_true(inside_shuffle.decide(step->inside.run));
+    assert_int_equal(inside_shuffle.enact(&f->packer, step, &err), -1);
+    assert_non_null(strstr(err.text, "1025 threads"));
+}
+
 static void test_release(void **state)
 {
     struct fixture *f = *state;
@@ -379,11 +428,13 @@ static bool have_cpus(void)
 int main(void)
 {
     const struct CMUnitTest pure[] = {cmocka_unit_test(test_groups)},
-                            tests[] = {TEST(test_teams),       TEST(test_fewest_moves),
-                                       TEST(test_little_lock), TEST(test_idle),
-                                       TEST(test_own),         TEST(test_release),
-                                       TEST(test_stop),        TEST(test_kill),
-                                       TEST(test_journal),     TEST(test_refused)};
+                            tests[] = {TEST(test_teams),        TEST(test_fewest_moves),
+                                       TEST(test_little_lock),  TEST(test_idle),
+                                       TEST(test_own),          TEST(test_waits_no_more),
+                                       TEST(test_first_thread), TEST(test_too_many),
+                                       TEST(test_release),      TEST(test_stop),
+                                       TEST(test_kill),         TEST(test_journal),
+                                       TEST(test_refused)};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
 
     if (failed || !have_cpus())
