@@ -97,3 +97,23 @@ t52_memory_goes_back_where_that_helps_nothing() {
     stop b
     restless
 }
+
+# Pages stay where they are then, as berthd(8) says; classes do not.
+t52_a_killed_berthd_leaves_no_class() {
+    local at_start
+    tranquil
+    wide c tranquil
+    at_start=$(classes_of c)
+    [[ $at_start != *" x 3 "* ]] || fail "at the start: $at_start"
+    played c yes &
+    wait_for 15 has_tried c true || fail "kept: $(explained c .tranquil); $(cat "$CLUSTER/berth/played"/*)"
+    [[ $(classes_of c) != *" x 0 "* ]] || fail "not each thread: $(classes_of c)"
+    daemon_stop berthd KILL
+    [[ $(classes_of c) == *" x 3 "* ]] || fail "nobody is there: $(classes_of c)"
+    berthd_conf allow=auto,tag
+    berthd_start
+    soon "by the next one" "$at_start" classes_of c
+    is_even c || fail "pages after it: $(spread_of c)"
+    stop c
+    restless
+}
