@@ -7,6 +7,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/faulter.c tests/unit/common/faulter.h \
 	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
+	tests/unit/common/fixture_child.c tests/unit/common/fixture_child.h \
 	tests/unit/common/hear.c tests/unit/common/hear.h \
 	tests/unit/common/numa_scene.c tests/unit/common/numa_scene.h \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/steps/step_counts.h"
+#include "packer/base/clock.h"
 #include "packer/daemon/open.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
@@ -273,6 +275,19 @@ void fixture_exchange(struct fixture *f, size_t a, size_t b)
     assert_int_equal(pool_assign(&next, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
     if (rearrange_as(&f->packer, &next, 0, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+void fixture_age(struct fixture *f, double age_s)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    {
+        step->started_mono_s = clock_s() - age_s;
+        if (step->counts)
+            step->counts->due_s = 0;
+    }
+    pipeline_observe(&f->packer);
 }
 
 void fixture_end(struct fixture *f, uint32_t job, uint32_t step)

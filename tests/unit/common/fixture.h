@@ -82,6 +82,9 @@ void fixture_decide(struct fixture *f);
  * NULL: none has. */
 void fixture_busy(struct fixture *f, const unsigned *busy);
 
+/* All live steps are so many seconds old, and their windows over. */
+void fixture_age(struct fixture *f, double age_s);
+
 void fixture_end(struct fixture *f, uint32_t job, uint32_t step);
 
 /* Whoever stands for core a and for core b change places, whatever that gains. */

@@ -67,20 +67,6 @@ static int open_replay(void **state)
     return 0;
 }
 
-/* All steps are so old, and their windows over. */
-static void at_age(struct fixture *f, double age_s)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
-    {
-        step->started_mono_s = clock_s() - age_s;
-        if (step->counts)
-            step->counts->due_s = 0;
-    }
-    pipeline_observe(&f->packer);
-}
-
 static struct step *step_of(struct fixture *f, uint32_t job)
 {
     return registry_find(&f->packer.steps, (struct wire_step_id){job, 0});
@@ -115,18 +101,18 @@ static void test_spread(void **state)
     struct step *one;
 
     packed(f, "devil");
-    at_age(f, 1);
-    at_age(f, 2); /* the first window: it pays */
+    fixture_age(f, 1);
+    fixture_age(f, 2); /* the first window: it pays */
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
     one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
     assert_non_null(strstr(one->replace.verdict, "next decision"));
     assert_true(one->replace.gain > 0.05);
-    at_age(f, 3); /* and again */
+    fixture_age(f, 3); /* and again */
     assert_spread(f);
     one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
     assert_string_equal(one->replace.verdict, "moved");
     for (double age = 4; age < 20; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     assert_true(f->packer.moves >= 2 && f->packer.moves <= 4);
     forecast_slowdowns(&f->packer);
@@ -152,10 +138,10 @@ static void test_noise(void **state)
     struct fixture *f = *state;
 
     packed(f, "devil");
-    at_age(f, 1);
-    at_age(f, 2);
+    fixture_age(f, 1);
+    fixture_age(f, 2);
     no_search = true;
-    at_age(f, 3);
+    fixture_age(f, 3);
     no_search = false;
     assert_spread(f);
 }
@@ -171,7 +157,7 @@ static void test_schemes(void **state)
         f->packer.conf.policy = policy[i];
         packed(f, "devil");
         for (double age = 1; age < 8; age++)
-            at_age(f, age);
+            fixture_age(f, age);
         assert_spread(f);
         assert_int_equal(step_of(f, 1)->place.policy, policy[i]);
         for (uint32_t job = 1; job <= 4; job++)
@@ -186,7 +172,7 @@ static void test_off(void **state)
     f->packer.conf.replace = CONF_OFF;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
 }
 
@@ -197,7 +183,7 @@ static void test_limit(void **state)
     f->packer.conf.replace_limit = 1;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
                                                             : step_of(f, 2)->replace.verdict,
@@ -212,7 +198,7 @@ static void test_does_not_pay(void **state)
     f->packer.conf.replace_horizon_ms = 0;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
 }
 
@@ -224,12 +210,12 @@ static void test_isolated(void **state)
     f->packer.conf.replace_horizon_ms = 0;
     packed(f, "devil");
     step_of(f, 1)->request.options.isolate = true;
-    at_age(f, 1);
+    fixture_age(f, 1);
     assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0); /* nothing is known yet */
-    at_age(f, 2);
+    fixture_age(f, 2);
     assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 1);
     for (double age = 3; age < 10; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0);
     assert_spread(f);
 }
@@ -241,10 +227,10 @@ static void test_regret(void **state)
 
     packed(f, "tired");
     for (double age = 9; age <= 12; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     for (double age = 13; age < 30; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
     assert_true(f->packer.moves <= 4);
 }
@@ -261,11 +247,11 @@ static void test_no_regret(void **state)
     fixture_run(f, 3, "2", "relieved");
     fixture_run(f, 4, "3", "relieved");
     for (double age = 9; age <= 12; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     moves = f->packer.moves;
     for (double age = 13; age < 30; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     assert_int_equal(f->packer.moves, moves);
 }
@@ -283,7 +269,7 @@ static void test_observed_are_told(void **state)
         fixture_start(f, request);
     }
     for (double age = 1; age < 8; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_int_equal(f->packer.moves, 0);
     assert_true(step_of(f, 1)->replace.decisions + step_of(f, 2)->replace.decisions > 0);
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
@@ -299,12 +285,12 @@ static void test_others_come_and_go(void **state)
 
     packed(f, "tired");
     for (double age = 9; age <= 12; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     fixture_end(f, 1, 0);
     fixture_run(f, 5, "4", "turtle");
     for (double age = 13; age < 30; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_null(step_of(f, 1));
     fixture_end(f, 2, 0);
     fixture_end(f, 3, 0);
@@ -335,7 +321,7 @@ static void test_bound(void **state)
         fixture_start(f, request);
     }
     for (double age = 1; age < 8; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
     assert_int_equal(llc_of(f, 2), 0);
     assert_int_equal(llc_of(f, 1), 1);
@@ -360,7 +346,7 @@ static void test_memory_nodes(void **state)
     fixture_run(f, 3, "4", "turtle");
     fixture_run(f, 4, "6", "turtle");
     for (double age = 1; age < 8; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_true(llc_of(f, 1) / 2 != llc_of(f, 2) / 2);
     assert_true(llc_of(f, 3) / 2 != llc_of(f, 4) / 2);
 }
@@ -384,7 +370,7 @@ static void test_streams(void **state)
     fixture_run(f, 3, "2", "turtle");
     fixture_run(f, 4, "3", "turtle");
     for (double age = 1; age < 8; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_spread(f);
 }
 
@@ -406,7 +392,7 @@ static struct fixture *open_wide(void **state, const char *tag)
         fixture_run(f, 2 + i, core[i], "turtle");
     assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
     for (double age = 9; age <= 12; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     return f;
 }
 
@@ -429,7 +415,7 @@ static void test_threads_are_spread(void **state)
 
     assert_int_equal(at_home(f), 2);
     for (double age = 13; age < 30; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_int_equal(at_home(f), 2);
     threads = &f->packer.programs.program[step_of(f, 1)->program].threads;
     assert_true(threads->seen == 1);
@@ -445,12 +431,12 @@ static void test_threads_regret(void **state)
 
     assert_int_equal(at_home(f), 2);
     for (double age = 13; age < 20; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_int_equal(at_home(f), 4);
     assert_int_equal(f->packer.programs.program[step_of(f, 1)->program].threads.regrets, 1);
     moves = f->packer.moves;
     for (double age = 20; age < 30; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_int_equal(f->packer.moves, moves);
 }
 
@@ -479,12 +465,12 @@ static void test_cluster(void **state)
 
     strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
     start_apart(f, "turtle");
-    at_age(f, 1);
-    at_age(f, 2);
+    fixture_age(f, 1);
+    fixture_age(f, 2);
     replace = &step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace;
     assert_true(replace->energy);
     assert_true(fabs(replace->gain - (2 * sqrt(1.5) - 2)) < 0.01);
-    at_age(f, 3);
+    fixture_age(f, 3);
     assert_string_equal(replace->verdict, "moved");
     assert_true(same_package(f));
 }
@@ -496,7 +482,7 @@ static void test_cluster_unknown(void **state)
 
     start_apart(f, "turtle");
     for (double age = 1; age < 8; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_false(same_package(f));
     assert_non_null(
         strstr(step_of(f, step_of(f, 1)->replace.decisions ? 1 : 2)->replace.verdict, "not known"));
@@ -512,10 +498,10 @@ static void test_cluster_regret(void **state)
     for (int i = 0; i < 2; i++) {
         start_apart(f, tag[i]);
         for (double age = 9; age <= 12; age++)
-            at_age(f, age);
+            fixture_age(f, age);
         assert_true(same_package(f));
         for (double age = 13; age < 30; age++)
-            at_age(f, age);
+            fixture_age(f, age);
         assert_int_equal(same_package(f), i == 0);
         fixture_end(f, 1, 0);
         fixture_end(f, 2, 0);
@@ -532,7 +518,7 @@ static void test_forecast(void **state)
 
     packed(f, "devil");
     for (double age = 1; age <= 2; age++)
-        at_age(f, age);
+        fixture_age(f, age);
     assert_true(forecast_update(&f->packer));
     assert_int_equal(pool_copy(&apart, &f->packer.pool), 0);
     together = forecast_work(&scene, NULL);

@@ -2,7 +2,7 @@
 /* test_inside - a step that asked for `faithful`, with counters from a recording and a process of
  * this machine: which class and slice that process has, when it gets another one, and when it has
  * again what it had. */
-#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/fixture_child.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,8 +23,6 @@
 
 #define PHASE_S 20
 #define THREADS 24
-
-static pid_t child; /* the process of the steps' tasks */
 
 /* ---- ammp on 24 cores, as Pusukuri 2012 (chapter 5) saw it ---- */
 
@@ -63,66 +61,21 @@ static void write_recording(const char *path)
 
 /* ---- a node with a process ---- */
 
-static void make_folders(const char *path)
-{
-    char text[256];
-
-    snprintf(text, sizeof(text), "%s", path);
-    for (char *at = strchr(text + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(text, 0700);
-        *at = '/';
-    }
-    assert_true(mkdir(text, 0700) == 0 || errno == EEXIST);
-}
-
-/* The tasks, whose numbers nobody has, and the process. */
-static int list_child(struct enforce *enforce, const struct enforce_step *step,
-                      struct enforce_pids *list)
-{
-    (void)enforce;
-    for (size_t i = 0; i < step->ntasks; i++)
-        if (enforce_pids_add(list, step->task[i].pid) < 0)
-            return -1;
-    return enforce_pids_add(list, child);
-}
-
-static void look_at_folder(struct fixture *f)
-{
-    f->way.pids = list_child;
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-}
-
 static int begin(void **state)
 {
     struct fixture *f;
-    char path[128];
 
-    child = fork(); /* first: it would keep the journal open */
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
+    fixture_child_start();
     f = fixture_open(TWO_BY_TWO);
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
     write_recording(f->conf.counters_replay);
     strcat(f->conf.allow, ",faithful");
     fixture_paper(f);
     fixture_restart(f);
-    snprintf(path, sizeof(path), "%s/proc/%d/task/%d", f->dir, (int)child, (int)child);
-    make_folders(path);
-    look_at_folder(f);
+    fixture_child_add(f);
     fixture_busy(f, NULL);
     *state = f;
     return 0;
-}
-
-static int end(void **state)
-{
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    return fixture_teardown(state);
 }
 
 static struct wire_register request_of(const char *tag)
@@ -197,12 +150,12 @@ static void test_ammp(void **state)
             assert_int_equal(number(explain, "slice_ms"), phase % 2 ? 20 : 100);
         assert_int_equal(number(explain, "threads"), 1);
         assert_int_equal(number(explain, "changes"), phase + 1);
-        assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+        assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
         json_object_put(explain);
     }
     assert_string_equal(step->inside.words, "faithful");
     assert_int_equal(step->inside.acts, 4);
-    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child), getpriority(PRIO_PROCESS, 0));
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)fixture_child), getpriority(PRIO_PROCESS, 0));
 }
 
 /* Where nobody waits for a CPU nothing is changed. */
@@ -212,7 +165,7 @@ static void test_enough_cpus(void **state)
     struct step *step = fixture_start(f, request_of("unhurried"));
 
     run(f, step, 1, 2 * PHASE_S);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     assert_false(step->inside.sliced);
 }
 
@@ -224,7 +177,7 @@ static void test_unknown_threads(void **state)
 
     run(f, step, 1, 10);
     assert_false(step->inside.sliced);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
 }
 
 /* Without the word there is nothing, not even a place where something is kept. */
@@ -239,7 +192,7 @@ static void test_without_the_word(void **state)
     step = fixture_start(f, request);
     run(f, step, 1, PHASE_S);
     assert_null(step->inside.run);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     explain = told(f, step);
     assert_null(json_object_object_get(explain, "faithful"));
     json_object_put(explain);
@@ -251,7 +204,7 @@ static struct step *start_sliced(struct fixture *f)
 
     run(f, step, 1, 5);
     assert_true(step->inside.sliced);
-    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
     return step;
 }
 
@@ -263,9 +216,9 @@ static void test_release(void **state)
 
     if (pipeline_release(&f->packer, step->request.id, &err) < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     run(f, step, 5, 10);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
 }
 
 static void test_stop(void **state)
@@ -274,7 +227,7 @@ static void test_stop(void **state)
 
     start_sliced(f);
     pipeline_undo(&f->packer);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
 }
 
 /* The journal says what is to be undone; then it begins anew. */
@@ -286,15 +239,15 @@ static void test_kill(void **state)
 
     start_sliced(f);
     fixture_restart(f);
-    look_at_folder(f);
-    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    fixture_child_add(f);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
     if (pipeline_resume(&f->packer, &err) < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(sched_getscheduler(child), SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     step = fixture_step(f, 1, 0);
     assert_false(step->inside.sliced);
     run(f, step, 5, 10);
-    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
 }
 
 /* Nothing is changed that the journal does not have. */
@@ -320,13 +273,13 @@ static void test_own_class(void **state)
     struct sched_param none = {0};
     struct step *step;
 
-    assert_int_equal(sched_setscheduler(child, SCHED_BATCH, &none), 0);
+    assert_int_equal(sched_setscheduler(fixture_child, SCHED_BATCH, &none), 0);
     step = fixture_start(f, request_of("ammp"));
     run(f, step, 1, 5);
     assert_refused(f, step, "SCHED_BATCH of its own");
     assert_false(step->inside.sliced);
     pipeline_undo(&f->packer);
-    assert_int_equal(sched_getscheduler(child), SCHED_BATCH);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
 }
 
 static void test_refusals(void **state)
@@ -352,7 +305,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, fixture_child_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_ammp),
         TEST(test_enough_cpus),

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_tranquil - a step that asked for `tranquil`: a program is played that runs otherwise under
  * SCHED_BATCH, which a process of this machine has or has not. */
-#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/fixture_child.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/noise.h"
 
 #include <math.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "packer/base/clock.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
-
-static pid_t child; /* a process of the step */
 
 /* ---- the program ---- */
 
@@ -39,7 +34,7 @@ static struct played {
 
 static bool is_batch(void)
 {
-    return sched_getscheduler(child) == SCHED_BATCH;
+    return sched_getscheduler(fixture_child) == SCHED_BATCH;
 }
 
 /* So many seconds pass: its newest sample is written. */
@@ -64,53 +59,22 @@ static void play(struct fixture *f, double seconds)
 
 /* ---- a node with a process ---- */
 
-static int list_child(struct enforce *enforce, const struct enforce_step *step,
-                      struct enforce_pids *list)
-{
-    (void)enforce;
-    for (size_t i = 0; i < step->ntasks; i++)
-        if (enforce_pids_add(list, step->task[i].pid) < 0)
-            return -1;
-    return enforce_pids_add(list, child);
-}
-
-static void look_at_folder(struct fixture *f)
-{
-    f->way.pids = list_child;
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-}
-
 static int begin(void **state)
 {
     struct fixture *f;
-    char path[64];
 
-    child = fork(); /* first: it would keep the journal open */
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
+    fixture_child_start();
     f = fixture_open(TWO_BY_TWO);
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples", f->dir);
     folder_make(f->dir, "samples");
     strcat(f->conf.allow, ",tranquil");
     fixture_paper(f);
     fixture_restart(f);
-    snprintf(path, sizeof(path), "proc/%d/task/%d", (int)child, (int)child);
-    folder_make(f->dir, path);
-    look_at_folder(f);
+    fixture_child_add(f);
     fixture_busy(f, NULL);
     played = (struct played){.noise = {7}};
     *state = f;
     return 0;
-}
-
-static int end(void **state)
-{
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    return fixture_teardown(state);
 }
 
 static struct step *start(struct fixture *f, const struct kind *kind, bool word)
@@ -283,7 +247,7 @@ static void test_unreadable(void **state)
     assert_int_equal(tranquil->model.pass, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, fixture_child_teardown)
 
 int main(void)
 {

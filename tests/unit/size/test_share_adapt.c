@@ -141,20 +141,6 @@ static size_t cores_of(const struct step *step)
     return cpus_count(&step->body.task[0].use);
 }
 
-/* The windows of that second of all steps' lives are over. */
-static void second(struct fixture *f, double age_s)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
-    {
-        step->started_mono_s = clock_s() - age_s;
-        if (step->counts)
-            step->counts->due_s = 0;
-    }
-    pipeline_observe(&f->packer);
-}
-
 /* ---- what is decided ---- */
 
 /* A field of its object in explain. */
@@ -293,7 +279,7 @@ static void test_word(void **state)
 static void play(struct fixture *f)
 {
     for (double age_s = 0; age_s < SECONDS; age_s++)
-        second(f, age_s);
+        fixture_age(f, age_s);
 }
 
 static void test_steady(void **state)
@@ -319,7 +305,7 @@ static void test_change(void **state)
     size_t had = cores_of(a);
 
     for (double age_s = 0; age_s < SECONDS && a->share.adapt.changes == 0; age_s++)
-        second(f, age_s);
+        fixture_age(f, age_s);
     assert_int_equal(a->share.adapt.changes, 1);
     assert_string_equal(field(f, a, "rule"), "promised");
     assert_string_equal(field(f, b, "rule"), "promised");

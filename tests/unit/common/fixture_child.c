@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fixture_child - see fixture_child.h */
+#include "tests/unit/common/fixture_child.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/common/folder.h"
+
+pid_t fixture_child;
+
+void fixture_child_start(void)
+{
+    fixture_child = fork();
+    if (fixture_child == 0) {
+        pause();
+        _exit(0);
+    }
+}
+
+/* The tasks, and the process. */
+static int list_child(struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce_pids *list)
+{
+    (void)enforce;
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (enforce_pids_add(list, step->task[i].pid) < 0)
+            return -1;
+    return enforce_pids_add(list, fixture_child);
+}
+
+void fixture_child_add(struct fixture *f)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/task/%d", (int)fixture_child, (int)fixture_child);
+    folder_make(f->dir, path);
+    f->way.pids = list_child;
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+}
+
+int fixture_child_teardown(void **state)
+{
+    kill(fixture_child, SIGKILL);
+    waitpid(fixture_child, NULL, 0);
+    return fixture_teardown(state);
+}
