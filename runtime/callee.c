@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* callee - see callee.h.
+ *
+ * To look a function up asks the dynamic linker whether a library was unloaded, which takes its
+ * lock. A thread that comes for a chunk does not: an address that it called from before, with no
+ * region begun since and no loop, is still in the same library. */
+#include "runtime/callee.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "runtime/objects.h"
+#include "runtime/rt.h"
+
+static _Atomic unsigned regions;
+
+static __thread struct {
+    const void *returns_to;
+    void *function;
+    unsigned region;
+} last __attribute__((tls_model("initial-exec")));
+
+void *callee_must(const void *place, enum rt_symbol symbol)
+{
+    static const char text[] = "libberth_rt: symbol lookup error: no OpenMP run-time is loaded\n";
+    void *found = object_called(place, symbol);
+
+    if (found)
+        return found;
+    rt_surprise(RT_NO_RUNTIME, symbol);
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        _exit(127);
+    _exit(127);
+}
+
+void *callee_of(const void *returns_to, enum rt_symbol symbol, int anew)
+{
+    unsigned region = atomic_load_explicit(&regions, memory_order_acquire);
+
+    if (anew || last.returns_to != returns_to || last.region != region) {
+        last.function = callee_must(returns_to, symbol);
+        last.returns_to = returns_to;
+        last.region = region;
+    }
+    return last.function;
+}
+
+void callee_forget(void)
+{
+    atomic_fetch_add_explicit(&regions, 1, memory_order_release);
+}
