@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libberth_tasks: tasks for programs that want them, with libc and what it needs of the papers' models.
+noinst_LTLIBRARIES += libtasks.la
+libtasks_la_SOURCES = $(tasks_sources)
+lib_LTLIBRARIES += libberth_tasks.la
+tasks_sources = \
+	models/tasks/locality.c models/tasks/locality.h \
+	models/tasks/threshold.c models/tasks/threshold.h \
+	tasks/berth_tasks.h \
+	tasks/create.c tasks/create.h \
+	tasks/deque.c tasks/deque.h \
+	tasks/forks.c tasks/forks.h \
+	tasks/groups.c \
+	tasks/idle.c tasks/idle.h \
+	tasks/memory.c tasks/memory.h \
+	tasks/moves.c tasks/moves.h \
+	tasks/objects.c tasks/objects.h \
+	tasks/places.c tasks/places.h \
+	tasks/pool.c tasks/pool.h \
+	tasks/queues.c tasks/queues.h \
+	tasks/record.h \
+	tasks/steal.c tasks/steal.h \
+	tasks/tasks.c \
+	tasks/wake.c tasks/wake.h \
+	tasks/worker.c tasks/worker.h
+libberth_tasks_la_SOURCES = $(tasks_sources)
+libberth_tasks_la_LDFLAGS = -version-info 0:0:0 -Wl,--version-script=$(srcdir)/tasks/exports.map
+libberth_tasks_la_LIBADD = -lpthread
+libberth_tasks_la_DEPENDENCIES = $(srcdir)/tasks/exports.map
+include_HEADERS += tasks/berth_tasks.h
+nodist_pkgconfig_DATA += tasks/berth-tasks.pc
+EXTRA_DIST += tasks/exports.map tasks/berth-tasks.pc.in
+CLEANFILES += tasks/berth-tasks.pc
