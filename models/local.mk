@@ -9,5 +9,6 @@ include models/inside/local.mk
 include models/online/local.mk
 include models/partition/local.mk
 include models/slowdown/local.mk
+include models/tasks/local.mk
 include models/placing/local.mk
 include models/numa/local.mk
