@@ -7,6 +7,8 @@ AC_DEFUN([BERTH_WARNINGS], [
   BERTH_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla -fno-common"
   AS_IF([test "x$enable_werror" = xyes], [BERTH_CFLAGS="$BERTH_CFLAGS -Werror"])
   AC_SUBST([BERTH_CFLAGS])
+  # without what the macros below add
+  AC_SUBST([RUNTIME_CFLAGS], [$BERTH_CFLAGS])
 ])
 
 AC_DEFUN([BERTH_SANITIZERS], [

@@ -10,7 +10,7 @@ libpacker_la_LIBADD = $(HWLOC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) $(INIH_LIB
 libctl_la_SOURCES =
 libctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DVALGRIND=\"$(VALGRIND)\" -DVALGRIND_FOLDER=\"packer/trace/tool\" \
 	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
-PACKER_LIBS = libpacker.la libmodels.la libwire.la
+PACKER_LIBS = libpacker.la libmodels.la libwire.la libblackboard.la
 
 include packer/base/local.mk
 include packer/wire/local.mk
@@ -32,6 +32,7 @@ include packer/identity/local.mk
 include packer/steps/local.mk
 include packer/observe/local.mk
 include packer/bill/local.mk
+include packer/board/local.mk
 include packer/size/local.mk
 include packer/place/local.mk
 include packer/enact/local.mk

@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/page.h"
+
 struct apply_page {
     bool answered;
     size_t ntasks;
@@ -67,6 +69,14 @@ bool apply_page_answered(const struct apply_page *page)
 const char *apply_page_note(const struct apply_page *page)
 {
     return page->answer.note;
+}
+
+const char *apply_page_runtime(const struct apply_page *page)
+{
+    for (size_t i = 0; i < page->answer.nenv; i++)
+        if (strcmp(page->answer.env[i].name, RT_PAGE_ENV) == 0)
+            return page->answer.env[i].value;
+    return NULL;
 }
 
 static int set_affinity(const struct cpus *cpus)
@@ -125,8 +135,11 @@ static int apply_environment(spank_t spank, const struct wire_answer *answer,
     int rc = 0;
 
     for (size_t i = 0; i < answer->nenv; i++) {
-        spank_err_t set = spank_setenv(spank, answer->env[i].name, answer->env[i].value, 0);
+        spank_err_t set;
 
+        if (strcmp(answer->env[i].name, RT_PAGE_ENV) == 0)
+            continue;
+        set = spank_setenv(spank, answer->env[i].name, answer->env[i].value, 0);
         if (set != ESPANK_SUCCESS && set != ESPANK_ENV_EXISTS)
             rc = berth_error_set(err, "%s cannot be set in the environment", answer->env[i].name);
     }

@@ -24,10 +24,11 @@ void apply_page_fill(struct apply_page *page, const struct wire_answer *answer);
 /* In a task: was there such an answer? */
 bool apply_page_answered(const struct apply_page *page); /* NULL: no */
 const char *apply_page_note(const struct apply_page *page);
+const char *apply_page_runtime(const struct apply_page *page); /* the step's page; NULL: none */
 
 /* In task_init of the task with this local id: set affinity, then memory policy, then environment
- * as the answer says. What cannot be had exactly stays as it was, and nothing is tried after it. 0,
- * or -1 and err. */
+ * as the answer says, but for the step's page (preload.h). What cannot be had exactly stays as it
+ * was, and nothing is tried after it. 0, or -1 and err. */
 int apply_task(spank_t spank, const struct apply_page *page, uint32_t task,
                struct berth_error *err);
 

@@ -17,7 +17,7 @@ static struct step step;
 
 static void say_vain(void)
 {
-    char text[256];
+    char text[1024];
 
     options_vain(&step.asked, text, sizeof(text));
     if (text[0])

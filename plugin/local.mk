@@ -9,12 +9,13 @@ spank_berth_la_SOURCES = \
 	plugin/job_items.c plugin/job_items.h \
 	plugin/note.c plugin/note.h \
 	plugin/options.c plugin/options.h \
+	plugin/preload.c plugin/preload.h \
 	plugin/program.c plugin/program.h \
 	plugin/step.c plugin/step.h
 spank_berth_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 # A path for rpath makes libtool link a module out of what is not installed by it.
 spank_berth_la_LDFLAGS = -module -avoid-version -shared -rpath $(pkglibdir) -Wl,--version-script=$(srcdir)/plugin/exports.map
-spank_berth_la_LIBADD = libwire.la
+spank_berth_la_LIBADD = libwire.la -ldl
 spank_berth_la_DEPENDENCIES = libwire.la $(srcdir)/plugin/exports.map
 EXTRA_DIST += plugin/exports.map plugin/choose-plugin.in
 
@@ -26,7 +27,7 @@ plugin/choose-plugin: plugin/choose-plugin.in Makefile
 	chmod 755 $@.tmp && mv $@.tmp $@
 
 # The plugin alone, for a package of another series: `make plugin install-plugin`.
-.PHONY: plugin install-plugin
+.PHONY: plugin install-plugin uninstall-plugin
 plugin: spank_berth.la plugin/choose-plugin
 
 plugin_file = spank_berth-$(SLURM_SERIES).so
@@ -40,7 +41,8 @@ install-plugin: plugin
 
 install-exec-local: install-plugin
 
-uninstall-local: plugin/choose-plugin
+uninstall-plugin: plugin/choose-plugin
 	sh plugin/choose-plugin --folder "$(DESTDIR)$(pkglibdir)" --remove $(SLURM_SERIES)
 	rm -f "$(DESTDIR)$(pkglibdir)/$(plugin_file)"
-	-test ! -d "$(DESTDIR)$(pkglibdir)" || rmdir "$(DESTDIR)$(pkglibdir)" 2>/dev/null || :
+
+uninstall-local: uninstall-plugin

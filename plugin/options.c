@@ -68,9 +68,8 @@ static int set_mem(struct wire_options *options, const struct word *word, const 
     return 0;
 }
 
-/* Read a number of cores, 1 or greater, up to the character `end`. Returns what follows, or NULL.
- */
-static const char *parse_cores(const char *text, uint32_t *cores)
+/* Reads a number, 1 to `most`. Returns what follows, or NULL. */
+static const char *parse_count(const char *text, uint32_t most, uint32_t *count)
 {
     unsigned long number;
     char *rest;
@@ -78,21 +77,21 @@ static const char *parse_cores(const char *text, uint32_t *cores)
     if (!isdigit((unsigned char)*text))
         return NULL;
     number = strtoul(text, &rest, 10);
-    if (number < 1 || number > CPUS_MAX)
+    if (number < 1 || number > most)
         return NULL;
-    *cores = (uint32_t)number;
+    *count = (uint32_t)number;
     return rest;
 }
 
 static int set_cores(struct wire_options *options, const struct word *word, const char *value)
 {
     uint32_t min = 0, max = 0;
-    const char *rest = parse_cores(value, &min);
+    const char *rest = parse_count(value, CPUS_MAX, &min);
 
     (void)word;
     max = min;
     if (rest && *rest == '-')
-        rest = parse_cores(rest + 1, &max);
+        rest = parse_count(rest + 1, CPUS_MAX, &max);
     if (!rest || *rest || max < min)
         return -1;
     options->cores_min = min;
@@ -128,13 +127,57 @@ static int set_size(struct wire_options *options, const struct word *word, const
     return 0;
 }
 
-static const char *const threads_names[] = {"auto"};
+static const char *const threads_names[] = {"auto", "follow"};
 
 static int set_threads(struct wire_options *options, const struct word *word, const char *value)
 {
+    int name = name_index(word, value);
+
+    if (name < 0)
+        return -1;
+    options->threads_auto = name == 0;
+    options->threads_follow = name == 1;
+    return 0;
+}
+
+static int set_throttle(struct wire_options *options, const struct word *word, const char *value)
+{
+    int name = value ? name_index(word, value) : WIRE_THROTTLE_BASELINE - 1;
+
+    if (name < 0)
+        return -1;
+    options->throttle = (enum wire_throttle)(name + 1);
+    return 0;
+}
+
+static int set_flex(struct wire_options *options, const struct word *word, const char *value)
+{
+    const char *rest = value ? parse_count(value, WIRE_FLEX_MOST, &options->flex_threads) : "";
+
+    (void)word;
+    if (!rest || *rest)
+        return -1;
+    options->flex = true;
+    return 0;
+}
+
+static const char *const locks_names[] = {"cohort"};
+
+static int set_locks(struct wire_options *options, const struct word *word, const char *value)
+{
     if (name_index(word, value) < 0)
         return -1;
-    options->threads_auto = true;
+    options->locks_cohort = true;
+    return 0;
+}
+
+static int set_prefetch(struct wire_options *options, const struct word *word, const char *value)
+{
+    int name = name_index(word, value);
+
+    if (name < 0)
+        return -1;
+    options->prefetch = (enum wire_prefetch)(name + 1);
     return 0;
 }
 
@@ -176,8 +219,18 @@ static const struct word words[] = {
      .help = "percent (0 to 1000) of its time alone that it may take longer beside others"},
     {"mem", .names = wire_mem_name, .nnames = WIRE_MEMS, .set = set_mem,
      .help = "memory policy over the nodes near its cores"},
-    {"threads", .names = threads_names, .nnames = 1, .set = set_threads,
-     .help = "OMP_NUM_THREADS by what berthctl threads has found, unless it is set"},
+    {"threads", .names = threads_names, .nnames = 2, .set = set_threads,
+     .help = "auto: OMP_NUM_THREADS by what berthctl threads has found, unless it is set; follow: "
+             "OpenMP regions as its cores become fewer or more"},
+    {"throttle", .names = wire_throttle_name + 1, .nnames = WIRE_THROTTLES - 1, .bare = true,
+     .set = set_throttle,
+     .help = "fewer threads in its OpenMP loops while its memory is saturated"},
+    {"flex", .value = "N", .bare = true, .set = set_flex,
+     .help = "many threads (N, 1 to " TEXT_OF(
+         WIRE_FLEX_MOST) "), whose barriers, mutexes and "
+                         "condition variables are distributed over memory nodes"},
+    {"locks", .names = locks_names, .nnames = 1, .set = set_locks,
+     .help = "mutexes are handed on within a memory node first, in bounds"},
     {"faithful", FLAG(faithful),
      .help = "one time slice for all its threads, by how much they wait for locks and memory"},
     {"tranquil", FLAG(tranquil),
@@ -185,6 +238,11 @@ static const struct word words[] = {
     {"shuffle", FLAG(shuffle), .help = "its threads into packages by how long they wait for locks"},
     {"adapt", FLAG(adapt),
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
+    {"prefetch", .names = wire_prefetch_name + 1, .nnames = WIRE_PREFETCHES - 1,
+     .set = set_prefetch,
+     .help =
+         "the hardware prefetchers of the cores that it has to itself: all on, all off, or as it "
+         "gets more done"},
     {"tag", .value = "NAME", .set = set_tag,
      .help = "key of its profile: letters, digits, '.', '_', '-'; less than 64 of them"},
     {"require", FLAG(require), .help = "fail the step when no berthd answers"},
@@ -408,25 +466,32 @@ int options_parse(const char *list, struct wire_options *options, struct berth_e
 
 void options_vain(const struct wire_options *options, char *text, size_t size)
 {
+    const struct {
+        bool asked;
+        const char *word;
+    } changes[] = {{options->mem != WIRE_MEM_AUTO, "mem="},
+                   {options->threads_auto, "threads=auto"},
+                   {options->threads_follow, "threads=follow"},
+                   {options->throttle != WIRE_THROTTLE_OFF, "throttle"},
+                   {options->flex, "flex"},
+                   {options->locks_cohort, "locks=cohort"},
+                   {options->faithful, "faithful"},
+                   {options->tranquil, "tranquil"},
+                   {options->shuffle, "shuffle"},
+                   {options->adapt, "adapt"},
+                   {options->prefetch != WIRE_PREFETCH_NONE, "prefetch="}};
+
     text[0] = '\0';
     if (options->cores_max > 0 && !options->size)
         append(text, size, "; cores= has no effect without size");
     if (options->edp && options->policy_given)
         append(text, size, "; edp has no effect beside policy=");
-    if (options->mem != WIRE_MEM_AUTO && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; mem= has no effect with observe, which changes nothing");
-    if (options->threads_auto && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; threads=auto has no effect with observe, which changes nothing");
-    if (options->faithful && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; faithful has no effect with observe, which changes nothing");
-    if (options->tranquil && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; tranquil has no effect with observe, which changes nothing");
-    else if (options->tranquil && options->faithful)
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+        if (changes[i].asked && options->mode == WIRE_MODE_OBSERVE)
+            append(text, size, "; %s has no effect with observe, which changes nothing",
+                   changes[i].word);
+    if (options->tranquil && options->faithful && options->mode != WIRE_MODE_OBSERVE)
         append(text, size, "; tranquil has no effect beside faithful");
-    if (options->shuffle && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; shuffle has no effect with observe, which changes nothing");
-    if (options->adapt && options->mode == WIRE_MODE_OBSERVE)
-        append(text, size, "; adapt has no effect with observe, which changes nothing");
     if (text[0])
         memmove(text, text + 2, strlen(text + 2) + 1);
 }

@@ -14,6 +14,7 @@
 #include "client.h"
 #include "job_items.h"
 #include "note.h"
+#include "preload.h"
 
 #define END_DEADLINE_MS 1000 /* the step is over: nobody waits but the node's cores */
 
@@ -256,6 +257,19 @@ static void step_say_place(const struct step *step, int id)
     step_say(step, "task %d on CPU %s: %s", id, list, apply_page_note(step->page));
 }
 
+/* Has the task's threads follow the step's page, where the answer has one. */
+static void step_preload(const struct step *step, spank_t spank, int id, bool applied)
+{
+    const char *page = applied ? apply_page_runtime(step->page) : NULL;
+    struct berth_error err;
+    char text[1024];
+
+    if (preload_task(spank, page, &err) == 0 || id != 0)
+        return;
+    snprintf(text, sizeof(text), "its threads do not follow: %s", err.text);
+    step_warn(step, text);
+}
+
 int step_task_init(struct step *step, spank_t spank)
 {
     int id = task_id(step, spank), rc = -1;
@@ -268,6 +282,7 @@ int step_task_init(struct step *step, spank_t spank)
         else
             step_say_place(step, id);
     }
+    step_preload(step, spank, id, rc == 0);
     return step_options(step)->require && step_options(step)->mode != WIRE_MODE_OFF ? rc : 0;
 }
 

@@ -14,3 +14,8 @@ double clock_s(void)
 {
     return (double)clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
+
+double clock_sooner(double a_s, double b_s)
+{
+    return a_s < 0 || (b_s >= 0 && b_s < a_s) ? b_s : a_s;
+}

@@ -9,6 +9,9 @@
 /* Returns CLOCK_MONOTONIC, which nobody sets, in seconds. */
 double clock_s(void);
 
+/* Returns the sooner of two times; < 0: never. */
+double clock_sooner(double a_s, double b_s);
+
 /* Returns any clock in nanoseconds. */
 uint64_t clock_ns(clockid_t clock);
 

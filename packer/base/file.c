@@ -2,6 +2,7 @@
 /* file - see file.h */
 #include "packer/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,6 +95,19 @@ int file_folder(const char *path, mode_t mode)
     if (mkdir(path, mode) < 0)
         return errno == EEXIST ? 0 : -1;
     return chmod(path, mode);
+}
+
+void file_sweep(const char *folder, bool (*left_over)(const char *name, const void *arg),
+                const void *arg)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.' && left_over(entry->d_name, arg))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
 }
 
 void file_close(int fd)

@@ -31,6 +31,11 @@ size_t file_write_fd(int fd, const char *text, size_t length);
  * with errno. */
 int file_folder(const char *path, mode_t mode);
 
+/* Removes the files of a folder that are left over, by their names, but those that begin with a
+ * point. A folder that cannot be read has none. */
+void file_sweep(const char *folder, bool (*left_over)(const char *name, const void *arg),
+                const void *arg);
+
 /* Closes a descriptor, and keeps errno; -1 is fine. */
 void file_close(int fd);
 

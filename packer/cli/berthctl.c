@@ -21,6 +21,7 @@ static int completion(int argc, char **argv);
 static const struct ctl_verb verbs[] = {
     {"status", ctl_status, "the node, its caches and where every step stands"},
     {"top", ctl_top, "the same, again every second, with the CPU time in use"},
+    {"blackboard", ctl_blackboard, "which memory or cache is saturated now, as programs read it"},
     {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
     {"job", ctl_job, "how a job did, on one page: its end, what it used, what berth did, a hint"},
     {"record", ctl_record, "write what steps do to the machine into a file, sample by sample"},

@@ -12,6 +12,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/common/users.h"
+#include "packer/cli/explain_inside.h"
 #include "packer/cli/explain_summary.h"
 #include "packer/cli/find.h"
 #include "packer/cli/verbs.h"
@@ -245,12 +246,26 @@ static const struct paragraph {
      "[{replace.gain_cores:3} cores|not known]"
      "; cost [{replace.cost_core_s:3} core-seconds|not known]"
      "[; memory that would follow {replace.memory_bytes>0:1/1048576} MiB] (predicted)"},
+    {"thermal", false, NULL,
+     "[{thermal.limit}: the core of CPU {thermal.core} had {thermal.celsius:0} degrees[, moved to "
+     "that "
+     "of CPU {thermal.moved_to}|, and nowhere was it cooler], {thermal.at@}|nothing since berthd "
+     "started]; moved {thermal.moves} times[; does not come back to CPUs {thermal.hot}]"},
     {"memory", false, NULL,
      "[{memory.running?}pages are under way|it has moved]"
      "; to move [{memory.bytes:1/1048576} MiB|not known]"
      "; moved [{memory.moved_bytes:1/1048576} MiB|not known]"
      "; gain [{memory.gain_cores:3} cores|not known]"
      "; cost [{memory.lost_core_s:3} core-seconds|not known][; {memory.reason}]"},
+    {"faithful", false, explain_faithful, NULL},
+    {"tranquil", false, explain_tranquil, NULL},
+    {"shuffle", false, explain_shuffle, NULL},
+    {"adapt", false, explain_adapt, NULL},
+    {"follow", false, explain_follow, NULL},
+    {"throttle", false, explain_throttle, NULL},
+    {"flex", false, explain_flex, NULL},
+    {"locks", false, explain_locks, NULL},
+    {"prefetch", false, explain_prefetch, NULL},
     {"observe", false, say_observe, NULL},
     {"bill", false, NULL,
      "[{bill.energy_j:1} J by [{bill.source}|-][, shared by {bill.by}]"

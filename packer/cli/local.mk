@@ -30,12 +30,14 @@ libctl_la_SOURCES += \
 # model
 libctl_la_SOURCES += \
 	packer/cli/model/adapt.c \
+	packer/cli/model/cohort.c \
 	packer/cli/model/contend.c \
 	packer/cli/model/di.c \
 	packer/cli/model/dramon.c \
 	packer/cli/model/edp.c \
 	packer/cli/model/faithful.c \
 	packer/cli/model/flexthread.c \
+	packer/cli/model/locality.c \
 	packer/cli/model/matching.c \
 	packer/cli/model/model.c \
 	packer/cli/model/models.h \
@@ -43,7 +45,11 @@ libctl_la_SOURCES += \
 	packer/cli/model/numa.c packer/cli/model/numa.h \
 	packer/cli/model/pairs.c \
 	packer/cli/model/reinforce.c \
+	packer/cli/model/prefetch.c \
 	packer/cli/model/shuffle.c \
+	packer/cli/model/steal.c \
+	packer/cli/model/thermal.c \
+	packer/cli/model/throttle.c \
 	packer/cli/model/tranquil.c
 # profile
 libctl_la_SOURCES += \
@@ -75,11 +81,13 @@ libctl_la_SOURCES += \
 	packer/cli/calibrate/run.c packer/cli/calibrate/run.h
 # the verbs
 libctl_la_SOURCES += \
+	packer/cli/blackboard.c \
 	packer/cli/doctor.c packer/cli/doctor.h \
 	packer/cli/doctor_hardware.c \
 	packer/cli/doctor_rows.c \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \
+	packer/cli/explain_inside.c packer/cli/explain_inside.h \
 	packer/cli/explain_summary.c packer/cli/explain_summary.h \
 	packer/cli/find.c packer/cli/find.h \
 	packer/cli/find_ledger.c packer/cli/find_ledger.h \

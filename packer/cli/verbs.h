@@ -23,6 +23,7 @@ int ctl_completion(const struct ctl_verb *verbs, int argc, char **argv);
 
 int ctl_status(int argc, char **argv);
 int ctl_top(int argc, char **argv);
+int ctl_blackboard(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
 int ctl_job(int argc, char **argv);
 int ctl_record(int argc, char **argv);

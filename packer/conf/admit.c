@@ -122,6 +122,14 @@ void admit_options(const struct conf *conf, struct wire_register *request,
     o->mem_auto &= text_lists(allow, "tranquil"); /* what it means */
     if (refuse(allow, o->threads_auto, "threads", refused, size))
         o->threads_auto = false;
+    if (refuse(allow, o->threads_follow, "follow", refused, size))
+        o->threads_follow = false;
+    if (refuse(allow, o->throttle != WIRE_THROTTLE_OFF, "throttle", refused, size))
+        o->throttle = WIRE_THROTTLE_OFF;
+    if (refuse(allow, o->flex, "flex", refused, size))
+        o->flex = false, o->flex_threads = 0;
+    if (refuse(allow, o->locks_cohort, "locks", refused, size))
+        o->locks_cohort = false;
     if (refuse(allow, o->faithful, "faithful", refused, size))
         o->faithful = false;
     if (refuse(allow, o->tranquil, "tranquil", refused, size))
@@ -130,6 +138,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->shuffle = false;
     if (refuse(allow, o->adapt, "adapt", refused, size))
         o->adapt = false;
+    if (refuse(allow, o->prefetch != WIRE_PREFETCH_NONE, "prefetch", refused, size))
+        o->prefetch = WIRE_PREFETCH_NONE;
     if (refuse(allow, o->tag[0], "tag", refused, size))
         o->tag[0] = '\0';
 }

@@ -88,7 +88,12 @@ struct conf {
     char energy_currency[16];        /* of it */
     double energy_co2;               /* g a kWh; 0: not told */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
+    char device_root[PATH_MAX];      /* likewise the registers and sensors of processors */
     char energy_model[96];           /* "" or what packages take: conf/watts.h */
+    enum conf_switch thermal;        /* move steps from cores that are too hot */
+    enum conf_switch blackboard;     /* publish what is known of shared resources */
+    uint64_t rcr_rate, rcr_hold;     /* Hz; samples in a row that make a state */
+    double rcr_saturated, rcr_idle;  /* utilisations; 0: by the machine profile, by the other one */
     char ledger[PATH_MAX];           /* "off", or the URL (sql.h) of the steps' records */
     char ledger_defaults[PATH_MAX];  /* "" or a MariaDB option file with its credentials */
     char ledger_queue[PATH_MAX];     /* folder of the records that wait for it */

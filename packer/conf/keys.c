@@ -24,9 +24,10 @@
 #define TEXT_OF_ITS_VALUE(number) #number
 
 static const char *const option_words[] = {
-    "off",      "auto",    "observe", "isolate",      "edp",     "size",    "spread",
-    "pack",     "policy",  "cores",   "max-slowdown", "mem",     "threads", "faithful",
-    "tranquil", "shuffle", "adapt",   "tag",          "require", "verbose", NULL};
+    "off",      "auto",   "observe", "isolate",      "edp",      "size",    "spread",
+    "pack",     "policy", "cores",   "max-slowdown", "mem",      "threads", "follow",
+    "throttle", "flex",   "locks",   "faithful",     "tranquil", "shuffle", "adapt",
+    "prefetch", "tag",    "require", "verbose",      NULL};
 const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
 static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
                                            "animal", "missrate",  "contend", NULL};
@@ -85,7 +86,9 @@ const struct conf_key conf_key[] = {
      WORDS(option_words), FIELD(allow),
      "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
      "unless it is written here: faithful, tranquil and adapt, which may give threads another "
-     "scheduling class, and shuffle, which gives them their CPUs one by one."},
+     "scheduling class, shuffle, which gives them their CPUs one by one, follow "
+     "(threads=follow), throttle, flex and locks, which have a library of berth's preloaded, "
+     "and prefetch, which writes registers of the cores that a step has to itself."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "
@@ -174,6 +177,11 @@ const struct conf_key conf_key[] = {
      "A step that is slower after a move by more than that, and more than chance, is put back."},
     {"regret_time", LIVE, "600s", TIME(0, 86400e3), FIELD(regret_ms),
      "For how long a move that was put back is not tried again."},
+    {"thermal", START, "off", CHOICE(switch_words), FIELD(thermal),
+     "Move a step from a core that the processor is about to slow down or stop for its heat to a "
+     "cooler one of the pool, looked at each 10 seconds: berthd(8), HEAT. It needs a sensor of "
+     "each "
+     "core (coretemp)."},
     {"memory_rate", LIVE, "1000", COUNT("MB/s", 0, 1e6), FIELD(memory_rate),
      "How fast a step's memory follows it to another NUMA node, at most. 0: it stays where it is."},
     {"probe", START, "off", CHOICE(switch_words), FIELD(probe),
@@ -199,6 +207,22 @@ const struct conf_key conf_key[] = {
      "/var/lib/prometheus/node-exporter/berth.prom. Empty: none."},
     {"metrics_interval", LIVE, "15s", TIME(1000, 3600e3), FIELD(metrics_interval_ms),
      "How often that file is written."},
+    {"blackboard", START, "off", CHOICE(switch_words), FIELD(blackboard),
+     "Publish for each memory node, cache and package whether it is idle, normal or saturated, in "
+     "a "
+     "file that programs map (berth_blackboard.h): state_dir/blackboard, while a step that berth "
+     "knows is there. berthd(8), BLACKBOARD."},
+    {"rcr_rate", START, "100", COUNT("Hz", 1, 1000), FIELD(rcr_rate),
+     "How often it is written. The paper's daemon takes a core's eighth for 6000 times a second; "
+     "berthd keeps to half a percent."},
+    {"rcr_saturated", START, "0", NUMBER("of the memory's bandwidth", 0, 1), FIELD(rcr_saturated),
+     "From which utilisation on a resource is saturated. 0: that of as many cores as the machine "
+     "profile shows to be enough, as the next one adds less than 10 % of what the first draws."},
+    {"rcr_idle", START, "0", NUMBER("of the memory's bandwidth", 0, 1), FIELD(rcr_idle),
+     "Up to which utilisation it is idle. 0: 70 % of that."},
+    {"rcr_hold", START, "5", COUNT("samples", 1, 100000), FIELD(rcr_hold),
+     "So many samples in a row make a state: 50 is slow to see contention and its end, as the "
+     "paper's lazy scheduler, 1 sees both at once, as its aggressive one."},
     {"ledger", START, "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", TEXT, FIELD(ledger),
      "Where a record of each step that has ended is kept: sqlite:PATH, "
      "mariadb://[USER@]HOST[:PORT]/DATABASE, mariadb://[USER@]/DATABASE?socket=PATH, or off."},
@@ -243,6 +267,10 @@ const struct conf_key conf_key[] = {
      "jobs. 0: not told."},
     {"energy_root", START, "/", PATH, FIELD(energy_root),
      "The meters' files are below this folder (a recorded tree, for tests)."},
+    {"device_root", START, "/", PATH, FIELD(device_root),
+     "The registers of processors (prefetch) are below this folder, dev/cpu/N/msr, with "
+     "proc/cpuinfo, which says whose they are; and the sensors of cores (thermal), "
+     "sys/class/hwmon (a made tree, for tests)."},
     {"energy_model", START, "", WATTS, FIELD(energy_model),
      "What each package takes, where no meter says it, as idle=40W,core=6W or "
      "idle=40W,core=6W,dram=3W: idle (and dram) always, core for each CPU that is busy; with "

@@ -98,6 +98,11 @@ void rates_window(const struct counters_sample *earlier, const struct counters_s
     }
 }
 
+double rates_of(const struct phase_window *window, enum rate_id id)
+{
+    return window->x[id] > 0 ? window->y[id] / window->x[id] : NAN;
+}
+
 double rates_scaling(const struct counters_sample *sample, enum rate_id id)
 {
     double y = counters_know(sample, rate_info[id].y) ? sample->error[rate_info[id].y] : 0, x = 0;

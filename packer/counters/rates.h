@@ -56,6 +56,9 @@ extern const double rates_least[RATES];
 void rates_window(const struct counters_sample *earlier, const struct counters_sample *later,
                   struct phase_window *window);
 
+/* Returns a rate in the window; NAN not known. */
+double rates_of(const struct phase_window *window, enum rate_id id);
+
 /* Relative standard error of a rate for the multiplexing of its events, by the later sample. */
 double rates_scaling(const struct counters_sample *sample, enum rate_id id);
 

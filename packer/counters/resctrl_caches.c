@@ -26,8 +26,7 @@ static long read_number(const struct rootfs *root, size_t cpu, int index, const 
     return number;
 }
 
-/* The id of a CPU's L3, or -1. */
-static long id_of(const struct rootfs *root, size_t cpu)
+long resctrl_cache_id(const struct rootfs *root, size_t cpu)
 {
     for (int index = 0; index < INDICES; index++)
         if (read_number(root, cpu, index, "level") == 3)
@@ -53,7 +52,7 @@ void resctrl_caches_find(struct resctrl_caches *caches, const struct rootfs *roo
     caches->cache = calloc(topo->llcs, sizeof(*caches->cache));
     for (size_t i = 0; caches->cache && i < topo->llcs; i++) {
         const struct topo_node *node = node_of(topo, &topo->llc[i].cpus);
-        long id = id_of(root, cpus_next(&topo->llc[i].cpus, 0));
+        long id = resctrl_cache_id(root, cpus_next(&topo->llc[i].cpus, 0));
 
         if (id >= 0 && node && node->os_index < BY_NODE_MAX)
             caches->cache[caches->n++] = (struct resctrl_cache){(unsigned)id, node->os_index};

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "packer/daemon/warning.h"
+#include "packer/inside/inside.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
+#include "runtime/page.h"
 
 void answer_refuse(struct wire_answer *answer, const char *why)
 {
@@ -83,6 +85,10 @@ static void add_note(const struct packer *packer, const struct step *step,
         snprintf(text, sizeof(text), "; %zu threads a task, as berthctl threads has found",
                  size->threads);
         append(answer, text);
+    } else if (size->threads > 0 && step->request.options.flex) {
+        snprintf(text, sizeof(text), "; %zu threads a task, for any number of its cores",
+                 size->threads);
+        append(answer, text);
     }
     isolation_note(packer, step, text, sizeof(text));
     append(answer, text);
@@ -110,4 +116,6 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
         snprintf(cpus, sizeof(cpus), "%zu", step->size.threads);
         add_env(answer, "OMP_NUM_THREADS", cpus);
     }
+    if (inside_page(step))
+        add_env(answer, RT_PAGE_ENV, inside_page(step));
 }

@@ -245,8 +245,22 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     sweep_later(daemon);
 }
 
+/* Keeps what stops berthd, or has it read its file, until there is somebody to hear it: a signal
+ * that comes while it starts ends nothing halfway. how: SIG_BLOCK or SIG_UNBLOCK. */
+static void keep_signals(int how)
+{
+    sigset_t kept;
+
+    sigemptyset(&kept);
+    sigaddset(&kept, SIGTERM);
+    sigaddset(&kept, SIGINT);
+    sigaddset(&kept, SIGHUP);
+    sigprocmask(how, &kept, NULL);
+}
+
 static int init(struct daemon *daemon, struct berth_error *err)
 {
+    keep_signals(SIG_BLOCK);
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* threads that wait for a disk need no memory pools of their own */
     umask(077);              /* what others may read says so itself */
@@ -307,6 +321,7 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     for (size_t i = 0; i < SIGNALS; i++)
         if (!daemon->event[i] || event_add(daemon->event[i], NULL) < 0)
             return berth_error_set(err, "no signal handlers");
+    keep_signals(SIG_UNBLOCK);
     if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[BURST] ||
         !daemon->event[PROBE] || !daemon->event[FOLDERS_LATER])
         return berth_error_set(err, "no timers");

@@ -11,9 +11,12 @@
 #include "packer/base/json.h"
 #include "packer/base/text.h"
 #include "packer/bill/bill.h"
+#include "packer/board/board.h"
 #include "packer/daemon/privileges.h"
+#include "packer/energy/temperatures.h"
 #include "packer/identity/asker.h"
 #include "packer/settle/settler.h"
+#include "packer/system/prefetchers.h"
 
 const char *const feature_state_name[FEATURE_STATES] = {"on", "off", "absent", "not allowed"};
 
@@ -71,6 +74,17 @@ static void memory(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ON, "follows a step to another NUMA node (move_pages)");
 }
 
+static void thermal(const struct packer *packer, struct feature *feature)
+{
+    if (packer->conf.thermal == CONF_OFF)
+        set(feature, FEATURE_OFF, "thermal=off");
+    else if (!packer->thermal)
+        set(feature, FEATURE_ABSENT, "%s", packer->thermal_why);
+    else
+        set(feature, FEATURE_ON, "steps leave cores that are too hot: %zu of %zu have a sensor",
+            temperatures_count(packer->temperatures), packer->topo->cores);
+}
+
 /* ---- counting ---- */
 
 /* Takes over what the counters say of one of their ways; state off where berth.conf leaves it
@@ -126,6 +140,25 @@ static void reuse(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ABSENT, "addresses cannot be sampled: the log says why");
 }
 
+/* Are the prefetchers of this machine's cores berth's to switch? Whose word it is stands in
+ * explain.
+ */
+static void prefetch(const struct packer *packer, struct feature *feature)
+{
+    size_t cpu = cpus_next(&packer->topo->cpus, 0);
+    struct berth_error err;
+    uint64_t value;
+
+    if (!text_lists(packer->conf.allow, "prefetch"))
+        set(feature, FEATURE_OFF, "berth.conf does not allow it");
+    else if (!packer->prefetchers)
+        set(feature, FEATURE_ABSENT, "%s", packer->prefetchers_why);
+    else if (prefetchers_get(&packer->devices, cpu, &value, &err) < 0)
+        set(feature, FEATURE_ABSENT, "%.250s", err.text);
+    else
+        set(feature, FEATURE_ON, "cores' prefetchers are switched (MSR 0x1A4)");
+}
+
 static void probing(const struct packer *packer, struct feature *feature)
 {
     if (packer->conf.probe == CONF_OFF)
@@ -152,6 +185,18 @@ static void energy(const struct packer *packer, struct feature *feature)
 }
 
 /* ---- what others read ---- */
+
+static void blackboard(const struct packer *packer, struct feature *feature)
+{
+    char say[BOARD_SAY];
+
+    if (packer->conf.blackboard == CONF_OFF)
+        set(feature, FEATURE_OFF, "blackboard=off");
+    else if (!packer->board)
+        set(feature, FEATURE_ABSENT, "%s", packer->board_why);
+    else
+        set(feature, board_say(packer->board, say) ? FEATURE_ON : FEATURE_ABSENT, "%s", say);
+}
 
 static void ledger(const struct packer *packer, struct feature *feature)
 {
@@ -263,14 +308,17 @@ static const struct {
     {"placement", PRIVILEGES_PLACE, placement},
     {"ends", 0, ends},
     {"memory", PRIVILEGES_MEMORY, memory},
+    {"thermal", 0, thermal},
     {"perf", PRIVILEGES_PERF, backend},
     {"resctrl", 0, backend},
     {"software", 0, backend},
     {"taskstats", PRIVILEGES_TASKSTATS, taskstats},
     {"lock_time", PRIVILEGES_LOCK_TIME, lock_time},
     {"reuse_sampling", PRIVILEGES_REUSE, reuse},
+    {"prefetch", PRIVILEGES_PREFETCH, prefetch},
     {"probe", 0, probing},
     {"energy", 0, energy},
+    {"blackboard", 0, blackboard},
     {"ledger", 0, ledger},
     {"metrics", PRIVILEGES_GROUP, metrics},
     {"metrics_textfile", PRIVILEGES_GROUP, textfile},

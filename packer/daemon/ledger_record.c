@@ -16,6 +16,7 @@
 #include "packer/place/forecast.h"
 #include "packer/settle/settler.h"
 #include "packer/size/judge.h"
+#include "packer/steps/effect.h"
 #include "packer/steps/program.h"
 
 /* Windows of a run alone that tell how fast it is then. */
@@ -105,8 +106,6 @@ static void fill_place(const struct step *step, struct ledger_record *record)
         snprintf(record->policy, sizeof(record->policy), "%s",
                  wire_policy_name[step->place.policy]);
     record->moves = step->enacted.moves;
-    memcpy(record->inside, step->inside.words, sizeof(record->inside));
-    record->inside_changes = step->inside.acts;
 }
 
 static void fill_use(const struct step *step, struct ledger_record *record)
@@ -125,6 +124,22 @@ static void fill_use(const struct step *step, struct ledger_record *record)
         record->system_s = step->use.system_s;
     if (step->use.maxrss_kib)
         record->maxrss_kib = (double)step->use.maxrss_kib;
+}
+
+/* Its end may be heard of late: then it was in effect until that. */
+static void fill_inside(const struct step *step, struct ledger_record *record)
+{
+    const struct step_effect *any = &step->inside.any;
+
+    effect_words(step, record->inside);
+    record->inside_changes = any->changes;
+    if (any->changes > 0)
+        record->inside_s = fmin(effect_s(any, step->ended_mono_s), record->elapsed_s);
+    if (step->inside.effect[STEP_THROTTLE].changes == 0)
+        return;
+    record->throttled = step->inside.throttled.times;
+    record->throttled_s = step->inside.throttled.seconds;
+    record->idle_thread_s = step->inside.throttled.idle_thread_s;
 }
 
 /* ---- what was counted ---- */
@@ -241,6 +256,7 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_who(packer, step, record);
     fill_place(step, record);
     fill_use(step, record);
+    fill_inside(step, record);
     fill_counts(packer, step, record);
     fill_slowdown(step, record);
     fill_size(step, record);

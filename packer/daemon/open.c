@@ -4,6 +4,7 @@
 
 #include "packer/base/file.h"
 #include "packer/bill/bill.h"
+#include "packer/board/board.h"
 #include "packer/bill/node_power.h"
 #include "packer/base/path_owner.h"
 #include "packer/conf/admit_names.h"
@@ -13,7 +14,9 @@
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/as_if.h"
 #include "packer/enact/replace.h"
+#include "packer/enact/thermal.h"
 #include "packer/inside/inside.h"
+#include "packer/inside/prefetch_cores.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
 #include "packer/observe/known_pairs.h"
@@ -208,6 +211,7 @@ static int open_needed(struct packer *packer, struct berth_error *err)
 
     if (check_paths(conf, err) < 0 || topo_read(&packer->topo, conf->topology, err) < 0 ||
         rootfs_open(&packer->root, "/", err) < 0 ||
+        rootfs_open(&packer->devices, conf->device_root, err) < 0 ||
         topo_read_distances(packer->topo, &packer->root, err) < 0 ||
         enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
                      conf_enforcement_name[conf->enforcement], err) < 0)
@@ -240,13 +244,16 @@ static void open_optional(struct packer *packer)
     open_stepds(packer);
     open_ledger(packer);
     open_settler(packer);
+    prefetch_open(packer);
+    thermal_open(packer);
+    board_open(packer);
 }
 
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
     memset(packer, 0, sizeof(*packer));
     packer->conf = *conf;
-    packer->root.fd = -1;
+    packer->root.fd = packer->devices.fd = -1;
     packer->started_mono_s = clock_s();
     packer->size_patience_s = 0.01;
     packer->size_together_s = 0.0005;
@@ -271,10 +278,12 @@ void packer_close(struct packer *packer)
     {
         loop_end(packer, step);
         size_judge_end(step);
-        inside_end(packer, step);
+        inside_close(packer, step);
     }
     if (packer->counters)
         TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
+    board_close(packer->board);
+    thermal_close(packer);
     identify_close(packer);
     settler_close(packer->settler);
     record_pages_close(packer->record_pages);
@@ -294,6 +303,7 @@ void packer_close(struct packer *packer)
     bill_close(packer->bill);
     share_adapt_free(packer);
     registry_free(&packer->steps);
+    registers_free(&packer->registers);
     strangers_free(&packer->strangers);
     pairs_free(&packer->pairs);
     programs_free(&packer->programs);
@@ -308,6 +318,8 @@ void packer_close(struct packer *packer)
     pool_free(&packer->pool);
     if (packer->root.fd >= 0)
         rootfs_close(&packer->root);
+    if (packer->devices.fd >= 0)
+        rootfs_close(&packer->devices);
     machine_profile_free(packer->machine);
     topo_free(packer->topo);
 }

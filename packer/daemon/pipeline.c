@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "packer/bill/bill.h"
+#include "packer/board/board.h"
 #include "packer/conf/admit_names.h"
 #include "packer/conf/private_data.h"
 #include "packer/daemon/answer.h"
@@ -23,6 +24,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
+#include "packer/enact/thermal.h"
 #include "packer/enact/weigh.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/classify.h"
@@ -213,12 +215,6 @@ void pipeline_late(struct packer *packer, const struct wire_register *request)
 
 /* ---- a step runs ---- */
 
-/* The sooner of two times; < 0: never. */
-static double sooner(double a_s, double b_s)
-{
-    return a_s < 0 || (b_s >= 0 && b_s < a_s) ? b_s : a_s;
-}
-
 /* Steps that do something else now, or are to be measured, use other cores. */
 static void size_again(struct packer *packer)
 {
@@ -231,7 +227,7 @@ static void size_again(struct packer *packer)
 
 double pipeline_observe(struct packer *packer)
 {
-    double began_s = clock_s(), in_s = sooner(window_due(packer), stepd_due(packer));
+    double began_s = clock_s(), in_s = clock_sooner(window_due(packer), stepd_due(packer));
     double bill_s = bill_due(packer);
     bool steps_changed = packer->steps_changed, rates_changed;
 
@@ -251,14 +247,17 @@ double pipeline_observe(struct packer *packer)
             replace_learnt(packer);
     }
     replace_turn(packer, rates_changed, steps_changed);
+    thermal_turn(packer);
     if (packer->ledger && (rates_changed || steps_changed))
         forecast_slowdowns(packer);
     memory_turn(packer);
-    inside_turn(packer);
+    if (inside_turn(packer))
+        in_s = 0;
+    board_turn(packer);
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */
-    in_s = sooner(in_s, loop_due(packer));
-    return sooner(sooner(in_s, bill_s), observe_turn(packer));
+    in_s = clock_sooner(in_s, clock_sooner(loop_due(packer), thermal_due(packer)));
+    return clock_sooner(clock_sooner(in_s, bill_s), observe_turn(packer));
 }
 
 double pipeline_bursts(struct packer *packer)
@@ -338,6 +337,7 @@ static void step_over(struct packer *packer, struct step *step, const struct wir
         log_error("step %u.%u: %s", id.job, id.step, err.text);
     identify_end(packer, step);
     registry_end(&packer->steps, step);
+    board_turn(packer);
     unwatch(packer, id.job);
     if (journal_end(packer, id, &err) < 0)
         log_error("%s", err.text);
@@ -407,6 +407,14 @@ void pipeline_stepds(struct packer *packer)
 
 #define RELEASE_PATIENCE_S 1.0
 
+/* Brings steps home, bit by bit. Returns whether there is more to do. */
+static bool go_on_home(struct packer *packer)
+{
+    bool more = rearrange_turn(packer);
+
+    return inside_turn(packer) || more;
+}
+
 int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     const double until_s = clock_s() + RELEASE_PATIENCE_S;
@@ -414,8 +422,7 @@ int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth
     if (release_steps(packer, id, err) < 0)
         return -1;
     make_room(packer);
-    inside_turn(packer);
-    while (rearrange_turn(packer) && clock_s() < until_s)
+    while (go_on_home(packer) && clock_s() < until_s)
         ; /* who releases wants to know that they are home; nobody else waits for them */
     return 0;
 }
@@ -611,6 +618,7 @@ static void forget_others(struct packer *packer)
         log_warn("step %u.%u: what runs under its name is another one; forgotten",
                  step->request.id.job, step->request.id.step);
         care_disown(packer, step);
+        inside_disown(step);
         step_over(packer, step, NULL);
     }
 }
@@ -634,6 +642,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 
     if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
         return -1;
+    inside_resume(packer);
     release_leave(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
@@ -676,6 +685,7 @@ void pipeline_undo(struct packer *packer)
         if (step_movable(step) || step->enacted.away)
             enact_restore(packer, step);
     }
+    inside_stop(packer);
     clean(packer, false);
     pool_marker_remove_all(packer);
 }

@@ -22,11 +22,14 @@
 #define PRIVILEGES_LOCK_TIME (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
 /* Ring buffers for each CPU are more locked memory than everybody may have. */
 #define PRIVILEGES_REUSE (CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_IPC_LOCK))
+/* /dev/cpu/N/msr is opened. */
+#define PRIVILEGES_PREFETCH CAPABILITY(CAP_SYS_RAWIO)
 /* A file or a socket is given to a group. */
 #define PRIVILEGES_GROUP CAPABILITY(CAP_CHOWN)
 
 /* Returns all that such a configuration needs on the machine whose files are below root. A key
- * that a running berthd takes over does not count: it may be changed later. */
+ * that a running berthd takes over does not count: it may be changed later. But prefetch in `allow`
+ * does: what it needs is more than others may have for it. */
 uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root);
 
 /* Drops all others, for good, and what a program that berthd runs could gain by its file's mode.

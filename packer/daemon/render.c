@@ -11,6 +11,7 @@
 #include "packer/daemon/render_counts.h"
 #include "packer/daemon/render_now.h"
 #include "packer/enact/memory_follow.h"
+#include "packer/enact/thermal.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -630,6 +631,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "place", render_place(packer, step, viewer));
     json_add(object, "enforce", render_enforce(packer, step));
     json_add(object, "replace", render_replace(packer, step));
+    json_add(object, "thermal", thermal_explain(step));
     json_add(object, "memory", render_memory(step));
     inside_explain(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));

@@ -87,6 +87,18 @@ static void add_thread_count(struct warning *warning, const struct step *step)
               "(berthctl threads finds it)");
 }
 
+static void add_flexible(struct warning *warning, const struct step *step)
+{
+    const struct wire_options *o = &step->request.options;
+
+    char word[32];
+
+    if (!o->flex || o->flex_threads == 0 || !step->request.user_omp_threads)
+        return;
+    snprintf(word, sizeof(word), "flex=%u", o->flex_threads);
+    add(warning, word, "OMP_NUM_THREADS is set already");
+}
+
 static void add_inside(struct warning *warning, const struct packer *packer,
                        const struct step *step)
 {
@@ -125,6 +137,7 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
     add_threads(&warning, packer, step);
     add_memory(&warning, packer, step);
     add_thread_count(&warning, step);
+    add_flexible(&warning, step);
     add_inside(&warning, packer, step);
     add_priority(&warning, packer, step);
 }

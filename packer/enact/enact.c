@@ -176,14 +176,14 @@ static void write_down(struct packer *packer, const struct step *step)
 }
 
 /* Brings home a step that is `away`: it has left berth's care, and stands where berth had put it.
- * What fails is tried again with the next change, at the latest with the next sweep. */
+ * What fails is tried again with the next change, at the latest with the next sweep; by the next
+ * berthd, too, who finds it as one that has left. */
 static void bring_home(struct packer *packer, struct step *step)
 {
     if (enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME))
         return; /* it is on its way */
     enact_restore(packer, step);
-    if (!step->enacted.away)
-        write_down(packer, step);
+    write_down(packer, step);
 }
 
 /* Says whether the step only uses others of the cores that are its own where it stands. */
@@ -369,7 +369,7 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
 
     if (moves && moves->n)
         settle_begin(packer);
-    enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
+    enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
         cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
@@ -448,8 +448,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
     if (where == ENFORCE_PLACE)
         return;
     step->enacted.away = rc < 0;
-    if (rc == 0)
-        write_down(turn->packer, step);
+    write_down(turn->packer, step);
 }
 
 bool enact_turn(struct packer *packer, size_t *failed)
@@ -457,7 +456,7 @@ bool enact_turn(struct packer *packer, size_t *failed)
     struct turn turn = {.packer = packer};
     bool more;
 
-    enforce_pace(&packer->enforce, ENACT_LOOKS, ENACT_TURN_S);
+    enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
     more = enforce_turn(&packer->enforce, settled, &turn);
     settle_end(packer);
     *failed = turn.failed;

@@ -21,11 +21,6 @@ long enact_change(struct packer *packer, struct pool *next, const struct step *f
  * Returns how many steps failed. */
 size_t enact_again(struct packer *packer, uint32_t job);
 
-/* Threads that are looked at before a request is answered, and in each turn after it, and for how
- * long. */
-#define ENACT_LOOKS 2000
-#define ENACT_TURN_S 0.005
-
 /* Goes on with the threads of steps that stand where they shall, confined, but were too many to be
  * seen to before an answer: a step is `verified` when this has seen to all of it, and is put back
  * where it cannot be. Returns whether there is more to do, and how many steps failed. */

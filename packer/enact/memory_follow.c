@@ -134,8 +134,10 @@ static bool stays(const struct packer *packer, const struct step *step,
         snprintf(why, size, "mem=interleave: it stays spread");
     else if (step->request.options.mem == WIRE_MEM_BIND)
         snprintf(why, size, "mem=bind: it stays on the nodes that it was bound to");
-    else if (step->inside.dealt)
-        snprintf(why, size, "tranquil: it is dealt over the step's nodes");
+    else if (step->inside.deal.dealt)
+        snprintf(why, size, "tranquil: it is %s",
+                 step->inside.deal.returning ? "on its way back to where it was"
+                                             : "dealt over the nodes where the step stands");
     else if (packer->conf.memory_rate == 0)
         snprintf(why, size, "memory_rate of berth.conf is 0");
     else if (!packer->mover)
@@ -276,7 +278,7 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
                  step->request.id.step);
         return;
     }
-    if (packer->mover)
+    if (packer->mover && !step->inside.deal.dealt)
         memory_mover_drop(packer->mover, step->request.id); /* on its way to where it was */
     if (memory->running)
         snprintf(memory->why, sizeof(memory->why), "given up: the step has moved again");

@@ -6,4 +6,5 @@ libpacker_la_SOURCES += \
 	packer/energy/parts.c packer/energy/parts.h \
 	packer/energy/perf.c \
 	packer/energy/powercap.c \
-	packer/energy/sampler.c packer/energy/sampler.h
+	packer/energy/sampler.c packer/energy/sampler.h \
+	packer/energy/temperatures.c packer/energy/temperatures.h

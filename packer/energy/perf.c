@@ -19,8 +19,9 @@
 
 #include "packer/system/capabilities.h"
 #include "packer/system/perf_open.h"
+#include "packer/system/uncore.h"
 
-#define PMU "/sys/bus/event_source/devices/power"
+#define PMU "power"
 #define EVENTS 64
 
 static const struct {
@@ -57,52 +58,13 @@ static int open_real(const struct perf_event_attr *attr, int cpu, void *arg)
     return perf_open(attr, -1, cpu, -1, 0);
 }
 
-/* ---- /sys ---- */
-
-static int read_type(const struct rootfs *root, uint32_t *type)
-{
-    struct energy_file file = {.path = PMU "/type"};
-    uint64_t value;
-
-    if (energy_file_open(&file, root, &value) < 0)
-        return -1;
-    energy_file_close(&file);
-    *type = (uint32_t)value;
-    return value <= UINT32_MAX ? 0 : -1;
-}
-
-/* The event's number, and microjoules of a count; false: the PMU does not have it. */
-static bool read_event(const struct rootfs *root, const char *name, uint64_t *config,
-                       double *scale_uj)
-{
-    char path[ENERGY_PATH], text[64], *end;
-    double scale;
-
-    snprintf(path, sizeof(path), PMU "/events/%s", name);
-    if (!energy_line(root, path, text, sizeof(text)) || strncmp(text, "event=", 6) != 0)
-        return false;
-    errno = 0;
-    *config = strtoull(text + 6, &end, 0);
-    if (errno || end == text + 6 || *end)
-        return false;
-    snprintf(path, sizeof(path), PMU "/events/%s.unit", name);
-    if (!energy_line(root, path, text, sizeof(text)) || strcmp(text, "Joules") != 0)
-        return false;
-    snprintf(path, sizeof(path), PMU "/events/%s.scale", name);
-    if (!energy_line(root, path, text, sizeof(text)))
-        return false;
-    scale = strtod(text, &end);
-    *scale_uj = scale * 1e6;
-    return end != text && !*end && isnormal(scale) && scale > 0;
-}
-
 /* ---- opening ---- */
 
 /* On one CPU. False: no further one is wanted. */
-static bool open_on(struct perf *perf, struct plan *plan, size_t k, uint64_t config,
-                    double scale_uj, size_t cpu)
+static bool open_on(struct perf *perf, struct plan *plan, size_t k, const struct uncore_event *its,
+                    size_t cpu)
 {
-    struct perf_event_attr attr = {.size = sizeof(attr), .type = plan->type, .config = config};
+    struct perf_event_attr attr = {.size = sizeof(attr), .type = plan->type, .config = its->config};
     const struct energy_node *node = plan->node;
     long core = topo_core_of_cpu(node->topo, cpu);
     bool whole = known[k].domain == ENERGY_NODE;
@@ -117,7 +79,7 @@ static bool open_on(struct perf *perf, struct plan *plan, size_t k, uint64_t con
         return true;
     }
     event->begun = false;
-    event->scale_uj = scale_uj;
+    event->scale_uj = its->scale * 1e6;
     event->zone =
         energy_zone_index(plan->zone, &perf->zones, known[k].domain, package, "rapl-perf");
     perf->events++;
@@ -126,14 +88,13 @@ static bool open_on(struct perf *perf, struct plan *plan, size_t k, uint64_t con
 
 static void open_event(struct perf *perf, struct plan *plan, size_t k)
 {
-    uint64_t config;
-    double scale_uj;
+    struct uncore_event event;
 
-    if (!read_event(plan->node->root, known[k].name, &config, &scale_uj))
+    if (!uncore_event(plan->node->root, PMU, known[k].name, "Joules", &event))
         return;
     cpus_foreach(cpu, &plan->cpus)
     {
-        if (!open_on(perf, plan, k, config, scale_uj, cpu))
+        if (!open_on(perf, plan, k, &event, cpu))
             break;
     }
 }
@@ -152,9 +113,9 @@ static int make_plan(struct plan *plan, const struct energy_node *node, struct b
 {
     if (!node->perf_open && strcmp(node->conf->energy_root, "/") != 0)
         return berth_error_set(err, "energy_root is a recorded tree: the kernel is not asked");
-    if (read_type(node->root, &plan->type) < 0)
-        return berth_error_set(err, "the kernel has no PMU \"power\" (" PMU ")");
-    return rootfs_read_cpus(node->root, PMU "/cpumask", &plan->cpus, err);
+    if (uncore_type(node->root, PMU, &plan->type) < 0)
+        return berth_error_set(err, "the kernel has no PMU \"power\" (" UNCORE_DEVICES "/" PMU ")");
+    return uncore_cpus(node->root, PMU, &plan->cpus, err);
 }
 
 static int perf_open_all(const struct energy_node *node, void **state, struct energy_zone *zone,

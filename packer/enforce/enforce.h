@@ -158,6 +158,14 @@ void enforce_close(struct enforce *enforce);
 #define ENFORCE_ALL SIZE_MAX
 void enforce_pace(struct enforce *enforce, size_t looks, double turn_s);
 
+/* One thread more is looked at. Returns false where the turn has no more of that. */
+bool enforce_may_look(struct enforce *enforce);
+
+/* What a turn of berthd has: threads that are looked at before a request is answered, and in each
+ * turn after it, and for how long. */
+#define ENFORCE_LOOKS 2000
+#define ENFORCE_TURN_S 0.005
+
 /* Goes on with the steps that apply() and restore() have left for later, as far as the pace allows.
  * `settled` is told how each one ended: 0, or -1 and err; it may ask for another apply() or
  * restore(). Returns whether there is more to do. */

@@ -321,6 +321,16 @@ void enforce_pace(struct enforce *enforce, size_t looks, double turn_s)
     enforce->until_s = clock_s() + turn_s;
 }
 
+bool enforce_may_look(struct enforce *enforce)
+{
+    if (!enforce->paced)
+        return true;
+    if (enforce->looks == 0 || clock_s() > enforce->until_s)
+        return false;
+    enforce->looks--;
+    return true;
+}
+
 /* Says whether threads of the step still wait for CPUs that they were to be given before. */
 static bool is_begun(const struct enforce *enforce, struct wire_step_id id)
 {

@@ -110,73 +110,107 @@ static int visit(const struct rootfs *root, pid_t tid, const struct wish *wish,
     return 0;
 }
 
-/* Goes once through all threads of all processes. */
-static int walk(const struct rootfs *root, size_t n, const pid_t *pid, const struct wish *wish,
-                struct slices_seen *seen, struct berth_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        char path[64], **thread;
-
-        snprintf(path, sizeof(path), "/proc/%d/task", (int)pid[i]);
-        thread = rootfs_list(root, path);
-        for (size_t k = 0; rc == 0 && thread && thread[k]; k++)
-            rc = visit(root, (pid_t)strtol(thread[k], NULL, 10), wish, seen, err);
-        rootfs_list_free(thread);
-    }
-    return rc;
-}
-
-/* Goes through them until nobody had to be changed. */
-static int settle(const struct rootfs *root, size_t n, const pid_t *pid, const struct wish *wish,
-                  struct slices_seen *seen, struct berth_error *err)
-{
-    size_t changed = 0;
-
-    for (int round = 0; round < ENFORCE_ROUNDS; round++) {
-        *seen = (struct slices_seen){0};
-        if (walk(root, n, pid, wish, seen, err) < 0)
-            return -1;
-        changed += seen->changed;
-        if (seen->changed > 0)
-            continue;
-        seen->changed = changed;
-        return 0;
-    }
-    return berth_error_set(err, "its threads come and go too fast to be given a class");
-}
-
-/* The slice of a thread that has none of its own: berthd's. */
-static uint64_t base_slice(void)
+uint64_t slices_base_ns(void)
 {
     struct attributes mine;
 
     return get(0, &mine) == 0 && mine.policy == SCHED_OTHER ? mine.runtime_ns : 0;
 }
 
-void slices_look(const struct rootfs *root, size_t n, const pid_t *pid, struct slices_seen *seen)
-{
-    struct wish wish = {.change = false, .base_ns = base_slice()};
-    struct berth_error err;
+/* ---- one pass, in several turns ---- */
 
-    *seen = (struct slices_seen){0};
-    walk(root, n, pid, &wish, seen, &err);
+struct slices_pass {
+    struct wish wish;
+    size_t n, at;  /* processes; the one that is visited */
+    pid_t *pid;    /* [n] */
+    char **thread; /* of that process; NULL: they are not listed yet */
+    size_t next;   /* the one that is visited */
+    bool old;      /* they were listed in an earlier turn */
+    struct slices_seen seen;
+};
+
+struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do what,
+                                    uint64_t slice_ns, uint64_t base_ns)
+{
+    struct slices_pass *pass = calloc(1, sizeof(*pass));
+    pid_t *copy = calloc(n + 1, sizeof(*copy));
+
+    if (!pass || !copy) {
+        free(pass);
+        free(copy);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) /* pid is NULL where there are none */
+        copy[i] = pid[i];
+    pass->wish = (struct wish){.change = what != SLICES_LOOK,
+                               .batch = what == SLICES_GIVE,
+                               .slice_ns = slice_ns,
+                               .base_ns = base_ns};
+    pass->n = n;
+    pass->pid = copy;
+    return pass;
 }
 
-int slices_give(const struct rootfs *root, size_t n, const pid_t *pid, uint64_t slice_ns,
-                struct slices_seen *seen, struct berth_error *err)
+static void forget_list(struct slices_pass *pass)
 {
-    struct wish wish = {.change = true, .batch = true, .slice_ns = slice_ns};
-
-    wish.base_ns = base_slice();
-    return settle(root, n, pid, &wish, seen, err);
+    rootfs_list_free(pass->thread);
+    pass->thread = NULL;
+    pass->next = 0;
+    pass->old = false;
 }
 
-int slices_take(const struct rootfs *root, size_t n, const pid_t *pid, struct slices_seen *seen,
-                struct berth_error *err)
+void slices_pass_free(struct slices_pass *pass)
 {
-    struct wish wish = {.change = true, .base_ns = base_slice()};
+    if (!pass)
+        return;
+    forget_list(pass);
+    free(pass->pid);
+    free(pass);
+}
 
-    return settle(root, n, pid, &wish, seen, err);
+/* The number of a thread that was listed in an earlier turn may be another one's by now. */
+static bool is_still(const struct rootfs *root, const struct slices_pass *pass, const char *thread)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%.20s", (int)pass->pid[pass->at], thread);
+    return !pass->old || rootfs_exists(root, path);
+}
+
+/* The rest of one process's threads, by a list that stays: to make it takes as long as to look at
+ * them, and a turn that has time for no more than the list would never end. 0; 1: the pace allows
+ * no more; -1 and err. */
+static int visit_process(struct enforce *enforce, struct slices_pass *pass, struct berth_error *err)
+{
+    char path[64];
+    int rc = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pass->pid[pass->at]);
+    pass->old = pass->thread != NULL;
+    if (!pass->thread)
+        pass->thread = rootfs_list(enforce->root, path);
+    for (; rc == 0 && pass->thread && pass->thread[pass->next]; pass->next++) {
+        const char *thread = pass->thread[pass->next];
+
+        if (!enforce_may_look(enforce))
+            return 1;
+        if (is_still(enforce->root, pass, thread))
+            rc = visit(enforce->root, (pid_t)strtol(thread, NULL, 10), &pass->wish, &pass->seen,
+                       err);
+    }
+    return rc;
+}
+
+int slices_pass_turn(struct enforce *enforce, struct slices_pass *pass, struct slices_seen *seen,
+                     struct berth_error *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && pass->at < pass->n; pass->at += rc == 0) {
+        rc = visit_process(enforce, pass, err);
+        if (rc == 0)
+            forget_list(pass);
+    }
+    *seen = pass->seen;
+    return rc;
 }

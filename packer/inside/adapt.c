@@ -12,12 +12,6 @@ static bool asked(const struct step *step)
     return step->request.options.adapt || step->share.adapt.on;
 }
 
-static const char *refuse(const struct packer *packer)
-{
-    (void)packer;
-    return NULL;
-}
-
 /* What it has decided is there already: it is noted, here and in the ledger. */
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
@@ -48,6 +42,11 @@ static int undo(struct packer *packer, struct step *step, struct berth_error *er
     return 0;
 }
 
+static bool in_effect(const struct step *step)
+{
+    return step->share.adapt.on && !step->share.adapt.why;
+}
+
 static const char *word_of(const struct step_adapt *adapt)
 {
     if (!adapt->on || adapt->why)
@@ -70,11 +69,10 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_bool(object, "faithful", adapt->faithful);
 }
 
-const struct inside_policy inside_adapt = {.word = "adapt",
-                                           .asked = asked,
-                                           .refuse = refuse,
+const struct inside_policy inside_adapt = {.asked = asked,
                                            .sample = sample,
                                            .decide = decide,
                                            .enact = enact,
                                            .undo = undo,
+                                           .in_effect = in_effect,
                                            .explain = explain};

@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "packer/base/clock.h"
+#include "packer/bill/bill.h"
 #include "packer/observe/window.h"
 
 /* Reads the step's threads. An empty list: they cannot be read. */
@@ -20,8 +22,25 @@ static void read_threads(struct packer *packer, const struct step *step, struct 
     free(pid);
 }
 
-void burst_begin(struct packer *packer, struct step *step, struct burst *burst, double interval_s,
-                 bool by_thread)
+static size_t readings(const struct burst *burst)
+{
+    return burst->plan.readings ? burst->plan.readings : BURST_READINGS;
+}
+
+/* Returns what the step was billed until now, in joules; NAN: it is not metered. What a model of
+ * the node's power says is no measurement. */
+static double billed_j(struct packer *packer, const struct step *step)
+{
+    uint64_t uj;
+
+    bill_turn(packer);
+    if (strstr(step->bill.source, "model") || !bill_total(step, &uj))
+        return NAN;
+    return (double)uj / 1e6;
+}
+
+void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
+                 const struct burst_plan *plan)
 {
     struct lock_time *locks = counters_locks(packer->counters);
     struct thread_list before = burst->earlier;
@@ -29,23 +48,27 @@ void burst_begin(struct packer *packer, struct step *step, struct burst *burst, 
     if (window_read(packer, step, &burst->last) < 0)
         return;
     burst->earlier = (struct thread_list){.n = 0};
-    burst->by_thread = by_thread;
-    if (by_thread)
+    burst->plan = *plan;
+    if (plan->by_thread)
         read_threads(packer, step, &burst->earlier);
     thread_times_forget_but(locks, &before, &burst->earlier); /* they have ended */
     thread_list_free(&before);
     burst->running = true;
     burst->began_s = clock_s();
     burst->n = 0;
-    burst->interval_s = interval_s;
-    burst->next_s = clock_s() + interval_s;
+    burst->before_j = plan->energy ? billed_j(packer, step) : NAN;
+    burst->gaps = step->bill.gaps;
+    burst->next_s = clock_s() + plan->interval_s;
 }
 
 static void finish(struct packer *packer, struct step *step, struct burst *burst)
 {
     burst->seconds = clock_s() - burst->began_s;
     thread_list_free(&burst->thread);
-    if (!burst->by_thread)
+    burst->joules = burst->plan.energy ? billed_j(packer, step) - burst->before_j : NAN;
+    if (step->bill.gaps != burst->gaps)
+        burst->joules = NAN;
+    if (!burst->plan.by_thread)
         return;
     read_threads(packer, step, &burst->thread);
     thread_times_forget_but(counters_locks(packer->counters), &burst->thread,
@@ -61,13 +84,13 @@ bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
 
     if (burst_due(burst) > 0)
         return false;
-    burst->running = window_read(packer, step, &now) == 0 && burst->n < BURST_READINGS;
+    burst->running = window_read(packer, step, &now) == 0 && burst->n < readings(burst);
     if (!burst->running)
         return false;
     rates_window(&burst->last, &now, &burst->window[burst->n++]);
     burst->last = now;
-    burst->next_s = clock_s() + burst->interval_s;
-    burst->running = burst->n < BURST_READINGS;
+    burst->next_s = clock_s() + burst->plan.interval_s;
+    burst->running = burst->n < readings(burst);
     if (!burst->running)
         finish(packer, step, burst);
     return !burst->running;
@@ -84,11 +107,4 @@ void burst_end(struct packer *packer, struct burst *burst)
 double burst_due(const struct burst *burst)
 {
     return fmax(burst->next_s - clock_s(), 0);
-}
-
-double burst_rate(const struct burst *burst, size_t interval, enum rate_id id)
-{
-    const struct phase_window *window = &burst->window[interval];
-
-    return window->x[id] > 0 ? window->y[id] / window->x[id] : NAN;
 }

@@ -1,125 +1,294 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* deal - deals a step's pages over the nodes that it stands on, and puts them back (policy.h), by
- * the mover's thread (memory/mover.h).
- *
- * A berthd that stops or is killed leaves them where they are, as it does with memory that follows:
- * no program is wrong for that. */
-#include <stdlib.h>
+/* deal - see deal.h */
+#include "packer/inside/deal.h"
 
-#include "packer/inside/policy.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/file.h"
+#include "packer/base/json.h"
+#include "packer/inside/deal_job.h"
 #include "packer/memory/mover.h"
-#include "packer/system/process_table.h"
+#include "packer/steps/journal.h"
 
-/* The step as it stands now, for the mover's thread, which lists its processes when their turn
- * comes. */
-struct dealt_step {
-    struct enforce *enforce;
-    struct enforce_step body; /* with tasks of its own */
-    struct cpus nodes;
-};
+#define RETRY_S 60 /* until what could not be put back is tried again: ours */
+#define NAME "dealt."
 
-static void dealt_free(void *arg)
+static void path_of(const struct packer *packer, struct wire_step_id id, char path[PATH_MAX + 64])
 {
-    struct dealt_step *dealt = arg;
-
-    free(dealt->body.task);
-    free(dealt);
+    snprintf(path, PATH_MAX + 64, "%s/" NAME "%u.%u", packer->conf.state_dir, id.job, id.step);
 }
 
-/* NULL for want of memory. */
-static struct dealt_step *dealt_new(struct packer *packer, const struct step *step,
-                                    const struct cpus *nodes)
+/* ---- there ---- */
+
+/* The file and the journal know that pages are dealt before one is. */
+static int begin(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    struct dealt_step *dealt = calloc(1, sizeof(*dealt));
-    struct enforce_task *task = calloc(step->body.ntasks + 1, sizeof(*task));
+    struct step_deal *deal = &step->inside.deal;
+    char path[PATH_MAX + 64];
 
-    if (!dealt || !task) {
-        free(dealt);
-        free(task);
-        return NULL;
-    }
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        task[i] = step->body.task[i];
-    *dealt = (struct dealt_step){&packer->enforce, step->body, *nodes};
-    dealt->body.task = task;
-    return dealt;
-}
-
-/* In the mover's thread: all processes of the step. */
-static int find_processes(void *arg, struct memory_job *job)
-{
-    struct dealt_step *dealt = arg;
-    struct process_table table;
-    pid_t *pid;
-    size_t n;
-
-    if (enforce_step_pids(dealt->enforce, &dealt->body, &pid, &n) < 0)
+    if (deal->dealt) /* what was noted first is where they were */
+        return deal->origin ? 0 : berth_error_set(err, "%s", deal->why);
+    path_of(packer, step->request.id, path);
+    deal->origin = memory_origin_create(path, err);
+    if (!deal->origin)
         return -1;
-    process_table_open(&table, dealt->enforce->root);
-    job->process = calloc(n + 1, sizeof(*job->process));
-    for (size_t i = 0; job->process && i < n; i++) {
-        const struct process_row *row = process_table_get(&table, pid[i]);
-
-        if (row)
-            job->process[job->n++] = (struct memory_process){
-                .pid = pid[i], .started = row->stat.started, .nodes = dealt->nodes};
-    }
-    process_table_close(&table);
-    free(pid);
-    return job->process ? 0 : -1;
+    deal->dealt = true;
+    if (journal_start(packer, step, err) == 0)
+        return 0;
+    deal->dealt = false;
+    memory_origin_release(deal->origin);
+    deal->origin = NULL;
+    unlink(path);
+    return -1;
 }
 
-/* The nodes near the step's CPUs, of those that it may have memory on. */
-static void nodes_of(const struct packer *packer, const struct step *step, struct cpus *nodes)
+static int deal_over(struct packer *packer, struct step *step, const struct cpus *nodes,
+                     struct berth_error *err)
 {
-    struct cpus use = {0};
+    struct step_deal *deal = &step->inside.deal;
 
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        cpus_or(&use, &step->body.task[i].cpus);
-    topo_nodes_of(packer->topo, &use, nodes);
+    if (begin(packer, step, err) < 0)
+        return -1;
+    if (deal_job_put(packer, step, MEMORY_DEAL, nodes) < 0)
+        return berth_no_memory(err);
+    deal->returning = false;
+    deal->running = true;
+    deal->over = *nodes;
+    return 0;
+}
+
+/* The nodes of the step's cores, also those that it leaves idle, of those that it may have memory
+ * on. */
+static void nodes_of(const struct step *step, struct cpus *nodes)
+{
+    *nodes = step->place.mems;
     if (!cpus_empty(&step->body.mems_home))
         cpus_and(nodes, &step->body.mems_home);
 }
 
-static int put(struct packer *packer, struct step *step, enum memory_way way,
-               const struct cpus *nodes)
+int deal_out(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    struct dealt_step *dealt = dealt_new(packer, step, nodes);
-    struct memory_finder finder = {find_processes, dealt_free, dealt};
-    struct memory_job job = {.id = step->request.id, .way = way, .to = *nodes};
-
-    if (!dealt)
-        return -1;
-    topo_nodes_of(packer->topo, &packer->topo->cpus, &job.from);
-    job.origin = memory_origin_hold(step->inside.run->origin);
-    return memory_mover_put(packer->mover, &job, &finder);
-}
-
-int inside_deal(struct packer *packer, struct step *step, bool deal, struct berth_error *err)
-{
-    struct inside_run *run = step->inside.run;
+    struct step_deal *deal = &step->inside.deal;
     struct cpus nodes;
 
-    if (deal == step->inside.dealt || !packer->mover)
+    nodes_of(step, &nodes);
+    if (!packer->mover || cpus_count(&nodes) < 2 || (deal->dealt && !deal->returning))
         return 0;
-    nodes_of(packer, step, &nodes);
-    if (deal && cpus_count(&nodes) < 2)
-        return 0;
-    if (deal) {
-        memory_origin_release(run->origin);
-        run->origin = memory_origin_new();
-    }
-    if (!run->origin || put(packer, step, deal ? MEMORY_DEAL : MEMORY_BACK, &nodes) < 0)
+    return deal_over(packer, step, &nodes, err);
+}
+
+/* ---- and back ---- */
+
+/* Tells once why pages stay as they are dealt. */
+static void say(struct step *step, const char *why)
+{
+    struct step_deal *deal = &step->inside.deal;
+
+    if (strncmp(deal->why, why, sizeof(deal->why) - 1) == 0)
+        return;
+    snprintf(deal->why, sizeof(deal->why), "%.159s", why);
+    log_warn("step %u.%u: its memory stays as berth has dealt it: %s", step->request.id.job,
+             step->request.id.step, deal->why);
+}
+
+static int send_back(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct step_deal *deal = &step->inside.deal;
+    char path[PATH_MAX + 64];
+    struct cpus nodes;
+
+    path_of(packer, step->request.id, path);
+    if (!deal->origin && !(deal->origin = memory_origin_open(path, err)))
+        return berth_error_before(err, "where it was is not known: ");
+    if (!packer->mover)
+        return berth_error_set(err, "memory_rate of berth.conf is 0, or one node is left");
+    nodes_of(step, &nodes);
+    if (deal_job_put(packer, step, MEMORY_BACK, &nodes) < 0)
         return berth_no_memory(err);
-    step->inside.dealt = deal;
+    deal->running = true;
     return 0;
 }
 
-bool inside_dealing(const struct packer *packer, const struct step *step)
+static void try_back(struct packer *packer, struct step *step)
+{
+    struct step_deal *deal = &step->inside.deal;
+    struct berth_error err;
+
+    deal->returning = true;
+    deal->tried_s = clock_s();
+    if (send_back(packer, step, &err) < 0)
+        say(step, err.text);
+}
+
+void deal_back(struct packer *packer, struct step *step)
+{
+    if (step->inside.deal.dealt && !step->inside.deal.returning)
+        try_back(packer, step);
+}
+
+/* All pages are where they were. */
+static void is_back(struct packer *packer, struct step *step)
+{
+    struct step_deal *deal = &step->inside.deal;
+    char path[PATH_MAX + 64];
+    struct berth_error err;
+
+    memory_origin_release(deal->origin);
+    *deal = (struct step_deal){.dealt = false};
+    path_of(packer, step->request.id, path);
+    if (journal_start(packer, step, &err) == 0)
+        unlink(path);
+    else
+        log_error("%s", err.text);
+}
+
+/* ---- turns ---- */
+
+bool deal_moves(const struct packer *packer, const struct step *step)
 {
     struct memory_progress progress;
     bool running = false;
 
     return packer->mover &&
            memory_mover_look(packer->mover, step->request.id, &progress, &running) && running;
+}
+
+/* Takes in what has become of the job that was given. */
+static void take_progress(struct packer *packer, struct step *step)
+{
+    struct step_deal *deal = &step->inside.deal;
+    struct memory_progress progress;
+
+    if (!deal->running ||
+        !memory_mover_look(packer->mover, step->request.id, &progress, &deal->running) ||
+        deal->running)
+        return;
+    if (!deal->returning)
+        snprintf(deal->why, sizeof(deal->why), "%s", progress.why);
+    else if (progress.why[0])
+        say(step, progress.why);
+    else
+        is_back(packer, step);
+}
+
+/* Has the step left the nodes over which its pages are dealt, or come to others? */
+static bool has_moved(const struct step *step, struct cpus *nodes)
+{
+    nodes_of(step, nodes);
+    return step_movable(step) && !cpus_empty(nodes) && !cpus_equal(nodes, &step->inside.deal.over);
+}
+
+static void follow(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+    struct cpus nodes;
+
+    if (has_moved(step, &nodes) && deal_over(packer, step, &nodes, &err) < 0)
+        log_error("step %u.%u: its memory is not dealt over the nodes where it stands now: %s",
+                  step->request.id.job, step->request.id.step, err.text);
+}
+
+void deal_turn(struct packer *packer, struct step *step)
+{
+    struct step_deal *deal = &step->inside.deal;
+
+    take_progress(packer, step);
+    if (deal->dealt && !deal->returning)
+        follow(packer, step);
+    else if (deal->dealt && !deal->running && clock_s() - deal->tried_s >= RETRY_S)
+        try_back(packer, step);
+}
+
+const char *deal_refusal(const struct step *step)
+{
+    const struct step_deal *deal = &step->inside.deal;
+
+    return deal->dealt && deal->returning && !deal->running ? deal->why : NULL;
+}
+
+void deal_explain(const struct step *step, struct json_object *object)
+{
+    const struct step_deal *deal = &step->inside.deal;
+
+    json_add_text(object, "memory",
+                  !deal->dealt ? "local" : (deal->returning ? "returning" : "interleave"));
+    json_add_text(object, "memory_why", deal->why[0] ? deal->why : NULL);
+}
+
+/* ---- ends ---- */
+
+/* Waits for one step, until that time (CLOCK_MONOTONIC, in seconds). */
+static void wait_for(struct packer *packer, struct step *step, double until_s)
+{
+    struct step_deal *deal = &step->inside.deal;
+    struct memory_progress progress = {.bytes = NAN};
+    bool running;
+
+    memory_mover_wait(packer->mover, step->request.id, until_s);
+    take_progress(packer, step);
+    if (!deal->running)
+        return;
+    memory_mover_look(packer->mover, step->request.id, &progress, &running);
+    log_warn(
+        "step %u.%u: %.0f MiB of its memory were put back in time; the rest stays as berth has "
+        "dealt it until there is a berthd again",
+        step->request.id.job, step->request.id.step, progress.moved / (1 << 20));
+}
+
+void deal_stop(struct packer *packer, double patience_s)
+{
+    double until_s = clock_s() + patience_s;
+    struct step *step;
+
+    if (!packer->mover)
+        return;
+    memory_mover_pace(packer->mover, INFINITY);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!step->inside.deal.dealt)
+        memory_mover_drop(packer->mover, step->request.id); /* it would not get there */
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->inside.deal.running)
+        wait_for(packer, step, until_s);
+}
+
+void deal_end(struct packer *packer, struct step *step)
+{
+    struct step_deal *deal = &step->inside.deal;
+    char path[PATH_MAX + 64];
+
+    memory_origin_release(deal->origin);
+    if (deal->dealt) {
+        path_of(packer, step->request.id, path);
+        unlink(path);
+    }
+    *deal = (struct step_deal){.dealt = false};
+}
+
+/* Is it a file of a step whose pages are not dealt? Of a step that the journal does not know, since
+ * it was lost, nobody can tell. */
+static bool is_left_over(const char *name, const void *arg)
+{
+    const struct packer *packer = arg;
+    struct wire_step_id id;
+    const struct step *step;
+    int length = 0;
+
+    if (sscanf(name, NAME "%u.%u%n", &id.job, &id.step, &length) != 2 || name[length])
+        return false;
+    step = registry_find(&packer->steps, id);
+    if (!step)
+        log_warn("step %u.%u: the journal does not know it: if it runs, its memory may stay as "
+                 "berth has dealt it",
+                 id.job, id.step);
+    return !step || !step->inside.deal.dealt;
+}
+
+void deal_clean(struct packer *packer)
+{
+    file_sweep(packer->conf.state_dir, is_left_over, packer);
 }

@@ -26,18 +26,14 @@ static bool can(const struct packer *packer, enum counter counter)
     return counters_can(packer->counters) & 1u << counter;
 }
 
-static const char *refuse(const struct packer *packer)
+static const char *refuse(const struct packer *packer, const struct step *step)
 {
     bool misses = can(packer, COUNTER_LLC_MISSES) && can(packer, COUNTER_LLC_ACCESSES);
 
+    (void)step;
     if (!misses && !can(packer, COUNTER_LOCK_WAIT_NS))
         return "neither cache misses nor lock time are counted here (lock_time of berth.conf)";
     return NULL;
-}
-
-static double rate(const struct inside_run *run, enum rate_id id)
-{
-    return run->window.x[id] > 0 ? run->window.y[id] / run->window.x[id] : NAN;
 }
 
 /* How many threads the step had at the window's end; NAN not known. */
@@ -49,7 +45,8 @@ static double threads_of(const struct inside_run *run)
 /* Does the step have threads that wait for a CPU? Where that is not counted: more than cores. */
 static bool waits(const struct step *step, const struct inside_run *run)
 {
-    double running = rate(run, RATE_CPU), waiting = rate(run, RATE_RUN_DELAY);
+    double running = rates_of(&run->window, RATE_CPU),
+           waiting = rates_of(&run->window, RATE_RUN_DELAY);
     double threads = threads_of(run);
 
     if (isnan(running) || isnan(waiting))
@@ -61,8 +58,8 @@ static bool waits(const struct step *step, const struct inside_run *run)
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
     struct inside_faithful *faithful = &run->faithful;
-    double miss_ratio = rate(run, RATE_MISS_RATIO);
-    double lock = rate(run, RATE_LOCK_WAIT) / threads_of(run);
+    double miss_ratio = rates_of(&run->window, RATE_MISS_RATIO);
+    double lock = rates_of(&run->window, RATE_LOCK_WAIT) / threads_of(run);
 
     (void)packer;
     faithful->knew_miss |= !isnan(miss_ratio);
@@ -99,11 +96,11 @@ static void explain(const struct step *step, struct json_object *object)
     inside_slice_explain(step, object);
 }
 
-const struct inside_policy inside_faithful = {.word = "faithful",
-                                              .asked = asked,
+const struct inside_policy inside_faithful = {.asked = asked,
                                               .refuse = refuse,
                                               .sample = sample,
                                               .decide = decide,
                                               .enact = enact,
                                               .undo = inside_unslice,
+                                              .in_effect = inside_is_sliced,
                                               .explain = explain};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/steps/stand.h"
 #include "packer/system/process_table.h"
 
 static size_t unit_of(const struct topo_core *core, bool caches)
@@ -15,14 +16,12 @@ static size_t unit_of(const struct topo_core *core, bool caches)
     return caches ? core->llc : core->package;
 }
 
-bool groups_by_cache(const struct topo *topo, const struct enforce_step *body)
+bool groups_by_cache(const struct topo *topo, const struct cpus *all)
 {
     size_t package = SHUFFLE_NOWHERE;
-    struct cpus all;
 
-    enforce_union(body, ENFORCE_PLACE, &all);
     for (size_t i = 0; i < topo->cores; i++) {
-        if (!cpus_intersect(&topo->core[i].cpus, &all))
+        if (!cpus_intersect(&topo->core[i].cpus, all))
             continue;
         if (package != SHUFFLE_NOWHERE && topo->core[i].package != package)
             return false;
@@ -128,19 +127,39 @@ static int free_process(const struct rootfs *root, const struct groups *groups,
     return rc < 0 ? -1 : freed;
 }
 
+/* Where a task stands. One that was adopted has the CPUs of its home until it is applied. */
+static void stand_of(const struct packer *packer, const struct step *step, size_t task,
+                     struct cpus *cpus)
+{
+    *cpus = step->body.task[task].cpus;
+    if (step_movable(step) && !step->enacted.away)
+        stand_image(packer, &packer->pool, &step->body.task[task].use, cpus);
+}
+
+static void stand_of_all(const struct packer *packer, const struct step *step, struct cpus *all)
+{
+    struct cpus cpus;
+
+    cpus_zero(all);
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        stand_of(packer, step, i, &cpus);
+        cpus_or(all, &cpus);
+    }
+}
+
 /* The same of all processes of a task, and of those of which no task can be told any more: these
  * get the CPUs of all of them, as enforce gives them. */
 static int free_task(struct packer *packer, const struct step *step, size_t task, size_t n,
                      const pid_t *pid, struct berth_error *err)
 {
-    bool caches = groups_by_cache(packer->topo, &step->body);
     struct process_table table;
     struct groups groups;
-    struct cpus all;
+    struct cpus all, its;
     int freed = 0, rc = 0;
 
-    enforce_union(&step->body, ENFORCE_PLACE, &all);
-    groups_cut(packer->topo, &step->body.task[task].cpus, caches, &groups);
+    stand_of_all(packer, step, &all);
+    stand_of(packer, step, task, &its);
+    groups_cut(packer->topo, &its, groups_by_cache(packer->topo, &all), &groups);
     if (groups.n < 2)
         return 0;
     process_table_open(&table, &packer->root);

@@ -28,8 +28,9 @@ struct groups {
 /* What a thread's affinity is to the groups. */
 enum groups_thread { GROUPS_FREE, GROUPS_IN, GROUPS_BOUND };
 
-/* Says whether the step's tasks are dealt over caches: its CPUs are of one package. */
-bool groups_by_cache(const struct topo *topo, const struct enforce_step *body);
+/* Says whether the tasks of a step with these CPUs are dealt over caches: they are of one package.
+ */
+bool groups_by_cache(const struct topo *topo, const struct cpus *all);
 
 /* Cuts a task's CPUs. */
 void groups_cut(const struct topo *topo, const struct cpus *cpus, bool caches,

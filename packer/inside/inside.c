@@ -7,32 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/clock.h"
 #include "packer/base/json.h"
 #include "packer/base/log.h"
 #include "packer/base/text.h"
+#include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
-#include "packer/memory/origin.h"
+#include "packer/inside/prefetch_cores.h"
 #include "packer/observe/window.h"
+#include "packer/steps/effect.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
-static const struct inside_policy *const policies[] = {&inside_faithful, &inside_tranquil,
-                                                       &inside_shuffle, &inside_adapt};
-
-#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+static const struct inside_policy *const policies[STEP_POLICIES] = {
+    [STEP_FAITHFUL] = &inside_faithful, [STEP_TRANQUIL] = &inside_tranquil,
+    [STEP_SHUFFLE] = &inside_shuffle,   [STEP_ADAPT] = &inside_adapt,
+    [STEP_FOLLOW] = &inside_follow,     [STEP_FLEX] = &inside_flex,
+    [STEP_THROTTLE] = &inside_throttle, [STEP_LOCKS] = &inside_locks,
+    [STEP_PREFETCH] = &inside_prefetch,
+};
 
 /* ---- what may be ---- */
 
 /* Has its user asked for it, be it that the site does not allow it? */
-static bool is_wanted(const struct step *step, const struct inside_policy *policy)
+static bool is_wanted(const struct step *step, enum step_policy i)
 {
-    return policy->asked(step) || text_lists(step->refused, policy->word);
+    return policies[i]->asked(step) || text_lists(step->refused, step_policy_word[i]);
 }
 
 /* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
-static const char *refusal(const struct packer *packer, const struct step *step,
-                           const struct inside_policy *policy)
+static const char *refusal(const struct packer *packer, const struct step *step, enum step_policy i)
 {
-    if (!policy->asked(step))
+    if (!policies[i]->asked(step))
         return "berth.conf does not allow it";
     if (step->inside.run && step->inside.run->why[0])
         return step->inside.run->why;
@@ -40,33 +45,18 @@ static const char *refusal(const struct packer *packer, const struct step *step,
         return step->inside.why;
     if (!packer->enforce.way->touches)
         return "nothing is changed on this node (enforcement=dryrun)";
-    return policy->refuse(packer);
+    return policies[i]->refuse ? policies[i]->refuse(packer, step) : NULL;
 }
 
 static bool asks(const struct step *step)
 {
-    for (size_t i = 0; i < POLICIES; i++)
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
         if (policies[i]->asked(step))
             return true;
     return false;
 }
 
-void inside_begin(struct packer *packer, struct step *step)
-{
-    inside_undo(packer, step);
-    step->inside.slice_ms = NAN;
-    step->inside.mem_auto = step->request.options.mem_auto && packer->topo->nodes > 1;
-    if (!asks(step))
-        return;
-    if (step_is_shell(step))
-        step->inside.why = "batch scripts and shells only wait";
-    else if (!step_movable(step))
-        step->inside.why = "berth does not place the step";
-    else if (!(step->inside.run = calloc(1, sizeof(*step->inside.run))))
-        step->inside.why = "out of memory";
-}
-
-/* ---- turns ---- */
+/* ---- readings ---- */
 
 /* Takes the reading that ended the last window. Returns whether there is a new window. */
 static bool read_window(const struct step *step, struct inside_run *run)
@@ -83,93 +73,141 @@ static bool read_window(const struct step *step, struct inside_run *run)
     return read;
 }
 
-static void give_up(struct packer *packer, struct step *step, const struct inside_policy *policy,
-                    const char *why)
+/* ---- what is in effect ---- */
+
+/* Notes what is in effect from now on. */
+static void account(struct step *step)
+{
+    struct step_inside *inside = &step->inside;
+    double now_s = clock_s();
+    bool any = false;
+
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
+        bool its = inside->run && inside->run->enacted & 1u << i && policies[i]->in_effect(step);
+
+        effect_set(&inside->effect[i], its, now_s);
+        any |= its;
+    }
+    effect_set(&inside->any, any, now_s);
+}
+
+/* What fails is tried again at each turn, and said once. */
+static void undo(struct packer *packer, struct step *step, enum step_policy i)
+{
+    struct step_inside *inside = &step->inside;
+    struct berth_error err;
+
+    if (policies[i]->undo(packer, step, &err) == 0) {
+        inside->undo_failed &= ~(1u << i);
+        if (inside->run)
+            inside->run->enacted &= ~(1u << i);
+        return;
+    }
+    if (!(inside->undo_failed & 1u << i))
+        log_error("step %u.%u: %s: not undone yet: %s", step->request.id.job, step->request.id.step,
+                  step_policy_word[i], err.text);
+    inside->undo_failed |= 1u << i;
+}
+
+static void give_up(struct packer *packer, struct step *step, enum step_policy i, const char *why)
 {
     struct inside_run *run = step->inside.run;
 
     log_warn("step %u.%u: %s: %s; its threads are left alone", step->request.id.job,
-             step->request.id.step, policy->word, why);
+             step->request.id.step, step_policy_word[i], why);
     snprintf(run->why, sizeof(run->why), "%.150s", why);
     inside_undo(packer, step);
 }
 
-/* What fails is tried again at each turn, and said once. */
-static void undo(struct packer *packer, struct step *step, const struct inside_policy *policy)
-{
-    struct berth_error err;
-
-    if (policy->undo(packer, step, &err) == 0)
-        return;
-    if (!step->inside.undo_failed)
-        log_error("step %u.%u: %s: not undone yet: %s", step->request.id.job, step->request.id.step,
-                  policy->word, err.text);
-    step->inside.undo_failed = true;
-}
-
-/* Notes that the policy has something in effect. */
-static void note(struct step *step, const struct inside_policy *policy)
+/* Has the policy change what it has decided. It counts as in effect before: so the journal, which
+ * is written first, has it. */
+static void enact(struct packer *packer, struct step *step, enum step_policy i)
 {
     struct step_inside *inside = &step->inside;
-    size_t used = strlen(inside->words);
+    double now_s = clock_s();
+    struct berth_error err;
 
-    inside->acts++;
-    if (!text_lists(inside->words, policy->word))
-        snprintf(inside->words + used, sizeof(inside->words) - used, "%s%s", used ? "," : "",
-                 policy->word);
+    inside->run->enacted |= 1u << i;
+    effect_begin(&inside->effect[i], now_s);
+    effect_begin(&inside->any, now_s);
+    if (policies[i]->enact(packer, step, &err) == 0)
+        return;
+    inside->effect[i].changes--;
+    inside->any.changes--;
+    give_up(packer, step, i, err.text);
 }
 
 /* There is a new window, or a burst: what follows from it. */
-static void take(struct packer *packer, struct step *step, size_t i)
+static void take(struct packer *packer, struct step *step, enum step_policy i)
 {
-    const struct inside_policy *policy = policies[i];
-    struct inside_run *run = step->inside.run;
-    struct berth_error err;
-
-    if (!policy->sample(packer, step, run) || !policy->decide(run))
-        return;
-    run->enacted |= 1u << i;
-    if (policy->enact(packer, step, &err) < 0)
-        give_up(packer, step, policy, err.text);
-    else
-        note(step, policy);
-}
-
-static void turn_of_policy(struct packer *packer, struct step *step, size_t i)
-{
-    const struct inside_policy *policy = policies[i];
     struct inside_run *run = step->inside.run;
 
-    if (!policy->asked(step) && run->enacted & 1u << i) { /* ADAPT wants it no more */
-        undo(packer, step, policy);
-        run->enacted &= ~(1u << i);
-    }
-    if (!policy->asked(step) || refusal(packer, step, policy) || policy->burst)
-        return;
-    take(packer, step, i);
+    if (policies[i]->sample(packer, step, run) && policies[i]->decide(run))
+        enact(packer, step, i);
 }
 
 /* Lets a policy take its turn in the burst that it has of a step, or wants. Returns the seconds
  * until the next one, < 0: it wants none. */
-static double burst_of_policy(struct packer *packer, struct step *step, size_t i)
+static double burst_of_policy(struct packer *packer, struct step *step, enum step_policy i)
 {
     const struct inside_policy *policy = policies[i];
     struct inside_run *run = step->inside.run;
     struct burst *burst;
     double in_s;
 
-    if (!policy->burst || !policy->asked(step) || refusal(packer, step, policy))
+    if (!policy->burst || !policy->asked(step) || refusal(packer, step, i))
         return -1;
     burst = policy->burst(run);
-    if (burst->running && burst_turn(packer, step, burst))
+    if (burst->running && burst_turn(packer, step, burst)) {
         take(packer, step, i);
+        account(step);
+    }
     if (burst->running)
         return burst_due(burst);
     in_s = run->why[0] ? -1 : policy->due(packer, step, run);
     if (in_s != 0)
         return in_s;
-    burst_begin(packer, step, burst, policy->burst_s, policy->by_thread);
-    return policy->burst_s;
+    if (policy->always)
+        take(packer, step, i);
+    if (run->why[0])
+        return -1;
+    burst_begin(packer, step, burst, &policy->plan);
+    return policy->plan.interval_s;
+}
+
+static void begin_turn(struct packer *packer)
+{
+    if (packer->enforce.paced)
+        enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+}
+
+/* Goes on with what was begun. What cannot be given is taken back; what cannot be taken back is
+ * tried again at the next turn. */
+static void slicing_turn(struct packer *packer, struct step *step)
+{
+    struct inside_run *run = step->inside.run;
+    struct berth_error err;
+
+    if (inside_slicing_turn(packer, step, &err) >= 0)
+        account(step);
+    else if (!run || !run->enacted)
+        step->inside.undo_failed |= 1u << STEP_FAITHFUL;
+    else
+        give_up(packer, step, run->enacted & 1u << STEP_TRANQUIL ? STEP_TRANQUIL : STEP_FAITHFUL,
+                err.text);
+}
+
+/* The seconds until one of the step's bursts wants a turn, or its threads do; < 0: nothing does. */
+static double bursts_of(struct packer *packer, struct step *step)
+{
+    double in_s = -1;
+
+    if (step->inside.slicing)
+        slicing_turn(packer, step);
+    for (enum step_policy i = 0; i < STEP_POLICIES && step->inside.run && !step->inside.slicing;
+         i++)
+        in_s = clock_sooner(in_s, burst_of_policy(packer, step, i));
+    return step->inside.slicing ? 0 : in_s;
 }
 
 double inside_bursts(struct packer *packer)
@@ -177,22 +215,85 @@ double inside_bursts(struct packer *packer)
     struct step *step;
     double in_s = -1;
 
+    begin_turn(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        for (size_t i = 0; i < POLICIES && step->inside.run && step_movable(step); i++) {
-            double its_s = burst_of_policy(packer, step, i);
-
-            if (its_s >= 0 && (in_s < 0 || its_s < in_s))
-                in_s = its_s;
-        }
+        if (step_movable(step))
+            in_s = clock_sooner(in_s, bursts_of(packer, step));
     }
     return in_s;
 }
 
-static void turn_of(struct packer *packer, struct step *step)
+/* ---- a step begins ---- */
+
+/* Has the page say what the policy begins with. 0, or -1 and err. */
+static int begin_page(struct packer *packer, struct step *step, enum step_policy i,
+                      struct berth_error *err)
 {
-    for (size_t i = 0; i < POLICIES && !step->inside.run->why[0]; i++)
-        turn_of_policy(packer, step, i);
+    if (inside_page_open(packer, step, err) < 0)
+        return -1;
+    return policies[i]->begin ? policies[i]->begin(packer, step, err) : 0;
+}
+
+/* What the step's tasks find when they start. */
+static void begin_all(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+
+    for (enum step_policy i = 0; i < STEP_POLICIES && !step->inside.run->why[0]; i++) {
+        if (!policies[i]->page || !policies[i]->asked(step) || refusal(packer, step, i))
+            continue;
+        if (begin_page(packer, step, i, &err) == 0)
+            take(packer, step, i);
+        else
+            give_up(packer, step, i, err.text);
+    }
+    account(step);
+}
+
+void inside_begin(struct packer *packer, struct step *step)
+{
+    inside_undo(packer, step);
+    prefetch_settle(packer); /* others may stand elsewhere now */
+    step->inside.slice_ms = NAN;
+    step->inside.mem_auto = step->request.options.mem_auto && packer->topo->nodes > 1;
+    if (!asks(step))
+        return;
+    if (step_is_shell(step))
+        step->inside.why = "batch scripts and shells only wait";
+    else if (!step_movable(step))
+        step->inside.why = "berth does not place the step";
+    else if (!(step->inside.run = calloc(1, sizeof(*step->inside.run))))
+        step->inside.why = "out of memory";
+    else
+        begin_all(packer, step);
+}
+
+void inside_resume(struct packer *packer)
+{
+    deal_clean(packer);
+    step_page_sweep(packer);
+    prefetch_settle(packer);
+}
+
+/* ---- turns of a step ---- */
+
+/* What is asked for no more is taken back first: ADAPT has slices given, and not given any more. */
+static void turn_of(struct packer *packer, struct step *step, bool window)
+{
+    const struct inside_run *run = step->inside.run;
+    struct berth_error err;
+
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        if (run->enacted & 1u << i && !policies[i]->asked(step))
+            undo(packer, step, i);
+    if (inside_page_turn(packer, step, &err) < 0)
+        give_up(packer, step, STEP_FOLLOW, err.text);
+    for (enum step_policy i = 0; i < STEP_POLICIES && !run->why[0]; i++)
+        if (((window && !policies[i]->burst) || policies[i]->page || policies[i]->always) &&
+            policies[i]->asked(step) && !refusal(packer, step, i))
+            take(packer, step, i);
+    account(step);
 }
 
 /* A step that did not ask for anything may be given something later. */
@@ -203,73 +304,138 @@ static struct inside_run *run_of(struct packer *packer, struct step *step)
     return step->inside.run;
 }
 
-void inside_turn(struct packer *packer)
+/* Tries again what could not be taken back. */
+static void undo_again(struct packer *packer, struct step *step)
+{
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        if (step->inside.undo_failed & 1u << i)
+            undo(packer, step, i);
+}
+
+bool inside_turn(struct packer *packer)
 {
     struct step *step;
+    bool more = false;
 
+    begin_turn(packer);
+    prefetch_settle(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!step_movable(step))
+        deal_turn(packer, step);
+        undo_again(packer, step);
+        if (!step_movable(step) || (step->inside.run && step->inside.run->why[0]))
             inside_undo(packer, step);
-        else if (run_of(packer, step) && read_window(step, step->inside.run))
-            turn_of(packer, step);
+        else if (step->inside.slicing)
+            slicing_turn(packer, step);
+        else if (run_of(packer, step))
+            turn_of(packer, step, read_window(step, step->inside.run));
+        more |= step->inside.slicing != NULL;
     }
+    return more;
 }
 
 /* ---- ends ---- */
 
 void inside_undo(struct packer *packer, struct step *step)
 {
-    for (size_t i = 0; i < POLICIES; i++)
-        undo(packer, step, policies[i]);
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        undo(packer, step, i);
+    account(step);
 }
 
-void inside_end(struct packer *packer, struct step *step)
+void inside_stop(struct packer *packer)
+{
+    prefetch_settle(packer);
+    deal_stop(packer, INSIDE_STOP_S);
+}
+
+static void close_all(struct packer *packer, struct step *step, bool over)
 {
     struct inside_run *run = step->inside.run;
+    bool paged = false;
 
-    step->inside.sliced = step->inside.shuffled = false;
-    step->inside.dealt = false;
-    if (run) {
-        memory_origin_release(run->origin);
-        run->origin = NULL;
-    }
-    for (size_t i = 0; run && i < POLICIES; i++)
-        if (policies[i]->burst)
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
+        if (run && policies[i]->burst)
             burst_end(packer, policies[i]->burst(run));
+        paged |= policies[i]->page && policies[i]->asked(step);
+    }
+    if (paged)
+        inside_page_close(packer, step, over);
+}
+
+void inside_close(struct packer *packer, struct step *step)
+{
+    inside_slicing_drop(step);
+    close_all(packer, step, false);
+}
+
+void inside_disown(struct step *step)
+{
+    step->inside.sliced = step->inside.shuffled = false;
+    inside_slicing_drop(step);
+}
+
+/* What cannot be undone is tried once more: there is no turn after this one,
+ * and so all of it is done in this one. */
+void inside_end(struct packer *packer, struct step *step)
+{
+    bool paced = packer->enforce.paced;
+
+    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        if (!policies[i]->ends_by_itself)
+            undo(packer, step, i);
+    undo_again(packer, step);
+    if (paced)
+        enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+    close_all(packer, step, true);
+    inside_disown(step);
+    deal_end(packer, step);
+    if (step->inside.run)
+        step->inside.run->enacted = 0;
+    account(step);
 }
 
 /* ---- what people are told ---- */
 
+const char *inside_page(const struct step *step)
+{
+    const struct inside_run *run = step->inside.run;
+
+    return run && run->page ? step_page_path(run->page) : NULL;
+}
+
 const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
                         const char **word)
 {
-    const struct inside_policy *policy = policies[*i];
+    enum step_policy its = *i;
 
-    *i = (*i + 1) % POLICIES;
-    *word = policy->word;
-    return is_wanted(step, policy) ? refusal(packer, step, policy) : NULL;
+    *i = (*i + 1) % STEP_POLICIES;
+    *word = step_policy_word[its];
+    return is_wanted(step, its) ? refusal(packer, step, its) : NULL;
 }
 
 static struct json_object *explain(const struct packer *packer, const struct step *step,
-                                   const struct inside_policy *policy)
+                                   enum step_policy i)
 {
+    const struct step_effect *effect = &step->inside.effect[i];
     struct json_object *object;
     const char *why;
 
-    if (!is_wanted(step, policy))
+    if (!is_wanted(step, i))
         return NULL;
-    why = refusal(packer, step, policy);
+    why = refusal(packer, step, i);
     object = json_object_new_object();
     json_add_text(object, "refused", why);
+    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
     if (!why)
-        policy->explain(step, object);
+        policies[i]->explain(step, object);
     return object;
 }
 
 void inside_explain(const struct packer *packer, const struct step *step,
                     struct json_object *object)
 {
-    for (size_t i = 0; i < POLICIES; i++)
-        json_add(object, policies[i]->word, explain(packer, step, policies[i]));
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        json_add(object, step_policy_word[i], explain(packer, step, i));
 }

@@ -5,20 +5,25 @@
  * whose user asked for it and berth.conf allows it, and does what the node can: else the step runs
  * as without the word, and explain says why. What it changes is in the journal before it is
  * changed, and undone when berth lets go of the step (release, failure, berthd's stop), and after a
- * kill by the next berthd. The end of a step undoes it by itself. */
+ * kill by the next berthd. */
 #ifndef BERTH_INSIDE_INSIDE_H
 #define BERTH_INSIDE_INSIDE_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "packer/steps/packer.h"
+
+/* berthd starts, and has read the journal. */
+void inside_resume(struct packer *packer);
 
 /* A step begins, or is adopted: then what a berthd before this one has changed is undone first. */
 void inside_begin(struct packer *packer, struct step *step);
 
 /* Looks after each step: takes in what was counted, decides, changes; undoes where berth has let go
- * of a step. To be called after each window. */
-void inside_turn(struct packer *packer);
+ * of a step. To be called after each window. Returns whether there is more to do at once, which was
+ * too much for one turn. */
+bool inside_turn(struct packer *packer);
 
 /* Takes the readings of bursts that are due (inside/burst.h), and does what follows from them.
  * Returns the seconds until it is to be called again; < 0: no step needs that. To be called after
@@ -28,8 +33,25 @@ double inside_bursts(struct packer *packer);
 /* Berth lets go of a live step, or stops: what was changed in it is undone. */
 void inside_undo(struct packer *packer, struct step *step);
 
-/* The step is over: nothing of it is looked after any more. What explain tells stays. */
+/* berthd stops, and all steps were undone: waits for what takes time, INSIDE_STOP_S at most, and
+ * logs what is not undone by then. */
+#define INSIDE_STOP_S 10 /* ours */
+void inside_stop(struct packer *packer);
+
+/* The step is over: nothing of it is looked after any more. Its threads that run on, where its end
+ * was only told or its slurmstepd is gone, get back what they had. What explain tells stays. */
 void inside_end(struct packer *packer, struct step *step);
+
+/* What runs under the step's name is another one: nothing is to be taken back from its threads. */
+void inside_disown(struct step *step);
+
+/* berthd ends: what it has open of the step is closed. */
+void inside_close(struct packer *packer, struct step *step);
+
+/* Returns the path of the page that the step's processes read (runtime/page.h); NULL: there is
+ * none.
+ */
+const char *inside_page(const struct step *step);
 
 /* The i-th policy's word where the step asked for it and it has no effect here, with the reason;
  * else NULL. i is raised to the next one to be asked; the last one was that where *i is 0. */

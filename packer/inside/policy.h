@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* policy - what a policy of this stage is: a row of one table.
+/* policy - what a policy of this stage is: a row of one table. Its word (step_policy_word) is one
+ * of
+ * --contention-aware and of berth.conf's allow, and the name of explain's object.
  *
  * sample and decide are told of each window that was counted of the step, or of each burst, where
- * the policy wants bursts (burst, burst_s and due; else NULL and 0); enact makes true what was
+ * the policy wants bursts (burst, plan and due; else NULL and 0); enact makes true what was
  * decided, and undo takes back what it has changed. */
 #ifndef BERTH_INSIDE_POLICY_H
 #define BERTH_INSIDE_POLICY_H
@@ -10,9 +12,11 @@
 #include <json-c/json.h>
 
 #include "models/inside/faithful.h"
+#include "models/inside/prefetch.h"
 #include "models/inside/shuffle.h"
 #include "models/inside/tranquil.h"
 #include "packer/inside/burst.h"
+#include "packer/inside/step_page.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/step_counts.h"
 
@@ -22,10 +26,11 @@ struct inside_run {
     bool ended;
     bool read; /* there is a last one: */
     struct counters_sample last;
-    struct phase_window window;   /* the rates between the last two readings */
-    struct memory_origin *origin; /* where its pages were before they were dealt; NULL: never */
-    unsigned enacted;             /* bits of the policies that have something in effect */
-    char why[160];                /* why nothing is done any more in this step; "": it is */
+    struct phase_window window; /* the rates between the last two readings */
+    unsigned enacted;           /* bits of the policies that have something in effect */
+    char why[160];              /* why nothing is done any more in this step; "": it is */
+    struct step_page *page;     /* NULL: no policy needs one */
+    struct step_said said;
     struct inside_faithful {
         struct faithful model;
         double miss_ratio, lock; /* that the model was told last; NAN not known */
@@ -37,11 +42,10 @@ struct inside_run {
     } adapt;
     struct inside_tranquil {
         struct tranquil model;
-        struct tranquil_rules rules;
         struct burst burst;
-        struct tranquil_burst seen; /* what that says */
-        double settled_s;           /* from when on the trial is to be measured */
-        double pass_s;              /* when the pass began (CLOCK_MONOTONIC); 0: none has */
+        bool changed;     /* by the last one, the policy that is to be in effect */
+        double settled_s; /* from when on the trial is to be measured */
+        double pass_s;    /* when the pass began (CLOCK_MONOTONIC); 0: none has */
     } tranquil;
     struct inside_shuffle {
         struct burst burst;
@@ -62,19 +66,40 @@ struct inside_run {
             double lock[2]; /* the least and the most */
         } group[SHUFFLE_PACKAGES_MAX];
     } shuffle;
+    struct inside_follow {
+        uint32_t threads,
+            most; /* of a region: fewer than `most` (0: as many); with all its cores */
+    } follow;
+    struct inside_throttle {
+        uint32_t hold; /* samples in a row, in a process */
+    } throttle;
+    struct inside_prefetch {
+        struct prefetch model;
+        struct burst burst; /* no reading in it: the model has been told of it */
+        struct cpus own;    /* first hardware threads of the cores that it has to itself */
+        bool moved;         /* and these have changed since the burst began */
+        bool differs;       /* the registers are not as wanted */
+        size_t cores;       /* that hold what berth has written */
+        int64_t at;         /* unix seconds of the last decision; 0: there was none */
+    } prefetch;
 };
 
 struct inside_policy {
-    const char *word; /* of --contention-aware, of berth.conf's allow, and of explain's object */
     /* Did its user ask for it, or berth for what the site or another word wants? */
     bool (*asked)(const struct step *step);
-    /* Returns why it can do nothing on this node; NULL: it can. */
-    const char *(*refuse)(const struct packer *packer);
-    /* Where its burst is kept; the seconds between its readings; the seconds until the next burst
-     * is to begin, < 0: none is. */
+    /* Returns why it can do nothing on this node, or in this step; NULL: it can. The function may
+     * be NULL: it always can. */
+    const char *(*refuse)(const struct packer *packer, const struct step *step);
+    bool page;   /* it needs the step's page, and takes its turn as one with: */
+    bool always; /* it takes its turn whether a window was counted or not */
+    /* The page is there, before the tasks run; may be NULL. 0, or -1 and err: the step is left
+     * alone. */
+    int (*begin)(struct packer *packer, struct step *step, struct berth_error *err);
+    /* Where its burst is kept; what it is of; the seconds until the next burst is to begin, < 0:
+     * none is. One with `always` takes a turn before it begins, too, and has what it is to be of
+     * made so. */
     struct burst *(*burst)(struct inside_run *run);
-    double burst_s;
-    bool by_thread; /* and it wants to know what each thread did */
+    struct burst_plan plan;
     double (*due)(const struct packer *packer, const struct step *step, struct inside_run *run);
     /* Takes in the last window or burst. Returns whether there is something to decide. */
     bool (*sample)(const struct packer *packer, const struct step *step, struct inside_run *run);
@@ -82,15 +107,49 @@ struct inside_policy {
     bool (*decide)(struct inside_run *run);
     /* Makes it so. 0, or -1 and err: then undo is called, and the step is left alone. */
     int (*enact)(struct packer *packer, struct step *step, struct berth_error *err);
+    /* It need not be undone when the step ends: TRANQUIL's slices are, with FAITHFUL's, and pages
+     * end with their processes. */
+    bool ends_by_itself;
     /* Takes back what is in effect. 0, or -1 and err. */
     int (*undo)(struct packer *packer, struct step *step, struct berth_error *err);
+    /* Is something of what it has enacted in effect? */
+    bool (*in_effect)(const struct step *step);
     /* Adds what is known to its object. */
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
-extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuffle, inside_adapt;
+extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuffle, inside_adapt,
+    inside_follow, inside_throttle, inside_flex, inside_locks, inside_prefetch;
+
+/* ---- the step's page (inside/inside_page.c) ---- */
+
+/* Makes the page, or takes over the one that there is. 0, or -1 and err. */
+int inside_page_open(const struct packer *packer, struct step *step, struct berth_error *err);
+
+/* Takes in what the processes said, and tells them where they stand now. 0, or -1 and err. */
+int inside_page_turn(const struct packer *packer, struct step *step, struct berth_error *err);
+
+/* Returns the step's page, also where it is a berthd's before this one and there is no run yet;
+ * NULL: there is none. *opened is the caller's to close. */
+struct step_page *inside_page_find(const struct packer *packer, const struct step *step,
+                                   struct step_page **opened);
+
+/* Turns a feature off, also in a page of a berthd before this one. 0, or -1 and err. */
+int inside_page_turn_off(const struct packer *packer, const struct step *step,
+                         enum rt_feature feature, struct berth_error *err);
+
+/* over: the step has ended, and the page goes with it. */
+void inside_page_close(const struct packer *packer, struct step *step, bool over);
 
 /* ---- class and slice of all threads (inside/slice.c) ---- */
+
+/* Notes in the journal whether something of berth's may be in effect: flag is one of step->inside
+ * that the journal has. 0, or -1 and err: the flag is as it was, to be tried again. */
+int inside_mark(struct packer *packer, struct step *step, bool *flag, bool to,
+                struct berth_error *err);
+
+/* Has the step berth's slices? */
+bool inside_is_sliced(const struct step *step);
 
 /* Gives all threads of the step a slice. Its journal says so before. 0, or -1 and err. */
 int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
@@ -99,15 +158,12 @@ int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
 /* Takes it back, where it was given. 0, or -1 and err: to be tried again. */
 int inside_unslice(struct packer *packer, struct step *step, struct berth_error *err);
 
-/* ---- memory (inside/deal.c) ---- */
+/* Both go as far as the pace allows (enforce_pace), and leave the rest, step->inside.slicing, for
+ * later turns: goes on with it. 0: there is no more; 1: there is; -1 and err: it is given up. */
+int inside_slicing_turn(struct packer *packer, struct step *step, struct berth_error *err);
 
-/* Has the step's pages dealt over the nodes that it stands on, or put back to where they were
- * before that. It is done by the mover's thread, bit by bit. Nothing where that is so already, or
- * there is one node only. 0, or -1 and err. */
-int inside_deal(struct packer *packer, struct step *step, bool deal, struct berth_error *err);
-
-/* Says whether pages are on their way. */
-bool inside_dealing(const struct packer *packer, const struct step *step);
+/* Leaves the rest undone. */
+void inside_slicing_drop(struct step *step);
 
 /* Adds "class", "slice_ms", "asked_ms", "threads", "own_threads". */
 void inside_slice_explain(const struct step *step, struct json_object *object);

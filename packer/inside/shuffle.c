@@ -16,7 +16,6 @@
 #include "packer/base/json.h"
 #include "packer/inside/groups.h"
 #include "packer/inside/policy.h"
-#include "packer/steps/journal.h"
 #include "packer/system/process_table.h"
 
 #define REST_S 8.     /* after a round that has moved nobody */
@@ -38,8 +37,9 @@ static bool asked(const struct step *step)
     return step->request.options.shuffle;
 }
 
-static const char *refuse(const struct packer *packer)
+static const char *refuse(const struct packer *packer, const struct step *step)
 {
+    (void)step;
     if (packer->topo->packages < 2 && packer->topo->llcs < 2)
         return "this node has one package, with one cache";
     if (!counters_locks(packer->counters))
@@ -59,7 +59,7 @@ static bool is_spread(const struct packer *packer, const struct step *step)
     struct cpus all;
 
     enforce_union(&step->body, ENFORCE_PLACE, &all);
-    groups_cut(packer->topo, &all, groups_by_cache(packer->topo, &step->body), &groups);
+    groups_cut(packer->topo, &all, groups_by_cache(packer->topo, &all), &groups);
     return groups.n > 1;
 }
 
@@ -214,8 +214,10 @@ static bool deal_all(const struct packer *packer, const struct step *step,
     long *task_of = tell_tasks(packer, step, list);
     struct deal *deal = malloc(sizeof(*deal));
     bool dealt = task_of && deal;
+    struct cpus all;
 
-    shuffle->caches = groups_by_cache(packer->topo, &step->body);
+    enforce_union(&step->body, ENFORCE_PLACE, &all);
+    shuffle->caches = groups_by_cache(packer->topo, &all);
     for (size_t task = 0; dealt && task < step->body.ntasks; task++) {
         deal->list = list;
         deal->task_of = task_of;
@@ -273,11 +275,7 @@ static int begin(struct packer *packer, struct step *step, struct berth_error *e
     if (shuffle->own > 0)
         return berth_error_set(err, "its program has bound threads to one %s each itself",
                                shuffle->caches ? "cache" : "package");
-    step->inside.shuffled = true;
-    if (journal_start(packer, step, err) == 0)
-        return 0;
-    step->inside.shuffled = false;
-    return -1;
+    return inside_mark(packer, step, &step->inside.shuffled, true, err);
 }
 
 static int move_all(struct packer *packer, const struct step *step,
@@ -318,8 +316,12 @@ static int undo(struct packer *packer, struct step *step, struct berth_error *er
         return 0;
     if (groups_undo(packer, step, err) < 0)
         return -1;
-    step->inside.shuffled = false;
-    return journal_start(packer, step, err);
+    return inside_mark(packer, step, &step->inside.shuffled, false, err);
+}
+
+static bool in_effect(const struct step *step)
+{
+    return step->inside.shuffled;
 }
 
 /* ---- what people are told ---- */
@@ -352,15 +354,15 @@ static void explain(const struct step *step, struct json_object *object)
     json_add(object, "groups", groups);
 }
 
-const struct inside_policy inside_shuffle = {.word = "shuffle",
-                                             .asked = asked,
-                                             .refuse = refuse,
-                                             .burst = burst_of,
-                                             .burst_s = SHUFFLE_READING_MS / 1e3,
-                                             .by_thread = true,
-                                             .due = due,
-                                             .sample = sample,
-                                             .decide = decide,
-                                             .enact = enact,
-                                             .undo = undo,
-                                             .explain = explain};
+const struct inside_policy inside_shuffle = {
+    .asked = asked,
+    .refuse = refuse,
+    .burst = burst_of,
+    .plan = {.interval_s = SHUFFLE_READING_MS / 1e3, .by_thread = true},
+    .due = due,
+    .sample = sample,
+    .decide = decide,
+    .enact = enact,
+    .undo = undo,
+    .in_effect = in_effect,
+    .explain = explain};

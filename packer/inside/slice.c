@@ -13,6 +13,18 @@
 
 #define NS_PER_MS 1e6
 
+int inside_mark(struct packer *packer, struct step *step, bool *flag, bool to,
+                struct berth_error *err)
+{
+    bool was = *flag;
+
+    *flag = to;
+    if (journal_start(packer, step, err) == 0)
+        return 0;
+    *flag = was;
+    return -1;
+}
+
 static int list(struct packer *packer, const struct step *step, pid_t **pid, size_t *n,
                 struct berth_error *err)
 {
@@ -22,80 +34,145 @@ static int list(struct packer *packer, const struct step *step, pid_t **pid, siz
 }
 
 /* Says whether berth may change classes in a step where it has not yet. 0, or -1 and err. */
-static int check(const struct packer *packer, size_t n, const pid_t *pid, struct berth_error *err)
+static int check(const struct slices_seen *seen, struct berth_error *err)
 {
-    struct slices_seen seen;
-
-    slices_look(&packer->root, n, pid, &seen);
-    if (seen.threads > SLICES_THREADS_MAX)
-        return berth_error_set(err, "it has %zu threads, more than %d", seen.threads,
+    if (seen->threads > SLICES_THREADS_MAX)
+        return berth_error_set(err, "it has %zu threads, more than %d", seen->threads,
                                SLICES_THREADS_MAX);
-    if (seen.batch > 0)
+    if (seen->batch > 0)
         return berth_error_set(err, "its program has threads with SCHED_BATCH of its own");
     return 0;
 }
 
-/* The journal knows before the first thread is changed. */
-static int journal(struct packer *packer, struct step *step, size_t n, const pid_t *pid,
-                   struct berth_error *err)
+/* ---- in several turns ---- */
+
+struct inside_slicing {
+    enum slices_do what;
+    unsigned slice_ms;
+    uint64_t base_ns;
+    int passes;               /* that had to change somebody */
+    struct slices_pass *pass; /* under way; NULL: the next one begins */
+};
+
+void inside_slicing_drop(struct step *step)
 {
-    if (step->inside.sliced)
-        return 0;
-    if (check(packer, n, pid, err) < 0)
+    if (step->inside.slicing)
+        slices_pass_free(step->inside.slicing->pass);
+    free(step->inside.slicing);
+    step->inside.slicing = NULL;
+}
+
+static int begin(struct step *step, enum slices_do what, unsigned slice_ms, struct berth_error *err)
+{
+    inside_slicing_drop(step);
+    step->inside.slicing = calloc(1, sizeof(*step->inside.slicing));
+    if (!step->inside.slicing)
+        return berth_no_memory(err);
+    step->inside.slicing->what = what;
+    step->inside.slicing->slice_ms = slice_ms;
+    step->inside.slicing->base_ns = slices_base_ns();
+    return 0;
+}
+
+static int begin_pass(struct packer *packer, const struct step *step,
+                      struct inside_slicing *slicing, struct berth_error *err)
+{
+    pid_t *pid = NULL;
+    size_t n = 0;
+
+    if (list(packer, step, &pid, &n, err) < 0)
         return -1;
-    step->inside.sliced = true;
-    if (journal_start(packer, step, err) == 0)
-        return 0;
-    step->inside.sliced = false;
-    return -1;
+    slicing->pass = slices_pass_new(n, pid, slicing->what, (uint64_t)slicing->slice_ms * 1000000,
+                                    slicing->base_ns);
+    free(pid);
+    return slicing->pass ? 0 : berth_no_memory(err);
+}
+
+static int given(struct packer *packer, struct step *step, const struct slices_seen *seen,
+                 struct berth_error *err)
+{
+    struct step_inside *inside = &step->inside;
+    enum slices_do what = inside->slicing->what;
+    unsigned slice_ms = inside->slicing->slice_ms;
+
+    inside_slicing_drop(step);
+    inside->asked_ms = what == SLICES_GIVE ? slice_ms : 0;
+    inside->slice_ms =
+        what == SLICES_GIVE && seen->slice_ns ? (double)seen->slice_ns / NS_PER_MS : NAN;
+    inside->threads = what == SLICES_GIVE ? seen->batch : 0;
+    if (what == SLICES_TAKE)
+        return inside_mark(packer, step, &inside->sliced, false, err);
+    inside->own = seen->own;
+    inside->changes++;
+    return 0;
+}
+
+/* A pass is over. The journal knows before the first thread is changed. */
+static int end_pass(struct packer *packer, struct step *step, const struct slices_seen *seen,
+                    struct berth_error *err)
+{
+    struct inside_slicing *slicing = step->inside.slicing;
+
+    slices_pass_free(slicing->pass);
+    slicing->pass = NULL;
+    if (slicing->what == SLICES_LOOK) {
+        slicing->what = SLICES_GIVE;
+        return check(seen, err) < 0 ? -1
+                                    : inside_mark(packer, step, &step->inside.sliced, true, err);
+    }
+    if (seen->changed == 0)
+        return given(packer, step, seen, err);
+    if (++slicing->passes == ENFORCE_ROUNDS)
+        return berth_error_set(err, "its threads come and go too fast to be given a class");
+    return 0;
+}
+
+int inside_slicing_turn(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct slices_seen seen;
+    int rc = 0;
+
+    while (rc == 0 && step->inside.slicing) {
+        struct inside_slicing *slicing = step->inside.slicing;
+
+        if (!slicing->pass)
+            rc = begin_pass(packer, step, slicing, err);
+        if (rc == 0)
+            rc = slices_pass_turn(&packer->enforce, slicing->pass, &seen, err);
+        if (rc == 0)
+            rc = end_pass(packer, step, &seen, err);
+    }
+    if (rc < 0)
+        inside_slicing_drop(step);
+    return rc;
+}
+
+bool inside_is_sliced(const struct step *step)
+{
+    return step->inside.asked_ms > 0;
 }
 
 int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
                  struct berth_error *err)
 {
-    struct step_inside *inside = &step->inside;
-    struct slices_seen seen = {0};
-    pid_t *pid = NULL;
-    size_t n = 0;
-    int rc;
+    enum slices_do what = step->inside.sliced ? SLICES_GIVE : SLICES_LOOK;
 
-    if (list(packer, step, &pid, &n, err) < 0)
+    if (begin(step, what, slice_ms, err) < 0)
         return -1;
-    rc = journal(packer, step, n, pid, err);
-    if (rc == 0)
-        rc = slices_give(&packer->root, n, pid, (uint64_t)slice_ms * 1000000, &seen, err);
-    free(pid);
-    if (rc < 0)
-        return -1;
-    inside->asked_ms = slice_ms;
-    inside->slice_ms = seen.slice_ns ? (double)seen.slice_ns / NS_PER_MS : NAN;
-    inside->threads = seen.batch;
-    inside->own = seen.own;
-    inside->changes++;
-    return 0;
+    return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
 }
 
 int inside_unslice(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    struct step_inside *inside = &step->inside;
-    struct slices_seen seen;
-    pid_t *pid = NULL;
-    size_t n = 0;
-    int rc;
+    const struct inside_slicing *slicing = step->inside.slicing;
 
-    if (!inside->sliced)
+    if (!step->inside.sliced) {
+        inside_slicing_drop(step);
         return 0;
-    if (list(packer, step, &pid, &n, err) < 0)
+    }
+    if ((!slicing || slicing->what != SLICES_TAKE) && begin(step, SLICES_TAKE, 0, err) < 0)
         return -1;
-    rc = slices_take(&packer->root, n, pid, &seen, err);
-    free(pid);
-    if (rc < 0)
-        return -1;
-    inside->sliced = false;
-    inside->asked_ms = 0;
-    inside->slice_ms = NAN;
-    inside->threads = 0;
-    return journal_start(packer, step, err);
+    return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
 }
 
 void inside_slice_explain(const struct step *step, struct json_object *object)

@@ -10,6 +10,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
+#include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
 
 #define SETTLE_S 0.3 /* what was just changed is not measured: ours */
@@ -17,18 +18,17 @@
 /* Both give slices: the one that its user knows more of has them. */
 static bool asked(const struct step *step)
 {
-    const struct wire_options *options = &step->request.options;
-
-    return (options->tranquil || step->inside.mem_auto) && !options->faithful;
+    return (step->request.options.tranquil || step->inside.mem_auto) &&
+           !inside_faithful.asked(step);
 }
 
-static const char *refuse(const struct packer *packer)
+static const char *refuse(const struct packer *packer, const struct step *step)
 {
     uint32_t can = counters_can(packer->counters);
 
     if (!(can & (1u << COUNTER_INVOLUNTARY | 1u << COUNTER_LLC_MISSES)))
         return "neither cache misses nor context switches are counted here";
-    return NULL;
+    return deal_refusal(step);
 }
 
 static struct burst *burst_of(struct inside_run *run)
@@ -40,33 +40,43 @@ static double due(const struct packer *packer, const struct step *step, struct i
 {
     struct inside_tranquil *tranquil = &run->tranquil;
     double began_s = tranquil->pass_s > 0 ? tranquil->pass_s : step->started_mono_s;
+    double due_s = tranquil->settled_s;
 
+    if (deal_moves(packer, step))
+        due_s = tranquil->settled_s = clock_s() + SETTLE_S;
     if (tranquil->model.state != TRANQUIL_TRIAL)
-        return fmax(began_s + (double)packer->conf.tranquil_pass_ms / 1e3 - clock_s(), 0);
-    if (inside_dealing(packer, step))
-        tranquil->settled_s = clock_s() + SETTLE_S;
-    return fmax(tranquil->settled_s - clock_s(), 0);
+        due_s = fmax(due_s, began_s + (double)packer->conf.tranquil_pass_ms / 1e3);
+    return fmax(due_s - clock_s(), 0);
+}
+
+/* What the burst says, as the model takes it. */
+static struct tranquil_burst seen_in(const struct burst *burst)
+{
+    struct tranquil_burst seen = {.n = burst->n};
+
+    for (size_t i = 0; i < burst->n; i++) {
+        seen.miss[i] = rates_of(&burst->window[i], RATE_MISS_PMI);
+        seen.icx[i] = rates_of(&burst->window[i], RATE_INVOLUNTARY);
+    }
+    return seen;
 }
 
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
+    const struct tranquil_rules rules = {.miss = packer->conf.tranquil_miss_pmi};
     struct inside_tranquil *tranquil = &run->tranquil;
+    struct tranquil_burst seen = seen_in(&tranquil->burst);
 
     (void)step;
-    tranquil->rules.miss = packer->conf.tranquil_miss_pmi;
     if (tranquil->model.state == TRANQUIL_PROFILE)
         tranquil->pass_s = clock_s();
-    tranquil->seen.n = tranquil->burst.n;
-    for (size_t i = 0; i < tranquil->burst.n; i++) {
-        tranquil->seen.miss[i] = burst_rate(&tranquil->burst, i, RATE_MISS_PMI);
-        tranquil->seen.icx[i] = burst_rate(&tranquil->burst, i, RATE_INVOLUNTARY);
-    }
-    return true;
+    tranquil->changed = tranquil_burst(&tranquil->model, &rules, &seen);
+    return tranquil->changed;
 }
 
 static bool decide(struct inside_run *run)
 {
-    return tranquil_burst(&run->tranquil.model, &run->tranquil.rules, &run->tranquil.seen);
+    return run->tranquil.changed;
 }
 
 static int enact(struct packer *packer, struct step *step, struct berth_error *err)
@@ -75,7 +85,9 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
     const struct tranquil_policy *policy = &tranquil->model.policy;
 
     tranquil->settled_s = clock_s() + SETTLE_S;
-    if (inside_deal(packer, step, policy->memory == TRANQUIL_INTERLEAVE, err) < 0)
+    if (policy->memory == TRANQUIL_LOCAL)
+        deal_back(packer, step);
+    else if (deal_out(packer, step, err) < 0)
         return -1;
     return policy->slice_ms ? inside_slice(packer, step, policy->slice_ms, err)
                             : inside_unslice(packer, step, err);
@@ -83,9 +95,15 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
 
 static int undo(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    int rc = inside_deal(packer, step, false, err);
+    deal_back(packer, step);
+    return inside_unslice(packer, step, err);
+}
 
-    return inside_unslice(packer, step, err) < 0 ? -1 : rc;
+static bool in_effect(const struct step *step)
+{
+    const struct step_deal *deal = &step->inside.deal;
+
+    return (deal->dealt && !deal->returning) || inside_is_sliced(step);
 }
 
 /* Adds mean and deviation before and after the last trial. */
@@ -103,7 +121,7 @@ static void explain(const struct step *step, struct json_object *object)
 
     json_add_u64(object, "pass", model->pass);
     json_add_text(object, "state", tranquil_state_name[model->state]);
-    json_add_text(object, "memory", step->inside.dealt ? "interleave" : "local");
+    deal_explain(step, object);
     json_add(object, "kept",
              model->tried && model->state == TRANQUIL_PROFILE ? json_object_new_boolean(model->kept)
                                                               : NULL);
@@ -112,14 +130,15 @@ static void explain(const struct step *step, struct json_object *object)
     inside_slice_explain(step, object);
 }
 
-const struct inside_policy inside_tranquil = {.word = "tranquil",
-                                              .asked = asked,
+const struct inside_policy inside_tranquil = {.asked = asked,
                                               .refuse = refuse,
                                               .burst = burst_of,
-                                              .burst_s = TRANQUIL_READING_MS / 1e3,
+                                              .plan = {.interval_s = TRANQUIL_READING_MS / 1e3},
                                               .due = due,
                                               .sample = sample,
                                               .decide = decide,
                                               .enact = enact,
+                                              .ends_by_itself = true,
                                               .undo = undo,
+                                              .in_effect = in_effect,
                                               .explain = explain};

@@ -49,12 +49,15 @@ struct ledger_record {
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
     char energy_source[32];
     double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
-    char idle_energy[16];       /* the rule by which it was billed (conf_idle_energy_name) */
-    char inside[64];            /* words of what was in effect in the step (inside/inside.h) */
-    uint64_t inside_changes;    /* times that it changed something */
-    double power_w;             /* average */
-    double edp;                 /* J s: energy * time (models/energy/edp.h) */
-    double edp_per_instruction; /* J s per instruction: Blagodurov 2010, eq. 9 */
+    char idle_energy[16];    /* the rule by which it was billed (conf_idle_energy_name) */
+    char inside[64];         /* words of what was in effect in the step (inside/inside.h) */
+    uint64_t inside_changes; /* times that it changed something */
+    double inside_s;         /* for how long something of it was; NAN: nothing was */
+    uint64_t throttled;      /* times that contention began in a process (throttle) */
+    double throttled_s, idle_thread_s; /* that it lasted, that threads rested; NAN: not asked for */
+    double power_w;                    /* average */
+    double edp;                        /* J s: energy * time (models/energy/edp.h) */
+    double edp_per_instruction;        /* J s per instruction: Blagodurov 2010, eq. 9 */
     double slowdown_home,
         slowdown_predicted;   /* where Slurm put all, where they stood: means over
                                  its time, fractions: 0.1 is 10 % slower than alone */

@@ -63,6 +63,10 @@ const struct json_field ledger_fields[] = {
     FIELD(idle_energy),
     FIELD(inside),
     FIELD(inside_changes),
+    FIELD(inside_s),
+    FIELD(throttled),
+    FIELD(throttled_s),
+    FIELD(idle_thread_s),
     FIELD(power_w),
     FIELD(edp),
     FIELD(edp_per_instruction),
@@ -144,6 +148,14 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         /* Until then, `cpus` of an observed step was where it would have stood. */
         "UPDATE ledger_record SET proposed = cpus WHERE state = 'observed' AND proposed = ''",
         "UPDATE ledger_record SET cpus = home WHERE state = 'observed'",
+    },
+    {
+        "ALTER TABLE ledger_record ADD COLUMN%s inside_s DOUBLE",
+    },
+    {
+        "ALTER TABLE ledger_record ADD COLUMN%s throttled BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE ledger_record ADD COLUMN%s throttled_s DOUBLE",
+        "ALTER TABLE ledger_record ADD COLUMN%s idle_thread_s DOUBLE",
     },
 };
 

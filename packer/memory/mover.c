@@ -112,6 +112,7 @@ static void run(void *arg)
         worker_lock(&mover->worker);
         entry->progress = progress;
         entry->state = DONE;
+        worker_changed(&mover->worker);
         if (entry->dropped)
             entry_free(entry);
     }
@@ -229,4 +230,20 @@ bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
     }
     worker_unlock(&mover->worker);
     return entry != NULL;
+}
+
+/* The mutex is held. */
+static bool is_under_way(const struct memory_mover *mover, struct wire_step_id id)
+{
+    const struct entry *entry = find(mover, id);
+
+    return entry && entry->state != DONE;
+}
+
+void memory_mover_wait(struct memory_mover *mover, struct wire_step_id id, double until_s)
+{
+    worker_lock(&mover->worker);
+    while (is_under_way(mover, id) && worker_wait_until(&mover->worker, until_s))
+        ;
+    worker_unlock(&mover->worker);
 }

@@ -31,7 +31,8 @@ struct memory_mover;
  * to be had. The system's root must stay. */
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate);
 
-/* Goes on at another rate, in bytes per second, > 0; also with what is under way. */
+/* Goes on at another rate, in bytes per second, > 0 (INFINITY: as fast as it can be); also with
+ * what is under way. */
 void memory_mover_pace(struct memory_mover *mover, double rate);
 
 /* Stops with the present chunk. NULL is fine. */
@@ -56,5 +57,9 @@ void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id);
 /* Tells how far the step's job is. False: there is none. */
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
                        struct memory_progress *progress, bool *running);
+
+/* Waits until the step has no job under way or waiting, or until the time until_s
+ * (CLOCK_MONOTONIC). */
+void memory_mover_wait(struct memory_mover *mover, struct wire_step_id id, double until_s);
 
 #endif

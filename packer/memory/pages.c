@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "packer/memory/ranges.h"
+#include "packer/memory/room.h"
 #include "packer/system/capabilities.h"
 #include "packer/system/process.h"
 
@@ -123,20 +124,40 @@ static int wanted(const struct work *work, const struct memory_range *range, con
         return -1;
     there = work->job->way == MEMORY_DEAL
                 ? dealt(&work->job->to, address)
-                : memory_origin_node(work->job->origin, work->process->pid, address);
+                : memory_origin_node(work->job->origin, work->process->pid, work->process->started,
+                                     address);
     return there == node ? -1 : there;
+}
+
+/* Returns the run of neighbours on one node that begins with the i-th page in hand; raises i behind
+ * them. */
+static struct memory_run run_of(const struct work *work, const struct memory_range *range,
+                                size_t *i)
+{
+    struct memory_run run = {.pid = work->process->pid,
+                             .started = work->process->started,
+                             .node = work->status[*i],
+                             .start = (uint64_t)(uintptr_t)work->page[*i]};
+
+    for (run.end = run.start; *i < work->n && work->status[*i] == run.node &&
+                              (uint64_t)(uintptr_t)work->page[*i] == run.end;
+         ++*i)
+        run.end += range->page_bytes;
+    return run;
 }
 
 /* Before pages are dealt it is noted where they are. */
 static enum end note(struct work *work, const struct memory_range *range)
 {
-    for (size_t i = 0; work->job->way == MEMORY_DEAL && i < work->n; i++) {
-        if (work->status[i] < 0 || memory_origin_add(work->job->origin, work->process->pid,
-                                                     (uint64_t)(uintptr_t)work->page[i],
-                                                     range->page_bytes, work->status[i]) == 0)
+    char why[160];
+
+    for (size_t i = 0; work->job->way == MEMORY_DEAL && i < work->n;) {
+        struct memory_run run = run_of(work, range, &i);
+
+        if (run.node < 0 || memory_origin_add(work->job->origin, &run) == 0)
             continue;
-        return stop(work, errno == E2BIG ? "its pages lie too scattered to be put back"
-                                         : "out of memory");
+        snprintf(why, sizeof(why), "where its pages were cannot be noted: %s", strerror(errno));
+        return stop(work, errno == E2BIG ? "its pages lie too scattered to be put back" : why);
     }
     return GO_ON;
 }
@@ -217,12 +238,44 @@ static enum end sort_out(struct work *work, const struct memory_range *range, bo
     return GO_ON;
 }
 
+static size_t going_to(const struct work *work, size_t node)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->n; i++)
+        n += work->node[i] == (int)node;
+    return n;
+}
+
+/* Is there room where the pages in hand shall be? */
+static enum end check_chunk(struct work *work, const struct memory_range *range)
+{
+    struct cpus nodes = {0};
+    char why[160];
+
+    for (size_t i = 0; work->job->way != MEMORY_FOLLOW && i < work->n; i++)
+        cpus_add(&nodes, (size_t)work->node[i]);
+    cpus_foreach(node, &nodes)
+    {
+        double room = memory_room(work->system->root, node);
+
+        if (room < 0 || room >= (double)(going_to(work, node) * range->page_bytes))
+            continue;
+        snprintf(why, sizeof(why), "memory node %zu has room for %.1f MiB only", node,
+                 room / (1 << 20));
+        return stop(work, why);
+    }
+    return GO_ON;
+}
+
 /* Move the pages in hand. What the call says of each page is not asked for: where they are
  * afterwards counts. */
 static enum end move_chunk(struct work *work, const struct memory_range *range)
 {
     enum end end = sort_out(work, range, true);
 
+    if (end == GO_ON)
+        end = check_chunk(work, range);
     work->chunks++;
     for (int try = 0; end == GO_ON && work->n && try < MEMORY_TRIES; try++) {
         if (work->system->move_pages(work->system->arg, work->process->pid, work->n, work->page,
@@ -327,35 +380,18 @@ static enum end move_process(struct work *work, const struct memory_process *pro
 
 /* ---- jobs ---- */
 
-/* Bytes that a node can take without anybody else losing memory: free ones, and files that nobody
- * has used lately. < 0: not known. */
-static double room_on(const struct work *work, size_t node)
-{
-    static const char *const name[] = {"MemFree:", "Inactive(file):"};
-    char path[96], *text;
-    double room = 0;
-
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%zu/meminfo", node);
-    text = rootfs_read(work->system->root, path);
-    if (!text)
-        return -1;
-    for (size_t i = 0; i < 2 && room >= 0; i++) {
-        const char *at = strstr(text, name[i]);
-
-        room = at ? room + strtod(at + strlen(name[i]), NULL) * 1024 : -1;
-    }
-    free(text);
-    return room;
-}
-
+/* Memory that leaves nodes needs room for all of it before the first page goes. What is dealt, or
+ * goes back, changes places on its nodes: chunk by chunk it is looked for (check_chunk). */
 static enum end check_room(struct work *work)
 {
     double room = 0, left = work->progress->bytes - work->progress->moved - work->progress->failed;
     char why[160];
 
+    if (work->job->way != MEMORY_FOLLOW)
+        return GO_ON;
     cpus_foreach(node, &work->job->to)
     {
-        double more = room_on(work, node);
+        double more = memory_room(work->system->root, node);
 
         if (more < 0)
             return GO_ON;

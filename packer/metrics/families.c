@@ -67,6 +67,8 @@ const struct metrics_family metrics_family[METRICS_FAMILIES] = {
                         "not know. These three are what was metered."},
     [METRICS_GAPS] = {"berth_energy_gaps", METRICS_COUNTER, "",
                       "Times that energy of the zone was lost, unmeasured."},
+    [METRICS_CELSIUS] = {"berth_core_celsius", METRICS_GAUGE, "celsius",
+                         "How hot the core is, by its first CPU (thermal)."},
     [METRICS_CACHE_SIZE] = {"berth_cache_size_bytes", METRICS_GAUGE, "bytes",
                             "Size of a last-level cache."},
     [METRICS_CACHE_CORES] = {"berth_cache_cores", METRICS_GAUGE, "", "Cores of the cache."},
@@ -96,9 +98,12 @@ const struct metrics_family metrics_family[METRICS_FAMILIES] = {
                                     "The same by what is metered. The domain node has the others "
                                     "in it."},
     [METRICS_STEP_MOVES] = {"berth_step_moves", METRICS_COUNTER, "", "Times that it was moved."},
-    [METRICS_STEP_INSIDE] = {"berth_step_inside_changes", METRICS_COUNTER, "",
-                             "Times that its threads or its memory were given something else "
-                             "(faithful, tranquil, shuffle, adapt)."},
+    [METRICS_STEP_INSIDE_CHANGES] = {"berth_step_inside_changes", METRICS_COUNTER, "",
+                                     "Times that the policy (faithful, tranquil, shuffle, adapt, "
+                                     "follow, throttle, flex, locks, prefetch) "
+                                     "gave its threads or its memory something else."},
+    [METRICS_STEP_INSIDE_SECONDS] = {"berth_step_inside_seconds", METRICS_COUNTER, "seconds",
+                                     "For how long something of the policy was in effect."},
     [METRICS_STEP_PROFILE_MISS_PMI] = {"berth_step_profile_miss_pmi", METRICS_GAUGE, "",
                                        "Cache misses per million instructions, as the placement "
                                        "goes by."},

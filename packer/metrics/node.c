@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "packer/bill/bill.h"
+#include "packer/energy/temperatures.h"
 #include "packer/ledger/ledger.h"
 
 /* A sample without labels. */
@@ -228,6 +229,20 @@ void metrics_energy(const struct packer *packer, struct metrics_text *text)
         }
 }
 
+static void metrics_cores(const struct packer *packer, struct metrics_text *text)
+{
+    for (size_t i = 0; packer->temperatures && i < packer->topo->cores; i++) {
+        struct temperature is;
+        char cpu[24];
+
+        temperatures_read(packer->temperatures, i, &is);
+        snprintf(cpu, sizeof(cpu), "%zu", cpus_next(&packer->topo->core[i].cpus, 0));
+        if (!isnan(is.celsius))
+            metrics_text_add(text, &metrics_family[METRICS_CELSIUS],
+                             &(struct metrics_label){"cpu", cpu}, 1, is.celsius);
+    }
+}
+
 /* ---- the page ---- */
 
 char *metrics_page(struct packer *packer, enum metrics_format format, bool with_steps,
@@ -238,6 +253,7 @@ char *metrics_page(struct packer *packer, enum metrics_format format, bool with_
     metrics_text_begin(&text, format);
     metrics_node(packer, &text);
     metrics_energy(packer, &text);
+    metrics_cores(packer, &text);
     metrics_caches(packer, &text);
     if (with_steps)
         metrics_steps(packer, &text);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/clock.h"
 #include "packer/bill/bill.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"
+#include "packer/steps/effect.h"
 #include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
 
@@ -172,6 +174,21 @@ static void add_domains(struct metrics_text *text, const struct shown *shown)
     }
 }
 
+/* Of the policies that have changed something in it. */
+static void add_policies(struct metrics_text *text, const struct shown *shown, enum metrics_id id)
+{
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
+        const struct step_effect *effect = &shown->step->inside.effect[i];
+        const struct metrics_label label[] = {
+            shown->label[0], shown->label[1], {"policy", step_policy_word[i]}};
+        double value = id == METRICS_STEP_INSIDE_SECONDS ? effect_s(effect, clock_s())
+                                                         : (double)effect->changes;
+
+        if (effect->changes > 0)
+            metrics_text_add(text, &metrics_family[id], label, 3, value);
+    }
+}
+
 /* Levels are of live steps only; what is counted up is shown of those that have ended, too. */
 static void add_sample(const struct packer *packer, struct metrics_text *text,
                        const struct shown *shown, enum metrics_id id)
@@ -190,8 +207,8 @@ static void add_sample(const struct packer *packer, struct metrics_text *text,
         metrics_text_add(text, family, shown->label, 2, cpu_s(step));
     else if (id == METRICS_STEP_MOVES)
         metrics_text_add(text, family, shown->label, 2, (double)step->enacted.moves);
-    else if (id == METRICS_STEP_INSIDE)
-        metrics_text_add(text, family, shown->label, 2, (double)step->inside.acts);
+    else if (id == METRICS_STEP_INSIDE_CHANGES || id == METRICS_STEP_INSIDE_SECONDS)
+        add_policies(text, shown, id);
     else if (family->type == METRICS_GAUGE && step->state != STEP_ENDED)
         metrics_text_add(text, family, shown->label, 2, level(packer, step, id));
 }

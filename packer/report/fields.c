@@ -52,6 +52,7 @@ static const struct report_field field[] = {
     TEXT("IdleEnergy", 10, "idle_energy", IDLE_ENERGY),
     TEXT("Inside", 10, "inside", INSIDE),
     NUMBER("InsideChanges", 13, "inside_changes", WHOLE, INSIDE_CHANGES),
+    NUMBER("InsideTime", 10, "inside_s", SPAN, INSIDE_S),
     NUMBER("Instructions", 12, "instructions", WHOLE, INSTRUCTIONS),
     {"JobID", -12, "job_id", REPORT_FORM_JOB_ID, 0, false},
     {"JobIDRaw", -12, "job_id_raw", REPORT_FORM_JOB_ID_RAW, 0, false},

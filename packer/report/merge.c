@@ -29,6 +29,7 @@ static const unsigned char merge[REPORT_NUMBERS][3] = {
     [REPORT_RESTARTS] = {SAME, SAME, NONE},
     [REPORT_MOVES] = {SUM, SUM, SUM},
     [REPORT_INSIDE_CHANGES] = {SUM, SUM, SUM},
+    [REPORT_INSIDE_S] = {MOST, SUM, SUM},
     [REPORT_ELAPSED_S] = {MOST, NONE, SUM},
     [REPORT_CPU_TIME_S] = {SUM, SUM, SUM_KNOWN},
     [REPORT_USER_S] = {SUM, SUM, SUM_KNOWN},
@@ -96,6 +97,7 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_MOVES] = (double)record->moves;
     number[REPORT_INSIDE_CHANGES] = (double)record->inside_changes;
+    number[REPORT_INSIDE_S] = record->inside_s;
     number[REPORT_ELAPSED_S] = record->elapsed_s;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
     number[REPORT_USER_S] = record->user_s;

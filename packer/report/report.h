@@ -54,6 +54,7 @@ enum report_number {
     REPORT_RESTARTS,
     REPORT_MOVES,
     REPORT_INSIDE_CHANGES, /* times that these changed something */
+    REPORT_INSIDE_S,       /* for how long something of that was in effect */
     REPORT_ELAPSED_S,
     REPORT_CPU_TIME_S, /* elapsed time * cores given */
     REPORT_USER_S,

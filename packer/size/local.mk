@@ -3,6 +3,7 @@ libpacker_la_SOURCES += \
 	packer/size/answer.c packer/size/answer.h \
 	packer/size/cores.c packer/size/cores.h \
 	packer/size/demand.c packer/size/demand.h \
+	packer/size/flexible.c packer/size/flexible.h \
 	packer/size/judge.c packer/size/judge.h \
 	packer/size/loads.c packer/size/loads.h \
 	packer/size/loop.c packer/size/loop.h \
@@ -12,6 +13,7 @@ libpacker_la_SOURCES += \
 	packer/size/predict.c \
 	packer/size/profiling.c packer/size/profiling.h \
 	packer/size/question.c \
+	packer/size/claims.c packer/size/claims.h \
 	packer/size/share.c packer/size/share.h \
 	packer/size/share_adapt.c packer/size/share_adapt.h \
 	packer/size/size.c packer/size/size.h \

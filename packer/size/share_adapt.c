@@ -272,9 +272,7 @@ bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *ste
 
     if (!packer->share_groups)
         packer->share_groups = calloc(1, sizeof(*packer->share_groups));
-    if (n > ADAPT_PROGRAMS_MAX)
-        why = "they are too many for the model";
-    else if (packer->share_groups && !(group = find(packer, n, step, cores)))
+    if (packer->share_groups && !(group = find(packer, n, step, cores)))
         group = make(packer, n, step, cores);
     if (group) {
         group->met = true;
@@ -319,11 +317,6 @@ static bool read_all(const struct packer *packer, struct share_group *group,
     return true;
 }
 
-static double rate_of(const struct phase_window *window, enum rate_id id)
-{
-    return window->x[id] > 0 ? window->y[id] / window->x[id] : NAN;
-}
-
 /* Says what an interval shows: the mean user time of each one's threads, how much of its cores each
  * used. */
 static void measure(const struct share_group *group, const struct counters_sample *now, double *usr,
@@ -335,8 +328,8 @@ static void measure(const struct share_group *group, const struct counters_sampl
 
     for (size_t i = 0; i < group->n; i++) {
         rates_window(&group->last[i], &now[i], &window);
-        usr[i] = 100 * rate_of(&window, RATE_USER) / rate_of(&window, RATE_THREADS);
-        used[i] = parts ? 100 * rate_of(&window, RATE_CPU) / cores[i] : NAN;
+        usr[i] = 100 * rates_of(&window, RATE_USER) / rates_of(&window, RATE_THREADS);
+        used[i] = parts ? 100 * rates_of(&window, RATE_CPU) / cores[i] : NAN;
     }
 }
 

@@ -20,7 +20,7 @@
 void share_adapt_begin(struct packer *packer);
 void share_adapt_end(struct packer *packer);
 
-/* Decides for n >= 2 steps, in order of registration, that have so many cores in common and no
+/* Decides for n steps, 2 to ADAPT_PROGRAMS_MAX, in order of registration, that have so many cores in common and no
  * others. Writes step->share.adapt. Returns whether it is decided; then get[n] is how many of the
  * cores each has, all of them where all use all. */
 bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *step, size_t cores,

@@ -10,6 +10,7 @@
 
 #include "packer/size/answer.h"
 #include "packer/size/cores.h"
+#include "packer/size/flexible.h"
 #include "packer/size/judge.h"
 #include "packer/size/stored.h"
 #include "packer/size/traffic.h"
@@ -98,35 +99,40 @@ static void take_most(const struct packer *packer, struct sizing *s)
     } while (total > before);
 }
 
-/* So many threads fit on the CPUs of each task; tasks may share theirs. */
-static size_t count_threads(const struct step *step)
+size_t size_threads(const struct step *step, bool used)
 {
-    size_t n = step->body.ntasks, least;
-    struct cpus cpus;
+    size_t n = step->body.ntasks, least = CPUS_MAX;
+    struct cpus all = {0};
 
-    size_cores_union(step, true, &cpus);
-    least = cpus_count(&cpus) / n;
     for (size_t i = 0; i < n; i++) {
-        size_t own = cpus_count(&step->body.task[i].sized);
+        const struct enforce_task *task = &step->body.task[i];
+        const struct cpus *its = used ? &task->use : &task->home;
+        size_t own = cpus_count(its);
 
+        cpus_or(&all, its);
         least = own < least ? own : least;
     }
+    if (n > 0 && cpus_count(&all) / n < least)
+        least = cpus_count(&all) / n;
     return least > 0 ? least : 1;
 }
 
-/* A step that starts counts its threads by what it gets. */
+/* A step that starts counts its threads by what it gets; one whose threads follow its cores, by
+ * what they may become; one that is flexible, by all that it may ever have. */
 static void tell_newcomer(const struct packer *packer, struct step *step)
 {
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].use = step->body.task[i].sized;
-    step->size.threads = stored_threads(packer, step, count_threads(step));
+    step->size.threads = stored_threads(packer, step, size_threads(step, true));
     step->size.stored = step->size.threads > 0;
-    if (step->size.stored || step->size.given == step->size.cores)
+    if (!step->size.stored)
+        step->size.threads = flexible_threads(step, size_threads(step, false));
+    if (step->size.threads > 0 || step->size.given == step->size.cores)
         return;
     if (step->request.user_omp_threads)
         say(step, "; OMP_NUM_THREADS is its user's own");
     else
-        step->size.threads = count_threads(step);
+        step->size.threads = size_threads(step, !step->request.options.threads_follow);
 }
 
 /* A running step that has other cores now than before is written down; where that fails it keeps

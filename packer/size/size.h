@@ -33,6 +33,10 @@ bool size_turn(struct packer *packer);
 /* It uses all it has: berth is done with it, or it was not to be sized. `reason` is for people. */
 void size_all(const struct packer *packer, struct step *step, const char *reason);
 
+/* Returns how many threads of each task have a CPU of their own: of those that the tasks use, or of
+ * all that Slurm gave them; >= 1. Tasks may share theirs. */
+size_t size_threads(const struct step *step, bool used);
+
 /* How many cores of the topology's i-th NUMA node Slurm gave the step, and how many it uses. */
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
                   size_t *used);

@@ -10,6 +10,7 @@
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "packer/steps/effect.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -75,6 +76,9 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_FIELD(struct step, "sliced", inside.sliced, OPTIONAL),
     JSON_FIELD(struct step, "shuffled", inside.shuffled, OPTIONAL),
+    JSON_NESTED(struct step, "effects", inside, OPTIONAL, effect_fields),
+    JSON_FIELD(struct step, "dealt", inside.deal.dealt, OPTIONAL),
+    JSON_FIELD(struct step, "hot", thermal.hot, OPTIONAL),
     JSON_NESTED(struct step, "size", size, OPTIONAL, step_size_fields),
     JSON_NESTED(struct step, "loop", size.loop, OPTIONAL, step_loop_fields),
     JSON_NESTED(struct step, "body", body, REQUIRED, body_fields),
@@ -217,6 +221,16 @@ static struct json_object *stand_entry(const struct pool *pool)
     return entry_whole(entry);
 }
 
+static struct json_object *registers_entry(const struct packer *packer)
+{
+    struct json_object *entry = entry_new("registers");
+
+    if (!entry)
+        return NULL;
+    json_add(entry, "registers", registers_write(&packer->registers));
+    return entry_whole(entry);
+}
+
 /* Append an entry and let it go; NULL: it could not be made. */
 static int append(struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
@@ -272,6 +286,11 @@ int journal_settle(struct packer *packer, struct berth_error *err)
     return append(packer, plain_entry(packer->settling ? "settle" : "settled"), err);
 }
 
+int journal_registers(struct packer *packer, struct berth_error *err)
+{
+    return append(packer, registers_entry(packer), err);
+}
+
 /* Adds the runs that are asked for, the oldest first. Returns 0, or -1 when memory ran out. */
 static int list_runs(struct packer *packer, struct json_object **entry, size_t *n)
 {
@@ -303,6 +322,8 @@ static int list_entries(struct packer *packer, struct json_object **entry, size_
     whole &= list_runs(packer, entry, n) == 0;
     if (packer->settling && !(entry[(*n)++] = plain_entry("settle")))
         return -1;
+    if (registers_changed(&packer->registers) && !(entry[(*n)++] = registers_entry(packer)))
+        return -1;
     return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
 }
 
@@ -314,7 +335,7 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
     if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
         return 0;
-    entry = calloc(packer->steps.nlive + packer->jobs->n + 3, sizeof(struct json_object *));
+    entry = calloc(packer->steps.nlive + packer->jobs->n + 4, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (list_entries(packer, entry, &n) == 0)
@@ -515,6 +536,15 @@ static int load_settled(struct packer *packer, struct json_object *entry, struct
     return 0;
 }
 
+static int load_registers(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    struct json_object *list = NULL;
+
+    if (json_get_array(entry, "registers", JSON_REQUIRED, &list, err) < 0)
+        return -1;
+    return registers_read(&packer->registers, list, err);
+}
+
 struct loading {
     struct packer *packer;
     struct berth_error *err;
@@ -524,14 +554,15 @@ struct loading {
 static int load_entry(struct json_object *entry, void *arg)
 {
     static const char *const ops[] = {"start", "end",  "stand",  "release", "manage",
-                                      "ask",   "told", "settle", "settled"};
+                                      "ask",   "told", "settle", "settled", "registers"};
     static int (*const load[])(struct packer *, struct json_object *, struct berth_error *) = {
         load_start, load_end,  load_stand,  load_release, load_manage,
-        load_ask,   load_told, load_settle, load_settled};
+        load_ask,   load_told, load_settle, load_settled, load_registers};
     struct loading *loading = arg;
     int op = 0;
 
-    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, 9, &op, loading->err);
+    loading->rc = json_get_word(entry, "op", JSON_REQUIRED, ops, sizeof(ops) / sizeof(ops[0]), &op,
+                                loading->err);
     if (loading->rc == 0)
         loading->rc = load[op](loading->packer, entry, loading->err);
     return loading->rc;

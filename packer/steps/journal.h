@@ -2,7 +2,8 @@
 /* journal - what its file holds: a "start" per step with all that is needed to adopt it again, an
  * "end", a "stand" with the permutation before each change of it, "release" and "manage"; "ask" per
  * run of a job of which steps have ended and nobody has said yet who it is, "told" when that is
- * over; "settle" before threads are given other CPUs, "settled" when all of them have theirs. */
+ * over; "settle" before threads are given other CPUs, "settled" when all of them have theirs;
+ * "registers" before registers of the processor are changed, and when they are given back. */
 #ifndef BERTH_STEPS_JOURNAL_H
 #define BERTH_STEPS_JOURNAL_H
 
@@ -24,6 +25,9 @@ int journal_told(struct packer *packer, const struct known_job *job, struct bert
 
 /* That threads are about to be given their CPUs (packer->settling), or that all have them. */
 int journal_settle(struct packer *packer, struct berth_error *err);
+
+/* Which registers may hold what berth has written (packer->registers). */
+int journal_registers(struct packer *packer, struct berth_error *err);
 
 /* Rewrite the journal with what is true now, if it has grown large (or `now`). */
 int journal_compact(struct packer *packer, bool now, struct berth_error *err);

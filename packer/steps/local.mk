@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/steps/adopt.c packer/steps/adopt.h \
+	packer/steps/effect.c packer/steps/effect.h \
 	packer/steps/home.c packer/steps/home.h \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
@@ -10,7 +11,9 @@ libpacker_la_SOURCES += \
 	packer/steps/pool_marker.c packer/steps/pool_marker.h \
 	packer/steps/program.c packer/steps/program.h \
 	packer/steps/programs.c packer/steps/programs.h \
+	packer/steps/registers.c packer/steps/registers.h \
 	packer/steps/registry.c packer/steps/registry.h \
+	packer/steps/run_folder.c packer/steps/run_folder.h \
 	packer/steps/stand.c packer/steps/stand.h \
 	packer/steps/stepd.c packer/steps/stepd.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \

@@ -16,6 +16,7 @@
 #include "packer/steps/journal_file.h"
 #include "packer/steps/pairs.h"
 #include "packer/steps/pool.h"
+#include "packer/steps/registers.h"
 #include "packer/steps/registry.h"
 #include "packer/steps/strangers.h"
 #include "packer/system/process_watch.h"
@@ -59,22 +60,26 @@ struct packer {
     struct conf conf;
     struct topo *topo;
     struct rootfs root;
+    struct rootfs devices; /* what berth.conf has for the processors' devices (device_root) */
     struct enforce enforce;
     struct profiles *profiles;
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
-    bool private_data;           /* users are told nothing of others */
-    struct learner *learner;     /* NULL: nothing is learned */
-    struct orders *orders;       /* NULL: no user has put anything into the store yet */
-    struct reuse_sampler *reuse; /* NULL: reuse is not sampled */
-    struct probe *probe;         /* NULL: no interference probe */
-    bool probing;                /* one is under way */
-    bool steps_changed;          /* which ones there are, since slowdowns were predicted */
-    struct forecast *forecast;   /* forecast.h; NULL: no memory */
-    struct replace *replace;     /* replace.h */
-    struct memory_mover *mover;  /* NULL: memory does not follow */
-    double size_patience_s;      /* for how long a launch may wait for its size */
+    bool private_data;                 /* users are told nothing of others */
+    struct learner *learner;           /* NULL: nothing is learned */
+    struct orders *orders;             /* NULL: no user has put anything into the store yet */
+    struct reuse_sampler *reuse;       /* NULL: reuse is not sampled */
+    struct probe *probe;               /* NULL: no interference probe */
+    bool probing;                      /* one is under way */
+    bool steps_changed;                /* which ones there are, since slowdowns were predicted */
+    struct forecast *forecast;         /* forecast.h; NULL: no memory */
+    struct replace *replace;           /* replace.h */
+    struct temperatures *temperatures; /* energy/temperatures.h; NULL: nobody wants them */
+    struct thermal *thermal;           /* enact/thermal.h; NULL: nobody leaves a hot core */
+    char thermal_why[256];             /* why there is none though it is asked for */
+    struct memory_mover *mover;        /* NULL: memory does not follow */
+    double size_patience_s;            /* for how long a launch may wait for its size */
     double size_unhurried_s; /* for how long that of those that run may take, where nobody waits */
     double size_together_s;  /* and for how long for that of those that run */
     struct share_groups *share_groups; /* size/share_adapt.c; NULL: nobody shares by ADAPT */
@@ -86,6 +91,8 @@ struct packer {
     double end_patience_s;    /* for how long the end of a step without processes is waited for */
     struct node_power *power; /* of its packages (node_power.h) */
     struct bill *bill;        /* what the meters say, and who gets it */
+    struct board *board;      /* board/board.h; NULL: no blackboard */
+    char board_why[256];      /* why there is none though it is asked for */
     struct ledger *ledger;    /* NULL: no record is kept */
     struct record_pages *record_pages;        /* of the ledger, for users; NULL: there are none */
     struct settler *settler;                  /* NULL: slurmdbd is told nothing */
@@ -101,6 +108,9 @@ struct packer {
     struct asker *asker;          /* asks who jobs are; NULL: nobody does */
     struct known_jobs *jobs;      /* who the jobs of this node are */
     struct registry steps;
+    struct registers registers; /* that berth has taken over for them */
+    uint64_t prefetchers;       /* bits of such a register that switch a prefetcher off; 0: */
+    char prefetchers_why[256];  /* why none is switched here */
     struct strangers strangers; /* of the last reading of Slurm's folders */
     struct programs programs;   /* those of the steps, and others that were beside them */
     struct pairs pairs;         /* slowdowns measured, that no prediction has taken in yet */

@@ -2,29 +2,15 @@
 /* pool_marker - see pool_marker.h */
 #include "packer/steps/pool_marker.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "packer/base/file.h"
-
-/* Who knows a job's number can look for it; nobody but root lists whose jobs are here. */
-#define DIR_MODE 0711
-
-/* The folder beside the socket. */
-static void marker_dir(const struct packer *packer, char *path, size_t size)
-{
-    char socket[sizeof(packer->conf.socket)];
-
-    memcpy(socket, packer->conf.socket, sizeof(socket));
-    snprintf(path, size, "%s/%s", dirname(socket), WIRE_POOL_DIR);
-}
+#include "packer/steps/run_folder.h"
 
 /* Does the job keep its marker: has it a live step that opted in? */
 static bool opted_in(const struct packer *packer, uint32_t job)
@@ -43,7 +29,7 @@ static void mark(const struct packer *packer, uint32_t job, const char *suffix, 
     char dir[PATH_MAX], path[PATH_MAX + 32];
     int fd;
 
-    marker_dir(packer, dir, sizeof(dir));
+    run_folder(packer, WIRE_POOL_DIR, dir);
     snprintf(path, sizeof(path), "%s/%u%s", dir, job, suffix);
     if (!there) {
         unlink(path);
@@ -66,37 +52,35 @@ void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch)
     mark(packer, job, WIRE_WATCH_SUFFIX, watch);
 }
 
+struct unwatch {
+    const struct packer *packer;
+    bool (*wanted)(const struct packer *packer, uint32_t job);
+};
+
+/* Is it the mark of a job that nobody waits for? */
+static bool is_unwatched(const char *name, const void *arg)
+{
+    const struct unwatch *unwatch = arg;
+    char *end;
+    unsigned long job = strtoul(name, &end, 10);
+
+    return end != name && strcmp(end, WIRE_WATCH_SUFFIX) == 0 && job <= UINT32_MAX &&
+           !unwatch->wanted(unwatch->packer, (uint32_t)job);
+}
+
 void pool_marker_unwatch(const struct packer *packer,
                          bool (*wanted)(const struct packer *packer, uint32_t job))
 {
-    char path[PATH_MAX], *end;
-    struct dirent *entry;
-    unsigned long job;
-    DIR *dir;
+    char path[PATH_MAX];
 
-    marker_dir(packer, path, sizeof(path));
-    dir = opendir(path);
-    while (dir && (entry = readdir(dir))) {
-        job = strtoul(entry->d_name, &end, 10);
-        if (end != entry->d_name && strcmp(end, WIRE_WATCH_SUFFIX) == 0 && job <= UINT32_MAX &&
-            !wanted(packer, (uint32_t)job))
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    }
-    if (dir)
-        closedir(dir);
+    run_folder(packer, WIRE_POOL_DIR, path);
+    file_sweep(path, is_unwatched, &(struct unwatch){packer, wanted});
 }
 
-/* Remove every marker of the folder. */
-static void remove_all(const char *path)
+static bool is_any(const char *name, const void *arg)
 {
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
+    (void)name, (void)arg;
+    return true;
 }
 
 void pool_marker_update_all(const struct packer *packer)
@@ -104,10 +88,10 @@ void pool_marker_update_all(const struct packer *packer)
     const struct step *step;
     char path[PATH_MAX];
 
-    marker_dir(packer, path, sizeof(path));
-    if (file_folder(path, DIR_MODE) < 0 || chmod(path, DIR_MODE) < 0)
+    run_folder(packer, WIRE_POOL_DIR, path);
+    if (run_folder_make(path) < 0)
         log_error("%s: %s", path, strerror(errno));
-    remove_all(path);
+    file_sweep(path, is_any, NULL);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
         pool_marker_update(packer, step->request.id.job);
@@ -119,7 +103,7 @@ void pool_marker_remove_all(const struct packer *packer)
 {
     char path[PATH_MAX];
 
-    marker_dir(packer, path, sizeof(path));
-    remove_all(path);
+    run_folder(packer, WIRE_POOL_DIR, path);
+    file_sweep(path, is_any, NULL);
     rmdir(path);
 }

@@ -74,6 +74,7 @@ static void step_free(struct step *step)
     free(step->body.task);
     free(step->counts);
     free(step->bill.running);
+    memory_origin_release(step->inside.deal.origin);
     free(step->inside.run);
     free(step);
 }

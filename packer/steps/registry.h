@@ -222,10 +222,48 @@ struct step_enacted {
     char reason[384];
 };
 
+/* The policies inside a step (inside/policy.h). */
+enum step_policy {
+    STEP_FAITHFUL,
+    STEP_TRANQUIL,
+    STEP_SHUFFLE,
+    STEP_ADAPT,
+    STEP_FOLLOW,
+    STEP_THROTTLE,
+    STEP_FLEX,
+    STEP_LOCKS,
+    STEP_PREFETCH,
+    STEP_POLICIES
+};
+extern const char *const step_policy_word[STEP_POLICIES]; /* of --contention-aware and `allow` */
+
+/* What a policy, or any of them, had in effect in the step. */
+struct step_effect {
+    uint64_t changes; /* times that it changed something */
+    double seconds;   /* that it was in effect until since_s */
+    double since_s;   /* CLOCK_MONOTONIC: since then it is in effect; 0: it is not */
+};
+
+/* What its processes have said of their loops (throttle). */
+struct step_throttled {
+    uint64_t times;                /* that contention began in one of them */
+    double seconds, idle_thread_s; /* that it lasted, and that threads rested: sums over them */
+};
+
+/* Its memory that is dealt over several nodes, and the way back (inside/deal.c). */
+struct step_deal {
+    bool dealt;       /* pages of it may lie where berth has dealt them: in the journal */
+    bool returning;   /* to where they were; else over these nodes: */
+    struct cpus over; /* empty: no berthd that still runs has dealt them */
+    bool running;     /* they are under way, or wait for their turn */
+    double tried_s;   /* when that was asked for last (CLOCK_MONOTONIC) */
+    char why[160];    /* why not all of them are where they shall be; "" */
+    struct memory_origin *origin; /* where they were; NULL: not read yet, or lost */
+};
+
 /* What is changed inside the step, beside where it stands (inside/inside.h). */
 struct step_inside {
-    char words[64];      /* of the policies that had something in effect in it, with commas */
-    uint64_t acts;       /* times that one of them changed something */
+    struct step_effect effect[STEP_POLICIES], any;
     bool mem_auto;       /* mem=auto asked for it, where there are several memory nodes */
     bool sliced;         /* threads of it may have berth's class and time slice */
     bool shuffled;       /* threads of it may be bound to a part of their task's CPUs by berth */
@@ -233,9 +271,11 @@ struct step_inside {
     double slice_ms;     /* and as it was read back; NAN: this kernel has none */
     size_t threads, own; /* that have it; whose class or slice is their program's */
     uint64_t changes;    /* times that another one was given */
-    bool undo_failed;    /* something could not be taken back once: it was said */
-    bool dealt;          /* its pages are dealt over its nodes, or on their way */
-    const char *why;     /* why nothing is done in it; NULL: there is a run, or nothing was asked */
+    struct inside_slicing *slicing; /* inside/slice.c: threads that later turns see to; NULL */
+    unsigned undo_failed; /* bits of the policies that could not take back theirs: it was said */
+    struct step_deal deal;
+    struct step_throttled throttled;
+    const char *why; /* why nothing is done in it; NULL: there is a run, or nothing was asked */
     struct inside_run *run; /* inside/policy.h; NULL: no word asked for it, or `why` */
 };
 
@@ -247,6 +287,18 @@ struct step_replace {
     double bytes;        /* memory of the step that would follow */
     struct cpus cpus;    /* where it would stand */
     char verdict[64];    /* "": no proposal was about it */
+};
+
+/* What became of its cores that were too hot (enact/thermal.h). */
+struct step_thermal {
+    struct cpus hot; /* first hardware threads of cores that it does not come back to */
+    uint64_t moves;  /* times that it left a core, or exchanged it with one who did */
+    /* The last core that reached a limit: its first hardware thread, its degrees, and where the
+     * step went, CPUS_MAX: nowhere. limit NULL: none has. */
+    const char *limit;
+    size_t core, moved_to;
+    double celsius;
+    int64_t at; /* unix seconds */
 };
 
 struct step_use {
@@ -312,6 +364,7 @@ struct step {
     struct step_enacted enacted;
     struct step_replace replace;
     struct step_memory memory;
+    struct step_thermal thermal;
     struct step_inside inside;
     struct step_use use;
     struct step_bill bill;

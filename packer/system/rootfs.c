@@ -62,6 +62,11 @@ int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err)
     return 0;
 }
 
+bool rootfs_is_machine(const struct rootfs *root)
+{
+    return is_slash(root->fd);
+}
+
 void rootfs_close(struct rootfs *root)
 {
     if (root->fd >= 0)

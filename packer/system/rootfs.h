@@ -24,6 +24,9 @@ struct rootfs {
 int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err);
 void rootfs_close(struct rootfs *root);
 
+/* Is it this machine's "/", and no recorded tree? */
+bool rootfs_is_machine(const struct rootfs *root);
+
 /* Calls openat(2) below the root, close-on-exec; returns the descriptor or -1 with errno. */
 int rootfs_openat(const struct rootfs *root, const char *path, int flags);
 
@@ -45,8 +48,8 @@ int rootfs_read_cpus(const struct rootfs *root, const char *path, struct cpus *s
 int rootfs_write_cpus(const struct rootfs *root, const char *path, const struct cpus *set,
                       struct berth_error *err);
 
-/* Makes a directory (0755, whatever the umask: programs look into their cgroups), where there may be one; removes one, where there may be none. 0, or -1
- * with errno and err. */
+/* Makes a directory (0755, whatever the umask: programs look into their cgroups), where there may
+ * be one; removes one, where there may be none. 0, or -1 with errno and err. */
 int rootfs_mkdir(const struct rootfs *root, const char *path, struct berth_error *err);
 int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error *err);
 

@@ -14,7 +14,9 @@
 
 const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pain",   "sdc",
                                                      "animal", "missrate",  "contend"};
+const char *const wire_throttle_name[WIRE_THROTTLES] = {"off", "lazy", "baseline", "aggressive"};
 const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
+const char *const wire_prefetch_name[WIRE_PREFETCHES] = {NULL, "auto", "on", "off"};
 const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
 static const char *const op_name[WIRE_OPS] = {
     "register", "end",      "job_end",     "status",         "explain", "counters",
@@ -68,10 +70,16 @@ static const struct json_field options_fields[] = {
     WORD(options, mem, OPTIONAL),
     FIELD(options, mem_auto, OPTIONAL),
     FIELD(options, threads_auto, OPTIONAL),
+    FIELD(options, threads_follow, OPTIONAL),
+    WORD(options, throttle, OPTIONAL),
+    FIELD(options, flex, OPTIONAL),
+    JSON_RANGE(struct wire_options, "flex_threads", flex_threads, OPTIONAL, 0, WIRE_FLEX_MOST),
+    FIELD(options, locks_cohort, OPTIONAL),
     FIELD(options, faithful, OPTIONAL),
     FIELD(options, tranquil, OPTIONAL),
     FIELD(options, shuffle, OPTIONAL),
     FIELD(options, adapt, OPTIONAL),
+    WORD(options, prefetch, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,
 };

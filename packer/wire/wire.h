@@ -50,6 +50,20 @@ enum wire_policy {
     WIRE_POLICIES
 };
 enum wire_mem { WIRE_MEM_AUTO, WIRE_MEM_LOCAL, WIRE_MEM_INTERLEAVE, WIRE_MEM_BIND, WIRE_MEMS };
+enum wire_throttle {
+    WIRE_THROTTLE_OFF,
+    WIRE_THROTTLE_LAZY,
+    WIRE_THROTTLE_BASELINE,
+    WIRE_THROTTLE_AGGRESSIVE,
+    WIRE_THROTTLES
+};
+enum wire_prefetch {
+    WIRE_PREFETCH_NONE,
+    WIRE_PREFETCH_AUTO,
+    WIRE_PREFETCH_ON,
+    WIRE_PREFETCH_OFF,
+    WIRE_PREFETCHES
+};
 enum wire_mode { WIRE_MODE_OFF, WIRE_MODE_AUTO, WIRE_MODE_OBSERVE, WIRE_MODES };
 
 /* What `size` may cost of a step's speed where its user does not say, and at most, percent. */
@@ -67,17 +81,27 @@ struct wire_options {
     double max_slowdown_pct;       /* < 0: not given */
     double size_loss_pct;          /* of its speed that `size` may cost; < 0: WIRE_SIZE_LOSS_PCT */
     enum wire_mem mem;
-    bool mem_auto;     /* mem=auto was asked for: as tranquil, on several memory nodes */
-    bool threads_auto; /* OMP_NUM_THREADS by what the profile store has */
-    bool faithful;     /* time slices by lock and memory waiting */
-    bool tranquil;     /* memory and slices by how evenly it runs */
-    bool shuffle;      /* threads that wait for the same lock into one package */
-    bool adapt;        /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
-    char tag[64];      /* "" not given; [A-Za-z0-9._-]+ */
+    bool mem_auto;       /* mem=auto was asked for: as tranquil, on several memory nodes */
+    bool threads_auto;   /* OMP_NUM_THREADS by what the profile store has */
+    bool threads_follow; /* its parallel regions have as many threads as it has cores then */
+    enum wire_throttle throttle; /* fewer threads in loops while memory is saturated */
+    bool flex;                   /* many threads, whose synchronisation is distributed */
+    uint32_t flex_threads;       /* so many; 0: not given */
+    bool locks_cohort;           /* mutexes are handed on within a memory node first */
+    bool faithful;               /* time slices by lock and memory waiting */
+    bool tranquil;               /* memory and slices by how evenly it runs */
+    bool shuffle;                /* threads that wait for the same lock into one package */
+    bool adapt; /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
+    enum wire_prefetch prefetch; /* its cores' hardware prefetchers; none: as they are */
+    char tag[64];                /* "" not given; [A-Za-z0-9._-]+ */
 };
 
-extern const char *const wire_policy_name[WIRE_POLICIES]; /* "di", "dio-power", ... */
+#define WIRE_FLEX_MOST 4096 /* threads of flex=N */
+
+extern const char *const wire_throttle_name[WIRE_THROTTLES]; /* "off", "lazy", ... */
+extern const char *const wire_policy_name[WIRE_POLICIES];    /* "di", "dio-power", ... */
 extern const char *const wire_mem_name[WIRE_MEMS];
+extern const char *const wire_prefetch_name[WIRE_PREFETCHES]; /* NULL, "auto", "on", "off" */
 extern const char *const wire_mode_name[WIRE_MODES];
 
 /* Says whether a text may be a tag: 1 to 63 letters, digits, '.', '_' and '-'. */

@@ -116,7 +116,7 @@ static void append_bounds(const struct wire_options *o, char *text, size_t size)
 
 void wire_options_format(const struct wire_options *o, char *text, size_t size)
 {
-    char sized[64];
+    char sized[64], flexible[64];
     const struct {
         bool given;
         const char *key, *value;
@@ -129,10 +129,15 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->policy_given, "policy=", wire_policy_name[o->policy]},
                 {o->mem != WIRE_MEM_AUTO || o->mem_auto, "mem=", wire_mem_name[o->mem]},
                 {o->threads_auto, "threads=auto", ""},
+                {o->threads_follow, "threads=follow", ""},
+                {o->throttle != WIRE_THROTTLE_OFF, "throttle=", wire_throttle_name[o->throttle]},
+                {o->flex, flexible, ""},
+                {o->locks_cohort, "locks=cohort", ""},
                 {o->faithful, "faithful", ""},
                 {o->tranquil, "tranquil", ""},
                 {o->shuffle, "shuffle", ""},
                 {o->adapt, "adapt", ""},
+                {o->prefetch, "prefetch=", wire_prefetch_name[o->prefetch]},
                 {o->tag[0] != '\0', "tag=", o->tag},
                 {o->require, "require", ""},
                 {o->verbose, "verbose", ""}};
@@ -141,6 +146,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
     if (size == 0)
         return;
     format_size(o, sized, sizeof(sized));
+    snprintf(flexible, sizeof(flexible), o->flex_threads ? "flex=%u" : "flex", o->flex_threads);
     text[0] = '\0';
     for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
         if (word[i].given) {

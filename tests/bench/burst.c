@@ -97,7 +97,8 @@ static double cost(struct step *step, double interval_s, bool by_thread, long bu
     double began_s = clock_s(), began_ms = bench_cpu_ms(), ms;
 
     for (long i = 0; i < bursts; i++) {
-        burst_begin(&packer, step, &burst, interval_s, by_thread);
+        burst_begin(&packer, step, &burst,
+                    &(struct burst_plan){.interval_s = interval_s, .by_thread = by_thread});
         if (!burst.running)
             bench_die("burst", "the step is not counted");
         while (burst.running) {

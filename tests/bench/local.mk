@@ -99,8 +99,36 @@ tests_bench_folders_LDADD = libbench.la $(PACKER_LIBS)
 
 # What FaithFul's slices do to threads that take turns with one lock.
 noinst_PROGRAMS += tests/bench/faithful
+tests_bench_faithful_SOURCES = tests/bench/faithful.c tests/bench/lockers.c tests/bench/lockers.h
 tests_bench_faithful_LDADD = libbench.la $(PACKER_LIBS)
+
+# What Thread Tranquilizer's slices do to them.
+noinst_PROGRAMS += tests/bench/tranquil
+tests_bench_tranquil_SOURCES = tests/bench/tranquil.c tests/bench/lockers.c tests/bench/lockers.h
+tests_bench_tranquil_LDADD = libbench.la $(PACKER_LIBS)
 
 # What the readings of bursts cost; as root.
 noinst_PROGRAMS += tests/bench/burst
 tests_bench_burst_LDADD = libbench.la $(PACKER_LIBS)
+
+# Readers of a blackboard against a writer at full speed: how many sections are torn (none), how fast it is.
+noinst_PROGRAMS += tests/bench/blackboard
+tests_bench_blackboard_LDADD = libtest.la libblackboard.la -lpthread
+
+# What distributed barriers, conditions and mutexes do for threads that meet often; after a build in ./build with its tests.
+dist_noinst_SCRIPTS += tests/bench/sync
+noinst_PROGRAMS += tests/bench/sync_program
+tests_bench_sync_program_CFLAGS = -O2
+tests_bench_sync_program_LDADD = -lpthread
+
+# What the preload library costs a program; after a build in ./build with its tests.
+dist_noinst_SCRIPTS += tests/bench/runtime
+
+# Programs of tasks with libberth_tasks, libgomp and libomp.
+dist_noinst_SCRIPTS += tests/bench/tasks
+EXTRA_DIST += tests/bench/tasks_kernels.c
+
+# What locks=cohort does to threads that take turns with one mutex, and what it costs; after a build in ./build with its tests.
+dist_noinst_SCRIPTS += tests/bench/cohort
+noinst_PROGRAMS += tests/bench/turns
+tests_bench_turns_LDADD = -lpthread

@@ -58,3 +58,75 @@ t85_faithful_has_to_be_allowed() {
     has "$(explained c .faithful.refused)" "berth.conf does not allow it"
     stop c
 }
+
+# ---- a program with more threads that are ready than cores ----
+
+# crowd NAME: a step of two teams of threads, and three with something of their own, on two cores.
+crowd() {
+    local usual
+    start "$1" -c2 --contention-aware=tag=locked,faithful "$BUILD/tests/cluster/teams" -o
+    usual=$(slice_of_this)
+    theirs="4 first 0 $usual, 4 second 0 $usual, 1 nice 0 $usual, 1 idle 5 $usual, 1 sliced 0 $([ "$usual" = 0 ] && echo 0 || echo 5), "
+    given="4 first 3 $(longest "$usual"), 4 second 3 $(longest "$usual"), 1 nice 3 $(longest "$usual"), ${theirs#*nice 0 "$usual", }"
+}
+
+slice_of_this() {
+    "$BUILD/tests/cluster/attributes" $$ | awk '{ print $4; exit }'
+}
+
+# What the kernel gives of 200 ms, where it has slices.
+longest() {
+    [ "$1" = 0 ] && echo 0 || echo 100
+}
+
+# Name, class and slice of the program's threads, but for its first one: slices_of NAME
+slices_of() {
+    local name pid
+    pid=$(awk '{ print $4 }' "/proc/$(cat "$CLUSTER/out/$1.0.pid")/stat") # the program is the parent of what stands
+    for name in first second nice idle sliced; do
+        "$BUILD/tests/cluster/attributes" "$pid" | awk -v name="$name" '$1 == name { n++; line = $1 " " $2 " " $4 } END { printf "%d %s, ", n, line }'
+    done
+}
+
+nice_of() {
+    local pid
+    pid=$(awk '{ print $4 }' "/proc/$(cat "$CLUSTER/out/$1.0.pid")/stat")
+    "$BUILD/tests/cluster/attributes" "$pid" | awk '$1 == "nice" || $1 == "first" { print $3 }' | sort -nu | tr '\n' ' '
+}
+
+t85_each_thread_has_its_slice_until_the_release() {
+    local nice
+    waiting_for_locks
+    crowd d
+    same "before it is measured" "$(slices_of d)" "$theirs"
+    nice=$(nice_of d)
+    soon "each thread, as the kernel has it" "$given" slices_of d
+    same "nice" "$(nice_of d)" "$nice"
+    same "own" "$(explained d .faithful.own_threads)" "$([ "$(slice_of_this)" = 0 ] && echo 1 || echo 2)"
+    ctl release "$(id_of d)" >/dev/null || fail "release"
+    soon "released" "$theirs" slices_of d
+    stop d
+}
+
+t85_each_thread_has_its_slice_until_berthd_stops() {
+    waiting_for_locks
+    crowd e
+    soon "given" "$given" slices_of e
+    daemon_stop berthd
+    same "stopped" "$(slices_of e)" "$theirs"
+    berthd_conf allow=auto,tag "counters_replay="
+    berthd_start
+    stop e
+}
+
+t85_each_thread_has_its_slice_until_the_next_berthd() {
+    waiting_for_locks
+    crowd g
+    soon "given" "$given" slices_of g
+    daemon_stop berthd KILL
+    same "nobody is there" "$(slices_of g)" "$given"
+    berthd_conf allow=auto,tag "counters_replay="
+    berthd_start
+    soon "by the next one" "$theirs" slices_of g
+    stop g
+}

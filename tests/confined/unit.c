@@ -25,6 +25,8 @@ struct directive {
 
 static const struct directive directives[] = {
     {"CapabilityBoundingSet", LIST, AT(capabilities), NULL},
+    {"DeviceAllow", PASSED, 0, NULL},
+    {"DevicePolicy", PASSED, 0, NULL},
     {"Environment", PASSED, 0, NULL},
     {"ExecReload", PASSED, 0, NULL},
     {"ExecStart", PASSED, 0, NULL},

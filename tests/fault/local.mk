@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # berthd killed at, or refused, one system call after the other: a command of its own, as root; BERTH_FAULT_STRIDE=1 takes every one.
 check_PROGRAMS += tests/fault/test_fault
-tests_fault_test_fault_SOURCES = tests/fault/node.c tests/fault/node.h tests/fault/test_fault.c tests/fault/trace.c \
-	tests/fault/trace.h
+tests_fault_test_fault_SOURCES = tests/fault/crowd.c tests/fault/node.c tests/fault/node.h tests/fault/pair.c \
+	tests/fault/registers.c tests/fault/test_fault.c tests/fault/trace.c tests/fault/trace.h
+
+# berthd itself, to which the lock time of threads is played.
+check_PROGRAMS += tests/fault/berthd
+tests_fault_berthd_SOURCES = packer/daemon/berthd.c tests/fault/played_locks.c
+tests_fault_berthd_LDADD = $(PACKER_LIBS)
 
 check_PROGRAMS += tests/fault/killat
 tests_fault_killat_SOURCES = tests/fault/killat.c tests/fault/trace.c tests/fault/trace.h

@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#include "packer/profiles/profiles.h"
+#include "packer/base/clock.h"
 #include "tests/fault/trace.h"
 #include "tests/unit/common/folder.h"
 
@@ -60,19 +60,18 @@ static void make_cpuset(const char *dir, const char *cpus)
 
 static void start_step(struct node *node, size_t i)
 {
-    unsigned cpu = (unsigned)i;
-    char dir[200], text[8];
+    const char *cpus = node->kind->step[i].cpus;
+    char dir[200];
 
-    snprintf(text, sizeof(text), "%u", cpu);
     snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", node->name);
     make_cpuset(dir, "0-1");
     strcat(dir, "/uid_0");
     make_cpuset(dir, "0-1");
     snprintf(dir + strlen(dir), 32, "/job_%u", NODE_JOB(i));
-    make_cpuset(dir, text);
+    make_cpuset(dir, cpus);
     snprintf(node->step[i].leaf, sizeof(node->step[i].leaf), "%s/step_0", dir);
-    make_cpuset(node->step[i].leaf, text);
-    step_start(&node->step[i].run, node->step[i].leaf, 1, &cpu, STEP_QUIET);
+    make_cpuset(node->step[i].leaf, cpus);
+    node->kind->start(&node->step[i], i);
 }
 
 void node_end_tasks(struct node *node, size_t i)
@@ -97,7 +96,7 @@ void node_end_step(struct node *node, size_t i)
 
 void node_revive(struct node *node)
 {
-    for (size_t i = 0; i < NODE_STEPS; i++) {
+    for (size_t i = 0; i < node->kind->steps; i++) {
         if (!node->step[i].gone)
             continue;
         step_stop(&node->step[i].run);
@@ -120,57 +119,57 @@ void node_rewrite(struct node *node, size_t i, const char *cpus)
         close(fd);
 }
 
-static void put_profile(struct profiles *store, const char *tag, double misses)
+void node_configure(struct node *node, bool allowed)
 {
-    struct profile profile = {.misses = misses,
-                              .accesses = misses,
-                              .source = "valgrind",
-                              .llc_ways = 16,
-                              .line_bytes = 64,
-                              .llc_bytes = 1 << 25,
-                              .instructions = 1000000};
-    struct berth_error err = {""};
+    FILE *file = fopen(node->conf, "w");
 
-    profile_key_tag(profile.key, tag);
-    if (profiles_put(store, &profile, &err) < 0)
-        fail_msg("%s", err.text);
+    assert_non_null(file);
+    node->allowed = allowed;
+    fprintf(file,
+            "socket = %s\nstate_dir = %s/state\nprofile_db = %s/profiles.db\n"
+            "machine_profile = %s/machine\ntopology = package:2 l3:1 core:1 pu:1\n"
+            "cgroup_name = berth_%s\nsweep = 1000s\ncounters = software\nlearn = off\n"
+            "ledger = off\nenforcement = cgroup1\n"
+            "policy = dio-power\n", /* by rule: it exchanges two steps on so small a machine */
+            node->socket, node->dir, node->dir, node->dir, node->name);
+    if (allowed && node->kind->allow)
+        node->kind->allow(node, file);
+    if (node->kind->always)
+        node->kind->always(node, file);
+    fclose(file);
 }
 
-static void write_files(struct node *node)
+bool node_logged(const struct node *node, const char *text)
 {
-    struct profiles *store = NULL;
-    struct berth_error err = {""};
-    char text[1024], path[96];
+    char path[128], line[1024];
+    bool found = false;
+    FILE *log;
 
-    snprintf(path, sizeof(path), "%s/profiles.db", node->dir);
-    if (profiles_open(&store, path, true, &err) < 0)
-        fail_msg("%s", err.text);
-    put_profile(store, "low", 10);
-    put_profile(store, "high", 20000);
-    profiles_close(store);
-    snprintf(text, sizeof(text),
-             "socket = %s\nstate_dir = %s/state\nprofile_db = %s\nmachine_profile = %s/machine\n"
-             "topology = package:2 l3:1 core:1 pu:1\ncgroup_name = berth_%s\nsweep = 1000s\n"
-             "counters = software\nlearn = off\nledger = off\nenforcement = cgroup1\n"
-             "policy = dio-power\n", /* by rule: it exchanges two steps on so small a machine */
-             node->socket, node->dir, path, node->dir, node->name);
-    file_put(node->conf, text);
+    snprintf(path, sizeof(path), "%s/log", node->dir);
+    log = fopen(path, "r");
+    while (log && !found && fgets(line, sizeof(line), log))
+        found = strstr(line, text);
+    if (log)
+        fclose(log);
+    return found;
 }
 
-struct node *node_open(const char *berthd)
+struct node *node_open(const struct node_kind *kind)
 {
     struct node *node = calloc(1, sizeof(*node));
 
     assert_non_null(node);
-    node->berthd = berthd;
+    node->kind = kind;
     node->fd = -1;
     snprintf(node->name, sizeof(node->name), "fault%d", (int)getpid());
     strcpy(node->dir, "/tmp/berth-fault-XXXXXX");
     assert_non_null(mkdtemp(node->dir));
     snprintf(node->conf, sizeof(node->conf), "%s/berth.conf", node->dir);
     snprintf(node->socket, sizeof(node->socket), "%s/berthd.sock", node->dir);
-    write_files(node);
-    for (size_t i = 0; i < NODE_STEPS; i++)
+    if (kind->files)
+        kind->files(node);
+    node_configure(node, true);
+    for (size_t i = 0; i < kind->steps; i++)
         start_step(node, i);
     return node;
 }
@@ -188,7 +187,7 @@ void node_close(struct node *node)
     char dir[128];
 
     node_kill(node);
-    for (size_t i = 0; i < NODE_STEPS; i++)
+    for (size_t i = 0; i < node->kind->steps; i++)
         step_stop(&node->step[i].run);
     snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", node->name);
     nftw(dir, remove_cgroup, 8, FTW_DEPTH | FTW_PHYS);
@@ -227,6 +226,7 @@ bool node_start(struct node *node, bool traced)
     int status;
 
     node_hang_up(node);
+    node->started_s = clock_s();
     unlink(node->socket);
     snprintf(path, sizeof(path), "%s/log", node->dir);
     node->daemon = fork();
@@ -237,7 +237,7 @@ bool node_start(struct node *node, bool traced)
         dup2(log, STDERR_FILENO);
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing survives a test that is killed */
         if (!traced || trace_me() == 0)
-            execl(node->berthd, node->berthd, "-c", node->conf, NULL);
+            execl(node->kind->berthd, node->kind->berthd, "-c", node->conf, NULL);
         _exit(127);
     }
     if (traced)
@@ -345,109 +345,18 @@ struct json_object *node_answer(struct node *node)
 
 void node_registration(const struct node *node, size_t i, char *text, size_t size)
 {
+    const char *cpus = node->kind->step[i].cpus;
+
     snprintf(text, size,
              "{\"version\":1,\"op\":\"register\",\"job\":%u,\"step\":0,\"uid\":0,\"node\":\"%s\","
-             "\"job_cores\":\"%zu\",\"step_cores\":\"%zu\",\"options\":{\"mode\":\"auto\","
-             "\"tag\":\"%s\"},\"tasks\":[[0,%d]]}\n",
-             NODE_JOB(i), node->name, i, i, i ? "high" : "low", (int)node->step[i].run.task[0]);
+             "\"job_cores\":\"%s\",\"step_cores\":\"%s\",\"options\":{%s},\"tasks\":[[0,%d]]}\n",
+             NODE_JOB(i), node->name, cpus, cpus, node->kind->step[i].options,
+             (int)node->step[i].run.task[0]);
 }
 
 /* ---- what holds ---- */
 
-/* Fold the affinity of each thread of a process into *set. How many threads had another one. */
-static size_t fold(pid_t pid, cpu_set_t *set, bool *first)
-{
-    char path[64];
-    struct dirent *entry;
-    size_t others = 0;
-    DIR *dir;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    dir = opendir(path);
-    while (dir && (entry = readdir(dir))) {
-        cpu_set_t one;
-
-        if (entry->d_name[0] == '.' ||
-            sched_getaffinity(atoi(entry->d_name), sizeof(one), &one) < 0)
-            continue;
-        if (*first)
-            *set = one;
-        others += !CPU_EQUAL(set, &one);
-        *first = false;
-    }
-    if (dir)
-        closedir(dir);
-    return others;
-}
-
-int node_cpu_of(const struct node *node, size_t i, char *why)
-{
-    const struct step_processes *run = &node->step[i].run;
-    bool first = true;
-    cpu_set_t set;
-    size_t others = fold(run->task[0], &set, &first) + fold(run->child[0], &set, &first);
-
-    if (!first && others == 0 && CPU_COUNT(&set) == 1)
-        return CPU_ISSET(1, &set) ? 1 : 0;
-    snprintf(why, NODE_WHY, "step %zu: %zu threads differ, the first has %d CPUs", i, others,
-             first ? 0 : CPU_COUNT(&set));
-    return -1;
-}
-
-static struct json_object *field(struct json_object *object, const char *key)
-{
-    return json_object_object_get(object, key);
-}
-
-/* Where berthd says that step i stands; its home when it does not know it. */
-static int believed(struct json_object *lines, size_t i, bool *sure)
-{
-    for (size_t l = 0; l < json_object_array_length(lines); l++) {
-        struct json_object *step = field(json_object_array_get_idx(lines, l), "step");
-
-        if (!step || (unsigned)json_object_get_int64(field(step, "job")) != NODE_JOB(i))
-            continue;
-        *sure = json_object_get_boolean(field(step, "verified"));
-        return json_object_get_int(field(step, "cpus"));
-    }
-    return (int)i;
-}
-
-bool node_holds(struct node *node, char *why)
-{
-    struct json_object *lines = NULL;
-    int cpu[NODE_STEPS];
-    bool fine = true, sure = true;
-
-    if (node_say(node, "{\"version\":1,\"op\":\"status\"}\n"))
-        lines = node_answer(node);
-    if (!lines) {
-        snprintf(why, NODE_WHY, "berthd does not answer");
-        return false;
-    }
-    for (size_t i = 0; fine && i < NODE_STEPS; i++) {
-        int says = believed(lines, i, &sure);
-
-        cpu[i] = -1;
-        if (node->step[i].gone)
-            continue;
-        cpu[i] = node_cpu_of(node, i, why);
-        fine = cpu[i] >= 0;
-        if (fine && (cpu[i] != says || !sure)) {
-            snprintf(why, NODE_WHY, "step %zu is on %d, and berthd says %d%s", i, cpu[i], says,
-                     sure ? "" : ", not verified");
-            fine = false;
-        }
-    }
-    if (fine && cpu[0] >= 0 && cpu[0] == cpu[1]) {
-        snprintf(why, NODE_WHY, "both steps are on CPU %d", cpu[0]);
-        fine = false;
-    }
-    json_object_put(lines);
-    return fine;
-}
-
-static bool in_leaf(const struct node *node, size_t i, pid_t pid, char *why)
+bool node_in_leaf(const struct node *node, size_t i, pid_t pid, char *why)
 {
     char path[512];
 
@@ -458,20 +367,13 @@ static bool in_leaf(const struct node *node, size_t i, pid_t pid, char *why)
     return false;
 }
 
-static bool step_is_home(const struct node *node, size_t i, char *why)
+bool node_leaf_is_slurms(const struct node *node, size_t i, char *why)
 {
-    const struct step_processes *run = &node->step[i].run;
     char path[512], text[64];
-    int cpu = node_cpu_of(node, i, why);
 
-    if (cpu >= 0 && (size_t)cpu != i)
-        snprintf(why, NODE_WHY, "step %zu was left on %d", i, cpu);
-    if (cpu < 0 || (size_t)cpu != i || !in_leaf(node, i, run->task[0], why) ||
-        !in_leaf(node, i, run->child[0], why))
-        return false;
     snprintf(path, sizeof(path), "%s/cpuset.cpus", node->step[i].leaf);
     file_line(path, text, sizeof(text));
-    if ((size_t)atoi(text) == i)
+    if (strcmp(text, node->kind->step[i].cpus) == 0)
         return true;
     snprintf(why, NODE_WHY, "step %zu: Slurm's cpuset has %.60s", i, text);
     return false;
@@ -481,8 +383,9 @@ bool node_is_clean(struct node *node, char *why)
 {
     char path[128];
 
-    for (size_t i = 0; i < NODE_STEPS; i++)
-        if (!node->step[i].gone && !step_is_home(node, i, why))
+    for (size_t i = 0; i < node->kind->steps; i++)
+        if (!node->step[i].gone &&
+            (!node->kind->is_home(node, i, why) || !node_leaf_is_slurms(node, i, why)))
             return false;
     snprintf(path, sizeof(path), CPUSET "/berth_%s", node->name);
     if (access(path, F_OK) == 0) {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_fault - a real berthd is killed before each system call of a move, one after the other, and
- * started again: everything is as before or as after. And each call that changes something fails
- * once: berthd goes on, and what it could not do is undone and said.
+ * started again: everything is as before or as after. It is killed before each call that changes
+ * something while it gives threads their slices and packages, and takes them back, or switches
+ * registers of the processor: nothing of that is left then. And each call that changes something
+ * fails once: berthd goes on, and what it could not do is undone and said.
  *
  * On this machine's own cpusets (root, cgroup v1, two CPUs; skipped elsewhere), in a tree of its
  * own.
  *
- *   BERTHD=PATH           the daemon (./berthd)
+ * To be run in the build folder.
+ *
+ *   test_fault [PATTERN]  those of its seven tests whose name is like that (*_inside, *_registers)
  *   BERTH_FAULT_STRIDE=N  every N-th system call only (1: all; default 23) */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,32 +26,29 @@
 
 #include <cmocka.h>
 
+#include "packer/base/clock.h"
 #include "tests/fault/node.h"
 #include "tests/fault/trace.h"
 
 #define STRIDE 23
+#define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
 #define FAILURES_SHOWN 10
 
-/* What the daemon is doing when it happens. */
-enum doing { EXCHANGE, END, RELEASE, STOP, START };
+/* What the daemon is doing when it happens. CHANGE: the last step is registered, which changes what
+ * all of them have. */
+enum doing { CHANGE, END, RELEASE, STOP, START };
 
 struct scenario {
     const char *name;
     enum doing doing;
-    const char *says; /* to it, where that is what it does */
 };
 
 static const struct scenario scenarios[] = {
-    {"exchange", EXCHANGE, NULL},
-    {"end", END, "{\"version\":1,\"op\":\"end\",\"job\":900002,\"step\":0}\n"},
-    {"release", RELEASE, "{\"version\":1,\"op\":\"release\"}\n"},
-    {"stop", STOP, NULL},
-    {"start", START, NULL},
-};
+    {"change", CHANGE}, {"end", END}, {"release", RELEASE}, {"stop", STOP}, {"start", START}};
 
 struct sweep {
     struct node *node;
-    const char *berthd;
+    const struct node_kind *kind;
     size_t runs, failures;
 };
 
@@ -69,26 +70,65 @@ static bool register_step(struct node *node, size_t i)
     return say_and_hear(node, text);
 }
 
-/* The state that the scenario begins with: both stand on the other's CPU, but for EXCHANGE. */
+/* Waits until berthd has done to the steps what it does here. */
+static bool is_changed(struct node *node, char *why)
+{
+    for (int i = 0; i < PATIENCE_MS; i++) {
+        if (node->kind->changed(node, why))
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
+/* The state that the scenario begins with: berthd has changed what the steps have, but for CHANGE.
+ */
 static bool prepare(struct node *node, const struct scenario *scenario, char *why)
 {
-    bool both = scenario->doing != EXCHANGE;
+    bool changes = scenario->doing == CHANGE;
 
     node_reset(node);
-    if (!node_start(node, false) || !register_step(node, 0) || (both && !register_step(node, 1))) {
-        snprintf(why, NODE_WHY, "no berthd, or no answer");
+    node_configure(node, true);
+    snprintf(why, NODE_WHY, "no berthd, or no answer");
+    if (!node_start(node, false))
         return false;
-    }
-    if (both && node_cpu_of(node, 0, why) != 1) {
-        snprintf(why, NODE_WHY, "no exchange");
-        return false;
-    }
-    return true;
+    for (size_t i = 0; i + changes < node->kind->steps; i++)
+        if (!register_step(node, i))
+            return false;
+    return changes || is_changed(node, why);
+}
+
+/* What is said to berthd. "": nothing. */
+static void words_of(const struct node *node, const struct scenario *scenario, char *text,
+                     size_t size)
+{
+    size_t last = node->kind->steps - 1;
+
+    text[0] = '\0';
+    if (scenario->doing == CHANGE)
+        node_registration(node, last, text, size);
+    else if (scenario->doing == END)
+        snprintf(text, size, "{\"version\":1,\"op\":\"end\",\"job\":%u,\"step\":0}\n",
+                 NODE_JOB(last));
+    else if (scenario->doing == RELEASE)
+        snprintf(text, size, "{\"version\":1,\"op\":\"release\"}\n");
 }
 
 static bool answered(void *node)
 {
     return node_answered(node);
+}
+
+/* It has answered, and done what may come later; or it has said that it will not; or it does not.
+ */
+static bool changed(void *arg)
+{
+    const struct node *node = arg;
+    char why[NODE_WHY];
+
+    return node_answered(arg) &&
+           (!node->kind->later || node->kind->changed(arg, why) ||
+            node_logged(node, "left alone") || clock_s() - node->started_s > PATIENCE_MS / 1e3);
 }
 
 static bool at_once(void *node)
@@ -97,23 +137,30 @@ static bool at_once(void *node)
     return true;
 }
 
+static struct trace_result act_at_start(struct node *node, const struct trace_plan *plan)
+{
+    node_kill(node);
+    node_configure(node, false);
+    return node_start(node, true) ? trace_run(node->daemon, plan, at_once, node)
+                                  : (struct trace_result){.ended = true};
+}
+
 static struct trace_result act(struct node *node, const struct scenario *scenario,
                                const struct trace_plan *plan)
 {
     struct trace_result result = {.ended = true};
     char text[512];
 
+    words_of(node, scenario, text, sizeof(text));
     if (scenario->doing == START) {
-        node_kill(node);
-        if (node_start(node, true))
-            result = trace_run(node->daemon, plan, at_once, node);
+        result = act_at_start(node, plan);
     } else if (trace_attach(node->daemon) == 0) {
-        node_registration(node, 1, text, sizeof(text));
         if (scenario->doing == STOP)
             kill(node->daemon, SIGTERM);
         else
-            node_say(node, scenario->says ? scenario->says : text);
-        result = trace_run(node->daemon, plan, answered, node);
+            node_say(node, text);
+        result =
+            trace_run(node->daemon, plan, scenario->doing == CHANGE ? changed : answered, node);
     }
     if (result.ended || result.killed)
         node->daemon = 0; /* and reaped */
@@ -126,11 +173,14 @@ static struct trace_result act(struct node *node, const struct scenario *scenari
  * next change; that change, at the latest the stop, undoes it.) */
 static bool comes_back(struct node *node, bool rewritten, char *why)
 {
-    if (node->daemon == 0 && !node_start(node, false)) {
-        snprintf(why, NODE_WHY, "berthd does not start again");
-        return false;
+    if (node->daemon == 0) {
+        node_configure(node, false);
+        if (!node_start(node, false)) {
+            snprintf(why, NODE_WHY, "berthd does not start again");
+            return false;
+        }
     }
-    if (!node_up(node) || (!rewritten && !node_holds(node, why)))
+    if (!node_up(node) || (!rewritten && !node->kind->holds(node, why)))
         return false;
     if (node_stop(node) != 0) {
         snprintf(why, NODE_WHY, "berthd did not stop well");
@@ -159,6 +209,9 @@ static bool outcome(struct node *node, const struct scenario *scenario,
         snprintf(why, NODE_WHY, "berthd stopped with status %#x", (unsigned)result->status);
         return false;
     }
+    if (scenario->doing == CHANGE && !result->ended && !result->killed && !result->failed &&
+        !result->meddled && !node->kind->changed(node, why))
+        return false;
     if (scenario->doing == STOP && result->ended &&
         !(result->failed && plan->fail_kind == TRACE_REMOVE))
         return node_is_clean(node, why);
@@ -182,9 +235,9 @@ static struct trace_result run(struct sweep *sweep, const struct scenario *scena
     if (fine)
         return result;
     if (sweep->failures++ < FAILURES_SHOWN)
-        print_error("%s, %s: %s\n", scenario->name, what, why);
+        print_error("%s: %s, %s: %s\n", sweep->kind->name, scenario->name, what, why);
     node_close(sweep->node);
-    sweep->node = node_open(sweep->berthd);
+    sweep->node = node_open(sweep->kind);
     return result;
 }
 
@@ -209,27 +262,28 @@ static void sweep_kill(struct sweep *sweep, const struct scenario *scenario)
         result = run(sweep, scenario, &(struct trace_plan){.kill_at = at}, what);
         calls = result.calls;
     }
-    print_message("%-9s killed at each %ld. of %ld system calls\n", scenario->name, stride(),
-                  calls);
+    print_message("%-5s %-9s killed at each %ld. of %ld system calls\n", sweep->kind->name,
+                  scenario->name, stride(), calls);
 }
 
+/* Each call of a kind, one after the other, fails, or with error 0: is not lived to see. */
 static void sweep_fail(struct sweep *sweep, const struct scenario *scenario, enum trace_kind kind,
                        int error)
 {
+    const char *name = error ? strerror(error) : "killed before it";
     struct trace_result result = {.failed = true};
     char what[128];
     long at = 0;
 
-    while (result.failed) {
+    while (result.failed || result.killed) {
         at++;
-        snprintf(what, sizeof(what), "%s number %ld: %s", trace_kind_name[kind], at,
-                 strerror(error));
+        snprintf(what, sizeof(what), "%s number %ld: %s", trace_kind_name[kind], at, name);
         result =
             run(sweep, scenario,
                 &(struct trace_plan){.fail_at = at, .fail_kind = kind, .fail_errno = error}, what);
     }
-    print_message("%-9s each of %ld times: %s: %s\n", scenario->name, at - 1, trace_kind_name[kind],
-                  strerror(error));
+    print_message("%-5s %-9s each of %ld times: %s: %s\n", sweep->kind->name, scenario->name,
+                  at - 1, trace_kind_name[kind], name);
 }
 
 #define EACH(scenario)                                                                             \
@@ -311,38 +365,95 @@ static void test_meddling(void **state)
     assert_int_equal(sweep->failures, 0);
 }
 
+struct fault {
+    enum trace_kind kind;
+    int error;
+};
+
+static void sweep_faults(struct sweep *sweep, size_t n, const struct fault *fault)
+{
+    if (!sweep->node || !trace_can_fail())
+        skip();
+    EACH(scenario)
+    for (size_t i = 0; i < n; i++)
+        sweep_fail(sweep, scenario, fault[i].kind, fault[i].error);
+    assert_int_equal(sweep->failures, 0);
+}
+
 static void test_failing_calls(void **state)
 {
-    static const struct {
-        enum trace_kind kind;
-        int error;
-    } faults[] = {
+    static const struct fault faults[] = {
         {TRACE_WRITE_CGROUP, ENOSPC}, {TRACE_WRITE_CGROUP, EINVAL}, {TRACE_WRITE_CGROUP, EBUSY},
         {TRACE_WRITE_FILE, ENOSPC},   {TRACE_WRITE_FILE, EIO},      {TRACE_AFFINITY, EINVAL},
         {TRACE_MKDIR, ENOSPC},        {TRACE_REMOVE, EBUSY},        {TRACE_REMOVE, ENOSPC},
         {TRACE_RENAME, EIO},          {TRACE_TRUNCATE, EIO}};
-    struct sweep *sweep = *state;
 
-    if (!sweep->node || !trace_can_fail())
-        skip();
-    EACH(scenario)
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        sweep_fail(sweep, scenario, faults[i].kind, faults[i].error);
-    assert_int_equal(sweep->failures, 0);
+    sweep_faults(*state, sizeof(faults) / sizeof(faults[0]), faults);
 }
 
-static int setup(void **state)
+/* ---- what threads are given ---- */
+
+static void test_killed_inside(void **state)
+{
+    static const struct fault faults[] = {{TRACE_WRITE_FILE, 0}, {TRACE_AFFINITY, 0},
+                                          {TRACE_CLASS, 0},      {TRACE_WRITE_CGROUP, 0},
+                                          {TRACE_RENAME, 0},     {TRACE_TRUNCATE, 0}};
+
+    sweep_faults(*state, sizeof(faults) / sizeof(faults[0]), faults);
+}
+
+static void test_failing_inside(void **state)
+{
+    static const struct fault faults[] = {
+        {TRACE_WRITE_FILE, ENOSPC}, {TRACE_AFFINITY, EINVAL}, {TRACE_CLASS, EPERM}};
+
+    sweep_faults(*state, sizeof(faults) / sizeof(faults[0]), faults);
+}
+
+/* ---- what registers hold ---- */
+
+static void test_killed_registers(void **state)
+{
+    static const struct fault faults[] = {
+        {TRACE_WRITE_FILE, 0}, {TRACE_RENAME, 0}, {TRACE_TRUNCATE, 0}};
+
+    sweep_faults(*state, sizeof(faults) / sizeof(faults[0]), faults);
+}
+
+static void test_failing_registers(void **state)
+{
+    static const struct fault faults[] = {{TRACE_WRITE_FILE, EIO}, {TRACE_WRITE_FILE, ENOSPC}};
+
+    sweep_faults(*state, sizeof(faults) / sizeof(faults[0]), faults);
+}
+
+static int setup(void **state, const struct node_kind *kind)
 {
     struct sweep *sweep = calloc(1, sizeof(*sweep));
     const char *why = node_missing();
 
     *state = sweep;
-    sweep->berthd = getenv("BERTHD") ? getenv("BERTHD") : "./berthd";
+    sweep->kind = kind;
     if (why)
         print_message("skipped: %s\n", why);
     else
-        sweep->node = node_open(sweep->berthd);
+        sweep->node = node_open(sweep->kind);
     return 0;
+}
+
+static int setup_pair(void **state)
+{
+    return setup(state, &node_pair);
+}
+
+static int setup_crowd(void **state)
+{
+    return setup(state, &node_crowd);
+}
+
+static int setup_registers(void **state)
+{
+    return setup(state, &node_registers);
 }
 
 static int teardown(void **state)
@@ -356,12 +467,18 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_meddling, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failing_calls, setup, teardown)};
+        cmocka_unit_test_setup_teardown(test_killed, setup_pair, teardown),
+        cmocka_unit_test_setup_teardown(test_meddling, setup_pair, teardown),
+        cmocka_unit_test_setup_teardown(test_failing_calls, setup_pair, teardown),
+        cmocka_unit_test_setup_teardown(test_killed_inside, setup_crowd, teardown),
+        cmocka_unit_test_setup_teardown(test_failing_inside, setup_crowd, teardown),
+        cmocka_unit_test_setup_teardown(test_killed_registers, setup_registers, teardown),
+        cmocka_unit_test_setup_teardown(test_failing_registers, setup_registers, teardown)};
 
+    if (argc == 2)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

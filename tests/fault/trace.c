@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 const char *const trace_kind_name[TRACE_KINDS] = {
-    "write to a cgroup", "write to a file", "sched_setaffinity", "mkdir",
+    "write to a cgroup", "write to a file", "sched_setaffinity", "sched_setattr", "mkdir",
     "unlink or rmdir",   "rename",          "truncate"};
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
@@ -101,12 +101,14 @@ static bool is_kind(pid_t pid, const struct __ptrace_syscall_info *info, enum tr
         return (nr == SYS_write && is_cgroup_fd(pid, args[0], &file)) ||
                (nr == SYS_openat2 && opens_cgroup(pid, args));
     case TRACE_WRITE_FILE:
-        if (nr != SYS_write || args[0] <= STDERR_FILENO)
+        if ((nr != SYS_write && nr != SYS_pwrite64) || args[0] <= STDERR_FILENO)
             return false;
         cgroup = is_cgroup_fd(pid, args[0], &file);
         return file && !cgroup;
     case TRACE_AFFINITY:
         return nr == SYS_sched_setaffinity;
+    case TRACE_CLASS:
+        return nr == SYS_sched_setattr;
     case TRACE_MKDIR:
 #ifdef SYS_mkdir
         if (nr == SYS_mkdir)
@@ -156,25 +158,32 @@ int trace_me(void)
     return ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || raise(SIGSTOP) != 0 ? -1 : 0;
 }
 
+static void kill_it(pid_t pid, struct trace_result *result)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, &result->status, __WALL);
+    result->killed = true;
+}
+
 /* A call begins. Returns whether the watching is over. */
 static bool on_entry(pid_t pid, const struct trace_plan *plan, struct trace_result *result,
                      const struct __ptrace_syscall_info *info, long *of_kind, void *arg)
 {
+    bool its_turn;
+
     result->calls++;
     if (plan->meddle_at == result->calls) {
         plan->meddle(arg);
         result->meddled = true;
     }
-    if (plan->kill_at == result->calls) {
-        kill(pid, SIGKILL);
-        waitpid(pid, &result->status, __WALL);
-        return result->killed = true;
-    }
-    if (plan->fail_at && is_kind(pid, info, plan->fail_kind) && ++*of_kind == plan->fail_at) {
+    its_turn = plan->fail_at && is_kind(pid, info, plan->fail_kind) && ++*of_kind == plan->fail_at;
+    if (plan->kill_at == result->calls || (its_turn && !plan->fail_errno)) {
+        kill_it(pid, result);
+    } else if (its_turn) {
         skip_call(pid);
         result->failed = true;
     }
-    return false;
+    return result->killed;
 }
 
 struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, bool (*done)(void *arg),

@@ -10,8 +10,9 @@
 /* Calls that change something outside the program. */
 enum trace_kind {
     TRACE_WRITE_CGROUP, /* write to a file of a cgroup, and opening one to write */
-    TRACE_WRITE_FILE,   /* write to any other file (not to a socket) */
+    TRACE_WRITE_FILE,   /* write or pwrite to any other file (not to a socket) */
     TRACE_AFFINITY,     /* sched_setaffinity */
+    TRACE_CLASS,        /* sched_setattr */
     TRACE_MKDIR,
     TRACE_REMOVE, /* unlinkat, unlink, rmdir */
     TRACE_RENAME,
@@ -27,7 +28,7 @@ struct trace_plan {
     bool rewrites; /* it writes where the program has written */
     long fail_at;  /* the n-th call of this kind fails, from 1; 0: none */
     enum trace_kind fail_kind;
-    int fail_errno;
+    int fail_errno; /* 0: it is killed before that call instead */
 };
 
 struct trace_result {

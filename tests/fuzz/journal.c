@@ -17,7 +17,15 @@
     "\"started_mono_s\":12.5,\"moves\":3,\"state\":\"placed\",\"reason\":\"\",\"body\":{\"leaf\":" \
     "\"l\","                                                                                       \
     "\"job_home\":\"0-3\",\"step_home\":\"0-1\",\"mems_home\":\"0\",\"homes\":[\"0\",\"1\"]}}\n"
+/* With slices and packages of threads, and without any more. */
+#define INSIDE(what)                                                                               \
+    "{\"op\":\"start\",\"request\":{\"version\":1,\"op\":\"register\",\"job\":1,\"step\":0,"       \
+    "\"uid\":0,\"options\":{\"mode\":\"auto\",\"faithful\":true,\"shuffle\":true},"                \
+    "\"tasks\":[[0,5]]},\"state\":\"placed\",\"sliced\":" what ",\"shuffled\":" what               \
+    ",\"body\":{\"leaf\":\"l\",\"job_home\":\"0-3\",\"step_home\":\"0-1\",\"mems_home\":\"0\","    \
+    "\"homes\":[\"0-1\"]}}\n"
 #define STAND "{\"op\":\"stand\",\"stand\":[[0,1],[1,0],[2,2]]}\n"
+#define REGISTERS "{\"op\":\"registers\",\"registers\":[[0,0,15],[7,18446744073709551615,5]]}\n"
 #define END "{\"op\":\"end\",\"job\":1,\"step\":0}\n"
 #define RUN                                                                                        \
     "\"job\":1,\"uid\":0,\"at\":1700000000,\"from\":1700000000,\"until\":1700000009,\"node\":"     \
@@ -25,8 +33,15 @@
 #define ASK "{\"op\":\"ask\"," RUN
 #define TOLD "{\"op\":\"told\"," RUN
 
-static const char *const seeds[] = {
-    START STAND, START STAND END, START ASK END TOLD, STAND "{\"op\":\"st", "", NULL};
+static const char *const seeds[] = {START STAND,
+                                    START STAND END,
+                                    START ASK END TOLD,
+                                    INSIDE("true") STAND INSIDE("false"),
+                                    INSIDE("true") STAND END INSIDE("1"),
+                                    START REGISTERS END,
+                                    STAND "{\"op\":\"st",
+                                    "",
+                                    NULL};
 
 static void assert_permutation(const struct pool *pool)
 {
@@ -70,6 +85,8 @@ static void one(const uint8_t *data, size_t size)
     fuzz_assert(journal_file_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
     if (journal_load(&packer, &err) == 0) {
         assert_steps(&packer.steps);
+        for (size_t i = 0; i < packer.registers.n; i++)
+            fuzz_assert(packer.registers.core[i].cpu < CPUS_MAX);
         fuzz_assert(journal_compact(&packer, true, &err) == 0);
     } else {
         fuzz_assert(err.text[0]);
@@ -78,6 +95,7 @@ static void one(const uint8_t *data, size_t size)
     journal_file_close(packer.journal);
     pool_free(&packer.pool);
     registry_free(&packer.steps);
+    registers_free(&packer.registers);
     known_jobs_free(&jobs);
 }
 

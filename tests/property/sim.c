@@ -5,8 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "packer/enact/offline.h"
+#include "tests/unit/common/attributes.h"
+#include "tests/unit/common/folder.h"
 
 /* ---- numbers (splitmix64) ---- */
 
@@ -27,6 +34,53 @@ size_t sim_random(struct sim *sim, size_t n)
 bool sim_chance(struct sim *sim, unsigned per_cent)
 {
     return sim_random(sim, 100) < per_cent;
+}
+
+/* ---- threads that there are ---- */
+
+static pid_t thread[SIM_STEPS];
+
+void sim_threads_start(void)
+{
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        thread[i] = fork();
+        assert_true(thread[i] >= 0);
+        if (thread[i] > 0)
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+}
+
+void sim_threads_end(void)
+{
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        kill(thread[i], SIGKILL);
+        waitpid(thread[i], NULL, 0);
+    }
+}
+
+static void show_threads(const struct sim *sim)
+{
+    char path[64];
+
+    for (size_t i = 0; i < SIM_STEPS; i++) {
+        snprintf(path, sizeof(path), "proc/%d/task/%d", (int)thread[i], (int)thread[i]);
+        folder_make(sim->f->dir, path);
+    }
+}
+
+/* A new process has the usual class. */
+static void begin_thread(struct sim *sim, struct sim_step *step)
+{
+    struct attributes usual;
+
+    step->thread = thread[step - sim->step];
+    assert_int_equal(attributes_get(step->thread, &usual), 0);
+    usual.policy = SCHED_OTHER;
+    usual.runtime_ns = 0;
+    assert_int_equal(attributes_set(step->thread, &usual), 0);
 }
 
 /* ---- the kernel: berthd's way ---- */
@@ -75,10 +129,19 @@ struct sim_step *sim_find(struct sim *sim, struct wire_step_id id)
     return NULL;
 }
 
+/* The processes of a step that berthd knows; NULL: others run under its name. */
+static struct sim_step *find_same(struct sim *sim, const struct enforce_step *step)
+{
+    struct sim_step *found = sim_find(sim, step->id);
+    uint64_t known = step->ntasks ? step->task[0].started : 0;
+
+    return found && (!known || known == found->born) ? found : NULL;
+}
+
 static int sim_locate(struct enforce *enforce, const char *node, struct enforce_step *step,
                       struct berth_error *err)
 {
-    struct sim_step *found = sim_find(sim_of(enforce), step->id);
+    struct sim_step *found = find_same(sim_of(enforce), step);
 
     (void)node;
     if (!found || found->ntasks != step->ntasks)
@@ -88,8 +151,10 @@ static int sim_locate(struct enforce *enforce, const char *node, struct enforce_
     cpus_zero(&step->mems_home);
     cpus_add(&step->mems_home, 0);
     snprintf(step->leaf, sizeof(step->leaf), "slurm/job_%u/step_%u", step->id.job, step->id.step);
-    for (size_t i = 0; i < step->ntasks; i++)
+    for (size_t i = 0; i < step->ntasks; i++) {
         step->task[i].home = found->task[i].home;
+        step->task[i].started = found->born;
+    }
     return 0;
 }
 
@@ -98,7 +163,7 @@ static int sim_apply(struct enforce *enforce, const struct enforce_step *step,
                      struct berth_error *err)
 {
     struct sim *sim = sim_of(enforce);
-    struct sim_step *found = sim_find(sim, step->id);
+    struct sim_step *found = find_same(sim, step);
     bool was_dead = sim->dead, happens = enter(sim), fails = sim_chance(sim, sim->fail_apply);
     size_t moves = step->ntasks;
 
@@ -131,7 +196,7 @@ static int sim_restore(struct enforce *enforce, const struct enforce_step *step,
                        struct berth_error *err)
 {
     struct sim *sim = sim_of(enforce);
-    struct sim_step *found = sim_find(sim, step->id);
+    struct sim_step *found = find_same(sim, step);
 
     if (!enter(sim) || !found)
         return 0;
@@ -167,12 +232,12 @@ static int sim_clean(struct enforce *enforce, const struct wire_step_id *known, 
 static int sim_pids(struct enforce *enforce, const struct enforce_step *step,
                     struct enforce_pids *list)
 {
-    struct sim_step *found = sim_find(sim_of(enforce), step->id);
+    struct sim_step *found = find_same(sim_of(enforce), step);
 
     for (size_t i = 0; found && i < step->ntasks; i++)
         if (enforce_pids_add(list, step->task[i].pid) < 0)
             return -1;
-    return 0;
+    return found && found->thread ? enforce_pids_add(list, found->thread) : 0;
 }
 
 struct sim *sim_open(const char *topology)
@@ -193,6 +258,7 @@ struct sim *sim_open(const char *topology)
     sim->f->packer.enforce.way = &sim->f->way;
     sim->calls_left = -1;
     sim_all_cpus(sim, &sim->online);
+    show_threads(sim);
     return sim;
 }
 
@@ -286,13 +352,15 @@ struct sim_step *sim_step_start(struct sim *sim, struct sim_job *job, uint32_t i
             cpus_andnot(&left, &sim->step[i].home);
     if (!step)
         return NULL;
-    *step = (struct sim_step){.id = {job->id, id}, .job = job->cpus, .home = job->cpus};
+    *step = (struct sim_step){
+        .id = {job->id, id}, .job = job->cpus, .home = job->cpus, .born = ++sim->births};
     if (!overlap)
         take(sim, &left, 1 + sim_random(sim, 4), &step->home);
     step->alive = !cpus_empty(&step->home);
     if (!step->alive)
         return NULL;
     deal(sim, step);
+    begin_thread(sim, step);
     return step;
 }
 

@@ -20,6 +20,8 @@ struct sim_step {
     bool own;         /* it has a cgroup of berth's */
     bool stuck;       /* bringing it home has failed */
     bool touched;     /* berthd has moved it */
+    pid_t thread;     /* a process of this machine, whose class berthd may change */
+    uint64_t born;    /* of all steps on this node: which one, whatever its name */
     struct wire_step_id id;
     struct cpus job, home; /* what Slurm gave to the job, to the step */
     size_t ntasks;
@@ -37,6 +39,7 @@ struct sim_job {
 struct sim {
     struct fixture *f;
     uint64_t random; /* state of the generator */
+    uint64_t births;
     uint32_t next_job;
     struct cpus online;
     struct sim_job job[SIM_JOBS];
@@ -48,6 +51,11 @@ struct sim {
     size_t journal_file_size;
     uint64_t applied, failed, killed; /* counted */
 };
+
+/* Starts the processes that the steps of all nodes have, one after the other, and ends them. To be
+ * called before the first node: they would keep its journal open. */
+void sim_threads_start(void);
+void sim_threads_end(void);
 
 /* A node of that topology, with nothing on it. sim_close brings everybody home first: it returns
  * what was left behind, or NULL. */

@@ -2,6 +2,7 @@
 /* sim_check - what must hold on the simulated node after every event, judged by its own books. */
 #include "tests/property/sim.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,15 @@ static bool step_holds(const struct sim *sim, const struct sim_step *s, const st
     return true;
 }
 
+/* No thread has a slice of which berthd does not know. (One that it has lost may still be in the
+ * books, where the journal could not be written.) */
+static bool class_holds(const struct sim *sim, const struct sim_step *s, char *why)
+{
+    if (sched_getscheduler(s->thread) != SCHED_BATCH || known(sim, s)->inside.sliced)
+        return true;
+    return say(why, s, "has a slice that berthd forgot", NULL);
+}
+
 /* Has it only a part of cores on which Slurm put other jobs, too (share.h)? */
 static bool has_part(const struct sim *sim, const struct sim_step *step)
 {
@@ -147,7 +157,7 @@ bool sim_holds(struct sim *sim, char *why)
 
         if (!answers_for(a))
             continue;
-        if (!step_holds(sim, a, &pool, why))
+        if (!step_holds(sim, a, &pool, why) || !class_holds(sim, a, why))
             return false;
         for (size_t j = 0; j < i; j++)
             if (answers_for(&sim->step[j]) && !apart(sim, a, &sim->step[j], why))
@@ -163,6 +173,8 @@ bool sim_all_home(struct sim *sim, char *why)
 
         if (step->own)
             return say(why, step, "has a cgroup of berth's after the end", NULL);
+        if (step->alive && sched_getscheduler(step->thread) != SCHED_OTHER)
+            return say(why, step, "has a slice after the end", NULL);
         for (size_t t = 0; step->alive && t < step->ntasks; t++)
             if (!cpus_equal(&step->task[t].stand, &step->task[t].home))
                 return say(why, step, "was left on", &step->task[t].stand);
@@ -179,6 +191,8 @@ static const char *difference(const struct step *a, const struct step *b)
         return "is missing";
     if (a->state != b->state || a->released != b->released || a->enacted.away != b->enacted.away)
         return "is in another state";
+    if (a->inside.sliced != b->inside.sliced || a->inside.shuffled != b->inside.shuffled)
+        return "has threads that were given something else";
     if (strcmp(a->enacted.reason, b->enacted.reason) != 0)
         return "has another reason";
     if (!cpus_equal(&a->body.job_home, &b->body.job_home) ||

@@ -17,12 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "packer/enact/offline.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
+#include "packer/enforce/enforce.h"
+#include "packer/inside/inside.h"
+#include "packer/inside/policy.h"
 #include "packer/place/place.h"
 
 #define EVENTS 100000
@@ -221,19 +223,10 @@ static void on_sweep(struct run *run)
         run->disk_was_full = run->sim->f->packer.stale;
 }
 
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 static void on_restart(struct run *run)
 {
     tell(run, "restart");
-    limit_files(RLIM_INFINITY);
+    fixture_limit_files(RLIM_INFINITY);
     sim_resume(run->sim, run->disk_was_full);
     run->disk_was_full = false;
 }
@@ -294,6 +287,33 @@ static void on_manage(struct run *run)
     pipeline_manage(&run->sim->f->packer, &err);
 }
 
+/* As a policy inside the step would: its threads get a slice, be it another one; or lose it. */
+static void on_slice(struct run *run)
+{
+    struct packer *packer = &run->sim->f->packer;
+    struct sim_step *its = sim_pick_step(run->sim);
+    struct step *step = its ? registry_find(&packer->steps, its->id) : NULL;
+    struct berth_error err;
+    bool give = sim_chance(run->sim, 75);
+    int rc;
+
+    if (!step || !step_movable(step))
+        return;
+    /* All at once: a pass over several turns would meet the process again as another step's. */
+    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
+    rc = give ? inside_slice(packer, step, 10 + (unsigned)sim_random(run->sim, 90), &err)
+              : inside_unslice(packer, step, &err);
+    tell(run, "%s of %u.%u%s%.100s", give ? "slices" : "no slices", its->id.job, its->id.step,
+         rc < 0 ? ": " : "", rc < 0 ? err.text : "");
+}
+
+/* A window is over: what berth has let go of loses what it was given. */
+static void on_window(struct run *run)
+{
+    tell(run, "window");
+    inside_turn(&run->sim->f->packer);
+}
+
 /* A core is switched off, or all are on again; berthd sees it with its next sweep. */
 static void on_switch(struct run *run)
 {
@@ -313,9 +333,9 @@ static void on_switch(struct run *run)
 static const struct event {
     unsigned weight;
     void (*happens)(struct run *run);
-} events[] = {{14, on_job},    {50, on_step},   {22, on_step_end}, {5, on_job_end},
-              {3, on_requeue}, {5, on_sweep},   {2, on_restart},   {1, on_undo},
-              {9, on_moves},   {2, on_release}, {6, on_manage},    {2, on_switch}};
+} events[] = {{14, on_job},   {50, on_step},   {22, on_step_end}, {5, on_job_end}, {3, on_requeue},
+              {5, on_sweep},  {2, on_restart}, {1, on_undo},      {9, on_moves},   {2, on_release},
+              {6, on_manage}, {2, on_switch},  {4, on_slice},     {3, on_window}};
 #define KINDS (sizeof(events) / sizeof(events[0]))
 
 /* What goes wrong during this event. */
@@ -328,7 +348,7 @@ static bool faults(struct run *run)
     sim->fail_restore = sim_chance(sim, 3) ? 1 + (unsigned)sim_random(sim, 100) : 0;
     sim_die_after(sim, sim_chance(sim, 6) ? (long)sim_random(sim, 5) : -1);
     if (full)
-        limit_files(journal_file_size(sim->f->packer.journal) + sim_random(sim, 1500));
+        fixture_limit_files(journal_file_size(sim->f->packer.journal) + sim_random(sim, 1500));
     run->disk_was_full |= full;
     return full;
 }
@@ -349,7 +369,7 @@ static void one_event(struct run *run, uint64_t number)
     run->what[0] = '\0';
     full = faults(run);
     events[kind].happens(run);
-    limit_files(RLIM_INFINITY);
+    fixture_limit_files(RLIM_INFINITY);
     sim->fail_apply = sim->fail_restore = 0;
     if (sim->dead) {
         tell(run, ", killed; ");
@@ -453,6 +473,7 @@ static void test_random_events(void **state)
     size_t failed;
 
     (void)state;
+    sim_threads_start();
     print_message("BERTH_SEED=%lu\n", (unsigned long)run.seed);
     for (run.episode = 0; run.episode * EPISODE < count; run.episode++) {
         if (run.tell && run.episode != only)
@@ -465,6 +486,7 @@ static void test_random_events(void **state)
         shrink(&run, failed + 1);
         fail();
     }
+    sim_threads_end();
     print_message("%lu calls, %lu failed, %lu deaths\n", (unsigned long)run.calls,
                   (unsigned long)run.failures, (unsigned long)run.deaths);
 }
@@ -473,6 +495,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_events)};
 
-    signal(SIGXFSZ, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

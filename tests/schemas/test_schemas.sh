@@ -62,6 +62,7 @@ ledger = sqlite:$dir/state/l.db
 ledger_queue = $dir/state/q
 machine_profile = $dir/none
 enforcement = dryrun
+blackboard = on
 topology = package:2 l3:2 core:2 pu:1
 CONF
 chmod 600 "$dir/berth.conf"
@@ -69,6 +70,7 @@ chmod 600 "$dir/berth.conf"
 pids=$!
 wait_for "answer of berthd" ./berthctl status --socket "$dir/s"
 asked status status --socket "$dir/s"
+asked blackboard blackboard -f "$dir/state/blackboard"
 sleep 1000 &
 first=$!
 sleep 1000 &

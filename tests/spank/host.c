@@ -38,16 +38,25 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
     return option->name && option->usage ? ESPANK_SUCCESS : ESPANK_BAD_ARG;
 }
 
-spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+/* Where the variable stands, or the end. */
+static size_t find_env(const char *name)
 {
     size_t i, length = strlen(name);
+
+    for (i = 0; host->env[i]; i++)
+        if (strncmp(host->env[i], name, length) == 0 && host->env[i][length] == '=')
+            break;
+    return i;
+}
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+    size_t i;
 
     (void)spank;
     if (call_fails())
         return ESPANK_BAD_ARG;
-    for (i = 0; host->env[i]; i++)
-        if (strncmp(host->env[i], name, length) == 0 && host->env[i][length] == '=')
-            break;
+    i = find_env(name);
     if (host->env[i] && !overwrite)
         return ESPANK_ENV_EXISTS;
     if (i + 1 >= HOST_ENV_MAX || asprintf(&host->env[i], "%s=%s", name, value) < 0)
@@ -55,19 +64,31 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
     return ESPANK_SUCCESS;
 }
 
-spank_err_t spank_getenv(spank_t spank, const char *name, char *text, int size)
+spank_err_t spank_unsetenv(spank_t spank, const char *name)
 {
-    size_t length = strlen(name);
+    size_t i;
 
     (void)spank;
     if (call_fails())
         return ESPANK_BAD_ARG;
-    for (size_t i = 0; host->env[i]; i++)
-        if (strncmp(host->env[i], name, length) == 0 && host->env[i][length] == '=')
-            return snprintf(text, (size_t)size, "%s", host->env[i] + length + 1) < size
-                       ? ESPANK_SUCCESS
-                       : ESPANK_NOSPACE;
-    return ESPANK_ENV_NOEXIST;
+    i = find_env(name);
+    for (; host->env[i]; i++)
+        host->env[i] = host->env[i + 1];
+    return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_getenv(spank_t spank, const char *name, char *text, int size)
+{
+    const char *line;
+
+    (void)spank;
+    if (call_fails())
+        return ESPANK_BAD_ARG;
+    line = host->env[find_env(name)];
+    if (!line)
+        return ESPANK_ENV_NOEXIST;
+    return snprintf(text, (size_t)size, "%s", strchr(line, '=') + 1) < size ? ESPANK_SUCCESS
+                                                                            : ESPANK_NOSPACE;
 }
 
 /* The numbers among the items. */
@@ -273,6 +294,9 @@ static void report_self(struct host_report *report)
     for (char **env = host->env; *env; env++) {
         sscanf(*env, "BERTH_CPUS=%63s", report->berth_cpus);
         sscanf(*env, "OMP_NUM_THREADS=%63s", report->omp_threads);
+        sscanf(*env, "BERTH_RT_PAGE=%127s", report->page);
+        if (strncmp(*env, "LD_PRELOAD=", 11) == 0)
+            snprintf(report->preload, sizeof(report->preload), "%.511s", *env + 11);
     }
 }
 

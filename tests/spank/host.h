@@ -23,8 +23,9 @@ struct host_report {
     struct cpus cpus; /* Cpus_allowed_list of its /proc/self/status */
     int mempolicy;    /* MPOL_*; -1 unknown */
     char berth_cpus[64],
-        omp_threads[64]; /* BERTH_CPUS, OMP_NUM_THREADS of its environment; "" not set */
-    char said[256];      /* by the plugin in this task */
+        omp_threads[64];          /* BERTH_CPUS, OMP_NUM_THREADS of its environment; "" not set */
+    char page[128], preload[512]; /* BERTH_RT_PAGE, LD_PRELOAD; "" not set */
+    char said[256];               /* by the plugin in this task */
 };
 
 struct host {
@@ -60,8 +61,8 @@ struct host {
 /* A step of two tasks in slurmstepd that runs /bin/sh, nothing failing. */
 void host_init(struct host *host);
 
-/* Load the plugin $BERTH_PLUGIN (default: the built one). Exits when that cannot be: with 98 when it
- * is of another Slurm series than the headers that this program was built with. */
+/* Load the plugin $BERTH_PLUGIN (default: the built one). Exits when that cannot be: with 98 when
+ * it is of another Slurm series than the headers that this program was built with. */
 void host_load(void);
 
 /* Call one callback by its name ("slurm_spank_init") about a task (-1: none). Its rc; 0 where the

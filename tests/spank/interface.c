@@ -15,6 +15,7 @@ static spank_err_t (*const option_register)(spank_t, struct spank_option *) = sp
 static spank_err_t (*const get_item)(spank_t, spank_item_t, ...) = spank_get_item;
 static spank_err_t (*const get_env)(spank_t, const char *, char *, int) = spank_getenv;
 static spank_err_t (*const set_env)(spank_t, const char *, const char *, int) = spank_setenv;
+static spank_err_t (*const unset_env)(spank_t, const char *) = spank_unsetenv;
 static int (*const init)(spank_t, int, char **) = slurm_spank_init;
 static spank_opt_cb_f option_callback;
 static int (**const callback)(int, const char *, int) = &option_callback;
@@ -51,7 +52,8 @@ static void print_answers(void)
 
 int main(void)
 {
-    (void)context, (void)option_register, (void)get_item, (void)get_env, (void)set_env, (void)init;
+    (void)context, (void)option_register, (void)get_item, (void)get_env, (void)set_env,
+        (void)unset_env, (void)init;
     (void)callback;
     print_items();
     print_answers();

@@ -9,7 +9,7 @@ tests_spank_test_plugin_SOURCES = tests/spank/fake_berthd.c tests/spank/fake_ber
 	tests/spank/host.h tests/spank/test_plugin.c
 tests_spank_test_plugin_LDFLAGS = -export-dynamic
 tests_spank_test_plugin_LDADD = libwire.la $(CMOCKA_LIBS)
-EXTRA_tests_spank_test_plugin_DEPENDENCIES = spank_berth.la
+EXTRA_tests_spank_test_plugin_DEPENDENCIES = spank_berth.la libberth_rt.la
 EXTRA_DIST += tests/spank/interface.c tests/spank/series tests/spank/test_series.sh tests/spank/test_choose_plugin.sh
 
 # What the scripts here compile with.
@@ -20,5 +20,5 @@ tests/spank/flags: Makefile
 	echo 'CC="$(CC)"'; \
 	echo 'FLAGS="$(BERTH_CFLAGS) $(CFLAGS) $(CPPFLAGS) -D_GNU_SOURCE -I$(top_srcdir) $(JSONC_CFLAGS) $(XXHASH_CFLAGS) $(CMOCKA_CFLAGS)"'; \
 	echo 'SLURM_CFLAGS="$(SLURM_CFLAGS)" RUNSTATEDIR="$(runstatedir)"'; \
-	echo 'LIBS="$(LDFLAGS) $(JSONC_LIBS) $(XXHASH_LIBS)" CMOCKA_LIBS="$(CMOCKA_LIBS)"'; \
+	echo 'LIBS="$(LDFLAGS) $(JSONC_LIBS) $(XXHASH_LIBS) -ldl" CMOCKA_LIBS="$(CMOCKA_LIBS)"'; \
 	echo 'PLUGIN="$(filter %.c,$(spank_berth_la_SOURCES))" HOST="$(filter %.c,$(tests_spank_test_plugin_SOURCES))"'; } >$@.tmp && mv $@.tmp $@

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The built plugin under a fake Slurm and a fake berthd: whatever fails, the step starts, where
  * Slurm put it, and what was answered holds in the task itself. */
+#include <limits.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -397,6 +398,65 @@ static void test_omp_threads(void **state)
         assert_true(request[0].reg.options.size);
         assert_int_equal(request[0].reg.options.cores_max, 2);
         wire_request_clear(&request[0]);
+        bench_stop(&bench);
+    }
+}
+
+/* Writes the path of the library beside the plugin. */
+static void library_path(char path[PATH_MAX + 16])
+{
+    const char *plugin = getenv("BERTH_PLUGIN");
+    char real[PATH_MAX];
+
+    assert_non_null(realpath(plugin ? plugin : ".libs/spank_berth.so", real));
+    snprintf(path, PATH_MAX + 16, "%.*s/libberth_rt.so", (int)(strrchr(real, '/') - real), real);
+}
+
+/* A task whose step has a page gets it with the library, behind its own; one that inherited both
+ * from an outer step, and has no page, or where berthd is not there, is as if they had never been.
+ */
+static void test_runtime(void **state)
+{
+    static const struct {
+        bool inherits; /* the page of an outer step */
+        const char *user, *env;
+        enum fake_way way;
+        const char *page, *preload; /* %s: the library */
+    } table[] = {
+        {false, NULL, "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "%s"},
+        {false, "/a.so /b.so", "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "/a.so:/b.so:%s"},
+        {true, "/a.so:/old/libberth_rt.so", "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p",
+         "/a.so:%s"},
+        {true, "/a.so:/old/libberth_rt.so", "", FAKE_ANSWERS, "", "/a.so"},
+        {true, "/old/libberth_rt.so", "", FAKE_ABSENT, "", ""},
+        {false, "/mine/libberth_rt.so", "", FAKE_ANSWERS, "", "/mine/libberth_rt.so"}};
+    char library[PATH_MAX + 16];
+
+    (void)state;
+    library_path(library);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char answer[512], user[256], want[PATH_MAX + 256];
+        struct bench bench;
+        int n = 1;
+
+        snprintf(
+            answer, sizeof(answer),
+            "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\",\"mem\":\"auto\",\"mems\":"
+            "\"\",\"env\":{%s},\"tasks\":[]}\n",
+            table[i].env);
+        bench_start(&bench, table[i].way, answer, table[i].way == FAKE_ANSWERS ? PATIENT : SHORT);
+        if (table[i].inherits)
+            bench.host.env[n++] = strdup("BERTH_RT_PAGE=/outer");
+        snprintf(user, sizeof(user), "LD_PRELOAD=%s", table[i].user ? table[i].user : "");
+        if (table[i].user)
+            bench.host.env[n] = user;
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        snprintf(want, sizeof(want), table[i].preload, library);
+        for (uint32_t task = 0; task < bench.host.tasks; task++) {
+            assert_string_equal(bench.host.report[task].page, table[i].page);
+            assert_string_equal(bench.host.report[task].preload, want);
+        }
         bench_stop(&bench);
     }
 }
@@ -801,6 +861,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_odd_tasks),
         cmocka_unit_test(test_memory_and_environment),
         cmocka_unit_test(test_omp_threads),
+        cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_worst_status),
         cmocka_unit_test(test_twice),

@@ -3,11 +3,13 @@
 # libtest has what several tests share.
 noinst_LTLIBRARIES += libtest.la
 libtest_la_SOURCES = \
+	tests/unit/common/attributes.h \
 	tests/unit/common/bill_box.c tests/unit/common/bill_box.h \
 	tests/unit/common/faulter.c tests/unit/common/faulter.h \
 	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
 	tests/unit/common/fixture_child.c tests/unit/common/fixture_child.h \
+	tests/unit/common/hwmon_tree.c tests/unit/common/hwmon_tree.h \
 	tests/unit/common/hear.c tests/unit/common/hear.h \
 	tests/unit/common/numa_scene.c tests/unit/common/numa_scene.h \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \
@@ -15,13 +17,18 @@ libtest_la_SOURCES = \
 	tests/unit/common/mariadb_box.c tests/unit/common/mariadb_box.h \
 	tests/unit/common/meters.c tests/unit/common/meters.h \
 	tests/unit/common/metrics_page.c tests/unit/common/metrics_page.h \
+	tests/unit/common/msr_tree.c tests/unit/common/msr_tree.h \
 	tests/unit/common/noise.h \
 	tests/unit/common/numa_box.c tests/unit/common/numa_box.h \
 	tests/unit/common/perf_box.c tests/unit/common/perf_box.h \
 	tests/unit/common/profile_store.c tests/unit/common/profile_store.h \
 	tests/unit/common/report_box.c tests/unit/common/report_box.h \
 	tests/unit/common/slurm_tree.c tests/unit/common/slurm_tree.h \
-	tests/unit/common/steps.c tests/unit/common/steps.h
+	tests/unit/common/slices_now.h \
+	tests/unit/common/step_files.c tests/unit/common/step_files.h \
+	tests/unit/common/steps.c tests/unit/common/steps.h \
+	tests/unit/common/throttle_scene.c tests/unit/common/throttle_scene.h \
+	tests/unit/common/torn.c tests/unit/common/torn.h
 
 unit_programs = \
 	tests/unit/base/test_array \
@@ -39,6 +46,11 @@ unit_programs = \
 	tests/unit/base/test_worker \
 	tests/unit/bench/test_day_sim \
 	tests/unit/bill/test_bill \
+	tests/unit/blackboard/test_blackboard \
+	tests/unit/board/test_board \
+	tests/unit/board/test_imc \
+	tests/unit/board/test_map \
+	tests/unit/board/test_mbm \
 	tests/unit/cli/calibrate/test_fit \
 	tests/unit/cli/calibrate/test_measure \
 	tests/unit/cli/calibrate/test_run \
@@ -51,6 +63,7 @@ unit_programs = \
 	tests/unit/cli/plan/test_pairs \
 	tests/unit/cli/plan/test_samples \
 	tests/unit/cli/test_explain \
+	tests/unit/cli/test_explain_inside \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
@@ -95,6 +108,7 @@ unit_programs = \
 	tests/unit/enact/test_offline \
 	tests/unit/enact/test_release \
 	tests/unit/enact/test_replace \
+	tests/unit/enact/test_thermal \
 	tests/unit/energy/test_energy \
 	tests/unit/energy/test_hwmon \
 	tests/unit/energy/test_model \
@@ -102,6 +116,7 @@ unit_programs = \
 	tests/unit/energy/test_perf \
 	tests/unit/energy/test_powercap \
 	tests/unit/energy/test_sampler \
+	tests/unit/energy/test_temperatures \
 	tests/unit/enforce/test_cgroup1 \
 	tests/unit/enforce/test_cgroup2 \
 	tests/unit/enforce/test_enforce \
@@ -113,8 +128,13 @@ unit_programs = \
 	tests/unit/enforce/test_threads \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
+	tests/unit/inside/test_deal \
+	tests/unit/inside/test_follow \
 	tests/unit/inside/test_inside \
+	tests/unit/inside/test_prefetch \
 	tests/unit/inside/test_shuffle \
+	tests/unit/inside/test_synchronise \
+	tests/unit/inside/test_throttle \
 	tests/unit/inside/test_tranquil \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
@@ -123,6 +143,7 @@ unit_programs = \
 	tests/unit/machine/test_topo \
 	tests/unit/machine/test_type \
 	tests/unit/memory/test_mover \
+	tests/unit/memory/test_origin \
 	tests/unit/memory/test_pages \
 	tests/unit/metrics/test_http \
 	tests/unit/metrics/test_listen \
@@ -133,9 +154,11 @@ unit_programs = \
 	tests/unit/models/energy/test_edp \
 	tests/unit/models/energy/test_nnls \
 	tests/unit/models/energy/test_power \
+	tests/unit/models/energy/test_thermal \
 	tests/unit/models/inside/test_adapt \
 	tests/unit/models/inside/test_faithful \
 	tests/unit/models/inside/test_reinforce \
+	tests/unit/models/inside/test_prefetch \
 	tests/unit/models/inside/test_shuffle \
 	tests/unit/models/inside/test_tranquil \
 	tests/unit/models/numa/test_dramon \
@@ -167,6 +190,12 @@ unit_programs = \
 	tests/unit/models/slowdown/test_missrate \
 	tests/unit/models/slowdown/test_pain \
 	tests/unit/models/slowdown/test_sdc \
+	tests/unit/models/tasks/test_cohort \
+	tests/unit/models/tasks/test_locality \
+	tests/unit/models/tasks/test_saturation \
+	tests/unit/models/tasks/test_steal \
+	tests/unit/models/tasks/test_threshold \
+	tests/unit/models/tasks/test_throttle_run \
 	tests/unit/observe/test_classify \
 	tests/unit/observe/test_learn \
 	tests/unit/observe/test_slowdown \
@@ -182,6 +211,7 @@ unit_programs = \
 	tests/unit/place/test_reason \
 	tests/unit/place/test_threads \
 	tests/unit/plugin/test_options \
+	tests/unit/plugin/test_preload \
 	tests/unit/plugin/test_program \
 	tests/unit/probe/test_child \
 	tests/unit/probe/test_estimate \
@@ -204,6 +234,10 @@ unit_programs = \
 	tests/unit/reuse/test_perf_ring \
 	tests/unit/reuse/test_sampler \
 	tests/unit/reuse/test_watchpoint \
+	tests/unit/runtime/test_barrier \
+	tests/unit/runtime/test_contention \
+	tests/unit/runtime/test_nodes \
+	tests/unit/runtime/test_throttle \
 	tests/unit/serve/test_budget \
 	tests/unit/serve/test_client \
 	tests/unit/serve/test_listen \
@@ -235,6 +269,7 @@ unit_programs = \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
 	tests/unit/system/test_plugin_file \
+	tests/unit/system/test_prefetchers \
 	tests/unit/system/test_process \
 	tests/unit/system/test_process_table \
 	tests/unit/system/test_process_watch \
@@ -242,8 +277,18 @@ unit_programs = \
 	tests/unit/system/test_run_program \
 	tests/unit/system/test_step_cgroup \
 	tests/unit/system/test_taskstats \
+	tests/unit/system/test_uncore \
 	tests/unit/system/test_unix_socket \
 	tests/unit/system/test_urgency \
+	tests/unit/tasks/test_bounded \
+	tests/unit/tasks/test_deque \
+	tests/unit/tasks/test_fork \
+	tests/unit/tasks/test_memory \
+	tests/unit/tasks/test_objects \
+	tests/unit/tasks/test_places \
+	tests/unit/tasks/test_sleep \
+	tests/unit/tasks/test_tasks \
+	tests/unit/tasks/test_trees \
 	tests/unit/trace/test_cachesim \
 	tests/unit/trace/test_reuse \
 	tests/unit/wire/test_wire \
@@ -260,6 +305,7 @@ unit_scripts = \
 	tests/unit/cli/model/test_dramon.sh \
 	tests/unit/cli/model/test_flexthread.sh \
 	tests/unit/cli/model/test_inside.sh \
+	tests/unit/cli/model/test_tasks.sh \
 	tests/unit/cli/model/test_matching.sh \
 	tests/unit/cli/model/test_model.sh \
 	tests/unit/cli/model/test_nucore.sh \
@@ -269,6 +315,7 @@ unit_scripts = \
 	tests/unit/cli/profile/test_store.sh \
 	tests/unit/cli/threads/test_threads.sh \
 	tests/unit/cli/test_berthctl.sh \
+	tests/unit/cli/test_blackboard.sh \
 	tests/unit/cli/test_completion.sh \
 	tests/unit/cli/test_job.sh \
 	tests/unit/cli/test_record.sh \
@@ -277,7 +324,9 @@ unit_scripts = \
 	tests/unit/etc/test_unit.sh \
 	tests/unit/metrics/test_names.sh \
 	tests/unit/models/test_contend_eval.sh \
-	tests/unit/models/test_figure3.sh
+	tests/unit/models/test_figure3.sh \
+	tests/unit/tasks/test_library.sh \
+	tests/unit/tasks/test_tsan.sh
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh
 
 TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers tests/check-writers tests/test-writers
@@ -288,9 +337,33 @@ tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/be
 tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_memory.c tests/bench/numa_random.c
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
+tests_unit_runtime_test_barrier_SOURCES = tests/unit/runtime/test_barrier.c runtime/barrier.c runtime/lines.c runtime/nodes.c
+tests_unit_runtime_test_barrier_LDFLAGS = -Wl,--wrap=lines_take
+tests_unit_runtime_test_barrier_LDADD = $(CMOCKA_LIBS) -lpthread
+tests_unit_runtime_test_contention_SOURCES = tests/unit/runtime/test_contention.c runtime/contention.c
+tests_unit_runtime_test_contention_LDADD = libblackboard.la $(CMOCKA_LIBS) -lm -lpthread
+tests_unit_runtime_test_throttle_SOURCES = tests/unit/runtime/test_throttle.c runtime/throttle.c
+tests_unit_runtime_test_throttle_LDADD = $(CMOCKA_LIBS) -lpthread
+tests_unit_runtime_test_nodes_SOURCES = tests/unit/runtime/test_nodes.c runtime/nodes.c
+tests_unit_runtime_test_nodes_LDADD = $(CMOCKA_LIBS) -lpthread
+tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin/preload.c
+tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/program.c
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
+tests_unit_tasks_test_bounded_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_deque_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_fork_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_memory_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=aligned_alloc,--wrap=mmap
+tests_unit_tasks_test_objects_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_objects_LDFLAGS = -Wl,--wrap=syscall
+tests_unit_tasks_test_places_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_sleep_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_sleep_LDFLAGS = -Wl,--wrap=pthread_mutex_lock
+tests_unit_tasks_test_tasks_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_trees_LDADD = $(TASKS_TESTED)
+TASKS_TESTED = libtasks.la $(CMOCKA_LIBS) -lpthread
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
 tests_unit_system_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SLURM_SERIES_NUMBER)
 EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
@@ -315,7 +388,7 @@ tests_unit_trace_tool_test_turns_LDADD = $(CMOCKA_LIBS)
 endif
 
 # What the tests of berthctl run.
-check_PROGRAMS += tests/unit/common/fake_berthd tests/unit/common/ledger_fill
+check_PROGRAMS += tests/unit/common/board_fill tests/unit/common/fake_berthd tests/unit/common/ledger_fill
 
 # Programs to be profiled: without sanitizers, which do not run under valgrind, and without libraries.
 check_PROGRAMS += tests/fixtures/programs/reuse tests/fixtures/programs/devil tests/fixtures/programs/turtle tests/fixtures/programs/knee

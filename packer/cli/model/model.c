@@ -191,6 +191,81 @@ static const struct model models[] = {
      "\"history\":[{\"usr\":[..],\"used\":[..],\"programs\": of another phase}]",
      "{\"configurations\",\"predicted\":[[..]],\"choice\":0,\"changed\":true,\"why\"}, with a\n"
      "history \"changes\", with limits \"policies\""},
+    {"prefetch", ctl_model_prefetch,
+     "Whether hardware prefetchers help a program: half a second with all of them on, half a "
+     "second\n"
+     "off, and on where it then does more than 2 % more (Wang 2015, section 7.4.2): instructions "
+     "per\n"
+     "CPU second (ips), or per joule (ipj) where both halves have that. A turn is a moment, in\n"
+     "seconds, and the program's phase then: the first is tested, then each new phase, once in 60 "
+     "s.",
+     "{\"turns\":[{\"at\":0,\"phase\":1,\"on_ips\":1e9,\"off_ips\":9e8,\"on_ipj\",\"off_ipj\"}]}",
+     "{\"after\":[{\"tested\":true,\"state\":\"on\"|\"off\"|\"waiting\",\"by\":\"ips\"|\"ipj\",\n"
+     " \"ratio\":1.11}]}"},
+    {"thermal", ctl_model_thermal,
+     "Who leaves a core that is too hot (Wang 2015, section 7.4.1): at t1 for the coolest free "
+     "core\n"
+     "below t1, at t2 for the coolest below t2, never for one that was at t2 under it before; "
+     "where\n"
+     "none is free, in exchange with a program of the same kind. looks: the cores' degrees, every "
+     "10\n"
+     "s; on: the program on each core at first, null where it is free.",
+     "{\"t1\":82,\"t2\":100,\"on\":[0,null,1],\"kinds\":[0,0],\"looks\":[[97,40,40],..]}",
+     "{\"looks\":[{\"moves\":[{\"program\":0,\"core\":0,\"limit\":\"t1\",\"moved_to\":1,\n"
+     " \"exchanged\":null}],\"on\":[null,0,1]}]}"},
+    {"cohort", ctl_model_cohort,
+     "Lock cohorting: threads of several nodes take turns with one lock, which is handed over "
+     "within a\n"
+     "node up to bound (64) times before the next node has it; 0: in the order in which they come\n"
+     "(Vikranth 2018, section 6.4). Event by event, turns (1e6) in all. think_ns is a mean; "
+     "local_ns\n"
+     "(15.4) and remote_ns (38.4) are what taking it over costs within and between nodes.",
+     "{\"threads\":[4,4] of each node,\"hold_ns\":50,\"think_ns\":100,\"local_ns\",\"remote_ns\",\n"
+     " \"bound\",\"turns\",\"seed\":1}",
+     "{\"per_second\",\"local\",\"remote\": hand-overs,\"worst_wait_ns\",\"most_turns\"}; "
+     "most_turns: of the\n"
+     "thread that had the most, by the mean"},
+    {"locality", ctl_model_locality,
+     "Object locality: the memory node that each task belongs to, by the shared objects that it "
+     "uses\n"
+     "and where those lie (Vikranth 2018, eq. 5.1 and 5.2): the one with the most of them. "
+     "similarity:\n"
+     "a row a task, a column a node, in the order in which they are named first.",
+     "{\"tasks\":{\"t0\":[\"s0\"]},\"objects\":{\"s0\":\"n0\"}}; null, or no row: not touched yet",
+     "{\"nodes\":[\"n0\"],\"similarity\":[[1]],\"node\":{\"t0\":\"n0\"}}; null: no node has any of "
+     "it"},
+    {"steal", ctl_model_steal,
+     "Workers that steal tasks from each other, event by event (Vikranth 2018, chapters 3 and 4): "
+     "from\n"
+     "anybody (random), from whose queue is long enough (threshold), of the own domain first "
+     "(topology),\n"
+     "one worker for all of its domain (shepherd, Porterfield 2012), by the thresholds as they are "
+     "printed\n"
+     "(literal). A task of a tree creates two others; flat ones are dealt by turns. ns: mean and\n"
+     "deviation of a task. push_ns and pop_ns (100) are a queue's; capacity is C of eq. 3.3.",
+     "{\"domains\":[[0,1],[2,3]],\"tasks\":{\"kind\":\"tree\"|\"flat\",\"n\":1000,\"ns\":[10000,"
+     "3000]},\n"
+     " \"latency_ns\":[[77,125],[125,77]],\"policy\":\"topology\",\"push_ns\",\"pop_ns\","
+     "\"capacity\",\n"
+     " \"seed\":1}",
+     "{\"seconds\",\"work_s\": of all tasks,\"steals\",\"misses\": attempts that found no task,\n"
+     " \"remote\": steals from another domain}"},
+    {"throttle", ctl_model_throttle,
+     "Adaptive Scheduling: parallel loops of which a quarter of the threads rests while the memory "
+     "is\n"
+     "saturated, and none once it is idle (Porterfield 2012, section 3.1), event by event. A "
+     "chunk\n"
+     "takes work seconds; bandwidth is what a thread draws meanwhile, as a part of the memory's "
+     "roof.\n"
+     "Every dt_ms (10) the utilisation is the next of samples, or without samples what the "
+     "program\n"
+     "drew; hold (5) of them in a row make a state: 50 is the paper's lazy scheduler, 1 the "
+     "aggressive.",
+     "{\"threads\":32,\"samples\":[0.5,1,..],\"dt_ms\":10,\"saturated\":0.9,\"idle\":0.63,\"hold\":"
+     "5,\n"
+     " \"loop\":{\"chunks\":3200,\"work\":0.01,\"bandwidth\":0.05}}; or \"loops\":[such objects],\n"
+     "which are gone through \"rounds\" (1) times",
+     "{\"reduced\":1,\"idle_thread_s\",\"throttled_s\",\"seconds\"}"},
     {"edp", ctl_model_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9). idle_w: what\n"
      "the machine draws idle; the paper's own figures are above that.",

@@ -33,12 +33,22 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
 struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
 
 /* What programs and their threads are given (model/reinforce.c, tranquil.c, faithful.c, shuffle.c,
- * adapt.c). */
+ * adapt.c, prefetch.c). */
 struct json_object *ctl_model_faithful(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_tranquil(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_shuffle(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_adapt(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_prefetch(struct json_object *input, struct berth_error *err);
+
+/* Who leaves a core that is too hot (model/thermal.c). */
+struct json_object *ctl_model_thermal(struct json_object *input, struct berth_error *err);
+
+/* How tasks and loops are dealt to threads (model/cohort.c, locality.c, steal.c, throttle.c). */
+struct json_object *ctl_model_cohort(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_locality(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_steal(struct json_object *input, struct berth_error *err);
+struct json_object *ctl_model_throttle(struct json_object *input, struct berth_error *err);
 
 /* Runs the verb `model`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage.

@@ -24,7 +24,7 @@ packer/trace/tool/$(VALGRIND_FILE): $(VALGRIND_PARTS) packer/trace/cachesim.c pa
 packer/trace/tool/$(VALGRIND_LINK):
 	$(AM_V_GEN)$(MKDIR_P) packer/trace/tool && ln -sf $(VALGRIND_PRELOAD) $@
 
-install-exec-hook: install-valgrind-link
+EXEC_HOOKS += install-valgrind-link
 install-valgrind-link: install-pkglibexecSCRIPTS
 	ln -sf $(VALGRIND_PRELOAD) $(DESTDIR)$(pkglibexecdir)/$(VALGRIND_LINK)
 

@@ -138,6 +138,7 @@ void bill_box_turn(struct bill_box *box, double s)
 {
     box->now_s += s;
     write_files(box);
+    box->f->packer.bill->save_took_s = 0; /* a loaded machine writes no less often */
     bill_turn_at(&box->f->packer, box->now_s);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,32 @@ void fixture_restart(struct fixture *f)
     open_packer(f);
     if (own)
         f->packer.enforce.way = &f->way;
+}
+
+bool fixture_journal_has(const struct fixture *f, const char *key)
+{
+    char path[8192], text[65536], quoted[64], *last = NULL;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/journal", f->packer.conf.state_dir);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+    for (char *at = text; (at = strstr(at, quoted)); at++)
+        last = at + strlen(quoted);
+    return last && strncmp(last, "true", 4) == 0;
+}
+
+void fixture_limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 void fixture_close(struct fixture *f)

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -36,6 +37,12 @@ struct fixture {
 };
 
 /* A packer in a folder of its own; fails the test when it cannot be opened. */
+/* Does the last line of the journal that has the key, of a flag, say that it is true? */
+bool fixture_journal_has(const struct fixture *f, const char *key);
+
+/* No file of this process may grow beyond so many bytes; RLIM_INFINITY: they may again. */
+void fixture_limit_files(rlim_t bytes);
+
 /* Its policy is DI, as far as nobody says otherwise in f->conf before fixture_restart. */
 struct fixture *fixture_open(const char *topology);
 void fixture_close(struct fixture *f); /* removes the folder too */

@@ -178,11 +178,23 @@ struct ready {
     pid_t task, child;
 };
 
+static const char *const *program; /* of STEP_PROGRAM */
+
+static void run_program(int out, const struct ready *ready)
+{
+    if (write(out, ready, sizeof(*ready)) != sizeof(*ready))
+        _exit(1);
+    execv(program[0], (char *const *)program);
+    _exit(127);
+}
+
 static void run_task(int out, size_t index, unsigned home, enum step_kind kind)
 {
     struct ready ready = {.index = index, .task = getpid()};
     pthread_t thread;
 
+    if (kind == STEP_PROGRAM)
+        run_program(out, &ready);
     prctl(PR_SET_NAME, "task");
     bind_to(home);
     pthread_create(&thread, NULL, sleep_forever, NULL);
@@ -245,6 +257,14 @@ void step_start(struct step_processes *step, const char *dir, size_t n, const un
         step->child[ready.index] = ready.child;
     }
     close(fd[0]);
+}
+
+void step_start_program(struct step_processes *step, const char *dir, const char *const *argv)
+{
+    const unsigned any = 0;
+
+    program = argv;
+    step_start(step, dir, 1, &any, STEP_PROGRAM);
 }
 
 /* It is a fork of the test, so its arguments are where the test's are. */

@@ -19,6 +19,7 @@ enum step_kind {
     STEP_TREE,     /* each task has a tree of STEP_TREE_SIZE processes, a chain among them */
     STEP_INNER,    /* tasks in a PID namespace of their own, and what they say is its numbers */
     STEP_HEADLESS, /* each task's main thread has ended, the other one runs on */
+    STEP_PROGRAM,  /* the task is a program (step_start_program) */
     STEP_CHAINS /* from step_let_fork on, processes each of which is soon replaced by its child */
 };
 
@@ -33,6 +34,9 @@ struct step_processes {
  * home[i]. */
 void step_start(struct step_processes *step, const char *dir, size_t n, const unsigned *home,
                 enum step_kind kind);
+
+/* Starts a step of one task, which is the program argv[0], where all CPUs of the folder are. */
+void step_start_program(struct step_processes *step, const char *dir, const char *const *argv);
 
 /* Gives the slurmstepd the title that the real one has, as /proc/PID/cmdline tells it. */
 void step_give_title(const struct step_processes *step, const char *title);

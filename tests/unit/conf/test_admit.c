@@ -35,11 +35,15 @@ static struct wire_options all(void)
     options.cores_min = options.cores_max = 2;
     options.max_slowdown_pct = 5;
     options.mem = WIRE_MEM_BIND;
-    options.threads_auto = true;
+    options.threads_auto = options.threads_follow = true;
+    options.throttle = WIRE_THROTTLE_LAZY;
+    options.flex = options.locks_cohort = true;
+    options.flex_threads = 64;
     options.faithful = true;
     options.tranquil = true;
     options.shuffle = true;
     options.adapt = true;
+    options.prefetch = WIRE_PREFETCH_ON;
     strcpy(options.tag, "t");
     return options;
 }
@@ -50,32 +54,35 @@ static void test_admit(void **state)
         const char *allow, *refused, *left;
     } cases[] = {
         {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
-         "faithful,tranquil,shuffle,adapt,tag",
+         "follow,throttle,flex,locks,faithful,tranquil,shuffle,adapt,prefetch,tag",
          "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,faithful,tranquil,"
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,threads=follow,throttle=lazy,flex=64,locks=cohort,"
+         "faithful,tranquil,"
          "shuffle,"
-         "adapt,tag=t,"
+         "adapt,prefetch=on,tag=t,"
          "require,"
          "verbose,cores=2-2,"
          "max-slowdown=5"},
         {"auto, isolate, tag",
-         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,shuffle,"
-         "adapt",
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,tranquil,"
+         "shuffle,"
+         "adapt,prefetch",
          "auto,isolate,tag=t,require,verbose"},
         {"",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
-         "tranquil,shuffle,adapt,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "tranquil,shuffle,adapt,prefetch,"
          "tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,"
-         "tranquil,shuffle,adapt,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "tranquil,shuffle,adapt,prefetch,"
          "tag",
          "off,require,verbose"}, /* whole words only */
         {"xauto,auto",
-         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,faithful,tranquil,"
+         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "tranquil,"
          "shuffle,"
-         "adapt,tag",
+         "adapt,prefetch,tag",
          "auto,require,verbose"},
     };
 

@@ -368,7 +368,8 @@ static void test_mdoc_names_every_key(void **state)
     "isolate_qos = high\npolicy = dio-power\nshare = adapt\ndio_power_order = printed\nedp_power " \
     "= above-idle\n"                                                                               \
     "log = syslog\nlog_level = warn\n"                                                             \
-    "devil_miss_pmi = 1\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"            \
+    "devil_miss_pmi = 1\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\nneutral_miss_pmi = "         \
+    "2\nsweep = 1s\nhistory = 3\nstartup = 4s\n"                                                   \
     "first_window = 5s\nwindow = 6s\nphase_change = 0.5\nlearn = off\nprofile_age = 7\n"           \
     "replace = off\nreplace_horizon = 8s\nreplace_limit = 9\nregret = 0.1\nregret_time = 10s\n"    \
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
@@ -379,12 +380,14 @@ static void test_mdoc_names_every_key(void **state)
     "/x/m\n"                                                                                       \
     "topology = pu:2\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
-    "reuse_sampling = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = users\n"           \
-    "metrics_textfile = /x/t\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"         \
+    "reuse_sampling = on\nthermal = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = "    \
+    "users\n"                                                                                      \
+    "metrics_textfile = /x/t\nblackboard = on\nrcr_rate = 50\nrcr_saturated = 0.8\nrcr_idle = "    \
+    "0.5\nrcr_hold = 1\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"               \
     "ledger_group = users\nadmin_comment = on\ntres_energy = on\ncomment_program = "               \
     "/x/b\njob_program = "                                                                         \
     "/x/j\nenergy = hwmon\n"                                                                       \
-    "energy_root = /x\nenergy_model = idle=1W,core=2W\n"
+    "energy_root = /x\ndevice_root = /x\nenergy_model = idle=1W,core=2W\n"
 
 /* "a = b\nc = d\n" is "a = b, c = d". */
 static void assert_changes(const char *list, const char *lines)

@@ -59,5 +59,15 @@ chmod 600 "$dir/empty"
 expect 2 "--changed: goes with --print-config" --changed
 expect 2 "try 'berthd --help'" nonsense
 expect 0 "--check" --help
+
+# A signal that was there before anybody could hear it stops berthd as any other, once it has started.
+conf "$kept"
+said=$(timeout -s KILL 60 env --block-signal=TERM \
+    sh -c 'kill -TERM $$; exec "$0" -c "$1"' "$berthd" "$dir/berth.conf" 2>&1)
+rc=$?
+case "$rc $said" in
+"0 "*stopping*) ;;
+*) echo "not ok - a signal while it started: $rc \"$said\"" && failures=$((failures + 1)) ;;
+esac
 [ $failures = 0 ] && echo ok
 exit $failures

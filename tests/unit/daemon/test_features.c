@@ -17,6 +17,9 @@
 #include "packer/daemon/features.h"
 #include "packer/daemon/privileges.h"
 #include "tests/unit/common/fixture.h"
+#include "tests/unit/common/folder.h"
+#include "tests/unit/common/hwmon_tree.h"
+#include "tests/unit/common/msr_tree.h"
 
 static struct feature find(const struct packer *packer, const char *name)
 {
@@ -47,6 +50,10 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "probe", FEATURE_OFF);
     is(&f->packer, "metrics", FEATURE_OFF);
     is(&f->packer, "metrics_textfile", FEATURE_OFF);
+    is(&f->packer, "blackboard", FEATURE_OFF);
+    f->packer.conf.blackboard = CONF_ON;
+    strcpy(f->packer.board_why, "No space left on device");
+    is(&f->packer, "blackboard", FEATURE_ABSENT);
     is(&f->packer, "admin_comment", FEATURE_OFF);
     f->packer.conf.admin_comment = CONF_ON;
     is(&f->packer, "admin_comment", FEATURE_ABSENT);
@@ -56,6 +63,30 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "identity", FEATURE_OFF);
     strcpy(f->packer.conf.job_program, "/nowhere/berth-job");
     is(&f->packer, "identity", FEATURE_ABSENT);
+}
+
+/* Registers and sensors of a made machine, of one that has none, and of an AMD's. */
+static void test_devices(void **state)
+{
+    struct fixture *f = *state;
+
+    is(&f->packer, "prefetch", FEATURE_OFF);
+    is(&f->packer, "thermal", FEATURE_OFF);
+    strcpy(f->conf.device_root, f->dir);
+    strcat(f->conf.allow, ",prefetch");
+    f->conf.thermal = CONF_ON;
+    log_open(LOG_TARGET_SYSLOG, LOG_LEVEL_ERROR);
+    folder_put(f->dir, "sys/class/hwmon/hwmon0/name", "k10temp\n");
+    fixture_restart(f);
+    is(&f->packer, "prefetch", FEATURE_ABSENT);
+    is(&f->packer, "thermal", FEATURE_ABSENT);
+    assert_non_null(strstr(find(&f->packer, "thermal").say, "k10temp"));
+    msr_tree_make(f->dir, 8, MSR_TREE_HASWELL);
+    hwmon_tree_make(f->dir, 2, 4);
+    fixture_restart(f);
+    is(&f->packer, "prefetch", FEATURE_ON);
+    is(&f->packer, "thermal", FEATURE_ON);
+    assert_non_null(strstr(find(&f->packer, "thermal").say, "8 of 8"));
 }
 
 static void test_why_metrics_are_not_shown(void **state)
@@ -151,11 +182,8 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_berth_conf_says),
-        TEST(test_why_metrics_are_not_shown),
-        TEST(test_what_is_not_allowed),
-        TEST(test_watchdog),
-        TEST(test_json),
+        TEST(test_what_berth_conf_says), TEST(test_devices),  TEST(test_why_metrics_are_not_shown),
+        TEST(test_what_is_not_allowed),  TEST(test_watchdog), TEST(test_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,6 +265,35 @@ static void test_size(void **state)
     assert_near(record.size_freed_core_s, 40);
 }
 
+/* What was in effect inside it, and for no longer than it ran. */
+static void test_inside(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = ended_step(f);
+    struct ledger_record record;
+
+    ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.inside, "");
+    assert_int_equal(record.inside_changes, 0);
+    assert_true(isnan(record.inside_s));
+    step->inside.effect[STEP_TRANQUIL].changes = 2;
+    step->inside.effect[STEP_SHUFFLE].changes = 1;
+    step->inside.any = (struct step_effect){.changes = 3, .seconds = 12.25};
+    ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.inside, "tranquil,shuffle");
+    assert_int_equal(record.inside_changes, 3);
+    assert_near(record.inside_s, 12.25);
+    assert_true(isnan(record.throttled_s) && isnan(record.idle_thread_s));
+    step->inside.any.seconds = 100;
+    step->inside.effect[STEP_THROTTLE].changes = 1;
+    step->inside.throttled = (struct step_throttled){2, 3.5, 7};
+    ledger_record_fill(&f->packer, step, &record);
+    assert_near(record.inside_s, 20.5);
+    assert_int_equal(record.throttled, 2);
+    assert_near(record.throttled_s, 3.5);
+    assert_near(record.idle_thread_s, 7);
+}
+
 static void test_energy(void **state)
 {
     struct fixture *f = *state;
@@ -417,9 +446,10 @@ static void test_predicted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_who),       TEST(test_nothing),   TEST(test_counts),   TEST(test_slowdown),
-        TEST(test_observed),  TEST(test_moments),   TEST(test_size),     TEST(test_energy),
-        TEST(test_long_list), TEST(test_no_ledger), TEST(test_pipeline), TEST(test_predicted),
+        TEST(test_who),       TEST(test_nothing),  TEST(test_counts),    TEST(test_slowdown),
+        TEST(test_observed),  TEST(test_moments),  TEST(test_size),      TEST(test_observed),
+        TEST(test_moments),   TEST(test_inside),   TEST(test_energy),    TEST(test_long_list),
+        TEST(test_no_ledger), TEST(test_pipeline), TEST(test_predicted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

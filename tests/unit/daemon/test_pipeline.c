@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "packer/base/file.h"
@@ -722,6 +721,60 @@ static void test_threads_of_the_store(void **state)
     }
 }
 
+/* flex: OMP_NUM_THREADS by its number, or by the model for a quarter of the cores to all, whatever
+ * the step is sized to; the user's own stays. */
+static void test_threads_of_flex(void **state)
+{
+    static const struct {
+        const char *cpus;
+        uint32_t number;
+        bool user_omp, store, refused;
+        const char *value, *warning;
+    } table[] = {
+        {"0-3", 0, false, true, false, "6", NULL},
+        {"0-3", 256, false, false, false, "256", NULL},
+        {"0-3", 0, false, false, false, "12", NULL}, /* even on 1, 2, 3, 4 cores */
+        {"0-1", 0, false, false, false, "2", NULL},
+        {"0", 0, false, false, false, "1", NULL},
+        {"0-3", 256, true, false, false, NULL,
+         "flex=256 has no effect: OMP_NUM_THREADS is set already"},
+        {"0-3", 0, true, false, false, NULL, NULL},
+        {"0-3", 256, false, false, true, NULL, NULL},
+    };
+    struct fixture *f = *state;
+
+    store_threads(f);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_register request =
+            fixture_request(1, 0, table[i].cpus, table[i].cpus, 1, "high");
+        struct wire_answer answer;
+        const char *value = NULL;
+
+        strcpy(f->packer.conf.allow, table[i].refused ? "auto,tag" : "auto,tag,threads,flex");
+        request.options.flex = true;
+        request.options.flex_threads = table[i].number;
+        request.options.threads_auto = table[i].store;
+        request.user_omp_threads = table[i].user_omp;
+        pipeline_start(&f->packer, &request, &answer);
+        for (size_t e = 0; e < answer.nenv; e++)
+            if (strcmp(answer.env[e].name, "OMP_NUM_THREADS") == 0)
+                value = answer.env[e].value;
+        if (table[i].value)
+            assert_string_equal(value, table[i].value);
+        else
+            assert_null(value);
+        if (!strstr(answer.warning, table[i].warning ? table[i].warning : ""))
+            fail_msg("'%s'", answer.warning);
+        if (!table[i].warning)
+            assert_null(strstr(answer.warning, "OMP_NUM_THREADS"));
+        assert_int_equal(strstr(answer.note, " threads a task, for any number of its cores") !=
+                             NULL,
+                         table[i].value && !table[i].store);
+        wire_answer_clear(&answer);
+        fixture_end(f, 1, 0);
+    }
+}
+
 /* ---- what the plugin is told ---- */
 
 static void test_answer(void **state)
@@ -950,17 +1003,6 @@ static void test_sweep(void **state)
 
 /* ---- a journal that cannot be written ---- */
 
-/* Files may not grow beyond `size`; RLIM_INFINITY: they may again. */
-static void limit_files(rlim_t size)
-{
-    struct rlimit limit;
-
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 /* No room at all, for some of the start, for the start but not for the stand after it, ... until
  * there is enough: refused, and nothing has changed. */
 static void test_full_disk_refuses(void **state)
@@ -974,9 +1016,9 @@ static void test_full_disk_refuses(void **state)
     for (size_t room = 0; room < 4096; room += 50) {
         struct wire_register request = fixture_request(2, 0, "2", "2", 1, "low");
 
-        limit_files(journal_file_size(f->packer.journal) + room);
+        fixture_limit_files(journal_file_size(f->packer.journal) + room);
         pipeline_start(&f->packer, &request, &answer);
-        limit_files(RLIM_INFINITY);
+        fixture_limit_files(RLIM_INFINITY);
         if (answer.ok)
             break;
         assert_non_null(strstr(answer.error, "journal"));
@@ -1011,9 +1053,9 @@ static void test_full_disk_makes_room(void **state)
     fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
     fixture_exchange(f, 0, 2);
     assert_at(a, "2");
-    limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.journal));
     pipeline_start(&f->packer, &request, &answer);
-    limit_files(RLIM_INFINITY);
+    fixture_limit_files(RLIM_INFINITY);
     assert_false(answer.ok);
     assert_at(a, "0");
     assert_false(pool_has(&f->packer.pool, 2));
@@ -1033,9 +1075,9 @@ static void test_full_disk_still_vacates(void **state)
 
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
-    limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.journal));
     pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
-    limit_files(RLIM_INFINITY);
+    fixture_limit_files(RLIM_INFINITY);
     assert_at(a, "0");
     assert_stand(&f->packer.pool, "0 - - - - - - -");
 }
@@ -1203,6 +1245,7 @@ int main(void)
         cmocka_unit_test(test_observed_step_is_not_shrunk),
         cmocka_unit_test(test_threads_are_told),
         test(test_threads_of_the_store),
+        test(test_threads_of_flex),
         test(test_answer),
         test(test_markers),
         test(test_resume),

@@ -147,6 +147,21 @@ static void test_groups(void **state)
     takes(box, CAPABILITY(CAP_CHOWN));
 }
 
+/* The word, or what a berthd before this one has not given back. */
+static void test_prefetch(void **state)
+{
+    struct box *box = *state;
+
+    snprintf(box->conf.state_dir, sizeof(box->conf.state_dir), "%s", box->dir);
+    strcpy(box->conf.allow, "auto,prefetch");
+    takes(box, CAPABILITY(CAP_SYS_RAWIO));
+    strcpy(box->conf.allow, "auto");
+    put(box, "journal", "{\"op\":\"manage\"}\n");
+    takes(box, 0);
+    put(box, "journal", "{\"op\":\"manage\"}\n{\"op\":\"registers\",\"registers\":[[0,0,15]]}\n");
+    takes(box, CAPABILITY(CAP_SYS_RAWIO));
+}
+
 /* ---- the unit file ---- */
 
 /* Adds the capabilities that a unit file or drop-in of the source folder lists. */
@@ -198,6 +213,10 @@ static void test_the_unit_and_its_drop_ins(void **state)
     assert_int_equal(listed_by("berthd.service.d/60-reuse-sampling.conf"),
                      privileges_needed(&box->conf, &box->root) & ~defaults);
     conf_init(&box->conf);
+    strcpy(box->conf.allow, "auto,prefetch");
+    assert_int_equal(listed_by("berthd.service.d/70-prefetch.conf"),
+                     privileges_needed(&box->conf, &box->root) & ~defaults);
+    conf_init(&box->conf);
     strcpy(box->conf.ledger_group, "staff");
     assert_int_equal(listed_by("berthd.service.d/50-groups.conf"),
                      privileges_needed(&box->conf, &box->root) & ~defaults);
@@ -208,10 +227,9 @@ static void test_the_unit_and_its_drop_ins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_placing_alone),    TEST(test_memory),
-        TEST(test_hidden_processes), TEST(test_counters),
-        TEST(test_lock_time),        TEST(test_reuse),
-        TEST(test_groups),           TEST(test_the_unit_and_its_drop_ins),
+        TEST(test_placing_alone), TEST(test_memory),    TEST(test_hidden_processes),
+        TEST(test_counters),      TEST(test_lock_time), TEST(test_reuse),
+        TEST(test_groups),        TEST(test_prefetch),  TEST(test_the_unit_and_its_drop_ins),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,9 @@ static void test_explanation(void **state)
     assert_keys(
         object,
         "id state was started_at ended_at exit_status request identity profile class size place "
-        "enforce replace memory faithful tranquil shuffle adapt observe bill slowdown");
+        "enforce replace thermal memory faithful tranquil shuffle adapt follow throttle flex locks "
+        "prefetch observe "
+        "bill slowdown");
     assert_field(object, "was", "null");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "packer/enact/enact.h"
 #include "packer/enact/rearrange.h"
@@ -308,28 +307,18 @@ static void test_no_memory(void **state)
 
 /* ---- the journal comes first ---- */
 
-static void limit_files(rlim_t size)
-{
-    struct rlimit limit;
-
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 static void test_not_journaled_not_done(void **state)
 {
     struct fixture *f = *state;
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.journal));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), -1);
     assert_string_equal(f->calls, "");
     assert_stand(&f->packer.pool, "0 1 - - - - - -");
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, ENACT_MUST), 0);
-    limit_files(RLIM_INFINITY);
+    fixture_limit_files(RLIM_INFINITY);
     assert_string_equal(f->calls, "apply 1.0 1; ");
     assert_stand(&f->packer.pool, "1 0 - - - - - -");
 }

@@ -15,18 +15,11 @@
 
 #include <cmocka.h>
 
-#include "packer/enforce/slices.h"
+#include "tests/unit/common/attributes.h"
+#include "tests/unit/common/slices_now.h"
 
 #define WORKERS 4
 #define OWN 1 /* this one sets its own class */
-
-struct attributes {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns, deadline_ns, period_ns;
-};
 
 struct team {
     struct rootfs root;
@@ -39,9 +32,9 @@ struct team {
 
 static struct attributes attributes_of(pid_t tid)
 {
-    struct attributes attributes = {0};
+    struct attributes attributes;
 
-    assert_int_equal(syscall(SYS_sched_getattr, tid, &attributes, sizeof(attributes), 0), 0);
+    assert_int_equal(attributes_get(tid, &attributes), 0);
     return attributes;
 }
 
@@ -103,15 +96,20 @@ static void give(struct team *team, uint64_t slice_ms, struct slices_seen *seen)
 {
     struct berth_error err = {""};
 
-    if (slices_give(&team->root, 1, &team->pid, slice_ms * 1000000, seen, &err) < 0)
+    if (slices_now(&team->root, 1, &team->pid, SLICES_GIVE, slice_ms * 1000000, seen, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+static void look(struct team *team, struct slices_seen *seen)
+{
+    assert_int_equal(slices_now(&team->root, 1, &team->pid, SLICES_LOOK, 0, seen, NULL), 0);
 }
 
 static void take(struct team *team, struct slices_seen *seen)
 {
     struct berth_error err = {""};
 
-    if (slices_take(&team->root, 1, &team->pid, seen, &err) < 0)
+    if (slices_now(&team->root, 1, &team->pid, SLICES_TAKE, 0, seen, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -122,7 +120,7 @@ static void test_give_and_take(void **state)
     struct team *team = *state;
     struct slices_seen seen;
 
-    slices_look(&team->root, 1, &team->pid, &seen);
+    look(team, &seen);
     assert_int_equal(seen.threads, WORKERS + 1);
     assert_int_equal(seen.batch, 0);
     assert_int_equal(seen.own, 1);
@@ -172,12 +170,12 @@ static void test_nice_and_heirs(void **state)
 static void test_own(void **state)
 {
     struct team *team = *state;
-    struct attributes mine = {.size = sizeof(mine), .nice = team->before.nice};
+    struct attributes mine = {.nice = team->before.nice};
     struct sched_param none = {0};
     struct slices_seen seen;
 
     mine.runtime_ns = 7000000;
-    assert_int_equal(syscall(SYS_sched_setattr, team->tid[2], &mine, 0), 0);
+    assert_int_equal(attributes_set(team->tid[2], &mine), 0);
     give(team, 30, &seen);
     if (team->before.runtime_ns) {
         assert_int_equal(attributes_of(team->tid[2]).policy, SCHED_OTHER);
@@ -186,8 +184,61 @@ static void test_own(void **state)
     }
     take(team, &seen);
     assert_int_equal(sched_setscheduler(team->tid[3], SCHED_BATCH, &none), 0);
-    slices_look(&team->root, 1, &team->pid, &seen);
+    look(team, &seen);
     assert_int_equal(seen.batch, 1);
+}
+
+/* A turn that may look at two threads looks at two, and the next one goes on after them. */
+static void test_in_turns(void **state)
+{
+    struct team *team = *state;
+    struct enforce enforce = {.root = &team->root};
+    struct slices_pass *pass =
+        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000, team->before.runtime_ns);
+    struct berth_error err = {""};
+    struct slices_seen seen;
+
+    assert_non_null(pass);
+    for (size_t turn = 1; turn <= (WORKERS + 1) / 2; turn++) {
+        enforce_pace(&enforce, 2, 60);
+        assert_int_equal(slices_pass_turn(&enforce, pass, &seen, &err), 1);
+        assert_int_equal(seen.threads, 2 * turn);
+    }
+    enforce_pace(&enforce, 2, 60);
+    assert_int_equal(slices_pass_turn(&enforce, pass, &seen, &err), 0);
+    assert_int_equal(seen.threads, WORKERS + 1);
+    assert_int_equal(seen.batch, WORKERS);
+    slices_pass_free(pass);
+    assert_all(team, SCHED_BATCH, 30000000);
+    take(team, &seen);
+}
+
+static void *stay(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* A turn with no time left but to list the threads has done that: the next one does not again. */
+static void test_the_list_stays(void **state)
+{
+    struct team *team = *state;
+    struct enforce enforce = {.root = &team->root};
+    struct slices_pass *pass = slices_pass_new(1, &team->pid, SLICES_LOOK, 0, 0);
+    struct slices_seen seen;
+    pthread_t thread;
+
+    enforce_pace(&enforce, 0, 60);
+    assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 1);
+    assert_int_equal(seen.threads, 0);
+    assert_int_equal(pthread_create(&thread, NULL, stay, NULL), 0);
+    enforce_pace(&enforce, ENFORCE_ALL, 0);
+    assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 0);
+    assert_int_equal(seen.threads, WORKERS + 1);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    slices_pass_free(pass);
 }
 
 /* Nobody is there. */
@@ -208,6 +259,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_give_and_take, begin, end),
         cmocka_unit_test_setup_teardown(test_nice_and_heirs, begin, end),
         cmocka_unit_test_setup_teardown(test_own, begin, end),
+        cmocka_unit_test_setup_teardown(test_in_turns, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_list_stays, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
     };
 

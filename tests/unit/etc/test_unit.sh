@@ -27,7 +27,10 @@ sed "s|^ExecStart=.*|ExecStart=/bin/true|" "$srcdir/etc/berthd.service.in" >"$wo
 check 30 "the unit"
 mkdir "$work/berthd.service.d"
 cp "$srcdir"/etc/berthd.service.d/*.conf "$work/berthd.service.d"
-check 35 "the unit with all drop-ins"
+rm "$work/berthd.service.d/70-prefetch.conf"
+check 35 "the unit with all drop-ins but that of devices"
+cp "$srcdir/etc/berthd.service.d/70-prefetch.conf" "$work/berthd.service.d"
+check 38 "the unit with all drop-ins"
 
 confined=tests/confined/confined
 if [ -x "$confined" ]; then

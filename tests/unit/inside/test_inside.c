@@ -19,7 +19,9 @@
 
 #include "packer/base/json.h"
 #include "packer/inside/inside.h"
+#include "packer/inside/policy.h"
 #include "packer/observe/window.h"
+#include "packer/steps/effect.h"
 
 #define PHASE_S 20
 #define THREADS 24
@@ -86,12 +88,15 @@ static struct wire_register request_of(const char *tag)
     return request;
 }
 
-/* The window of that second of the step's life is over. */
+/* The window of that second of the step's life is over, and what it leads to is done: on a busy
+ * machine that takes more than one turn. */
 static void second(struct fixture *f, struct step *step, double age_s)
 {
     step->started_mono_s = clock_s() - age_s;
     step->counts->due_s = 0;
     pipeline_observe(&f->packer);
+    while (step->inside.slicing)
+        inside_turn(&f->packer);
 }
 
 static void run(struct fixture *f, struct step *step, double from_s, double to_s)
@@ -138,6 +143,7 @@ static void test_ammp(void **state)
 {
     struct fixture *f = *state;
     struct step *step = fixture_start(f, request_of("ammp"));
+    char words[EFFECT_WORDS_MAX];
 
     for (unsigned phase = 0; phase < 4; phase++) {
         struct json_object *explain;
@@ -153,8 +159,10 @@ static void test_ammp(void **state)
         assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
         json_object_put(explain);
     }
-    assert_string_equal(step->inside.words, "faithful");
-    assert_int_equal(step->inside.acts, 4);
+    effect_words(step, words);
+    assert_string_equal(words, "faithful");
+    assert_int_equal(step->inside.effect[STEP_FAITHFUL].changes, 4);
+    assert_int_equal(step->inside.any.changes, 4);
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)fixture_child), getpriority(PRIO_PROCESS, 0));
 }
 
@@ -221,6 +229,56 @@ static void test_release(void **state)
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
 }
 
+/* It is in effect from its first change until it is taken back, also over a kill of berthd. */
+static void test_how_long(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_start(f, request_of("ammp"));
+    double began_s = clock_s(), seconds;
+    struct berth_error err;
+
+    run(f, step, 1, 2);
+    assert_true(step->inside.any.since_s == 0);
+    run(f, step, 2, 5);
+    assert_true(step->inside.any.since_s >= began_s);
+    fixture_restart(f);
+    fixture_child_add(f);
+    assert_int_equal(pipeline_resume(&f->packer, &err), 0);
+    step = fixture_step(f, 1, 0);
+    seconds = effect_s(&step->inside.any, clock_s());
+    assert_true(step->inside.any.since_s == 0);
+    assert_true(seconds > 0 && seconds <= clock_s() - began_s);
+    assert_int_equal(step->inside.effect[STEP_FAITHFUL].changes, 1);
+    assert_true(effect_s(&step->inside.effect[STEP_FAITHFUL], clock_s()) == seconds);
+    run(f, step, 5, 10);
+    assert_int_equal(step->inside.any.changes, 2);
+    assert_true(effect_s(&step->inside.any, clock_s()) > seconds);
+    assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    assert_true(step->inside.any.since_s == 0);
+}
+
+/* What was undone and could not be written down is written down later: else a berthd to come would
+ * take from threads what their program has given them since. */
+static void test_unwritten_undo(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_sliced(f);
+
+    strcpy(step->inside.run->why, "a test wants it so"); /* it is given up */
+    /* In this turn, however slow the machine is. */
+    enforce_pace(&f->packer.enforce, ENFORCE_ALL, 0);
+    fixture_limit_files(0);
+    inside_undo(&f->packer, step);
+    fixture_limit_files(RLIM_INFINITY);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
+    assert_true(step->inside.undo_failed & 1u << STEP_FAITHFUL);
+    assert_true(fixture_journal_has(f, "sliced"));
+    second(f, step, 5);
+    assert_false(fixture_journal_has(f, "sliced"));
+    assert_false(step->inside.sliced);
+    assert_int_equal(step->inside.undo_failed, 0);
+}
+
 static void test_stop(void **state)
 {
     struct fixture *f = *state;
@@ -228,6 +286,39 @@ static void test_stop(void **state)
     start_sliced(f);
     pipeline_undo(&f->packer);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
+}
+
+/* Its end was told, and its threads run on. */
+static void test_end(void **state)
+{
+    struct fixture *f = *state;
+
+    start_sliced(f);
+    fixture_end(f, 1, 0);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
+}
+
+static int list_other(struct enforce *enforce, const struct enforce_step *step,
+                      struct enforce_pids *list)
+{
+    (void)enforce, (void)step;
+    return enforce_pids_add(list, fixture_child);
+}
+
+/* What runs under its name is another step, whose class is its own. */
+static void test_another_step(void **state)
+{
+    struct fixture *f = *state;
+    struct berth_error err = {""};
+
+    start_sliced(f);
+    fixture_restart(f);
+    fixture_child_add(f);
+    f->way.pids = list_other;
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
 }
 
 /* The journal says what is to be undone; then it begins anew. */
@@ -254,16 +345,9 @@ static void test_kill(void **state)
 static void test_journal_first(void **state)
 {
     struct fixture *f = *state;
-    char text[65536];
-    FILE *file;
 
     start_sliced(f);
-    snprintf(text, sizeof(text), "%s/journal", f->packer.conf.state_dir);
-    file = fopen(text, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-    fclose(file);
-    assert_non_null(strstr(text, "\"sliced\":true"));
+    assert_true(fixture_journal_has(f, "sliced"));
 }
 
 /* A program with such a class of its own is left alone, and explain says why. */
@@ -312,7 +396,11 @@ int main(void)
         TEST(test_unknown_threads),
         TEST(test_without_the_word),
         TEST(test_release),
+        TEST(test_how_long),
+        TEST(test_unwritten_undo),
         TEST(test_stop),
+        TEST(test_end),
+        TEST(test_another_step),
         TEST(test_kill),
         TEST(test_journal_first),
         TEST(test_own_class),

@@ -17,8 +17,10 @@
 #include "packer/inside/groups.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
+#include "packer/steps/journal.h"
 
 #define TWO_CORES "package:2 l3:1 core:1 pu:1"
+#define TWO_BY_TWO_CORES "package:2 l3:1 core:2 pu:1(indexes=0,2,1,3)" /* 0 and 2, 1 and 3 */
 #define THREADS 8
 #define BURST_S 2.
 
@@ -113,12 +115,12 @@ static void look_at_machine(struct fixture *f)
     assert_int_equal(rootfs_open(&f->packer.root, "/", NULL), 0);
 }
 
-static int begin(void **state)
+static int begin_on(void **state, const char *topology)
 {
     struct fixture *f;
 
     start_program(); /* first: it would keep the journal open */
-    f = fixture_open(TWO_CORES);
+    f = fixture_open(topology);
     strcat(f->conf.allow, ",shuffle");
     fixture_paper(f);
     fixture_restart(f);
@@ -126,6 +128,16 @@ static int begin(void **state)
     list_threads(&f->packer.root);
     *state = f;
     return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_on(state, TWO_CORES);
+}
+
+static int begin_elsewhere(void **state)
+{
+    return begin_on(state, TWO_BY_TWO_CORES);
 }
 
 static int end(void **state)
@@ -354,19 +366,51 @@ static void test_kill(void **state)
     assert_false(fixture_step(f, 1, 0)->inside.shuffled);
 }
 
+/* What it finds bound stands where the step stood, which is not where Slurm had put it. */
+static void test_kill_elsewhere(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "2-3", "2-3", 1, "p");
+    struct berth_error err = {""};
+    struct step *step;
+
+    step = fixture_run(f, 2, "0-1", "other"); /* so that these cores are in the pool */
+    step->body.task[0].pid = child;
+    assert_int_equal(journal_start(&f->packer, step, &err), 0);
+    request.options.shuffle = true;
+    step = fixture_start(f, request);
+    step->body.task[0].pid = child;
+    for (long core = 0; core < 4; core += 2)
+        fixture_exchange(f, (size_t)core, (size_t)core + 1);
+    assert_cpus(&step->body.task[0].cpus, "0-1");
+    for (size_t i = 0; i < THREADS; i++)
+        set(i, i % 2 ? "1" : "0");
+    step->inside.shuffled = true;
+    assert_int_equal(journal_start(&f->packer, step, &err), 0);
+    assert_int_equal(journal_stand(&f->packer, &f->packer.pool, &err), 0);
+    fixture_restart(f);
+    look_at_machine(f);
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_all_at("0-1");
+}
+
+/* Its slurmstepd is gone, say, and its threads run on. */
+static void test_end(void **state)
+{
+    struct fixture *f = *state;
+
+    start_shuffled(f);
+    fixture_end(f, 1, 0);
+    assert_all_at("0-1");
+}
+
 static void test_journal(void **state)
 {
     struct fixture *f = *state;
-    char text[65536];
-    FILE *file;
 
     start_shuffled(f);
-    snprintf(text, sizeof(text), "%s/journal", f->packer.conf.state_dir);
-    file = fopen(text, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-    fclose(file);
-    assert_non_null(strstr(text, "\"shuffled\":true"));
+    assert_true(fixture_journal_has(f, "shuffled"));
 }
 
 static void test_refused(void **state)
@@ -428,13 +472,22 @@ static bool have_cpus(void)
 int main(void)
 {
     const struct CMUnitTest pure[] = {cmocka_unit_test(test_groups)},
-                            tests[] = {TEST(test_teams),        TEST(test_fewest_moves),
-                                       TEST(test_little_lock),  TEST(test_idle),
-                                       TEST(test_own),          TEST(test_waits_no_more),
-                                       TEST(test_first_thread), TEST(test_too_many),
-                                       TEST(test_release),      TEST(test_stop),
-                                       TEST(test_kill),         TEST(test_journal),
-                                       TEST(test_refused)};
+                            tests[] = {TEST(test_teams),
+                                       TEST(test_fewest_moves),
+                                       TEST(test_little_lock),
+                                       TEST(test_idle),
+                                       TEST(test_own),
+                                       TEST(test_waits_no_more),
+                                       TEST(test_first_thread),
+                                       TEST(test_too_many),
+                                       TEST(test_release),
+                                       TEST(test_stop),
+                                       TEST(test_kill),
+                                       TEST(test_end),
+                                       TEST(test_journal),
+                                       TEST(test_refused),
+                                       cmocka_unit_test_setup_teardown(test_kill_elsewhere,
+                                                                       begin_elsewhere, end)};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
 
     if (failed || !have_cpus())

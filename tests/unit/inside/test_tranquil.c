@@ -105,6 +105,8 @@ static void burst(struct fixture *f, struct step *step)
         tranquil->burst.next_s = tranquil->settled_s = 0;
         pipeline_bursts(&f->packer);
     }
+    while (step->inside.slicing) /* on a busy machine it takes more than one turn */
+        inside_turn(&f->packer);
 }
 
 static void pass(struct fixture *f, struct step *step)
@@ -247,6 +249,25 @@ static void test_unreadable(void **state)
     assert_int_equal(tranquil->model.pass, 0);
 }
 
+/* A berthd before this one has dealt its memory, and nobody can put that back: it is not taken for
+ * the program's own layout. */
+static void test_dealt_before(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start(f, &thrashing, true);
+    struct json_object *explain = json_object_new_object(), *tranquil;
+
+    step->inside.deal = (struct step_deal){.dealt = true, .returning = true, .why = "it is lost"};
+    pass(f, step);
+    assert_int_equal(step->inside.run->tranquil.model.pass, 0);
+    assert_false(is_batch());
+    inside_explain(&f->packer, step, explain);
+    tranquil = json_object_object_get(explain, "tranquil");
+    assert_string_equal(json_object_get_string(json_object_object_get(tranquil, "refused")),
+                        "it is lost");
+    json_object_put(explain);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, fixture_child_teardown)
 
 int main(void)
@@ -259,6 +280,7 @@ int main(void)
         TEST(test_without_the_word),
         TEST(test_release),
         TEST(test_unreadable),
+        TEST(test_dealt_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,12 +320,13 @@ static void test_identified(void **state)
                            "7/1001@21 none   0; ");
 }
 
-/* Undoes the migration to the fourth schema. */
+/* Undoes the migrations to the fourth schema and those after it. */
 static void drop_fourth(const struct ledger_box *box)
 {
     static const char *const column[] = {
-        "start_ms", "end_ms",      "proposed", "slowdown_proposed", "knowledge", "reason",
-        "uj_idle",  "idle_energy", "inside",   "inside_changes"};
+        "start_ms",    "end_ms",       "proposed", "slowdown_proposed", "knowledge", "reason",
+        "uj_idle",     "idle_energy",  "inside",   "inside_changes",    "inside_s",  "throttled",
+        "throttled_s", "idle_thread_s"};
     char text[128];
 
     for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {

@@ -181,6 +181,17 @@ static void test_targets(void **state)
     assert_int_equal(numa_box_count(box, 10, 3), 20);
 }
 
+static struct memory_origin *origin_in(const struct numa_box *box)
+{
+    struct memory_origin *origin;
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/origin", box->dir);
+    origin = memory_origin_create(path, NULL);
+    assert_non_null(origin);
+    return origin;
+}
+
 /* Has the process's pages dealt over nodes, or put back. */
 static struct memory_progress deal(struct numa_box *box, enum memory_way way, const char *nodes,
                                    struct memory_origin *origin)
@@ -203,8 +214,8 @@ static struct memory_progress deal(struct numa_box *box, enum memory_way way, co
 /* All on one node: half of them go, by 2 MiB; and come back exactly. */
 static void test_deal(void **state)
 {
-    struct memory_origin *origin = memory_origin_new();
     struct numa_box *box = *state;
+    struct memory_origin *origin = origin_in(box);
     struct memory_progress progress;
 
     numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 512 * 8, .node = 0});
@@ -225,8 +236,8 @@ static void test_deal(void **state)
 /* Pages that are hidden are dealt later; what was noted of the others stays. */
 static void test_deal_hidden(void **state)
 {
-    struct memory_origin *origin = memory_origin_new();
     struct numa_box *box = *state;
+    struct memory_origin *origin = origin_in(box);
     struct memory_progress progress;
 
     numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 2048, .node = 1});
@@ -237,30 +248,6 @@ static void test_deal_hidden(void **state)
     progress = deal(box, MEMORY_BACK, "0-3", origin);
     assert_done(&progress, 2048);
     assert_int_equal(numa_box_count(box, 10, 1), 2048);
-    memory_origin_release(origin);
-}
-
-/* Neighbours are one run; what was noted first counts; pages between runs find their place. */
-static void test_origin(void **state)
-{
-    struct memory_origin *origin = memory_origin_new();
-
-    (void)state;
-    for (uint64_t page = 0; page < 100000; page++)
-        assert_int_equal(memory_origin_add(origin, 10, page * 4096, 4096, 1), 0);
-    assert_int_equal(memory_origin_add(origin, 10, 4096, 4096, 0), 0);
-    assert_int_equal(memory_origin_node(origin, 10, 4096), 1);
-    assert_int_equal(memory_origin_node(origin, 11, 4096), -1);
-    assert_int_equal(memory_origin_node(origin, 10, 100000 * 4096UL), -1);
-    assert_int_equal(memory_origin_add(origin, 9, 8192, 4096, 2), 0);
-    assert_int_equal(memory_origin_add(origin, 9, 0, 4096, 3), 0);
-    assert_int_equal(memory_origin_node(origin, 9, 0), 3);
-    assert_int_equal(memory_origin_node(origin, 9, 4096), -1);
-    assert_int_equal(memory_origin_node(origin, 9, 8192), 2);
-    for (uint64_t page = 0; page < MEMORY_ORIGIN_RUNS - 3; page++)
-        assert_int_equal(memory_origin_add(origin, 12, 2 * page * 4096, 4096, 0), 0);
-    assert_int_equal(memory_origin_add(origin, 13, 0, 4096, 0), -1);
-    assert_int_equal(errno, E2BIG);
     memory_origin_release(origin);
 }
 
@@ -431,6 +418,30 @@ static void test_room(void **state)
     assert_done(&progress, 1024);
 }
 
+/* What is dealt needs room for what changes its node, and nowhere more than that. */
+static void test_deal_room(void **state)
+{
+    struct numa_box *box = *state;
+    struct memory_origin *origin = origin_in(box);
+    struct memory_progress progress;
+
+    numa_box_map(box, (struct box_map){.pid = 10, .start = HEAP, .pages = 4096, .node = 0});
+    numa_box_free(box, 0, 0);
+    numa_box_free(box, 1, 1020); /* and 1024 kB of old files: a part of 2 MiB does not fit */
+    progress = deal(box, MEMORY_DEAL, "0-1", origin);
+    assert_string_equal(progress.why, "memory node 1 has room for 2.0 MiB only");
+    assert_int_equal(box->moves, 0);
+    numa_box_free(box, 1, 1024);
+    progress = deal(box, MEMORY_DEAL, "0-1", origin);
+    assert_done(&progress, 2048);
+    numa_box_free(box, 0, 1024);
+    numa_box_free(box, 1, 0);
+    progress = deal(box, MEMORY_BACK, "0-1", origin);
+    assert_done(&progress, 2048);
+    assert_int_equal(numa_box_count(box, 10, 0), 4096);
+    memory_origin_release(origin);
+}
+
 static void test_given_up(void **state)
 {
     struct numa_box *box = *state;
@@ -516,7 +527,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deal, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deal_hidden, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_origin, setup, teardown),
         cmocka_unit_test_setup_teardown(test_exchange, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_alone, setup, teardown),
@@ -525,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_hidden, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deal_room, setup, teardown),
         cmocka_unit_test_setup_teardown(test_given_up, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stranger, setup, teardown),

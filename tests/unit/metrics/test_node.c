@@ -13,6 +13,8 @@
 #include "packer/bill/bill.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"
+#include "tests/unit/common/folder.h"
+#include "tests/unit/common/hwmon_tree.h"
 #include "tests/unit/common/metrics_page.h"
 
 static int open_plain(void **state)
@@ -248,6 +250,29 @@ static void test_no_meter(void **state)
     page_free(page);
 }
 
+/* ---- heat ---- */
+
+/* A core whose sensor cannot be read has no series, nor has any without thermal=on. */
+static void test_heat(void **state)
+{
+    struct fixture *f = *state;
+    struct page *page = get(f, METRICS_OPENMETRICS, true);
+
+    assert_absent(page, "berth_core_celsius");
+    page_free(page);
+    hwmon_tree_make(f->dir, 2, 4);
+    hwmon_tree_set(f->dir, 4, 5, 97.5);
+    folder_put(f->dir, "sys/class/hwmon/hwmon1/temp2_input", "?\n");
+    strcpy(f->conf.device_root, f->dir);
+    f->conf.thermal = CONF_ON;
+    fixture_restart(f);
+    page = get(f, METRICS_OPENMETRICS, true);
+    assert_value(page, "berth_core_celsius", "cpu=5", 97.5);
+    assert_value(page, "berth_core_celsius", "cpu=1", 40);
+    assert_int_equal(page_count(page, "berth_core_celsius"), 7);
+    page_free(page);
+}
+
 /* ---- caches ---- */
 
 static void test_caches(void **state)
@@ -338,6 +363,7 @@ static void test_step(void **state)
     step->profile.known = true;
     step->profile.miss_pmi = 9000;
     step->enacted.moves = 3;
+    step->inside.effect[STEP_SHUFFLE] = (struct step_effect){.changes = 2, .seconds = 12.5};
     step->bill.known[ENERGY_PACKAGE] = true;
     step->bill.uj[ENERGY_PACKAGE] = 1234567890123;
     page = get(f, METRICS_OPENMETRICS, true);
@@ -347,6 +373,11 @@ static void test_step(void **state)
     assert_value(page, "berth_step_tasks", "jobid=4711,step=batch", 1);
     assert_value(page, "berth_step_cpu_seconds_total", "jobid=4711,step=batch", 2.5);
     assert_value(page, "berth_step_moves_total", "jobid=4711,step=batch", 3);
+    assert_value(page, "berth_step_inside_changes_total", "jobid=4711,step=batch,policy=shuffle",
+                 2);
+    assert_value(page, "berth_step_inside_seconds_total", "jobid=4711,step=batch,policy=shuffle",
+                 12.5);
+    assert_int_equal(page_count(page, "berth_step_inside_seconds_total"), 1);
     assert_value(page, "berth_step_profile_miss_pmi", "jobid=4711,step=batch", 9000);
     assert_value(page, "berth_step_miss_pmi", "jobid=4711,step=batch", 5000);
     assert_value(page, "berth_step_instructions_per_cycle", "jobid=4711,step=batch", 1.5);
@@ -532,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_benefit, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_energy, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_no_meter, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_heat, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_caches, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_occupancy, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_threads, open_smt, fixture_teardown),

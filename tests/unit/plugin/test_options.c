@@ -43,10 +43,19 @@ static void test_right(void **state)
         {"mem=auto", "auto,mem=auto"},
         {"mem=interleave", "auto,mem=interleave"},
         {"threads=auto", "auto,threads=auto"},
+        {"threads=follow", "auto,threads=follow"},
+        {"throttle", "auto,throttle=baseline"},
+        {"throttle=aggressive", "auto,throttle=aggressive"},
+        {"flex", "auto,flex"},
+        {"flex=256", "auto,flex=256"},
+        {"locks=cohort", "auto,locks=cohort"},
         {"faithful", "auto,faithful"},
         {"tranquil", "auto,tranquil"},
         {"shuffle", "auto,shuffle"},
         {"adapt", "auto,adapt"},
+        {"prefetch=auto", "auto,prefetch=auto"},
+        {"prefetch=on", "auto,prefetch=on"},
+        {"prefetch=off", "auto,prefetch=off"},
         {"tag=my.prog_v2-x", "auto,tag=my.prog_v2-x"},
         {"require,verbose", "auto,require,verbose"},
         {"verbose,require,tag=t,mem=bind,policy=pain,size,edp,isolate,auto",
@@ -73,8 +82,9 @@ static void test_wrong(void **state)
     } table[] = {
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'",
-         "policy=, cores=, max-slowdown=, mem=, threads=, faithful, tranquil, shuffle, adapt, "
-         "tag=, "
+         "policy=, cores=, max-slowdown=, mem=, threads=, throttle, flex, locks=, faithful, "
+         "tranquil, shuffle, adapt, "
+         "prefetch=, tag=, "
          "require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
         {"sizee=3", "'sizee=3'", "(size?)"},
@@ -110,6 +120,10 @@ static void test_wrong(void **state)
         {"mem=near", "'mem=near'", "auto, local, interleave, bind"},
         {"threads=8", "'threads=8'", "threads= takes one of auto"},
         {"threads", "'threads'", "threads= takes one of auto"},
+        {"throttle=hard", "'throttle=hard'", "throttle= takes one of lazy, baseline, aggressive"},
+        {"flex=0", "'flex=0'", "flex=N: many threads (N, 1 to 4096)"},
+        {"flex=4097", "'flex=4097'", "flex=N"},
+        {"locks", "'locks'", "locks= takes one of cohort"},
         {"cores", "'cores'", "cores=MIN-MAX"},
         {"cores=", "'cores='", "MIN-MAX"},
         {"cores=0", "'cores=0'", "MIN-MAX"},
@@ -161,13 +175,28 @@ static void test_very_long(void **state)
     free(list);
 }
 
-static const char *const all_words[] = {
-    "off",          "auto",       "observe",       "isolate",
-    "edp",          "size[=PCT]", "spread",        "pack",
-    "policy=di",    "cores=",     "max-slowdown=", "mem=auto|local|interleave|bind",
-    "threads=auto", "faithful",   "tranquil",      "shuffle",
-    "adapt",        "tag=",       "require",       "verbose",
-    "help"};
+static const char *const all_words[] = {"off",
+                                        "auto",
+                                        "observe",
+                                        "isolate",
+                                        "edp",
+                                        "size[=PCT]",
+                                        "spread",
+                                        "pack",
+                                        "policy=di",
+                                        "cores=",
+                                        "max-slowdown=",
+                                        "mem=auto|local|interleave|bind",
+                                        "threads=auto|follow",
+                                        "faithful",
+                                        "tranquil",
+                                        "shuffle",
+                                        "adapt",
+                                        "prefetch=auto|on|off",
+                                        "tag=",
+                                        "require",
+                                        "verbose",
+                                        "help"};
 
 static void test_help(void **state)
 {
@@ -265,11 +294,17 @@ static void test_vain(void **state)
         {"edp,policy=di", "edp has no effect beside policy="},
         {"observe,mem=bind", "mem= has no effect with observe, which changes nothing"},
         {"observe,threads=auto", "threads=auto has no effect with observe, which changes nothing"},
+        {"observe,threads=follow",
+         "threads=follow has no effect with observe, which changes nothing"},
+        {"observe,throttle", "throttle has no effect with observe, which changes nothing"},
+        {"observe,flex=8", "flex has no effect with observe, which changes nothing"},
+        {"observe,locks=cohort", "locks=cohort has no effect with observe, which changes nothing"},
         {"observe,faithful", "faithful has no effect with observe, which changes nothing"},
         {"observe,tranquil", "tranquil has no effect with observe, which changes nothing"},
         {"faithful,tranquil", "tranquil has no effect beside faithful"},
         {"observe,shuffle", "shuffle has no effect with observe, which changes nothing"},
         {"observe,adapt", "adapt has no effect with observe, which changes nothing"},
+        {"observe,prefetch=on", "prefetch= has no effect with observe, which changes nothing"},
         {"observe,mem=bind,cores=2", "cores= has no effect without size; mem= has no effect with "
                                      "observe, which changes nothing"},
     };

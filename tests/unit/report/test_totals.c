@@ -103,6 +103,37 @@ static void test_job(void **state)
     assert_cell(3, "EDP", "24.00MJs");
 }
 
+/* What was in effect inside it: on several nodes at the same time, in several steps one after the
+ * other. */
+static void test_inside(void **state)
+{
+    struct ledger_record here = report_box_record(12, 0), there = here,
+                         next = report_box_record(12, 1), none = report_box_record(13, 0);
+
+    (void)state;
+    strcpy(there.node, "n2");
+    strcpy(here.inside, "faithful");
+    strcpy(there.inside, "faithful");
+    strcpy(next.inside, "faithful");
+    here.inside_changes = 2;
+    there.inside_changes = next.inside_changes = 1;
+    here.inside_s = 600;
+    there.inside_s = 500;
+    next.inside_s = 60;
+    add(here);
+    add(there);
+    add(next);
+    add(none);
+    report_box_walk(report, REPORT_BY_NOTHING, false, &box);
+    assert_cell(0, "Inside", "faithful");
+    assert_cell(0, "InsideChanges", "4");
+    assert_cell(0, "InsideTime", "00:11:00");
+    assert_cell(1, "InsideTime", "00:10:00");
+    assert_cell(3, "Inside", "");
+    assert_cell(3, "InsideTime", "");
+    assert_cell(4, "InsideTime", "");
+}
+
 /* Means are by CPU time, and what knows nothing weighs nothing. */
 static void test_mean(void **state)
 {
@@ -122,7 +153,8 @@ static void test_mean(void **state)
     assert_cell(0, "SlowdownObs", "30.0%");
 }
 
-/* The memory's meter alone is not the step's energy, and beside the node's own it is a part of that.
+/* The memory's meter alone is not the step's energy, and beside the node's own it is a part of
+ * that.
  */
 static void test_memory_alone(void **state)
 {
@@ -541,6 +573,7 @@ int main(void)
         TEST(test_order),
         TEST(test_job),
         TEST(test_mean),
+        TEST(test_inside),
         TEST(test_memory_alone),
         TEST(test_nodes),
         TEST(test_part_unknown),

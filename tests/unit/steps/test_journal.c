@@ -88,24 +88,50 @@ static void test_start(void **state)
     assert_int_equal(step->body.task[1].started, 12345678901);
 }
 
-/* The journal of a berth that did not say when tasks began. */
-static void test_start_of_an_older_berth(void **state)
+/* In the journal, the first `is` becomes `other`, which is as long. */
+static void rewrite(struct fixture *f, const char *is, const char *other)
 {
-    struct fixture *f = *state;
     char text[4096], *at;
     char path[256];
     int fd;
 
-    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
     snprintf(path, sizeof(path), "%s/journal", f->dir);
     fd = open(path, O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     text[read(fd, text, sizeof(text) - 1)] = '\0';
-    at = strstr(text, "\"started\":[");
+    at = strstr(text, is);
     assert_non_null(at);
-    memcpy(at, "\"unknown\"", strlen("\"unknown\""));
+    assert_int_equal(strlen(is), strlen(other));
+    memcpy(at, other, strlen(other));
     assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
     close(fd);
+}
+
+/* That a step's memory is dealt is there, and not in the journal of a berth that did not say it; a
+ * later one may say more. */
+static void test_dealt(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put(f, 1);
+
+    step->inside.deal.dealt = true;
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
+    rewrite(f, "\"late\":", "\"over\":");
+    load_well(f);
+    assert_true(find(f, 1, 0)->inside.deal.dealt);
+    rewrite(f, "\"dealt\":", "\"heaps\":");
+    load_well(f);
+    assert_false(find(f, 1, 0)->inside.deal.dealt);
+    assert_string_equal(find(f, 1, 0)->enacted.reason, "because");
+}
+
+/* The journal of a berth that did not say when tasks began. */
+static void test_start_of_an_older_berth(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
+    rewrite(f, "\"started\":[", "\"unknown\":[");
     load_well(f);
     assert_int_equal(find(f, 1, 0)->body.task[1].started, 0);
     assert_cpus(&find(f, 1, 0)->body.task[1].home, "2-3");
@@ -384,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_start),
+        test(test_dealt),
         test(test_start_of_an_older_berth),
         test(test_end),
         test(test_started_twice),

@@ -70,11 +70,17 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .size_loss_pct = 4.5,
                                         .mem = WIRE_MEM_BIND,
                                         .threads_auto = true,
+                                        .threads_follow = true,
+                                        .throttle = WIRE_THROTTLE_AGGRESSIVE,
+                                        .flex = true,
+                                        .flex_threads = 256,
+                                        .locks_cohort = true,
                                         .faithful = true,
                                         .tranquil = true,
                                         .shuffle = true,
                                         .mem_auto = true,
                                         .adapt = true,
+                                        .prefetch = WIRE_PREFETCH_OFF,
                                         .tag = "A-z_0.9"};
     return reg;
 }
@@ -97,11 +103,17 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_true(a->size_loss_pct == b->size_loss_pct);
     assert_int_equal(a->mem, b->mem);
     assert_int_equal(a->threads_auto, b->threads_auto);
+    assert_int_equal(a->threads_follow, b->threads_follow);
+    assert_int_equal(a->throttle, b->throttle);
+    assert_int_equal(a->flex, b->flex);
+    assert_int_equal(a->flex_threads, b->flex_threads);
+    assert_int_equal(a->locks_cohort, b->locks_cohort);
     assert_int_equal(a->faithful, b->faithful);
     assert_int_equal(a->tranquil, b->tranquil);
     assert_int_equal(a->shuffle, b->shuffle);
     assert_int_equal(a->mem_auto, b->mem_auto);
     assert_int_equal(a->adapt, b->adapt);
+    assert_int_equal(a->prefetch, b->prefetch);
     assert_string_equal(a->tag, b->tag);
 }
 

@@ -29,7 +29,8 @@ played() {
     done
 }
 
-# Uses what played() has: the time since it was called last is over.
+# Uses what played() has: the time since it was called last is over. The file is written in its place: a program that renames it takes longer
+# here than a reading lasts, and one that is read in that moment ends no more than its burst.
 play_once() {
     local now=${EPOCHREALTIME/./} stat rate=$((9000 + RANDOM % 4000 - 2000)) file=$CLUSTER/berth/played/$id
     read -r stat <"/proc/$pid/stat" 2>/dev/null || return 0
@@ -40,8 +41,7 @@ play_once() {
     misses=$((misses + (now - before) * rate / 1000))
     before=$now
     printf '{"step":"%s","at":%d.%06d,"instructions":%d,"llc_misses":%d,"llc_accesses":%d,"involuntary":1,"threads":2}\n' "$id" \
-        $((1 + (now - begun) / 1000000)) $(((now - begun) % 1000000)) $(((now - begun) * 1000)) "$misses" $((2 * misses)) >"$file.new"
-    mv -f "$file.new" "$file"
+        $((1 + (now - begun) / 1000000)) $(((now - begun) % 1000000)) $(((now - begun) * 1000)) "$misses" $((2 * misses)) >"$file"
 }
 
 # wide NAME WORD: a step on two nodes with 128 MiB that its first thread has touched: all of it on one node.
@@ -114,20 +114,40 @@ t52_memory_goes_back_where_that_helps_nothing() {
     restless
 }
 
-# Pages stay where they are then, as berthd(8) says; classes do not.
-t52_a_killed_berthd_leaves_no_class() {
+# What was changed is there after a kill, and the next berthd takes it back: threads first, then page by page.
+t52_a_killed_berthd_leaves_nothing() {
     local step
     tranquil
     kept c
     [[ $(classes_of "$step") != *" x 0 "* ]] || fail "not each thread: $(classes_of "$step")"
     daemon_stop berthd KILL
     [[ $(classes_of "$step") == *" x 3 "* ]] || fail "nobody is there: $(classes_of "$step")"
+    is_even "$step" || fail "nobody is there: $(spread_of "$step") MiB"
+    has "$(ls "$CLUSTER/berth")" "dealt.$(id_of "$step")"
     berthd_conf allow=auto,tag
     berthd_start
     soon "by the next one" yes has_no_class "$step"
-    is_even "$step" || fail "pages after it: $(spread_of "$step")"
+    wait_for 30 is_on_one "$step" || fail "by the next one: $(spread_of "$step") MiB: $(tail -n 5 "$CLUSTER/log/berthd.out")"
+    wait_for 15 is_forgotten || fail "kept: $(ls "$CLUSTER/berth")"
     stop "$step"
     restless
+}
+
+t52_a_stopped_berthd_leaves_nothing() {
+    local step
+    tranquil
+    kept d
+    is_even "$step" || fail "after a pass: $(spread_of "$step") MiB: $(explained "$step" .tranquil)"
+    daemon_stop berthd
+    is_on_one "$step" || fail "after the stop: $(spread_of "$step") MiB: $(tail -n 5 "$CLUSTER/log/berthd.out")"
+    same "kept" "$(compgen -G "$CLUSTER/berth/dealt.*")" ""
+    berthd_start
+    stop "$step"
+    restless
+}
+
+is_forgotten() {
+    ! compgen -G "$CLUSTER/berth/dealt.*" >/dev/null
 }
 
 has_no_class() {

@@ -31,7 +31,7 @@ has_rounds() {
 
 # Two teams on all cores of two packages.
 teams() {
-    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/vm/teams"
+    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/cluster/teams" -b
     same "refused" "$(explained "$1" .shuffle.refused)" null
 }
 

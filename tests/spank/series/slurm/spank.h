@@ -80,6 +80,7 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option);
 spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...);
 spank_err_t spank_getenv(spank_t spank, const char *name, char *text, int size);
 spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite);
+spank_err_t spank_unsetenv(spank_t spank, const char *name);
 #if BERTH_TEST_SERIES >= 2311
 spank_err_t spank_prepend_task_argv(spank_t spank, int argc, const char *argv[]);
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# test_inside - `berthctl model` reinforce, tranquil, faithful, shuffle and adapt: the papers' tables and figures, and what can be wrong.
+# test_inside - `berthctl model` reinforce, tranquil, faithful, shuffle, prefetch, thermal and adapt: the papers' tables and figures, and what can be wrong.
 . "${srcdir:-.}/tests/unit/common/ctl_check.sh"
 
 wrong() { # MODEL INPUT TEXT
@@ -69,6 +69,26 @@ wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1},{"tid":1}]}' 'thre
 wrong shuffle '{"packages":[{"cores":1}],"threads":[{"tid":1,"lock":2}]}' 'threads[0].lock: 2: between 0 and 1'
 wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2],[3,1]]}' 'distance[1][0]: 3: as far as the way back (2)'
 wrong shuffle '{"packages":[{"cores":1},{"cores":1}],"threads":[{"tid":1}],"distance":[[1,2]]}' 'distance'
+
+# ---- prefetch: both outcomes, the edge of 2 %, energy, a phase too soon and in time, and nothing known ----
+answers '{"turns":[{"phase":1,"on_ips":1.02,"off_ips":1},{"phase":2,"on_ips":2,"off_ips":1},{"at":62,"phase":2,"on_ips":1.03,"off_ips":1}]}' \
+    '{"after":[{"tested":true,"state":"off","by":"ips","ratio":1.02},{"tested":false,"state":"off","by":"ips","ratio":1.02},{"tested":true,"state":"on","by":"ips","ratio":1.03}]}' model prefetch
+answers '{"turns":[{"on_ips":2,"off_ips":1,"on_ipj":1,"off_ipj":2}]}' '{"after":[{"tested":true,"state":"off","by":"ipj","ratio":0.5}]}' model prefetch
+answers '{"turns":[{"on_ips":2},{"on_ips":2,"off_ips":1},{"at":70,"on_ips":2,"off_ips":1}]}' \
+    '{"after":[{"tested":true,"state":"waiting","by":null,"ratio":null},{"tested":false,"state":"waiting","by":null,"ratio":null},{"tested":true,"state":"on","by":"ips","ratio":2.0}]}' model prefetch
+wrong prefetch '{}' 'turns: missing'
+wrong prefetch '{"turns":[{"on_ips":-1}]}' 'turns[0].on_ips: -1'
+wrong prefetch '{"turns":[{"at":5},{"at":5}]}' 'turns[1].at: 5: later than the turn before (5) expected'
+
+# ---- thermal: over T1, over T2 and not back, an exchange of alike ones only, all hot ----
+answers '{"t1":82,"t2":100,"on":[0,null,null],"looks":[[97,40,30],[30,40,100],[30,90,20]]}' \
+    '{"looks":[{"moves":[{"program":0,"core":0,"limit":"t1","moved_to":2,"exchanged":null}],"on":[null,null,0]},{"moves":[{"program":0,"core":2,"limit":"t2","moved_to":0,"exchanged":null}],"on":[0,null,null]},{"moves":[],"on":[0,null,null]}]}' model thermal
+answers '{"t1":82,"t2":100,"on":[0,1,2],"kinds":[0,1,0],"looks":[[90,30,40],[101,101,101]]}' \
+    '{"looks":[{"moves":[{"program":0,"core":0,"limit":"t1","moved_to":2,"exchanged":2}],"on":[2,1,0]},{"moves":[{"program":2,"core":0,"limit":"t2","moved_to":null,"exchanged":null},{"program":1,"core":1,"limit":"t2","moved_to":null,"exchanged":null},{"program":0,"core":2,"limit":"t2","moved_to":null,"exchanged":null}],"on":[2,1,0]}]}' model thermal
+wrong thermal '{}' 'on: missing'
+wrong thermal '{"on":[]}' 'on: 1 to 1024 cores'
+wrong thermal '{"on":[0],"kinds":[0,0]}' 'kinds: one for each of 1 programs'
+wrong thermal '{"on":[0],"looks":[[1,2]]}' 'looks[0]: the degrees of 1 cores expected'
 
 # ---- adapt: Table 6.6, and apsi beside fma3d ----
 # lock times as eq. 6.3 gives them back, the rest of eq. 6.1 in the partners' latencies

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thermal - the stage that moves steps from cores that are too hot (REEact, Wang 2015, section
+ * 7.4.1; models/energy/thermal.h): thermal=on of berth.conf.
+ *
+ * Each THERMAL_EVERY_S the cores of the pool are looked at. Who stands on one that has reached its
+ * threshold goes to a core of the pool that nobody stands on, or exchanges places with a step of
+ * the same class; by the permutation of the pool, in the journal, as each other move. A core that
+ * has reached t2 is hot for its step as long as it runs, also after a restart of berthd. Nobody
+ * comes to, or leaves, a core twice in that time. Who is to be isolated stays, and nobody comes to
+ * his caches; so does who shares his core. */
+#ifndef BERTH_ENACT_THERMAL_H
+#define BERTH_ENACT_THERMAL_H
+
+#include "packer/energy/temperatures.h"
+#include "packer/steps/packer.h"
+
+struct thermal;
+
+/* Opens packer->thermal, and the sensors, packer->temperatures, where berth.conf wants it;
+ * packer->thermal_why says why there is none. */
+void thermal_open(struct packer *packer);
+void thermal_close(struct packer *packer);
+
+/* Looks at the cores, if it is time for it. */
+void thermal_turn(struct packer *packer);
+
+/* Looks at the cores now (CLOCK_MONOTONIC). */
+void thermal_look(struct packer *packer, double now_s);
+
+/* Returns the seconds until it is; < 0: nobody is looked after. */
+double thermal_due(const struct packer *packer);
+
+/* Adds what became of the step to explain: an object; NULL where no core of it was too hot. */
+struct json_object *thermal_explain(const struct step *step);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slices_now - all passes of slices.h through the threads of some processes, one after the other.
+ */
+#ifndef BERTH_TESTS_SLICES_NOW_H
+#define BERTH_TESTS_SLICES_NOW_H
+
+#include "packer/enforce/slices.h"
+
+/* Does that to the threads of n processes until nobody has to be changed. seen: the last pass, but
+ * for changed: in all of them. 0, or -1 and err. */
+static inline int slices_now(const struct rootfs *root, size_t n, const pid_t *pid,
+                             enum slices_do what, uint64_t slice_ns, struct slices_seen *seen,
+                             struct berth_error *err)
+{
+    struct enforce enforce = {.root = root};
+    uint64_t base_ns = slices_base_ns();
+    size_t changed = 0;
+    int rc;
+
+    do {
+        struct slices_pass *pass = slices_pass_new(n, pid, what, slice_ns, base_ns);
+
+        if (!pass)
+            return berth_no_memory(err);
+        rc = slices_pass_turn(&enforce, pass, seen, err);
+        slices_pass_free(pass);
+        changed += seen->changed;
+    } while (rc == 0 && seen->changed > 0);
+    seen->changed = changed;
+    return rc;
+}
+
+#endif
