@@ -25,7 +25,7 @@ report_rows() {
 }
 
 # Each row of ours and its row of theirs, which is that of the same step with the nearest start: what differs, a line for each. A
-# time may differ by a second; slurmctld hears of the end of what was cancelled later than berthd. berth knows how a step's tasks ended, not who ended them: states are compared as far as they say
+# time may differ by a second, and so what lies between two of them by two; slurmctld hears of the end of what was cancelled later than berthd. berth knows how a step's tasks ended, not who ended them: states are compared as far as they say
 # "completed" or not, exit codes of steps that nobody ended.
 differences() {
     jq -n -r --slurpfile ours "$1" --slurpfile theirs "$2" '
@@ -36,9 +36,10 @@ differences() {
         | if $b == null then "\($row): not in sacct" else
             (("JobID", "Account", "AllocCPUS", "User", "Partition") as $field
                 | select($a[$field] != $b[$field] and $b[$field] != "") | [$field, $a[$field], $b[$field]]),
-            (("Start", "End", "ElapsedRaw") as $field
-                | (if ($b | ended_by_itself) or $field == "Start" then 1 else 5 end) as $late
-                | select($b[$field] - $a[$field] | . < -1 or . > $late) | [$field, $a[$field], $b[$field]]),
+            ((if ($b | ended_by_itself) then 1 else 5 end) as $late
+                | ({field: "Start", early: 1, late: 1}, {field: "End", early: 1, $late}, {field: "ElapsedRaw", early: 2, late: ($late + 1)}) as $may
+                | $may.field as $field
+                | select($b[$field] - $a[$field] | . < -$may.early or . > $may.late) | [$field, $a[$field], $b[$field]]),
             (select(($a.State | startswith("COMPLETED")) != ($b.State | startswith("COMPLETED"))) | ["State", $a.State, $b.State]),
             (select(($b | ended_by_itself) and $a.ExitCode != $b.ExitCode) | ["ExitCode", $a.ExitCode, $b.ExitCode])
           | "\($row) \(.[0]): \(.[1]) and \(.[2])" end'
