@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "runtime/crowd.h"
 #include "runtime/lines.h"
 #include "runtime/nodes.h"
 #include "runtime/rt.h"
@@ -16,7 +17,6 @@
 #define GIVEN_AFTER 16 /* changes of domain, of those who have waited */
 #define PROBES 8
 #define BOUND_MAX 1000000
-#define FLEX_BOUND 1024 /* for many more threads than CPUs, where a hand-over wakes one */
 #define NOT_ASKED UINT32_MAX
 #define BEGINS 1u
 
@@ -39,11 +39,9 @@ __attribute__((constructor)) static void begin(void)
         bound_asked = (uint32_t)number;
 }
 
-static uint32_t choose_bound(void)
+bool cohorts_rest(void)
 {
-    if (bound_asked != NOT_ASKED)
-        return bound_asked;
-    return rt_page(RT_COHORT) ? COHORT_BOUND : FLEX_BOUND;
+    return bound_asked == NOT_ASKED && crowd_is();
 }
 
 bool cohorts_note(uint64_t *noted)
@@ -55,7 +53,7 @@ bool cohorts_note(uint64_t *noted)
     domain = nodes_domain() + 1;
     changes += last && last != domain;
     *noted = (uint64_t)domain << 32 | changes;
-    return changes >= GIVEN_AFTER;
+    return changes >= GIVEN_AFTER && !cohorts_rest();
 }
 
 /* ---- the table ---- */
@@ -109,7 +107,8 @@ size_t cohorts_give(void *lock, const struct cohort_global *global)
         return i;
     for (size_t d = 0; d < COHORT_DOMAINS; d++)
         all->cohort[i].domain[d] = &all->domain[d][i];
-    cohort_begin(&all->cohort[i], global, lock, choose_bound());
+    cohort_begin(&all->cohort[i], global, lock,
+                 bound_asked != NOT_ASKED ? bound_asked : COHORT_BOUND);
     atomic_store(&all->lock[i], (uintptr_t)lock);
     return i;
 }

@@ -11,6 +11,7 @@ libberth_rt_la_SOURCES = \
 	runtime/cohorts.c runtime/cohorts.h \
 	runtime/cond.c runtime/cond.h \
 	runtime/cond_calls.c \
+	runtime/crowd.c runtime/crowd.h \
 	runtime/contention.c runtime/contention.h \
 	runtime/fork_call.S runtime/invoke.S \
 	runtime/futex.h \

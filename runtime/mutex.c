@@ -137,7 +137,7 @@ APART int lock_marked(void *mutex)
 {
     struct cohort *cohort = cohort_of(mutex);
 
-    if (!cohort)
+    if (!cohort || cohorts_rest())
         return lock_alone(mutex);
     cohort_lock(cohort, nodes_domain());
     return 0;

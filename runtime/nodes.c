@@ -26,6 +26,7 @@
 static struct {
     _Atomic uint8_t of_cpu[RT_PAGE_CPUS];
     _Atomic uint32_t count;
+    _Atomic uint32_t cpus;       /* of the page; 0: none */
     _Atomic uint32_t generation; /* of the page that they were read from */
     atomic_flag busy;
 } domains = {.count = 1, .generation = NOT_READ, .busy = ATOMIC_FLAG_INIT};
@@ -47,16 +48,18 @@ static __thread struct mine mine __attribute__((tls_model("initial-exec")));
 
 /* ---- the page ---- */
 
-/* Writes down each CPU's domain, and returns how many domains there are. */
-static unsigned fold(const uint8_t *from, uint8_t *domain)
+/* Writes down each CPU's domain, and returns how many domains there are, and CPUs. */
+static unsigned fold(const uint8_t *from, uint8_t *domain, uint32_t *cpus)
 {
     bool seen[NODES_MAX] = {false};
     unsigned count = 0;
 
+    *cpus = 0;
     for (size_t cpu = 0; cpu < RT_PAGE_CPUS; cpu++) {
         domain[cpu] = 0;
         if (from[cpu] == RT_NO_DOMAIN)
             continue;
+        ++*cpus;
         domain[cpu] = from[cpu] % NODES_MAX;
         count += !seen[domain[cpu]];
         seen[domain[cpu]] = true;
@@ -80,6 +83,7 @@ static void publish(const uint8_t *domain, unsigned count)
 static void read_page(const struct rt_page *page, uint32_t generation)
 {
     uint8_t node[RT_PAGE_CPUS], cache[RT_PAGE_CPUS], domain[RT_PAGE_CPUS];
+    uint32_t cpus;
     unsigned count;
 
     copy(page->node, node);
@@ -87,10 +91,11 @@ static void read_page(const struct rt_page *page, uint32_t generation)
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(&page->generation, __ATOMIC_RELAXED) != generation)
         return;
-    count = fold(node, domain);
+    count = fold(node, domain, &cpus);
     if (count < 2)
-        count = fold(cache, domain);
+        count = fold(cache, domain, &cpus);
     publish(domain, count);
+    atomic_store(&domains.cpus, cpus);
     atomic_store(&domains.generation, generation);
 }
 
@@ -212,6 +217,13 @@ unsigned nodes_domains(void)
     if (!played.lists)
         look_at_page();
     return atomic_load(&domains.count);
+}
+
+unsigned nodes_cpus(void)
+{
+    if (!played.lists)
+        look_at_page();
+    return atomic_load(&domains.cpus);
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -25,6 +25,9 @@ unsigned nodes_domain(void);
 /* Returns how many domains the step has, at least 1. They need not be the first numbers. */
 unsigned nodes_domains(void);
 
+/* Returns how many CPUs the step has by its page; 0: it does not say. */
+unsigned nodes_cpus(void);
+
 /* Takes the words of NODES_ENV, or NULL for the page's domains. For tests: the library reads them
  * when it is loaded. Returns 0, or -1 where they are not such words. */
 int nodes_play(const char *words);

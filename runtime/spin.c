@@ -81,7 +81,7 @@ static int watched_lock(void *lock)
     struct cohort *cohort = cohorts_find(lock);
     int rc;
 
-    if (cohort)
+    if (cohort && !cohorts_rest())
         return cohort_lock(cohort, nodes_domain()), 0;
     if (HOOK_CALL(trylock_hook.next, lock) == 0)
         return 0;

@@ -114,7 +114,7 @@ unset LD_PRELOAD
 srun -n1 --contention-aware=threads=follow bash -c "$tell"
 END
     finish outer
-    same "what each had" "$(cat "$CLUSTER/out/outer.batch")" "$(cat "$CLUSTER/out/outer.job").0 libm.so.6:libberth_rt.so
+    same "what each had" "$(grep -v '^srun: ' "$CLUSTER/out/outer.batch")" "$(cat "$CLUSTER/out/outer.job").0 libm.so.6:libberth_rt.so
  libm.so.6
  libm.so.6
 $(cat "$CLUSTER/out/outer.job").3 libberth_rt.so"
@@ -126,7 +126,7 @@ t87_mutexes_have_cohorts_as_the_page_says() {
     gcc -O2 -D_GNU_SOURCE -o "$locks" "$TESTS/runtime/locks.c" -lpthread || skip "no gcc"
     follow allow=auto,tag,locks
     # shellcheck disable=SC2016 # the task's own shell
-    same "from the page's first turn on" "$(timeout 90 srun -n1 --contention-aware=locks=cohort env BERTH_RT_NODES=~2 \
+    same "from the page's first turn on" "$(timeout 90 srun -n1 --contention-aware=locks=cohort env BERTH_RT_NODES=~2 BERTH_RT_COHORT=64 \
         bash -c 'until "$0" sum | grep cohort; do :; done; "$0" mixed conditions forks' "$locks" 2>/dev/null | tr '\n' ' ')" \
         "sum cohort mixed cohort conditions cohort forks cohort "
     same "without the word" "$(timeout 60 srun -n1 --contention-aware env BERTH_RT_NODES=~2 "$locks" sum 2>/dev/null)" "sum plain"

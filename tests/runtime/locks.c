@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -467,7 +468,7 @@ static void spins(const char *word)
 struct counted {
     struct guarded guarded;
     int users;
-    _Atomic int *cohorts;
+    _Atomic int come, *cohorts;
 };
 
 /* The last one destroys it as soon as he has the mutex: those before are still in their unlock. */
@@ -476,6 +477,9 @@ static void leave(void *arg, unsigned thread)
     struct counted *counted = arg;
     bool last;
 
+    atomic_fetch_add(&counted->come, 1);
+    while (atomic_load(&counted->come) < THREADS)
+        sched_yield(); /* else one may be done before the next begins: nobody waits then */
     for (int i = 0; i < 20; i++) {
         pthread_mutex_lock(&counted->guarded.mutex);
         hold(&counted->guarded);

@@ -22,6 +22,9 @@ same() {
     failed=1
 }
 
+# As if each thread had a CPU: cohorts are not for others. "unset" leaves it to the library.
+export BERTH_RT_COHORT=64
+
 # under COMMAND..: all that it says on one line.
 under() {
     LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=${nodes-~2} timeout 300 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
@@ -35,6 +38,7 @@ build() {
         "$folder"/runtime/*.[cS] "$srcdir/blackboard/reader.c" -ldl -lpthread 2>compiler.log
 }
 
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 "$page_tool" make page features=8 || exit 99
 ${CC:-gcc} -std=gnu11 -O2 -D_GNU_SOURCE -o locks "$srcdir/tests/runtime/locks.c" -lpthread || exit 99
 
@@ -47,6 +51,7 @@ cohort='sum cohort normal cohort default cohort adaptive cohort recursive plain 
     same 'with cohorts' "$cohort" "$(under ./locks $words)"
     same 'with hand-overs between domains alone' "$cohort" "$(BERTH_RT_COHORT=0 under ./locks $words)"
 }
+same 'more threads than CPUs' 'sum plain' "$(unset BERTH_RT_COHORT; under taskset -c "$cpu" ./locks sum)"
 same 'flex has cohorts, too' 'sum cohort' "$("$page_tool" make page features=4; under ./locks sum)"
 same 'the feature is off' 'sum plain' "$("$page_tool" make page features=1; under ./locks sum)"
 "$page_tool" make page features=8
@@ -105,14 +110,15 @@ found() {
         failed=1
         return
     fi
-    got=$(BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 4 ./faulty "$@" 2>&1)
-    rc=$?
-    if [ $rc = 0 ] && ! echo "$got" | grep -q "${spoiled:-nothing}"; then
-        echo "not ok - $name is not found: $got"
-        failed=1
-    else
-        echo "ok - $name is found: $(echo "$got" | tail -n 1)"
-    fi
+    for _ in 1 2 3 4 5; do # threads have to meet in the wrong place
+        got=$(BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 4 ./faulty "$@" 2>&1)
+        if [ $? != 0 ] || echo "$got" | grep -q "${spoiled:-nothing}"; then
+            echo "ok - $name is found: $(echo "$got" | tail -n 1)"
+            return
+        fi
+    done
+    echo "not ok - $name is not found: $got"
+    failed=1
 }
 
 found 'a wait for a condition that keeps the domain' mutex.c 's/cohort_let_go(cohort);/;/' conditions

@@ -236,6 +236,7 @@ unit_programs = \
 	tests/unit/reuse/test_watchpoint \
 	tests/unit/runtime/test_barrier \
 	tests/unit/runtime/test_contention \
+	tests/unit/runtime/test_crowd \
 	tests/unit/runtime/test_nodes \
 	tests/unit/runtime/test_throttle \
 	tests/unit/serve/test_budget \
@@ -342,6 +343,9 @@ tests_unit_runtime_test_barrier_LDFLAGS = -Wl,--wrap=lines_take
 tests_unit_runtime_test_barrier_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_contention_SOURCES = tests/unit/runtime/test_contention.c runtime/contention.c
 tests_unit_runtime_test_contention_LDADD = libblackboard.la $(CMOCKA_LIBS) -lm -lpthread
+tests_unit_runtime_test_crowd_SOURCES = tests/unit/runtime/test_crowd.c runtime/crowd.c
+tests_unit_runtime_test_crowd_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=open
+tests_unit_runtime_test_crowd_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_throttle_SOURCES = tests/unit/runtime/test_throttle.c runtime/throttle.c
 tests_unit_runtime_test_throttle_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_nodes_SOURCES = tests/unit/runtime/test_nodes.c runtime/nodes.c
