@@ -3,11 +3,11 @@
  * change (Vikranth 2018, chapters 3 and 4).
  *
  * Each worker has a queue: it adds and takes at one end, thieves take at the other. A flat program
- * is created by the first worker, task by task; a task of a tree creates two others, each with half
- * of what is below it. A worker whose queue is empty chooses a victim, looks at that queue after
- * the latency between the two domains, and after it once more has a task, or has missed. After a
- * miss, or when there is no victim, it waits for a time that doubles (eq. 3.2), at most for a
- * task's mean.
+ * is created by the first worker, task by task; a task of a tree creates two others, which have
+ * between them what is below it, cut where chance has it. A worker whose queue is empty chooses a
+ * victim, looks at that queue after the latency between the two domains, and after it once more has
+ * a task, or has missed. After a miss, or when there is no victim, it waits for a time that doubles
+ * (eq. 3.2), at most for a task's mean.
  *
  * How long a task takes depends on the task and the seed only, so that the same program is run by
  * any number of workers, by any policy.
