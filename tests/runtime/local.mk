@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The preload library under real programs of gcc's and clang's OpenMP, one of them skipped where its run-time is not installed.
+# The preload library under real programs of gcc's and clang's OpenMP, one of them skipped where its run-time is not installed. It is the
+# same in a build with sanitizers, where they would say nothing more.
+if !SANITIZERS
 TESTS += tests/runtime/check-library tests/runtime/test_gcc.sh tests/runtime/test_clang.sh \
 	tests/runtime/test_throttle_gcc.sh tests/runtime/test_throttle_clang.sh tests/runtime/test_cohort.sh tests/runtime/test_locks.sh \
 	tests/runtime/test_sync.sh
+endif
 check_PROGRAMS += tests/runtime/board tests/runtime/page
 tests_runtime_board_LDADD = libblackboard.la libmodels.la -lm
 tests_runtime_page_LDADD =

@@ -326,9 +326,12 @@ unit_scripts = \
 	tests/unit/metrics/test_names.sh \
 	tests/unit/models/test_contend_eval.sh \
 	tests/unit/models/test_figure3.sh \
-	tests/unit/tasks/test_library.sh \
-	tests/unit/tasks/test_tsan.sh
-EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh
+	tests/unit/tasks/test_library.sh
+# It builds what it needs with the sanitizer that it is about.
+if !SANITIZERS
+TESTS += tests/unit/tasks/test_tsan.sh
+endif
+EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/tasks/test_tsan.sh
 
 TESTS += $(unit_programs) $(unit_scripts) tests/check-layers tests/test-layers tests/check-writers tests/test-writers
 EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers
