@@ -55,6 +55,9 @@ enum report_number {
     REPORT_MOVES,
     REPORT_INSIDE_CHANGES, /* times that these changed something */
     REPORT_INSIDE_S,       /* for how long something of that was in effect */
+    REPORT_THROTTLED,      /* times that contention began in a process (throttle) */
+    REPORT_THROTTLED_S,    /* that it lasted */
+    REPORT_IDLE_THREAD_S,  /* that its threads rested, all together */
     REPORT_ELAPSED_S,
     REPORT_CPU_TIME_S, /* elapsed time * cores given */
     REPORT_USER_S,

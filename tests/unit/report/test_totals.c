@@ -120,6 +120,9 @@ static void test_inside(void **state)
     here.inside_s = 600;
     there.inside_s = 500;
     next.inside_s = 60;
+    next.throttled = 3;
+    next.throttled_s = 40;
+    next.idle_thread_s = 75;
     add(here);
     add(there);
     add(next);
@@ -129,6 +132,14 @@ static void test_inside(void **state)
     assert_cell(0, "InsideChanges", "4");
     assert_cell(0, "InsideTime", "00:11:00");
     assert_cell(1, "InsideTime", "00:10:00");
+    assert_cell(0, "Throttled", "3");
+    assert_cell(0, "ThrottledTime", "00:00:40");
+    assert_cell(0, "IdleThreadTime", "00:01:15");
+    assert_cell(1, "Throttled", "0");
+    assert_cell(1, "ThrottledTime", "");
+    assert_cell(2, "IdleThreadTime", "00:01:15");
+    assert_cell(3, "Throttled", "0");
+    assert_cell(4, "ThrottledTime", "");
     assert_cell(3, "Inside", "");
     assert_cell(3, "InsideTime", "");
     assert_cell(4, "InsideTime", "");
