@@ -220,9 +220,10 @@ const struct conf_key conf_key[] = {
      "profile shows to be enough, as the next one adds less than 10 % of what the first draws."},
     {"rcr_idle", START, "0", NUMBER("of the memory's bandwidth", 0, 1), FIELD(rcr_idle),
      "Up to which utilisation it is idle. 0: 70 % of that."},
-    {"rcr_hold", START, "5", COUNT("samples", 1, 100000), FIELD(rcr_hold),
-     "So many samples in a row make a state: 50 is slow to see contention and its end, as the "
-     "paper's lazy scheduler, 1 sees both at once, as its aggressive one."},
+    {"rcr_hold", START, "1", COUNT("samples", 1, 100000), FIELD(rcr_hold),
+     "So many samples in a row make a state. More than 1 makes it slow to see contention and its "
+     "end, for all who read it; what throttle's words wait for (aggressive 1, baseline 5, lazy 50) "
+     "is not less then."},
     {"ledger", START, "sqlite:" LOCALSTATEDIR "/lib/berth/ledger.db", TEXT, FIELD(ledger),
      "Where a record of each step that has ended is kept: sqlite:PATH, "
      "mariadb://[USER@]HOST[:PORT]/DATABASE, mariadb://[USER@]/DATABASE?socket=PATH, or off."},

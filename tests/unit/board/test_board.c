@@ -50,7 +50,6 @@ static int set_up(void **state)
 
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
     write_recording(f->conf.counters_replay);
-    f->conf.rcr_hold = 1;
     f->conf.window_ms = 3600000; /* they end when the test says so */
     fixture_machine(f, 1, 4, local);
     fixture_paper(f);

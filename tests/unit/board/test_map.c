@@ -88,7 +88,7 @@ static void test_roofs(void **state)
     assert_float_equal(named(&scene, "node")->roof, 41.2 * GB, 1);
     assert_float_equal(named(&scene, "node")->rules.saturated, 20 / 20.6, 1e-9);
     assert_float_equal(named(&scene, "llc3")->roof, 20 * GB, 1); /* its two cores get no more */
-    assert_int_equal(named(&scene, "node")->rules.hold, 5);
+    assert_int_equal(named(&scene, "node")->rules.hold, 1);
     drop(&scene);
     scene = make(TWO_NODES, false);
     assert_true(isnan(named(&scene, "memory0")->roof));
@@ -160,9 +160,13 @@ static void take_all(struct scene *scene, double traffic)
 static void test_take(void **state)
 {
     struct scene scene = make(TWO_NODES, true);
-    double *value = named(&scene, "memory0")->value;
+    double *value;
 
     (void)state;
+    board_map_free(&scene.map);
+    scene.conf.rcr_hold = 5;
+    assert_int_equal(board_map_make(&scene.map, scene.topo, scene.profile, &scene.conf), 0);
+    value = named(&scene, "memory0")->value;
     assert_true(isnan(value[BERTH_BLACKBOARD_STATE]));
     for (int i = 0; i < 4; i++)
         take_all(&scene, 21 * GB);

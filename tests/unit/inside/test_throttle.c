@@ -95,7 +95,7 @@ static void test_page(void **state)
 
     assert_int_equal(page.features, RT_THROTTLE);
     assert_int_equal(page.throttle, RT_BASELINE);
-    assert_int_equal(page.hold, 1); /* rcr_hold has waited for all five */
+    assert_int_equal(page.hold, 5);
     assert_true(step->inside.effect[STEP_THROTTLE].since_s > 0);
     assert_refused(f, step, NULL);
     assert_found(f);
