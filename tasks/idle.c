@@ -66,15 +66,19 @@ static struct task *search(struct worker *me, const struct want *want)
     }
 }
 
+/* Others rely on one that searches: it would run what they add. So one that can run only what it
+ * waits for is not counted, and the last one that ends its search has the next one woken where
+ * there is more, even if what it waited for has come. */
 struct task *idle_until(struct worker *me, const struct want *want)
 {
     struct domain *domain = domain_of(me);
     struct task *task;
 
     atomic_store(&me->idle_in, domain);
-    atomic_fetch_add(&domain->searching, 1);
+    atomic_fetch_add(&domain->searching, !want->bounded);
     task = search(me, want);
-    if (atomic_fetch_sub(&domain->searching, 1) == 1 && task)
+    if (!want->bounded && atomic_fetch_sub(&domain->searching, 1) == 1 &&
+        (task || steal_is_any(me->pool, domain)))
         wake_next(me->pool, domain);
     return task;
 }

@@ -50,8 +50,8 @@ struct domain {
     struct task *first, *last;
     struct worker *asleep, *joining;
     _Alignas(TASKS_LINE) _Atomic uint32_t waiting; /* how many tasks are in the list */
-    _Atomic uint32_t searching;                    /* workers that look for tasks */
-    _Atomic uint32_t sleepers;                     /* and that sleep */
+    _Atomic uint32_t searching;                    /* workers that look for any task */
+    _Atomic uint32_t sleepers;                     /* and that sleep until there is any */
     _Atomic bool outside;                          /* one of its workers looks in other domains */
     _Atomic int memory_node; /* as the kernel numbers it; -1: it did not say */
     _Alignas(TASKS_LINE) _Atomic uint32_t members;

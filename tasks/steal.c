@@ -91,6 +91,11 @@ static unsigned stealability(const struct berth_tasks *pool, const struct domain
     return sum;
 }
 
+bool steal_is_any(const struct berth_tasks *pool, const struct domain *domain)
+{
+    return load_u32(&domain->waiting) || stealability(pool, domain);
+}
+
 static bool is_busy(const struct domain *domain)
 {
     return !load_u32(&domain->searching) && !load_u32(&domain->sleepers);

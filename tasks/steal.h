@@ -21,4 +21,7 @@ struct want {
 /* Returns a task that may run now; NULL: none was found. last: before the worker sleeps. */
 struct task *steal_look(struct worker *me, const struct want *want, bool last);
 
+/* Says whether there are tasks in the domain that anybody may steal. */
+bool steal_is_any(const struct berth_tasks *pool, const struct domain *domain);
+
 #endif

@@ -36,18 +36,21 @@ static void futex_wake(_Atomic uint32_t *word)
 /* Under the domain's lock. The worker is one that searches afterwards, before it can know. */
 static void leave_list(struct domain *domain, struct worker *worker)
 {
+    bool searches = atomic_load(&worker->word) == WORKER_ASLEEP;
+
     *worker->link_asleep = worker->next_asleep;
     if (worker->next_asleep)
         worker->next_asleep->link_asleep = worker->link_asleep;
-    atomic_fetch_sub(&domain->sleepers, atomic_load(&worker->word) == WORKER_ASLEEP);
+    atomic_fetch_sub(&domain->sleepers, searches);
     atomic_fetch_sub(&worker->pool->sleepers, 1);
-    atomic_fetch_add(&domain->searching, 1);
+    atomic_fetch_add(&domain->searching, searches);
     atomic_store(&worker->word, WORKER_AWAKE);
 }
 
 static void enter_list(struct domain *domain, struct worker *me, uint32_t state)
 {
-    struct worker **list = state == WORKER_ASLEEP ? &domain->asleep : &domain->joining;
+    bool searched = state == WORKER_ASLEEP;
+    struct worker **list = searched ? &domain->asleep : &domain->joining;
 
     pthread_mutex_lock(&domain->lock);
     me->link_asleep = list;
@@ -57,8 +60,8 @@ static void enter_list(struct domain *domain, struct worker *me, uint32_t state)
     *list = me;
     atomic_store(&me->word, state);
     atomic_fetch_add(&me->pool->sleepers, 1);
-    atomic_fetch_add(&domain->sleepers, state == WORKER_ASLEEP);
-    atomic_fetch_sub(&domain->searching, 1);
+    atomic_fetch_add(&domain->sleepers, searched);
+    atomic_fetch_sub(&domain->searching, searched);
     pthread_mutex_unlock(&domain->lock);
 }
 

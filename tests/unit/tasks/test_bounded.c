@@ -92,14 +92,14 @@ static void test_chain(void **state)
     berth_tasks_stop(pool);
 }
 
-static void check_spread(berth_task_function *function)
+static void check_spread(berth_task_function *function, unsigned rounds)
 {
     struct berth_tasks *pool = start_small(16);
     unsigned levels = 7, nodes = 0;
 
     for (unsigned i = 0, width = 1; i <= levels; i++, width *= 4)
         nodes += width;
-    for (unsigned round = 1; round <= 10; round++) {
+    for (unsigned round = 1; round <= rounds; round++) {
         berth_tasks_run(pool, function, &levels, sizeof(levels));
         assert_int_equal(done, round * nodes);
     }
@@ -109,14 +109,14 @@ static void check_spread(berth_task_function *function)
 static void test_spread(void **state)
 {
     (void)state;
-    check_spread(spread);
+    check_spread(spread, 10);
 }
 
 static void test_spread_over_domains(void **state)
 {
     (void)state;
     assert_int_equal(setenv("BERTH_TASKS_NODES", "0-1|2-3|4-5", 1), 0);
-    check_spread(spread_over_domains);
+    check_spread(spread_over_domains, 50);
 }
 
 int main(void)
