@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Barriers, condition variables and mutexes of POSIX threads under the preload library (sync.c): as POSIX says, by themselves and distributed
-# over 1, 2 and 4 played domains, and with threads that wander between 3; a million operations drawn at random; ThreadSanitizer.
+# over 1, 2 and 4 played domains, and with threads that wander between 3; a million operations drawn at random; a million whose results are
+# known (reference.c); ThreadSanitizer.
 set -u
 srcdir=$(cd "${srcdir:-.}" && pwd)
 library=${BERTH_RT_LIBRARY:-$PWD/.libs/libberth_rt.so}
@@ -70,6 +71,17 @@ gcc -O2 -g -D_GNU_SOURCE -o sync "$srcdir/tests/runtime/sync.c" -lpthread || exi
     under 'with the feature off' '*2' "$program" barrier queue
     same 'nothing is distributed' '' "$(objects)"
 }
+
+# What each operation returns, on mutexes that have cohorts and on those that have none.
+gcc -O2 -g -D_GNU_SOURCE -o reference "$srcdir/tests/runtime/reference.c" -lpthread || exit 1
+same 'results by themselves' '1 right cohorts 0' "$(timeout 120 ./reference 1 2>&1)"
+make_page features=12
+for nodes in '*2' '~3'; do
+    got=$(LD_PRELOAD=$library BERTH_RT_NODES=$nodes BERTH_RT_COHORT=64 timeout 120 ./reference 2 2>&1)
+    same "results, $nodes" '2 right' "${got% cohorts*}"
+    cohorts="${cohorts:-} ${got##* }"
+done
+[ "$cohorts" != ' 0 0' ] || same 'mutexes that had a cohort' 'some' 'none'
 
 # ThreadSanitizer, without what it does not bear: fork, libc's waits by their version, and being cancelled in the midst of it.
 runtime=$srcdir/runtime
