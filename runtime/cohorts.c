@@ -37,11 +37,13 @@ __attribute__((constructor)) static void begin(void)
 
     if (asked && *asked >= '0' && *asked <= '9' && !*end && number <= BOUND_MAX)
         bound_asked = (uint32_t)number;
+    if (rt_named())
+        crowd_begin();
 }
 
 bool cohorts_rest(void)
 {
-    return bound_asked == NOT_ASKED && crowd_is();
+    return bound_asked == NOT_ASKED && crowd_is(nodes_cpus);
 }
 
 bool cohorts_note(uint64_t *noted)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* crowd - see crowd.h.
  *
- * The CPUs are those that the process was given when it began, or those that its step has by the
- * page, whichever are fewer: later the first thread may have bound itself to one of them. The
- * threads are those that the kernel counts.
+ * The CPUs are those that the process was given when it began, or those that its step has,
+ * whichever are fewer. The threads are those that the kernel counts.
  *
  * A thread looks at the clock once in LOOK_AGAIN calls. When a second has passed one of them counts
  * again; the others go on with what is known. */
@@ -20,9 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/nodes.h"
-#include "runtime/rt.h"
-
 #define LOOK_AGAIN 256
 #define OLD_S 1
 #define THREADS_FIELD 18 /* of /proc/PID/stat after its name: num_threads, the 20th */
@@ -33,12 +29,14 @@ static atomic_bool crowded = true;
 
 static __thread uint8_t calls __attribute__((tls_model("initial-exec")));
 
-__attribute__((constructor)) static void begin(void)
+void crowd_begin(void)
 {
     cpu_set_t given;
+    int before = errno;
 
-    if (rt_named() && sched_getaffinity(0, sizeof(given), &given) == 0)
+    if (sched_getaffinity(0, sizeof(given), &given) == 0)
         cpus_given = (unsigned)CPU_COUNT(&given);
+    errno = before;
 }
 
 /* Returns how many threads a line of /proc/PID/stat says, or INT_MAX. */
@@ -64,9 +62,8 @@ static int count_threads(void)
     return threads_of(line);
 }
 
-static void count(void)
+static void count(unsigned cpus)
 {
-    unsigned cpus = nodes_cpus();
     int before = errno;
 
     if (cpus_given && (!cpus || cpus_given < cpus))
@@ -75,7 +72,7 @@ static void count(void)
     errno = before;
 }
 
-static void look(void)
+static void look(unsigned (*cpus)(void))
 {
     struct timespec now;
     int64_t last_s = atomic_load(&counted_s);
@@ -83,12 +80,12 @@ static void look(void)
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (now.tv_sec - last_s >= OLD_S &&
         atomic_compare_exchange_strong(&counted_s, &last_s, now.tv_sec))
-        count();
+        count(cpus());
 }
 
-bool crowd_is(void)
+bool crowd_is(unsigned (*cpus)(void))
 {
     if (calls++ % LOOK_AGAIN == 0)
-        look();
+        look(cpus);
     return atomic_load_explicit(&crowded, memory_order_relaxed);
 }

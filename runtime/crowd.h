@@ -8,9 +8,14 @@
 
 #include <stdbool.h>
 
+/* Notes the CPUs that the process was given: to be called when it begins, because its first thread
+ * may bind itself to one of them later. Keeps errno. */
+void crowd_begin(void);
+
 /* Returns whether the process has more threads than CPUs, not counting one that only waits for the
- * others, as the first one does in most programs. True also where that is not known. The answer may
+ * others, as the first one does in most programs. True also where that is not known. `cpus` says how
+ * many CPUs the process's step has, 0: not known. The answer may
  * be a second old. Keeps errno; may be called by any thread at any time, and costs a few ns. */
-bool crowd_is(void);
+bool crowd_is(unsigned (*cpus)(void));
 
 #endif

@@ -53,12 +53,17 @@ struct latch {
     _Atomic uint32_t word;
 };
 
-static inline void latch_take(struct latch *latch)
+static inline bool latch_try(struct latch *latch)
 {
     uint32_t is = 0;
 
-    if (atomic_compare_exchange_strong_explicit(&latch->word, &is, 1, memory_order_acquire,
-                                                memory_order_relaxed))
+    return atomic_compare_exchange_strong_explicit(&latch->word, &is, 1, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static inline void latch_take(struct latch *latch)
+{
+    if (latch_try(latch))
         return;
     while (atomic_exchange_explicit(&latch->word, 2, memory_order_acquire) != 0)
         futex_sleep(&latch->word, 2);

@@ -285,6 +285,7 @@ unit_programs = \
 	tests/unit/tasks/test_deque \
 	tests/unit/tasks/test_fork \
 	tests/unit/tasks/test_memory \
+	tests/unit/tasks/test_mutex \
 	tests/unit/tasks/test_objects \
 	tests/unit/tasks/test_places \
 	tests/unit/tasks/test_sleep \
@@ -346,9 +347,8 @@ tests_unit_runtime_test_barrier_LDFLAGS = -Wl,--wrap=lines_take
 tests_unit_runtime_test_barrier_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_contention_SOURCES = tests/unit/runtime/test_contention.c runtime/contention.c
 tests_unit_runtime_test_contention_LDADD = libblackboard.la $(CMOCKA_LIBS) -lm -lpthread
-tests_unit_runtime_test_crowd_SOURCES = tests/unit/runtime/test_crowd.c runtime/crowd.c
 tests_unit_runtime_test_crowd_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=open
-tests_unit_runtime_test_crowd_LDADD = $(CMOCKA_LIBS) -lpthread
+tests_unit_runtime_test_crowd_LDADD = $(TASKS_TESTED)
 tests_unit_runtime_test_throttle_SOURCES = tests/unit/runtime/test_throttle.c runtime/throttle.c
 tests_unit_runtime_test_throttle_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_nodes_SOURCES = tests/unit/runtime/test_nodes.c runtime/nodes.c
@@ -363,6 +363,8 @@ tests_unit_tasks_test_deque_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_fork_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_memory_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=aligned_alloc,--wrap=mmap
+tests_unit_tasks_test_mutex_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_mutex_LDFLAGS = -Wl,--wrap=mmap
 tests_unit_tasks_test_objects_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_objects_LDFLAGS = -Wl,--wrap=syscall
 tests_unit_tasks_test_places_LDADD = $(TASKS_TESTED)

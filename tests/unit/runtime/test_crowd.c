@@ -17,7 +17,6 @@
 
 #include "runtime/crowd.h"
 #include "runtime/nodes.h"
-#include "runtime/rt.h"
 
 #define ASKED_MORE_THAN 300 /* calls after which a thread has looked at the clock again */
 
@@ -25,11 +24,6 @@ static const char *stat_is;
 static unsigned cpus_of_page;
 static time_t time_is = 100;
 static int opened;
-
-bool rt_named(void)
-{
-    return true;
-}
 
 unsigned nodes_cpus(void)
 {
@@ -88,7 +82,7 @@ static bool later(const char *stat)
     stat_is = stat;
     time_is++;
     for (int i = 0; i < ASKED_MORE_THAN; i++)
-        crowded = crowd_is();
+        crowded = crowd_is(nodes_cpus);
     return crowded;
 }
 
@@ -137,7 +131,7 @@ static void test_once_a_second(void **state)
     stat_is = with_threads(given() + 2);
     errno = 77;
     for (int i = 0; i < ASKED_MORE_THAN; i++)
-        assert_false(crowd_is());
+        assert_false(crowd_is(nodes_cpus));
     assert_int_equal(opened, before);
     assert_true(later(NULL));
     assert_int_equal(opened, before + 1);
@@ -153,5 +147,6 @@ int main(void)
         cmocka_unit_test(test_once_a_second),
     };
 
+    crowd_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

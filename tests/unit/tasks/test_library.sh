@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# test_library - libberth_tasks.so exports what berth_tasks.h declares and nothing else, needs libc only, and its header is one of C11 and of
-# C++. Runs in the build folder.
+# test_library - libberth_tasks.so exports what berth_tasks.h and berth_mutex.h declare and nothing else, needs libc only, and its headers are of
+# C11 and of C++. Runs in the build folder.
 src=${srcdir:-.}
 library=.libs/libberth_tasks.so
 dir=$(mktemp -d) || exit 99
@@ -16,22 +16,28 @@ bad() {
 readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' |
     grep -vE '^(libc|libpthread|ld-linux.*|lib[a-z]*san)\.so' >"$dir/needed" && bad "needs $(cat "$dir/needed")"
 nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$dir/exported"
-sed -n '/^typedef/d; s/^[a-z].*[ *]\(berth_task[a-z_]*\)(.*/\1/p' "$src/tasks/berth_tasks.h" | sort -u >"$dir/declared"
+sed -n '/^typedef/d; s/^[a-z].*[ *]\(berth_[mt][a-z_]*\)(.*/\1/p' "$src/tasks/berth_tasks.h" "$src/tasks/berth_mutex.h" | sort -u >"$dir/declared"
 diff "$dir/declared" "$dir/exported" || bad 'declared (<) and exported (>) differ'
 readelf -lW "$library" | grep -q 'GNU_STACK.*RWE' && bad 'wants a stack that can be executed'
 
 cat >"$dir/use.c" <<'END'
+#include <berth_mutex.h>
 #include <berth_tasks.h>
+static struct berth_mutex *mutex;
 static int done;
 static void say(const void *arguments)
 {
+    berth_mutex_lock(mutex);
     done += *(const int *)arguments;
+    berth_mutex_unlock(mutex);
 }
 int main(void)
 {
     struct berth_tasks *pool = berth_tasks_start(0);
     int one = 1;
+    mutex = berth_mutex_new(0);
     berth_tasks_run(pool, say, &one, sizeof(one));
+    berth_mutex_free(mutex);
     return berth_tasks_stop(pool) == 0 && done == 1 ? 0 : 1;
 }
 END

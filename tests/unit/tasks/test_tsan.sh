@@ -32,9 +32,10 @@ int main(void)
 END
 build race "$dir/race.c" 2>/dev/null && { "$dir/race" >"$dir/log" 2>&1; grep -q 'data race' "$dir/log"; } ||
     { echo 'no ThreadSanitizer that works here: skipped'; exit 77; }
-for test in deque trees tasks; do
-    build "$test" "$src/tests/unit/tasks/test_$test.c" "$src"/tasks/*.c "$src/models/tasks/locality.c" "$src/models/tasks/threshold.c" ||
-        exit 99
+for test in deque trees tasks mutex; do
+    [ $test = mutex ] && flags="$flags -Wl,--wrap=mmap"
+    build "$test" "$src/tests/unit/tasks/test_$test.c" "$src"/tasks/*.c "$src/runtime/cohort.c" "$src/runtime/crowd.c" \
+        "$src/models/tasks/locality.c" "$src/models/tasks/threshold.c" || exit 99
     "$dir/$test" >"$dir/log" 2>&1 || { echo "$test:"; grep -v '^\[ RUN\|^\[  *OK' "$dir/log" | head -n 60; failed=1; }
 done
 exit $failed
