@@ -31,7 +31,8 @@ unsigned nodes_cpus(void)
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_open(const char *path, int flags);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, unsigned mode);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -40,12 +41,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* A pipe with the line in it, or with nothing. */
-int __wrap_open(const char *path, int flags)
+/* A pipe with the line in it, or with nothing. What counts coverage opens files of its own. */
+int __wrap_open(const char *path, int flags, unsigned mode)
 {
     int ends[2];
 
-    assert_string_equal(path, "/proc/self/stat");
+    if (strcmp(path, "/proc/self/stat") != 0)
+        return __real_open(path, flags, mode);
     assert_true(flags & O_CLOEXEC);
     opened++;
     errno = EACCES;
