@@ -18,16 +18,19 @@
 #define INTEL_FAMILY 6
 
 /* Of Intel's family 6, with one kind of core each: hybrid processors have registers of two kinds.
- */
+ * Intel has told of them in its disclosure of 2014, up to Broadwell, and by its tool pepc. */
 static const unsigned char models[] = {
-    0x1a, 0x1e, 0x1f, 0x2e,             /* Nehalem */
-    0x25, 0x2c, 0x2f,                   /* Westmere */
-    0x2a, 0x2d,                         /* Sandy Bridge */
-    0x3a, 0x3e,                         /* Ivy Bridge */
-    0x3c, 0x3f, 0x45, 0x46,             /* Haswell */
-    0x3d, 0x47, 0x4f, 0x56,             /* Broadwell */
-    0x4e, 0x55, 0x5e, 0x8e, 0x9e,       /* Skylake, Cascade Lake, Cooper Lake, Kaby Lake */
-    0x6a, 0x6c, 0x7d, 0x7e, 0xa7, 0x8f, /* Ice Lake, Rocket Lake, Sapphire Rapids */
+    0x1a, 0x1e, 0x1f, 0x2e,       /* Nehalem */
+    0x25, 0x2c, 0x2f,             /* Westmere */
+    0x2a, 0x2d,                   /* Sandy Bridge */
+    0x3a, 0x3e,                   /* Ivy Bridge */
+    0x3c, 0x3f, 0x45, 0x46,       /* Haswell */
+    0x3d, 0x47, 0x4f, 0x56,       /* Broadwell */
+    0x4e, 0x55, 0x5e, 0x8e, 0x9e, /* Skylake, Cascade Lake, Cooper Lake, Kaby Lake */
+    0xa5, 0xa6, 0x66,             /* Comet Lake, Cannon Lake */
+    0x6a, 0x6c, 0x7d, 0x7e, 0xa7, /* Ice Lake, Rocket Lake */
+    0x8c, 0x8d,                   /* Tiger Lake */
+    0x8f, 0xcf, 0xad, 0xae,       /* Sapphire Rapids, Emerald Rapids, Granite Rapids */
 };
 
 /* Returns a number of these lines; -1: it is not there. */

@@ -36,6 +36,8 @@ static void test_processors(void **state)
     assert_string_equal(refusal(MSR_TREE_HASWELL), "");
     assert_string_equal(refusal(MSR_TREE_CPUINFO("GenuineIntel", "6", "26")), "");
     assert_string_equal(refusal(MSR_TREE_CPUINFO("GenuineIntel", "6", "143")), "");
+    assert_string_equal(refusal(MSR_TREE_CPUINFO("GenuineIntel", "6", "207")),
+                        ""); /* Emerald Rapids */
     assert_non_null(strstr(refusal(MSR_TREE_CPUINFO("GenuineIntel", "6", "23")), /* the Q9550 */
                            "nobody has told of Intel's family 6, model 23"));
     assert_non_null(strstr(refusal(MSR_TREE_CPUINFO("GenuineIntel", "6", "151")), "model 151"));
