@@ -20,15 +20,16 @@
 
 #define BUSY_MS 500
 
+/* The socket has its name from when it answers. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s.new", path);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
         return -1;
-    return fd;
+    return rename(address.sun_path, path) == 0 ? fd : -1;
 }
 
 /* Connects until no connection is taken any more, and drops them all after BUSY_MS. */

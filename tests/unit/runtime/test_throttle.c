@@ -118,6 +118,25 @@ static void wait_for_asleep(unsigned wanted)
     assert_int_equal(team.asleep, wanted);
 }
 
+static bool is_even(unsigned each)
+{
+    for (unsigned i = 0; i < DOMAINS; i++)
+        if (team.domain[i].asleep != each)
+            return false;
+    return true;
+}
+
+/* Waits until so many rest in each domain: who finds its own full is counted for a moment, too. */
+static void wait_for_even(unsigned each)
+{
+    time_t until = time(NULL) + PATIENCE_S;
+
+    while (!is_even(each) && time(NULL) < until)
+        sched_yield();
+    assert_true(is_even(each));
+    wait_for_asleep(each * DOMAINS);
+}
+
 /* ---- tests ---- */
 
 static void test_evenly(void **state)
@@ -127,9 +146,7 @@ static void test_evenly(void **state)
     (void)state;
     contended = true;
     begin(thread);
-    wait_for_asleep(THREADS / 4);
-    for (unsigned i = 0; i < DOMAINS; i++)
-        assert_int_equal(team.domain[i].asleep, THREADS / 4 / DOMAINS);
+    wait_for_even(THREADS / 4 / DOMAINS);
     contended = false;
     wait_for_asleep(0);
     contended = true;
