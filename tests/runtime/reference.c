@@ -3,9 +3,9 @@
  * locks, drawn at random, and for each what it has to return.
  *
  * Four threads have turns, so that what each lock is at any time is known; who waits for a
- * condition gives his turn away until he is woken. Between the rounds they fight for the locks, as
- * many get a cohort. Prints "SEED right cohorts N", and what was wrong. What hangs is ended by who
- * runs it. */
+ * condition gives his turn away until he is woken. Between the rounds they fight for the locks, so
+ * that many get a cohort. Prints "SEED right cohorts N", and what was wrong. What hangs is ended by
+ * who runs it. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -210,7 +210,7 @@ static void renew(struct lock *lock)
 
 /* ---- turns ---- */
 
-/* Gives the turn to another one who can go on; itself only where there is no other. */
+/* Gives the turn to another one who can go on. Says whether there is one. */
 static bool pass(int me)
 {
     unsigned from = draw(THREADS);
