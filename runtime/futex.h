@@ -69,6 +69,12 @@ static inline void latch_take(struct latch *latch)
         futex_sleep(&latch->word, 2);
 }
 
+/* Says whether somebody may sleep for it. */
+static inline bool latch_is_wanted(const struct latch *latch)
+{
+    return atomic_load_explicit(&latch->word, memory_order_relaxed) > 1;
+}
+
 static inline void latch_give(struct latch *latch)
 {
     if (atomic_exchange_explicit(&latch->word, 0, memory_order_release) == 2)

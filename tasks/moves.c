@@ -93,12 +93,9 @@ void moves_pin(struct worker *me)
 /* Under the lock. Nothing is done with what was written meanwhile: the next look finds it whole. */
 static void read_anew(struct berth_tasks *pool, uint32_t generation)
 {
-    struct places *places = malloc(sizeof(*places));
+    struct places *places = places_read_whole(&pool->source, generation);
 
-    if (!places)
-        return;
-    places_read(&pool->source, places);
-    if (places_generation(&pool->source) == generation && moves_assign(pool, places) == 0) {
+    if (places && moves_assign(pool, places) == 0) {
         objects_forget(pool);
         atomic_store(&pool->generation, generation);
         atomic_fetch_add(&pool->layout, 1);

@@ -51,7 +51,7 @@ static void global_unlock(void *latch)
 
 static bool global_wanted(const void *latch)
 {
-    return atomic_load_explicit(&((const struct latch *)latch)->word, memory_order_relaxed) > 1;
+    return latch_is_wanted(latch);
 }
 
 static const struct cohort_global global = {global_lock, global_try, global_unlock, global_wanted};

@@ -271,3 +271,16 @@ void places_close(struct places_source *source)
         munmap((void *)source->page, sizeof(*source->page));
     free((char *)source->faked);
 }
+
+struct places *places_read_whole(const struct places_source *source, uint32_t generation)
+{
+    struct places *places = malloc(sizeof(*places));
+
+    if (!places)
+        return NULL;
+    places_read(source, places);
+    if (places_generation(source) == generation)
+        return places;
+    free(places);
+    return NULL;
+}

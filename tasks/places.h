@@ -51,4 +51,8 @@ uint32_t places_generation(const struct places_source *source);
 /* Reads the places that there are now, at least one. */
 void places_read(const struct places_source *source, struct places *places);
 
+/* Reads them into memory that the caller frees. Returns NULL where they are of another generation
+ * afterwards: they were written meanwhile; or where there is no memory. */
+struct places *places_read_whole(const struct places_source *source, uint32_t generation);
+
 #endif

@@ -29,37 +29,37 @@ static __thread struct {
 } mine __attribute__((tls_model("initial-exec")));
 
 /* Under the lock, or once. What is written meanwhile is read at the next look. */
-static void read_places(void)
+static void read_places(uint32_t generation)
 {
-    struct places *places = malloc(sizeof(*places));
-    uint32_t generation = places_generation(&standing.source);
+    struct places *places = places_read_whole(&standing.source, generation);
 
     if (!places)
         return;
-    places_read(&standing.source, places);
     for (unsigned i = 0; i < places->n; i++)
         atomic_store_explicit(&standing.of_cpu[places->place[i].cpu],
                               (uint8_t)places->place[i].domain, memory_order_relaxed);
     atomic_store(&standing.cpus, places->n);
-    if (places_generation(&standing.source) == generation)
-        atomic_store(&standing.generation, generation);
+    atomic_store(&standing.generation, generation);
     free(places);
 }
 
 static void begin(void)
 {
     places_open(&standing.source);
-    read_places();
+    read_places(places_generation(&standing.source));
 }
 
-static void follow(void)
+/* Reads them for the first time, or anew. */
+static void look(void)
 {
-    uint32_t now = places_generation(&standing.source);
+    uint32_t now;
 
+    pthread_once(&once, begin);
+    now = places_generation(&standing.source);
     if (now % 2 == 1 || now == atomic_load(&standing.generation) ||
         pthread_mutex_trylock(&standing.reading) != 0)
         return;
-    read_places();
+    read_places(now);
     pthread_mutex_unlock(&standing.reading);
 }
 
@@ -67,8 +67,7 @@ static unsigned ask(void)
 {
     int before = errno, cpu;
 
-    pthread_once(&once, begin);
-    follow();
+    look();
     cpu = sched_getcpu();
     errno = before;
     return cpu >= 0 && cpu < PLACES_CPUS
@@ -90,6 +89,9 @@ unsigned standing_domain(void)
 
 unsigned standing_cpus(void)
 {
-    ask();
+    int before = errno;
+
+    look();
+    errno = before;
     return (unsigned)load_u32(&standing.cpus);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tasks/wake.h"
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- fences and futexes ---- */
+#include "runtime/futex.h"
+
+/* ---- fences ---- */
 
 bool wake_needs_fences(void)
 {
@@ -19,16 +20,6 @@ static void fence_all(const struct berth_tasks *pool)
     if (!pool->fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     atomic_thread_fence(memory_order_seq_cst);
-}
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t while_it_is)
-{
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, while_it_is, NULL, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* ---- lists of sleepers ---- */
@@ -84,7 +75,7 @@ void wake_worker(struct worker *worker)
 {
     while (atomic_load(&worker->word) != WORKER_AWAKE)
         if (take_from_sleep(atomic_load(&worker->idle_in), worker)) {
-            futex_wake(&worker->word);
+            futex_wake(&worker->word, 1);
             return;
         }
 }
@@ -100,7 +91,7 @@ static bool wake_first(struct domain *domain, struct worker *const *list)
         leave_list(domain, worker);
     pthread_mutex_unlock(&domain->lock);
     if (worker)
-        futex_wake(&worker->word);
+        futex_wake(&worker->word, 1);
     return worker;
 }
 
@@ -175,5 +166,5 @@ void wake_withdraw(struct worker *me)
 void wake_sleep(struct worker *me, uint32_t state)
 {
     while (atomic_load(&me->word) == state)
-        futex_wait(&me->word, state);
+        futex_sleep(&me->word, state);
 }
