@@ -162,12 +162,21 @@ has out '{"version":1,"step":"x","at":10,"cycles":500,"faults":7,"threads":4}
 {"version":1,"step":"x","at":11,"cycles":1100,"faults":9,"threads":3}
 {"version":1,"step":"x","at":12,"cycles":1200,"faults":9,"threads":3}'
 
-# away for a while, and back
+# gone in the middle of an answer, which counts for nothing, and there again
+sample 4711.0 solver 2.5 ',"instructions":2400' >"$dir/half"
+serve one half three none
+record 0 -i 0.1 4711.0
+says_on_the_way "berthd: no whole answer at $dir/sock: "
+says_on_the_way 'berthd answers again'
+has out '{"version":1,"step":"solver","at":1.5,"instructions":1200,"threads":2,"rss_node":[4096,0],"error":{"instructions":0.125}}
+{"version":1,"step":"solver","at":3.5,"instructions":2300}'
+
+# away for a while, and back; its last answer may be whole, or not
 serve two
 begin -i 0.1 -o "$dir/file" --force 4711.0
 wait_for 'a sample' [ -s "$dir/file" ]
 stop
-wait_for 'it says so' grep -q 'berthd: no answer at .*: waiting$' "$dir/err"
+wait_for 'it says so' grep -q 'berthd: no \(whole \)\?answer at .*: waiting$' "$dir/err"
 serve three
 wait_for 'it says so' grep -q 'berthd answers again' "$dir/err"
 wait_for 'a second sample' grep -q '"at":3.5' "$dir/file"
