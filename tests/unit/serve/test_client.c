@@ -39,6 +39,7 @@ static int start(void **state)
     stand->f = fixture_open(TWO_BY_TWO);
     stand->base = server_loop();
     clients_init(&stand->clients, stand->base, &stand->f->packer, request_ops);
+    stand->clients.patience.tv_sec = 600; /* the machine may be slow */
     *state = stand;
     return 0;
 }
@@ -129,15 +130,21 @@ static int hear_some(int fd, const char *text)
     return -1;
 }
 
+/* The same of a connection that has to last. */
+static int hear_more(int fd, const char *text)
+{
+    int n = hear_some(fd, text);
+
+    if (n < 0)
+        fail_msg("hung up");
+    return n;
+}
+
 /* Lets the loop turn until the text was said so often. */
 static void hear_until(struct stand *stand, int fd, const char *text, int times)
 {
-    for (int heard = 0, some; heard < times; heard += some) {
+    for (int heard = 0; heard < times; heard += hear_more(fd, text))
         event_base_loop(stand->base, EVLOOP_ONCE);
-        some = hear_some(fd, text);
-        if (some < 0)
-            fail_msg("hung up after %d of %d", heard, times);
-    }
 }
 
 static void hear_hang_up(struct stand *stand, int fd)
@@ -217,7 +224,7 @@ static void test_nobody_reads(void **state)
     }
     while (heard < 4) {
         for (size_t i = 0; i < 4; i++)
-            heard += hear_some(alice[i], LAST);
+            heard += hear_more(alice[i], LAST);
         turn(stand);
     }
 }
@@ -229,7 +236,6 @@ static void test_steps_end(void **state)
     int alice = connect_as(stand, ALICE);
 
     put_history(stand);
-    stand->clients.patience.tv_sec = 60;
     say(alice, EXPLAIN);
     turn_until_heard(stand, alice);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -294,7 +300,7 @@ static void test_silent(void **state)
     struct stand *stand = *state;
     int fd;
 
-    stand->clients.patience = (struct timeval){.tv_usec = 50000};
+    stand->clients.patience = (struct timeval){.tv_usec = 500000};
     fd = connect_as(stand, ALICE);
     say(fd, STATUS);
     hear_until(stand, fd, LAST, 1);
@@ -321,10 +327,10 @@ static void test_waiting_is_no_silence(void **state)
     struct stand *stand = *state;
     int fd;
 
-    stand->clients.patience = (struct timeval){.tv_usec = 200000};
+    stand->clients.patience = (struct timeval){.tv_usec = 800000};
     fd = connect_as(stand, ALICE);
-    say_often(fd, STATUS, BUDGET_REQUESTS + 10); /* half a second */
-    hear_until(stand, fd, LAST, BUDGET_REQUESTS + 10);
+    say_often(fd, STATUS, BUDGET_REQUESTS + 30); /* a second and a half */
+    hear_until(stand, fd, LAST, BUDGET_REQUESTS + 30);
 }
 
 #define test(name) cmocka_unit_test_setup_teardown(name, start, halt)
@@ -532,12 +538,12 @@ static void test_later_never(void **state)
     struct stand *stand = stand_later(state);
     int fd;
 
-    stand->clients.patience = (struct timeval){.tv_usec = 50000};
+    stand->clients.patience = (struct timeval){.tv_usec = 500000};
     fd = connect_as(stand, ALICE);
     say(fd, RECORDS);
     hear_until(stand, fd, "\"error\":\"this takes too long", 1);
     assert_null(later.reply);
-    stand->clients.patience = (struct timeval){.tv_sec = 60};
+    stand->clients.patience = (struct timeval){.tv_sec = 600};
     say(fd, STATUS);
     hear_until(stand, fd, LAST, 1);
 }

@@ -147,7 +147,7 @@ static void at(struct fixture *f, struct step *step, double age_s, bool window)
 static void second(struct fixture *f, struct step *step, double age_s)
 {
     at(f, step, age_s, true);
-    at(f, step, age_s + 0.505, false);
+    at(f, step, age_s + 0.7, false);
 }
 
 static void run(struct fixture *f, struct step *step, double from_s, double to_s)
@@ -229,7 +229,7 @@ static void test_cores_of_a_run(void **state)
     assert_true(step->counts->held);
     at(f, step, age_s - 0.7, false); /* not yet half a second */
     assert_int_equal(step->size.loop.state, OPTICORE_PROFILING);
-    at(f, step, age_s - 0.49, false);
+    at(f, step, age_s - 0.3, false);
     assert_int_equal(step->size.loop.state, OPTICORE_SIZED);
     assert_false(step->counts->held);
     assert_true(cpus_equal(&step->body.task[0].cpus, &step->body.task[0].sized));
@@ -268,7 +268,7 @@ static void test_disturbed(void **state)
     for (; step->size.loop.state != OPTICORE_PROFILING; age_s++)
         at(f, step, age_s, true);
     fixture_busy(f, (const unsigned[8]){[3] = 10});
-    at(f, step, age_s - 0.49, false);
+    at(f, step, age_s - 0.3, false);
     assert_true(step->size.loop.traffic->disturbed);
 }
 
