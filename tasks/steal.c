@@ -125,15 +125,25 @@ static struct task *from_domain(struct worker *me, struct domain *domain, bool l
     return task;
 }
 
-/* Brings tasks for the others of the own domain. */
-static void bring_more(struct worker *me, struct domain *domain)
+/* One more task for a worker of the own domain: of the lists only those that are more than their
+ * domain can run, since they have their place there. */
+static struct task *one_more(struct worker *me, struct domain *domain, bool waited_for)
 {
+    return waited_for ? from_domain(me, domain, false) : from_members(me, domain, false);
+}
+
+/* Brings tasks for the others of the own domain: one for each who has nothing to do, or half of
+ * what waits on a queue there, if that is more. */
+static void bring_more(struct worker *me, unsigned number)
+{
+    struct berth_tasks *pool = me->pool;
     struct domain *mine = domain_of(me);
     int64_t others = load_u32(&mine->searching) + load_u32(&mine->sleepers) - 1;
+    int64_t half = (int64_t)(queues_load(pool, number) / 2), most = half > others ? half : others;
     struct task *first = NULL, *last = NULL, *task;
     unsigned n = 0;
 
-    while (n < others && n < SHARED_MOST && (task = from_domain(me, domain, false))) {
+    while (n < most && n < SHARED_MOST && (task = one_more(me, pool->domain[number], n < others))) {
         task->next = NULL;
         if (last)
             last->next = task;
@@ -154,13 +164,13 @@ static struct task *from_others(struct worker *me, bool last)
     struct task *task = NULL;
 
     for (uint32_t i = 0; i < pool->domains && !task; i++) {
-        struct domain *domain = pool->domain[(start + i) % pool->domains];
+        unsigned number = (start + i) % pool->domains;
 
-        if (domain == mine)
+        if (pool->domain[number] == mine)
             continue;
-        task = from_domain(me, domain, last);
+        task = from_domain(me, pool->domain[number], last);
         if (task && pool->stealing.domains)
-            bring_more(me, domain);
+            bring_more(me, number);
     }
     return task;
 }

@@ -9,7 +9,8 @@
 #include "models/tasks/threshold.h"
 
 #define NOBODY UINT32_MAX
-#define DOUBLINGS 10 /* of the time between two looks; then a worker takes what there is */
+#define DOUBLINGS 10    /* of the time between two looks; then a worker takes what there is */
+#define BROUGHT_MOST 64 /* tasks of one journey, where it brings half */
 
 /* A task, with all that it creates: tasks number .. number + n - 1. */
 struct item {
@@ -435,22 +436,36 @@ static void look(struct run *run, uint32_t w)
         set_doing(run, w, DOING_ATTEMPT, run->now_s + latency_to(run, worker, worker->victim));
 }
 
-/* A shepherd's worker brings tasks for the others of its domain, too. */
-static void bring_more(struct run *run, struct worker *worker, struct queue *victim)
+/* How many tasks more a worker brings for the others of its domain, which are nearer to them then:
+ * a shepherd's one for each, else half of what there is. */
+static uint64_t more_of(const struct run *run, const struct worker *worker, uint64_t left)
 {
-    for (uint32_t more = run->domain[worker->domain].n - 1; more && victim->n; more--) {
+    uint64_t others = run->domain[worker->domain].n - 1, half = left / 2;
+
+    if (run->program->policy == STEAL_SHEPHERD)
+        return others < left ? others : left;
+    if (run->program->policy != STEAL_TOPOLOGY)
+        return 0;
+    return half < BROUGHT_MOST ? half : BROUGHT_MOST;
+}
+
+/* Returns when those tasks are at home. */
+static double bring_more(struct run *run, struct worker *worker, struct queue *victim, double at_s)
+{
+    uint64_t more = more_of(run, worker, victim->n);
+
+    for (uint64_t i = 0; i < more; i++)
         push(run, worker, take_oldest(victim, &worker->threshold));
-        run->outcome->steals++;
-        run->outcome->remote++;
-    }
+    return at_s + (double)more * run->program->push_s;
 }
 
 static void attempt(struct run *run, uint32_t w)
 {
     struct worker *worker = &run->worker[w];
     struct queue *victim = &run->queue[worker->victim];
-    double latency_s = latency_to(run, worker, worker->victim);
+    double there_s = run->now_s + latency_to(run, worker, worker->victim);
     bool shared = run->program->policy == STEAL_SHEPHERD;
+    bool remote = shared || run->worker[worker->victim].domain != worker->domain;
     struct item item;
 
     if (!victim->n || shared)
@@ -463,10 +478,10 @@ static void attempt(struct run *run, uint32_t w)
     }
     item = take_oldest(victim, &worker->threshold);
     run->outcome->steals++;
-    run->outcome->remote += shared || run->worker[worker->victim].domain != worker->domain;
-    if (shared)
-        bring_more(run, worker, victim);
-    start(run, w, item, run->now_s + latency_s);
+    run->outcome->remote += remote;
+    if (remote)
+        there_s = bring_more(run, worker, victim, there_s);
+    start(run, w, item, there_s);
     end_waits(run, worker->domain);
 }
 

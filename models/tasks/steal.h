@@ -9,6 +9,10 @@
  * a task, or has missed. After a miss, or when there is no victim, it waits for a time that doubles
  * (eq. 3.2), at most for a task's mean.
  *
+ * Who steals from another domain brings more for the others of its own, which are nearer to them
+ * then: a shepherd's worker one for each of them (Porterfield 2012, 2.3), by topology half of what
+ * is there, at most 64.
+ *
  * How long a task takes depends on the task and the seed only, so that the same program is run by
  * any number of workers, by any policy.
  *
@@ -49,7 +53,7 @@ struct steal_program {
 struct steal_outcome {
     double seconds;
     double work_s;   /* of all tasks, one after the other */
-    uint64_t steals; /* tasks taken from another queue */
+    uint64_t steals; /* journeys to another queue that brought one task or more */
     uint64_t misses; /* attempts that found none */
     uint64_t remote; /* steals from another domain */
 };

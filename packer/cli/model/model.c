@@ -248,8 +248,8 @@ static const struct model models[] = {
      " \"latency_ns\":[[77,125],[125,77]],\"policy\":\"topology\",\"push_ns\",\"pop_ns\","
      "\"capacity\",\n"
      " \"seed\":1}",
-     "{\"seconds\",\"work_s\": of all tasks,\"steals\",\"misses\": attempts that found no task,\n"
-     " \"remote\": steals from another domain}"},
+     "{\"seconds\",\"work_s\": of all tasks,\"steals\": journeys that brought tasks,\n"
+     " \"misses\": attempts that found none, \"remote\": steals from another domain}"},
     {"throttle", ctl_model_throttle,
      "Adaptive Scheduling: parallel loops of which a quarter of the threads rests while the memory "
      "is\n"
