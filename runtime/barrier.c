@@ -37,7 +37,7 @@ struct slot {
     uint32_t quota;          /* places of this round */
     bool joined;
     _Alignas(64) _Atomic uint32_t ended; /* rounds; its threads sleep here */
-    _Atomic uint32_t asleep;             /* somebody may sleep */
+    _Atomic uint32_t sleepers;           /* threads that are about to, or sleep */
 };
 
 struct barrier {
@@ -69,7 +69,7 @@ static struct slot *make_slot(struct barrier *barrier, unsigned domain)
     atomic_store(&made->places, FULL);
     atomic_store(&made->guests, 0);
     atomic_store(&made->left, 0);
-    atomic_store(&made->asleep, 0);
+    atomic_store(&made->sleepers, 0);
     made->filled = made->had_guests = made->quota = 0;
     made->joined = false;
     if (atomic_compare_exchange_strong(&barrier->slot[domain], &other, made))
@@ -155,8 +155,9 @@ static bool take_anywhere(struct barrier *barrier, unsigned domain, struct place
 /* Sleeps until a round has ended since `ended` was read, or for no reason. */
 static void sleep_at(struct slot *slot, uint32_t ended)
 {
-    atomic_store(&slot->asleep, 1);
+    atomic_fetch_add(&slot->sleepers, 1);
     futex_sleep(&slot->ended, ended);
+    atomic_fetch_sub(&slot->sleepers, 1);
 }
 
 /* Where all places are taken the round is complete, and about to end: it does so at each slot after
@@ -247,7 +248,8 @@ static void open_all(const struct slots *slots, uint32_t round)
             open_slot(slots->slot[i], round, slots->quota[i]);
 }
 
-/* The next round may end before this has told all slots that this one has: each adds its own. */
+/* The next round may end before this has told all slots that this one has: each adds its own. So a
+ * thread that sleeps for the next one may be there already, and has to be seen by its end, too. */
 static void end_round(struct barrier *barrier, uint32_t round)
 {
     struct slots slots;
@@ -258,7 +260,7 @@ static void end_round(struct barrier *barrier, uint32_t round)
     open_all(&slots, round + 1);
     for (size_t i = 0; i < slots.n; i++) {
         atomic_fetch_add(&slots.slot[i]->ended, 1);
-        if (atomic_exchange(&slots.slot[i]->asleep, 0))
+        if (atomic_load(&slots.slot[i]->sleepers))
             futex_wake(&slots.slot[i]->ended, FUTEX_ALL);
     }
 }

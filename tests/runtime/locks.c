@@ -18,6 +18,7 @@
 
 #define THREADS 6
 #define ROUNDS 600
+#define PATIENCE_S 5
 
 #define MUST(what)                                                                                 \
     do                                                                                             \
@@ -497,12 +498,14 @@ static void leave(void *arg, unsigned thread)
     free(counted);
 }
 
+/* Few of them are fought for so much that they have a cohort: one has to be seen, in PATIENCE_S. */
 static void destroyed(const char *word)
 {
     struct counted *counted;
     _Atomic int cohorts = 0;
+    time_t until = time(NULL) + PATIENCE_S;
 
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 300 || (cohorts == 0 && time(NULL) < until); i++) {
         counted = calloc(1, sizeof(*counted));
         counted->users = THREADS;
         counted->cohorts = &cohorts;

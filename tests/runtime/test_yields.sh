@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests of the preload library and of libberth_tasks in which threads give up their CPU between any two atomic operations (yields.h): barriers,
+# throttled loops, tasks, sleeping workers, cohorts. That a lost wake-up would be seen is shown first.
+set -u
+srcdir=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+unset LD_PRELOAD BERTH_RT BERTH_RT_PAGE BERTH_RT_NODES BERTH_RT_COHORT
+cc=${CC:-gcc}
+failed=0
+page=$PWD/tests/runtime/page
+
+# build PROGRAM SOURCE..
+build() {
+    program=$work/$1
+    shift
+    # shellcheck disable=SC2086 # the compiler may have options
+    $cc -std=gnu11 -O1 -g -D_GNU_SOURCE -DRUNSTATEDIR='"/run"' -include "$srcdir/tests/runtime/yields.h" -I"$srcdir" -o "$program" "$@" \
+        -lcmocka -ldl -lpthread || exit 99
+}
+
+# right PROGRAM [WORD]..
+right() {
+    timeout 300 "$work/$1" >"$work/log" 2>&1 && { echo "ok - $1"; rm "$work/$1"; return; }
+    echo "not ok - $1"
+    grep -v '^\[ RUN\|^\[  *OK' "$work/log" | head -n 40
+    failed=1
+}
+
+printf '#ifdef __clang__\n#error\n#endif\n' | $cc -E - >/dev/null 2>&1 || { echo 'no gcc: skipped'; exit 77; }
+
+# ---- barriers: at first with a flag that who ends a round takes from those who sleep for the next ----
+with_barrier="$srcdir/tests/unit/runtime/test_barrier.c $srcdir/runtime/lines.c $srcdir/runtime/nodes.c -Wl,--wrap=lines_take"
+sed 's/atomic_load(&slots.slot\[i\]->sleepers)/atomic_exchange(\&slots.slot[i]->sleepers, 0)/
+    s/atomic_fetch_add(&slot->sleepers, 1)/atomic_store(\&slot->sleepers, 1)/
+    /atomic_fetch_sub(&slot->sleepers, 1)/d' "$srcdir/runtime/barrier.c" >"$work/flag.c"
+# shellcheck disable=SC2086 # a list of words
+build flag "$work/flag.c" $with_barrier
+for _ in 1 2 3 4 5 6; do
+    timeout 15 "$work/flag" >/dev/null 2>&1
+    status=$?
+    [ $status -eq 0 ] || break
+done
+[ $status -eq 124 ] && echo 'ok - a lost wake-up is seen' || { echo "not ok - a lost wake-up is seen: status $status"; failed=1; }
+# shellcheck disable=SC2086 # a list of words
+build barrier "$srcdir/runtime/barrier.c" $with_barrier
+right barrier
+
+# ---- throttled loops, tasks ----
+build throttle "$srcdir/tests/unit/runtime/test_throttle.c" "$srcdir/runtime/throttle.c"
+right throttle
+for test in deque sleep tasks fork trees; do
+    wrap=
+    [ $test = sleep ] && wrap=-Wl,--wrap=pthread_mutex_lock
+    # shellcheck disable=SC2086 # none or one
+    build $test $wrap "$srcdir/tests/unit/tasks/test_$test.c" "$srcdir"/tasks/*.c "$srcdir/runtime/cohort.c" "$srcdir/runtime/crowd.c" \
+        "$srcdir/models/tasks/locality.c" "$srcdir/models/tasks/threshold.c"
+    right $test
+done
+
+# ---- mutexes and spin locks with cohorts ----
+build locks "$srcdir/tests/runtime/locks.c" "$srcdir"/runtime/*.[cS] "$srcdir/blackboard/reader.c"
+(cd "$work" && "$page" make page features=8) || exit 99
+export BERTH_RT_PAGE="$work/page" BERTH_RT_NODES=~2 BERTH_RT_COHORT=64
+for word in sum kinds mixed conditions cancelled forks destroyed reused spins; do
+    said=$(timeout 300 "$work/locks" $word 2>&1) && echo "ok - locks: $word" && continue
+    echo "not ok - locks: $word: $said"
+    failed=1
+done
+exit $failed
