@@ -43,7 +43,12 @@ for _ in 1 2 3 4 5 6; do
     status=$?
     [ $status -eq 0 ] || break
 done
-[ $status -eq 124 ] && echo 'ok - a lost wake-up is seen' || { echo "not ok - a lost wake-up is seen: status $status"; failed=1; }
+if [ "$status" -eq 124 ]; then
+    echo 'ok - a lost wake-up is seen'
+else
+    echo "not ok - a lost wake-up is seen: status $status"
+    failed=1
+fi
 # shellcheck disable=SC2086 # a list of words
 build barrier "$srcdir/runtime/barrier.c" $with_barrier
 right barrier
