@@ -129,6 +129,14 @@ finish() {
     soon "job $1" COMPLETED job_state "$1"
 }
 
+# openmp_by COMPILER PROGRAM: builds an OpenMP program of this folder by gcc or clang, and prints where it is; 1: prints why it cannot be.
+openmp_by() {
+    local compiler=$1 program=$CLUSTER/bin/$2-$1 log=$CLUSTER/out/compiler
+    [ "$1" != clang ] || compiler=$("$TESTS/find-clang") || { echo "no clang" && return 1; }
+    [ -x "$program" ] || "$compiler" -O2 -fopenmp -o "$program" "$TESTS/cluster/$2.c" 2>"$log" || { echo "$1: $(head -n 1 "$log")" && return 1; }
+    echo "$program"
+}
+
 # ---- berth ----
 
 # ctl VERB [ARGUMENTS..]

@@ -3,14 +3,6 @@
 # OpenMP programs whose next parallel region has as many threads as their step has cores (threads=follow), with gcc's run-time and LLVM's;
 # mutexes with cohorts (locks=cohort).
 
-# regions_by COMPILER: the program, built by it.
-regions_by() {
-    local program=$CLUSTER/bin/regions-$1
-    command -v "$1" >/dev/null || skip "no $1"
-    [ -x "$program" ] || "$1" -O2 -fopenmp -o "$program" "$TESTS/cluster/regions.c" 2>"$CLUSTER/out/compiler" || skip "$1: $(head -n 1 "$CLUSTER/out/compiler")"
-    echo "$program"
-}
-
 # start_regions NAME PROGRAM [SRUN ARGUMENTS..]: a step that stands, and beside that runs regions.
 start_regions() {
     local name=$1 program=$2
@@ -41,7 +33,7 @@ page_of() {
 # The cores of a step that shares them become fewer while it runs, and more again.
 resized() {
     local program
-    program=$(regions_by "$1")
+    program=$(openmp_by "$1" regions) || skip "$program"
     follow
     start_regions a "$program" -p shared -c2 --contention-aware=threads=follow
     soon "alone" 2 threads_of a
@@ -67,9 +59,96 @@ t87_a_program_of_clang_is_resized() {
     resized clang
 }
 
+# ---- programs of others ----
+
+# resize_while COMMAND..: what the regions of one process of the command have before a neighbour comes, beside it, and when it has gone: $seen. It
+# stands still while the neighbour comes or goes, lest it is over before that. What it prints is in a.said.
+resize_while() {
+    follow
+    seen=
+    rm -f "$CLUSTER"/out/[ab].*
+    start a -p shared -c2 --contention-aware=threads=follow "$TESTS/cluster/beside" "$@"
+    see 2
+    meanwhile a start b -p shared -c2 --contention-aware
+    see 1
+    meanwhile a stop b
+    see 2
+    wait_for 60 is_over a || fail "it does not end"
+    same "how it ended" "$(cat "$CLUSTER/out/a.rc")" 0
+    same "whose regions these were" "$(explained a '.follow | "\(.processes) \(.surprise)"')" "1 null"
+    stop a
+}
+
+# see THREADS: adds what the last region had to $seen, as soon as that is THREADS, or the program is over.
+see() {
+    wait_for 20 tells_or_over "$1" || true
+    seen="$seen${seen:+ }$(explained a .follow.region_threads)"
+}
+
+tells_or_over() {
+    is_over a || [ "$(explained a .follow.region_threads)" = "$1" ]
+}
+
+is_over() {
+    [ -s "$CLUSTER/out/$1.rc" ]
+}
+
+# meanwhile NAME COMMAND..: the program beside the step NAME stands still until the command has ended.
+meanwhile() {
+    local program
+    program=$(cat "$CLUSTER/out/$1.program")
+    is_over "$1" || kill -STOP "$program" || true
+    "${@:2}"
+    is_over "$1" || kill -CONT "$program" || true
+}
+
+# Debian's par2, which makes what repairs a file: a region and a dynamic loop for each of its blocks. Its result is the same without berth.
+resize_par2() {
+    local folder
+    command -v par2 >/dev/null || skip "no par2"
+    mkdir "$CLUSTER/out/alone" "$CLUSTER/out/resized"
+    head -c 50331648 /dev/urandom >"$CLUSTER/out/alone/data"
+    cp "$CLUSTER/out/alone/data" "$CLUSTER/out/resized"
+    for folder in alone resized; do
+        set -- par2 create -q -q -s163840 -c30 -n1 "$CLUSTER/out/$folder/set.par2" "$CLUSTER/out/$folder/data"
+        if [ "$folder" = alone ]; then "$@" >/dev/null; else resize_while "$@"; fi
+    done
+    same "threads of regions" "$seen" "2 1 2"
+    diff -r "$CLUSTER/out/alone" "$CLUSTER/out/resized" || fail "its result is another one"
+    rm -r "$CLUSTER/out/alone" "$CLUSTER/out/resized"
+}
+
+t87_par2_is_resized() {
+    resize_par2
+}
+
+# LLVM's run-time has gcc's functions, too, and runs what gcc has built.
+t87_par2_is_resized_with_llvms_run_time() {
+    local omp folder=$CLUSTER/lib/llvm
+    omp=$(/sbin/ldconfig -p | sed -n 's/.*libomp\.so.* => //p' | head -n 1)
+    [ "$omp" ] || skip "no libomp"
+    mkdir -p "$folder" && ln -sf "$omp" "$folder/libgomp.so.1"
+    export LD_LIBRARY_PATH=$folder
+    [[ $(ldd "$(command -v par2)") == *"libgomp.so.1 => $folder/libgomp.so.1"* ]] || fail "par2 has another run-time"
+    resize_par2
+}
+
+# NPB=FOLDER tests/cluster/run t87_npb: each program in it, built by whichever compiler; it checks its own result. One that is a single region to its
+# end, as some are, keeps its number of threads. With CLUSTER_KEEP=yes the file out/npb of the cluster's folder tells of each.
+t87_npb_is_resized() {
+    local program
+    [ "${NPB:-}" ] || skip "NPB names no folder with programs"
+    for program in "$NPB"/*; do
+        resize_while "$program"
+        has "$(cat "$CLUSTER/out/a.said")" SUCCESSFUL
+        echo "${program##*/}: threads of regions $seen; its result is right" | tee -a "$CLUSTER/out/npb"
+    done
+    grep -q "regions 2 1 2" "$CLUSTER/out/npb" || fail "none was resized"
+}
+
 t87_the_next_berthd_goes_on_with_the_page() {
     local program page
-    program=$(regions_by gcc)
+    program=$(openmp_by gcc regions) || skip "$program"
     follow
     start_regions a "$program" -p shared -c2 --contention-aware=threads=follow
     start b -p shared -c2 --contention-aware
@@ -91,7 +170,7 @@ t87_the_next_berthd_goes_on_with_the_page() {
 
 t87_a_step_that_is_released_has_its_own_number() {
     local program
-    program=$(regions_by gcc)
+    program=$(openmp_by gcc regions) || skip "$program"
     follow
     start_regions a "$program" -p shared -c2 --contention-aware=threads=follow
     start b -p shared -c2 --contention-aware

@@ -2,14 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # OpenMP programs whose loops have fewer threads while the memory is saturated (throttle), with gcc's run-time and LLVM's.
 
-# chunks_by COMPILER: the program, built by it.
-chunks_by() {
-    local program=$CLUSTER/bin/chunks-$1
-    command -v "$1" >/dev/null || skip "no $1"
-    [ -x "$program" ] || "$1" -O2 -fopenmp -o "$program" "$TESTS/cluster/chunks.c" 2>"$CLUSTER/out/compiler" || skip "$1: $(head -n 1 "$CLUSTER/out/compiler")"
-    echo "$program"
-}
-
 # playing [KEY=VALUE..]: counters are played: the step "waves" moves all that the machine's memory gives for 8 s, then a sixth of it for as
 # long, and so on.
 playing() {
@@ -37,7 +29,7 @@ is_reduced() { # NAME TIMES: so often at least
 
 waves() {
     local program
-    program=$(chunks_by "$1")
+    program=$(openmp_by "$1" chunks) || skip "$program"
     playing
     # shellcheck disable=SC2016 # the task's own shell
     start a -c2 --contention-aware=tag=waves,throttle=aggressive bash -c '"$0" "$1.stop" & shift; "$@"; rc=$?; wait $! && exit $rc' "$program" "$CLUSTER/out/a"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # clang's programs, with libomp, under the preload library: checks.sh; with gcc's beside them in one process; and the library itself
 # built by clang, and by gcc's link-time optimisation: what assembler calls must stay.
-compiler=clang
-command -v clang >/dev/null || compiler=$(command -v clang-19 clang-16 clang-14 | head -n 1)
+compiler=$("${srcdir:-.}/tests/find-clang")
 # shellcheck source=tests/runtime/checks.sh
 . "${srcdir:-.}/tests/runtime/checks.sh"
 
