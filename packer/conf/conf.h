@@ -103,8 +103,8 @@ struct conf {
     char job_program[PATH_MAX];      /* "" or what to start in place of berth-job; "off": nothing */
     /* Tell slurmdbd their energy, too, as a TRES that they had. */
     enum conf_switch tres_energy;
+    enum conf_share share; /* how jobs on the same cores divide these (size/share.h) */
     /* Who is billed what a package takes when idle (bill.h), of steps that begin now. */
-    enum conf_share share;
     enum conf_idle_energy idle_energy;
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packer/base/text.h"
 #include "packer/inside/inside.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
@@ -51,7 +52,9 @@ static void add_size(struct warning *warning, const struct step *step)
     if (options->size && !step->size.modelled && step->size.given == step->size.cores)
         add(warning, "size", step->size.reason);
     else if (!options->size && options->cores_max > 0)
-        add(warning, "cores", "it bounds size, which was not asked for");
+        add(warning, "cores",
+            text_lists(step->refused, "size") ? "it bounds size, which berth.conf does not allow"
+                                              : "it bounds size, which was not asked for");
 }
 
 static void add_threads(struct warning *warning, const struct packer *packer,
@@ -111,6 +114,34 @@ static void add_inside(struct warning *warning, const struct packer *packer,
     } while (i > 0);
 }
 
+/* Mutexes are handed on within a memory node, or a cache, before another one has them. */
+static void add_cohorts(struct warning *warning, const struct packer *packer,
+                        const struct step *step)
+{
+    if (step->inside.effect[STEP_LOCKS].changes > 0 && packer->topo->nodes < 2 &&
+        packer->topo->llcs < 2)
+        add(warning, "locks=cohort", "the node has one memory node, with one cache");
+}
+
+/* Does another sentence tell of the word, if it is refused? */
+static bool is_told(const char *word)
+{
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        if (strcmp(word, step_policy_word[i]) == 0)
+            return true;
+    return strcmp(word, "isolate") == 0 || strcmp(word, "max-slowdown") == 0;
+}
+
+static void add_refused(struct warning *warning, const struct step *step)
+{
+    char refused[sizeof(step->refused)], *rest = refused;
+
+    memcpy(refused, step->refused, sizeof(refused));
+    for (const char *word; (word = strsep(&rest, ","));)
+        if (word[0] && !is_told(word))
+            add(warning, word, "berth.conf does not allow it");
+}
+
 static void add_priority(struct warning *warning, const struct packer *packer,
                          const struct step *step)
 {
@@ -139,5 +170,7 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
     add_thread_count(&warning, step);
     add_flexible(&warning, step);
     add_inside(&warning, packer, step);
+    add_cohorts(&warning, packer, step);
+    add_refused(&warning, step);
     add_priority(&warning, packer, step);
 }

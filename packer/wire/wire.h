@@ -274,11 +274,11 @@ struct wire_task_place {
 struct wire_answer {
     bool ok; /* false: error says why, the step runs where Slurm put it */
     char error[256];
-    bool managed;      /* berthd placed it (false: observed or left alone, note says why) */
-    char note[256];    /* one line for `verbose` */
-    char warning[256]; /* one line for everybody: words that have no effect here; "" none */
-    enum wire_mem mem; /* memory policy to set, over mems */
-    struct cpus mems;  /* NUMA nodes (kernel numbers); empty: leave the policy alone */
+    bool managed;       /* berthd placed it (false: observed or left alone, note says why) */
+    char note[256];     /* one line for `verbose` */
+    char warning[1024]; /* one line for everybody: words that have no effect here; "" none */
+    enum wire_mem mem;  /* memory policy to set, over mems */
+    struct cpus mems;   /* NUMA nodes (kernel numbers); empty: leave the policy alone */
     size_t nenv;
     struct {
         char name[64], value[128];

@@ -129,6 +129,7 @@ unit_programs = \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
 	tests/unit/inside/test_deal \
+	tests/unit/inside/test_defaults \
 	tests/unit/inside/test_follow \
 	tests/unit/inside/test_inside \
 	tests/unit/inside/test_prefetch \

@@ -106,6 +106,46 @@ static void test_priority(void **state)
                 "neither its user nor a group, account or QOS of it (isolate_users, ...)");
 }
 
+/* Each word that the site does not allow is told, however many there are. */
+static void test_not_allowed(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = request_of();
+
+    strcpy(f->packer.conf.allow, "auto,cores,tag");
+    request.options.size = request.options.edp = request.options.spread = true;
+    request.options.faithful = request.options.shuffle = true;
+    request.options.cores_min = request.options.cores_max = 1;
+    assert_told(f, request,
+                "cores has no effect: it bounds size, which berth.conf does not allow; "
+                "faithful has no effect: berth.conf does not allow it; "
+                "shuffle has no effect: berth.conf does not allow it; "
+                "edp has no effect: berth.conf does not allow it; "
+                "size has no effect: berth.conf does not allow it; "
+                "spread has no effect: berth.conf does not allow it");
+}
+
+/* Where there is one cache no thread is nearer to a mutex than another. */
+static void test_cohorts(void **state)
+{
+    struct wire_register request = request_of();
+    struct fixture *f = *state;
+
+    request.options.locks_cohort = true;
+    strcat(f->packer.conf.allow, ",locks");
+    fixture_paper(f);
+    assert_told(f, request, "");
+    fixture_teardown(state);
+    *state = f = fixture_open(ONE_CACHE);
+    fixture_profile(f, "high", 9000);
+    strcat(f->packer.conf.allow, ",locks");
+    request = request_of();
+    request.options.locks_cohort = true;
+    fixture_paper(f);
+    assert_told(f, request,
+                "locks=cohort has no effect: the node has one memory node, with one cache");
+}
+
 /* Nobody is told of what berth keeps off from: explain and the note say that. */
 static void test_observed(void **state)
 {
@@ -121,8 +161,9 @@ static void test_observed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_nothing_asked), test(test_size),     test(test_threads),  test(test_memory),
-        test(test_one_cache),     test(test_priority), test(test_observed),
+        test(test_nothing_asked), test(test_size),        test(test_threads),
+        test(test_memory),        test(test_one_cache),   test(test_priority),
+        test(test_observed),      test(test_not_allowed), test(test_cohorts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
