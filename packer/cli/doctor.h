@@ -30,7 +30,7 @@ struct doctor {
                   found about the same */
     slurm_series series; /* of this node's Slurm; 0: not known */
     size_t n;
-    struct doctor_row row[64];
+    struct doctor_row row[96];
 };
 
 /* Appends a row. */

@@ -15,6 +15,7 @@
 #include "packer/daemon/privileges.h"
 #include "packer/energy/temperatures.h"
 #include "packer/identity/asker.h"
+#include "packer/inside/inside.h"
 #include "packer/settle/settler.h"
 #include "packer/system/prefetchers.h"
 
@@ -83,6 +84,25 @@ static void thermal(const struct packer *packer, struct feature *feature)
     else
         set(feature, FEATURE_ON, "steps leave cores that are too hot: %zu of %zu have a sensor",
             temperatures_count(packer->temperatures), packer->topo->cores);
+}
+
+/* A word of what threads of a step are given. */
+static void inside(const struct packer *packer, struct feature *feature)
+{
+    struct inside_about about;
+
+    for (size_t i = 0; inside_about(packer, i, &about); i++) {
+        if (strcmp(about.word, feature->name) != 0)
+            continue;
+        if (!about.allowed)
+            set(feature, FEATURE_OFF, "berth.conf does not allow it");
+        else if (about.lacks)
+            set(feature, FEATURE_ABSENT, "%s", about.lacks);
+        else
+            set(feature, FEATURE_ON, "steps may have it%s%s",
+                about.model ? "; how it decides: berthctl model " : "",
+                about.model ? about.model : "");
+    }
 }
 
 /* ---- counting ---- */
@@ -309,6 +329,14 @@ static const struct {
     {"ends", 0, ends},
     {"memory", PRIVILEGES_MEMORY, memory},
     {"thermal", 0, thermal},
+    {"faithful", 0, inside},
+    {"tranquil", 0, inside},
+    {"shuffle", 0, inside},
+    {"adapt", 0, inside},
+    {"follow", 0, inside},
+    {"throttle", 0, inside},
+    {"flex", 0, inside},
+    {"locks", 0, inside},
     {"perf", PRIVILEGES_PERF, backend},
     {"resctrl", 0, backend},
     {"software", 0, backend},

@@ -12,6 +12,11 @@ static bool asked(const struct step *step)
     return step->request.options.adapt || step->share.adapt.on;
 }
 
+static bool by_site(const struct conf *conf)
+{
+    return conf->share == CONF_SHARE_ADAPT;
+}
+
 /* What it has decided is there already: it is noted, here and in the ledger. */
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
@@ -69,7 +74,9 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_bool(object, "faithful", adapt->faithful);
 }
 
-const struct inside_policy inside_adapt = {.asked = asked,
+const struct inside_policy inside_adapt = {.model = "adapt",
+                                           .asked = asked,
+                                           .by_site = by_site,
                                            .sample = sample,
                                            .decide = decide,
                                            .enact = enact,

@@ -26,11 +26,10 @@ static bool can(const struct packer *packer, enum counter counter)
     return counters_can(packer->counters) & 1u << counter;
 }
 
-static const char *refuse(const struct packer *packer, const struct step *step)
+static const char *lacks(const struct packer *packer)
 {
     bool misses = can(packer, COUNTER_LLC_MISSES) && can(packer, COUNTER_LLC_ACCESSES);
 
-    (void)step;
     if (!misses && !can(packer, COUNTER_LOCK_WAIT_NS))
         return "neither cache misses nor lock time are counted here (lock_time of berth.conf)";
     return NULL;
@@ -96,8 +95,9 @@ static void explain(const struct step *step, struct json_object *object)
     inside_slice_explain(step, object);
 }
 
-const struct inside_policy inside_faithful = {.asked = asked,
-                                              .refuse = refuse,
+const struct inside_policy inside_faithful = {.model = "faithful",
+                                              .asked = asked,
+                                              .lacks = lacks,
                                               .sample = sample,
                                               .decide = decide,
                                               .enact = enact,

@@ -8,50 +8,17 @@
 #include <string.h>
 
 #include "packer/base/clock.h"
-#include "packer/base/json.h"
 #include "packer/base/log.h"
-#include "packer/base/text.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/prefetch_cores.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
 
-/* A new policy is a row here, and a word (CONTRIBUTING.md). */
-static const struct inside_policy *const policies[STEP_POLICIES] = {
-    [STEP_FAITHFUL] = &inside_faithful, [STEP_TRANQUIL] = &inside_tranquil,
-    [STEP_SHUFFLE] = &inside_shuffle,   [STEP_ADAPT] = &inside_adapt,
-    [STEP_FOLLOW] = &inside_follow,     [STEP_FLEX] = &inside_flex,
-    [STEP_THROTTLE] = &inside_throttle, [STEP_LOCKS] = &inside_locks,
-    [STEP_PREFETCH] = &inside_prefetch,
-};
-
-/* ---- what may be ---- */
-
-/* Has its user asked for it, be it that the site does not allow it? */
-static bool is_wanted(const struct step *step, enum step_policy i)
-{
-    return policies[i]->asked(step) || text_lists(step->refused, step_policy_word[i]);
-}
-
-/* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
-static const char *refusal(const struct packer *packer, const struct step *step, enum step_policy i)
-{
-    if (!policies[i]->asked(step))
-        return "berth.conf does not allow it";
-    if (step->inside.run && step->inside.run->why[0])
-        return step->inside.run->why;
-    if (!step->inside.run && step->inside.why)
-        return step->inside.why;
-    if (!packer->enforce.way->touches)
-        return "nothing is changed on this node (enforcement=dryrun)";
-    return policies[i]->refuse ? policies[i]->refuse(packer, step) : NULL;
-}
-
 static bool asks(const struct step *step)
 {
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        if (policies[i]->asked(step))
+        if (inside_policies[i]->asked(step))
             return true;
     return false;
 }
@@ -83,7 +50,8 @@ static void account(struct step *step)
     bool any = false;
 
     for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
-        bool its = inside->run && inside->run->enacted & 1u << i && policies[i]->in_effect(step);
+        bool its =
+            inside->run && inside->run->enacted & 1u << i && inside_policies[i]->in_effect(step);
 
         effect_set(&inside->effect[i], its, now_s);
         any |= its;
@@ -97,7 +65,7 @@ static void undo(struct packer *packer, struct step *step, enum step_policy i)
     struct step_inside *inside = &step->inside;
     struct berth_error err;
 
-    if (policies[i]->undo(packer, step, &err) == 0) {
+    if (inside_policies[i]->undo(packer, step, &err) == 0) {
         inside->undo_failed &= ~(1u << i);
         if (inside->run)
             inside->run->enacted &= ~(1u << i);
@@ -130,7 +98,7 @@ static void enact(struct packer *packer, struct step *step, enum step_policy i)
     inside->run->enacted |= 1u << i;
     effect_begin(&inside->effect[i], now_s);
     effect_begin(&inside->any, now_s);
-    if (policies[i]->enact(packer, step, &err) == 0)
+    if (inside_policies[i]->enact(packer, step, &err) == 0)
         return;
     inside->effect[i].changes--;
     inside->any.changes--;
@@ -142,7 +110,7 @@ static void take(struct packer *packer, struct step *step, enum step_policy i)
 {
     struct inside_run *run = step->inside.run;
 
-    if (policies[i]->sample(packer, step, run) && policies[i]->decide(run))
+    if (inside_policies[i]->sample(packer, step, run) && inside_policies[i]->decide(run))
         enact(packer, step, i);
 }
 
@@ -150,12 +118,12 @@ static void take(struct packer *packer, struct step *step, enum step_policy i)
  * until the next one, < 0: it wants none. */
 static double burst_of_policy(struct packer *packer, struct step *step, enum step_policy i)
 {
-    const struct inside_policy *policy = policies[i];
+    const struct inside_policy *policy = inside_policies[i];
     struct inside_run *run = step->inside.run;
     struct burst *burst;
     double in_s;
 
-    if (!policy->burst || !policy->asked(step) || refusal(packer, step, i))
+    if (!policy->burst || !policy->asked(step) || inside_refusal(packer, step, i))
         return -1;
     burst = policy->burst(run);
     if (burst->running && burst_turn(packer, step, burst)) {
@@ -232,7 +200,7 @@ static int begin_page(struct packer *packer, struct step *step, enum step_policy
 {
     if (inside_page_open(packer, step, err) < 0)
         return -1;
-    return policies[i]->begin ? policies[i]->begin(packer, step, err) : 0;
+    return inside_policies[i]->begin ? inside_policies[i]->begin(packer, step, err) : 0;
 }
 
 /* What the step's tasks find when they start. */
@@ -241,7 +209,9 @@ static void begin_all(struct packer *packer, struct step *step)
     struct berth_error err;
 
     for (enum step_policy i = 0; i < STEP_POLICIES && !step->inside.run->why[0]; i++) {
-        if (!policies[i]->page || !policies[i]->asked(step) || refusal(packer, step, i))
+        const struct inside_policy *policy = inside_policies[i];
+
+        if (!policy->page || !policy->asked(step) || inside_refusal(packer, step, i))
             continue;
         if (begin_page(packer, step, i, &err) == 0)
             take(packer, step, i);
@@ -285,14 +255,17 @@ static void turn_of(struct packer *packer, struct step *step, bool window)
     struct berth_error err;
 
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        if (run->enacted & 1u << i && !policies[i]->asked(step))
+        if (run->enacted & 1u << i && !inside_policies[i]->asked(step))
             undo(packer, step, i);
     if (inside_page_turn(packer, step, &err) < 0)
         give_up(packer, step, STEP_FOLLOW, err.text);
-    for (enum step_policy i = 0; i < STEP_POLICIES && !run->why[0]; i++)
-        if (((window && !policies[i]->burst) || policies[i]->page || policies[i]->always) &&
-            policies[i]->asked(step) && !refusal(packer, step, i))
+    for (enum step_policy i = 0; i < STEP_POLICIES && !run->why[0]; i++) {
+        const struct inside_policy *policy = inside_policies[i];
+
+        if (((window && !policy->burst) || policy->page || policy->always) && policy->asked(step) &&
+            !inside_refusal(packer, step, i))
             take(packer, step, i);
+    }
     account(step);
 }
 
@@ -355,9 +328,9 @@ static void close_all(struct packer *packer, struct step *step, bool over)
     bool paged = false;
 
     for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
-        if (run && policies[i]->burst)
-            burst_end(packer, policies[i]->burst(run));
-        paged |= policies[i]->page && policies[i]->asked(step);
+        if (run && inside_policies[i]->burst)
+            burst_end(packer, inside_policies[i]->burst(run));
+        paged |= inside_policies[i]->page && inside_policies[i]->asked(step);
     }
     if (paged)
         inside_page_close(packer, step, over);
@@ -383,7 +356,7 @@ void inside_end(struct packer *packer, struct step *step)
 
     enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        if (!policies[i]->ends_by_itself)
+        if (!inside_policies[i]->ends_by_itself)
             undo(packer, step, i);
     undo_again(packer, step);
     if (paced)
@@ -396,46 +369,9 @@ void inside_end(struct packer *packer, struct step *step)
     account(step);
 }
 
-/* ---- what people are told ---- */
-
 const char *inside_page(const struct step *step)
 {
     const struct inside_run *run = step->inside.run;
 
     return run && run->page ? step_page_path(run->page) : NULL;
-}
-
-const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
-                        const char **word)
-{
-    enum step_policy its = *i;
-
-    *i = (*i + 1) % STEP_POLICIES;
-    *word = step_policy_word[its];
-    return is_wanted(step, its) ? refusal(packer, step, its) : NULL;
-}
-
-static struct json_object *explain(const struct packer *packer, const struct step *step,
-                                   enum step_policy i)
-{
-    const struct step_effect *effect = &step->inside.effect[i];
-    struct json_object *object;
-    const char *why;
-
-    if (!is_wanted(step, i))
-        return NULL;
-    why = refusal(packer, step, i);
-    object = json_object_new_object();
-    json_add_text(object, "refused", why);
-    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
-    if (!why)
-        policies[i]->explain(step, object);
-    return object;
-}
-
-void inside_explain(const struct packer *packer, const struct step *step,
-                    struct json_object *object)
-{
-    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        json_add(object, step_policy_word[i], explain(packer, step, i));
 }

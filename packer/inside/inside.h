@@ -58,6 +58,16 @@ const char *inside_page(const struct step *step);
 const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
                         const char **word);
 
+/* What this node has of a policy. */
+struct inside_about {
+    const char *word, *model; /* of --contention-aware, of `berthctl model` (NULL: none) */
+    bool allowed;             /* by berth.conf */
+    const char *lacks; /* why no step can have it here, though it is allowed; NULL: one can */
+};
+
+/* Says it of the i-th policy; false after the last one. */
+bool inside_about(const struct packer *packer, size_t i, struct inside_about *about);
+
 /* Adds an object for each policy to explain, named as its word; null where it was not asked for. */
 void inside_explain(const struct packer *packer, const struct step *step,
                     struct json_object *explain);

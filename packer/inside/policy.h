@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* policy - what a policy of this stage is: a row of one table. Its word (step_policy_word) is one
- * of
- * --contention-aware and of berth.conf's allow, and the name of explain's object.
+ * of --contention-aware and of berth.conf's allow, the name of explain's object, and of its row in
+ * `berthctl doctor`.
  *
  * sample and decide are told of each window that was counted of the step, or of each burst, where
  * the policy wants bursts (burst, plan and due; else NULL and 0); enact makes true what was
@@ -85,10 +85,16 @@ struct inside_run {
 };
 
 struct inside_policy {
+    const char *model; /* what `berthctl model` calls the arithmetic by which it decides; NULL:
+                          there is none */
     /* Did its user ask for it, or berth for what the site or another word wants? */
     bool (*asked)(const struct step *step);
-    /* Returns why it can do nothing on this node, or in this step; NULL: it can. The function may
-     * be NULL: it always can. */
+    /* Does the site want it of steps whose user has not asked? May be NULL: never. */
+    bool (*by_site)(const struct conf *conf);
+    /* Returns why it can do nothing on this node; NULL: it can. The function may be NULL: it always
+     * can. */
+    const char *(*lacks)(const struct packer *packer);
+    /* Returns why it can do nothing in this step, on a node that lacks nothing; likewise. */
     const char *(*refuse)(const struct packer *packer, const struct step *step);
     bool page;   /* it needs the step's page, and takes its turn as one with: */
     bool always; /* it takes its turn whether a window was counted or not */
@@ -120,6 +126,13 @@ struct inside_policy {
 
 extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuffle, inside_adapt,
     inside_follow, inside_throttle, inside_flex, inside_locks, inside_prefetch;
+
+/* The rows (inside/policy.c). */
+extern const struct inside_policy *const inside_policies[STEP_POLICIES];
+
+/* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
+const char *inside_refusal(const struct packer *packer, const struct step *step,
+                           enum step_policy i);
 
 /* ---- the step's page (inside/inside_page.c) ---- */
 

@@ -24,10 +24,13 @@ static bool is_auto(const struct step *step)
     return step->request.options.prefetch == WIRE_PREFETCH_AUTO;
 }
 
+static const char *lacks(const struct packer *packer)
+{
+    return packer->prefetchers ? NULL : packer->prefetchers_why;
+}
+
 static const char *refuse(const struct packer *packer, const struct step *step)
 {
-    if (!packer->prefetchers)
-        return packer->prefetchers_why;
     if (is_auto(step) && (counters_can(packer->counters) & COUNTED) != COUNTED)
         return "nothing counts instructions here";
     return NULL;
@@ -179,7 +182,9 @@ static void explain(const struct step *step, struct json_object *object)
 }
 
 const struct inside_policy inside_prefetch = {
+    .model = "prefetch",
     .asked = asked,
+    .lacks = lacks,
     .refuse = refuse,
     .always = true,
     .burst = burst_of,

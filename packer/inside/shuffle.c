@@ -37,9 +37,8 @@ static bool asked(const struct step *step)
     return step->request.options.shuffle;
 }
 
-static const char *refuse(const struct packer *packer, const struct step *step)
+static const char *lacks(const struct packer *packer)
 {
-    (void)step;
     if (packer->topo->packages < 2 && packer->topo->llcs < 2)
         return "this node has one package, with one cache";
     if (!counters_locks(packer->counters))
@@ -355,8 +354,9 @@ static void explain(const struct step *step, struct json_object *object)
 }
 
 const struct inside_policy inside_shuffle = {
+    .model = "shuffle",
     .asked = asked,
-    .refuse = refuse,
+    .lacks = lacks,
     .burst = burst_of,
     .plan = {.interval_s = SHUFFLE_READING_MS / 1e3, .by_thread = true},
     .due = due,

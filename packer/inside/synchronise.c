@@ -35,7 +35,7 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
 }
 
 /* The functions of a policy that turns one feature on, and off again. */
-#define FEATURE(name, feature, policy)                                                             \
+#define FEATURE(name, feature, policy, its_model)                                                  \
     static bool decide_##name(struct inside_run *run)                                              \
     {                                                                                              \
         return !step_page_has(run->page, feature);                                                 \
@@ -57,7 +57,8 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
     {                                                                                              \
         explain(step, policy, object);                                                             \
     }                                                                                              \
-    const struct inside_policy inside_##name = {.asked = asked_##name,                             \
+    const struct inside_policy inside_##name = {.model = its_model,                                \
+                                                .asked = asked_##name,                             \
                                                 .page = true,                                      \
                                                 .sample = sample,                                  \
                                                 .decide = decide_##name,                           \
@@ -66,5 +67,5 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
                                                 .in_effect = in_effect_##name,                     \
                                                 .explain = explain_##name};
 
-FEATURE(flex, RT_FLEX, STEP_FLEX)
-FEATURE(locks, RT_COHORT, STEP_LOCKS)
+FEATURE(flex, RT_FLEX, STEP_FLEX, "flexthread")
+FEATURE(locks, RT_COHORT, STEP_LOCKS, "cohort")

@@ -32,9 +32,8 @@ static bool asked(const struct step *step)
     return step->request.options.throttle != WIRE_THROTTLE_OFF;
 }
 
-static const char *refuse(const struct packer *packer, const struct step *step)
+static const char *lacks(const struct packer *packer)
 {
-    (void)step;
     if (!packer->board)
         return "there is no blackboard (blackboard of berth.conf)";
     if (!board_has_states(packer->board))
@@ -125,8 +124,9 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_text(object, "surprise", step_page_surprise(said->surprise));
 }
 
-const struct inside_policy inside_throttle = {.asked = asked,
-                                              .refuse = refuse,
+const struct inside_policy inside_throttle = {.model = "throttle",
+                                              .asked = asked,
+                                              .lacks = lacks,
                                               .page = true,
                                               .begin = begin,
                                               .sample = sample,

@@ -22,12 +22,18 @@ static bool asked(const struct step *step)
            !inside_faithful.asked(step);
 }
 
-static const char *refuse(const struct packer *packer, const struct step *step)
+static const char *lacks(const struct packer *packer)
 {
     uint32_t can = counters_can(packer->counters);
 
     if (!(can & (1u << COUNTER_INVOLUNTARY | 1u << COUNTER_LLC_MISSES)))
         return "neither cache misses nor context switches are counted here";
+    return NULL;
+}
+
+static const char *refuse(const struct packer *packer, const struct step *step)
+{
+    (void)packer;
     return deal_refusal(step);
 }
 
@@ -130,7 +136,9 @@ static void explain(const struct step *step, struct json_object *object)
     inside_slice_explain(step, object);
 }
 
-const struct inside_policy inside_tranquil = {.asked = asked,
+const struct inside_policy inside_tranquil = {.model = "tranquil",
+                                              .asked = asked,
+                                              .lacks = lacks,
                                               .refuse = refuse,
                                               .burst = burst_of,
                                               .plan = {.interval_s = TRANQUIL_READING_MS / 1e3},

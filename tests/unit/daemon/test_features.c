@@ -65,6 +65,36 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "identity", FEATURE_ABSENT);
 }
 
+/* Words of what threads of a step are given: what berth.conf allows, and what the node lacks. */
+static void test_words(void **state)
+{
+    static const struct {
+        const char *word, *say;
+        enum feature_state state;
+    } rows[] = {
+        {"faithful", "lock_time", FEATURE_ABSENT},
+        {"tranquil", "counted", FEATURE_ABSENT},
+        {"shuffle", "lock time", FEATURE_ABSENT},
+        {"adapt", "berthctl model adapt", FEATURE_ON},
+        {"follow", "may have it", FEATURE_ON},
+        {"throttle", "no blackboard", FEATURE_ABSENT},
+        {"flex", "berthctl model flexthread", FEATURE_ON},
+        {"locks", "berthctl model cohort", FEATURE_ON},
+    };
+    struct fixture *f = *state;
+
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        is(&f->packer, step_policy_word[i], FEATURE_OFF);
+    f->packer.conf.share = CONF_SHARE_ADAPT;
+    strcat(f->packer.conf.allow, ",faithful,tranquil,shuffle,follow,throttle,flex,locks,prefetch");
+    is(&f->packer, "adapt", FEATURE_ABSENT); /* dryrun */
+    fixture_paper(f);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        is(&f->packer, rows[i].word, rows[i].state);
+        assert_non_null(strstr(find(&f->packer, rows[i].word).say, rows[i].say));
+    }
+}
+
 /* Registers and sensors of a made machine, of one that has none, and of an AMD's. */
 static void test_devices(void **state)
 {
@@ -182,8 +212,13 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_berth_conf_says), TEST(test_devices),  TEST(test_why_metrics_are_not_shown),
-        TEST(test_what_is_not_allowed),  TEST(test_watchdog), TEST(test_json),
+        TEST(test_what_berth_conf_says),
+        TEST(test_words),
+        TEST(test_devices),
+        TEST(test_why_metrics_are_not_shown),
+        TEST(test_what_is_not_allowed),
+        TEST(test_watchdog),
+        TEST(test_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* policy - the table of the policies, whether they may do something, and what people are told of
+ * them. See policy.h, inside.h. */
+#include "packer/inside/policy.h"
+
+#include <math.h>
+
+#include "packer/base/clock.h"
+#include "packer/base/json.h"
+#include "packer/base/text.h"
+#include "packer/inside/inside.h"
+#include "packer/steps/effect.h"
+
+/* A new policy is a row here, and a word (CONTRIBUTING.md). */
+const struct inside_policy *const inside_policies[STEP_POLICIES] = {
+    [STEP_FAITHFUL] = &inside_faithful, [STEP_TRANQUIL] = &inside_tranquil,
+    [STEP_SHUFFLE] = &inside_shuffle,   [STEP_ADAPT] = &inside_adapt,
+    [STEP_FOLLOW] = &inside_follow,     [STEP_FLEX] = &inside_flex,
+    [STEP_THROTTLE] = &inside_throttle, [STEP_LOCKS] = &inside_locks,
+    [STEP_PREFETCH] = &inside_prefetch,
+};
+
+/* ---- what may be ---- */
+
+/* Has its user asked for it, be it that the site does not allow it? */
+static bool is_wanted(const struct step *step, enum step_policy i)
+{
+    return inside_policies[i]->asked(step) || text_lists(step->refused, step_policy_word[i]);
+}
+
+/* Returns why no step of this node can have the policy; NULL: one can. */
+static const char *node_refusal(const struct packer *packer, enum step_policy i)
+{
+    if (!packer->enforce.way->touches)
+        return "nothing is changed on this node (enforcement=dryrun)";
+    return inside_policies[i]->lacks ? inside_policies[i]->lacks(packer) : NULL;
+}
+
+const char *inside_refusal(const struct packer *packer, const struct step *step, enum step_policy i)
+{
+    const char *why;
+
+    if (!inside_policies[i]->asked(step))
+        return "berth.conf does not allow it";
+    if (step->inside.run && step->inside.run->why[0])
+        return step->inside.run->why;
+    if (!step->inside.run && step->inside.why)
+        return step->inside.why;
+    why = node_refusal(packer, i);
+    return !why && inside_policies[i]->refuse ? inside_policies[i]->refuse(packer, step) : why;
+}
+
+/* ---- what people are told ---- */
+
+const char *inside_vain(const struct packer *packer, const struct step *step, size_t *i,
+                        const char **word)
+{
+    enum step_policy its = *i;
+
+    *i = (*i + 1) % STEP_POLICIES;
+    *word = step_policy_word[its];
+    return is_wanted(step, its) ? inside_refusal(packer, step, its) : NULL;
+}
+
+bool inside_about(const struct packer *packer, size_t i, struct inside_about *about)
+{
+    const struct conf *conf = &packer->conf;
+
+    if (i >= STEP_POLICIES)
+        return false;
+    *about = (struct inside_about){
+        .word = step_policy_word[i],
+        .model = inside_policies[i]->model,
+        .allowed = text_lists(conf->allow, step_policy_word[i]) ||
+                   (inside_policies[i]->by_site && inside_policies[i]->by_site(conf)),
+        .lacks = node_refusal(packer, (enum step_policy)i),
+    };
+    return true;
+}
+
+static struct json_object *explain(const struct packer *packer, const struct step *step,
+                                   enum step_policy i)
+{
+    const struct step_effect *effect = &step->inside.effect[i];
+    struct json_object *object;
+    const char *why;
+
+    if (!is_wanted(step, i))
+        return NULL;
+    why = inside_refusal(packer, step, i);
+    object = json_object_new_object();
+    json_add_text(object, "refused", why);
+    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
+    if (!why)
+        inside_policies[i]->explain(step, object);
+    return object;
+}
+
+void inside_explain(const struct packer *packer, const struct step *step,
+                    struct json_object *object)
+{
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        json_add(object, step_policy_word[i], explain(packer, step, i));
+}
