@@ -215,6 +215,8 @@ static int read_field(const struct json_field *field, struct json_object *value,
 static int read_struct(const struct json_field *fields, struct json_object *object, void *into,
                        struct berth_error *err)
 {
+    for (const struct json_field *field = fields; field->name; field++)
+        json_asked_note(object, field->name); /* also those behind the first one that is wrong */
     for (; fields->name; fields++)
         if (read_field(fields, json_find(object, fields->name), into, err) < 0)
             return -1;

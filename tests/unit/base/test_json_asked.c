@@ -76,12 +76,37 @@ static void test_given_up(void **state)
     assert_string_equal(told("{\"apps\":[{\"ipc\":\"1\",\"ipcs\":2}]}"), "");
 }
 
+/* A field that the table has is not unread because one before it was missing: n was asked for, ns
+ * would have been. */
+static void test_not_come_to(void **state)
+{
+    static const struct json_field fields[] = {
+        JSON_FIELD(struct app, "n", ipc, REQUIRED),
+        JSON_FIELD(struct app, "ns", llc_mpki, OPTIONAL),
+        JSON_END,
+    };
+    const char *json = "{\"ns\":1,\"nn\":2}";
+    struct json_object *input = json_parse(json, strlen(json), NULL);
+    char text[64] = "";
+    struct app app;
+
+    (void)state;
+    json_asked_go_on();
+    assert_int_equal(json_read(input, fields, &app, NULL), -1);
+    json_asked_tell(input, false, tell, text);
+    json_asked_end();
+    json_object_put(input);
+    assert_null(strstr(text, "ns="));
+    assert_non_null(strstr(text, "nn="));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_not_come_to),
     };
 
     return cmocka_run_group_tests_name("json_asked", tests, NULL, NULL);
