@@ -56,7 +56,8 @@ void effect_words(const struct step *step, char words[EFFECT_WORDS_MAX])
 
     words[0] = '\0';
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        if (step->inside.effect[i].changes > 0 && used < EFFECT_WORDS_MAX)
+        if (step->inside.effect[i].changes > 0 &&
+            used + strlen(step_policy_word[i]) + 1 < EFFECT_WORDS_MAX)
             used += (size_t)snprintf(words + used, EFFECT_WORDS_MAX - used, "%s%s", used ? "," : "",
                                      step_policy_word[i]);
 }

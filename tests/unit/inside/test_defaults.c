@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,6 +14,7 @@
 #include "packer/base/text.h"
 #include "packer/conf/conf.h"
 #include "packer/inside/inside.h"
+#include "packer/steps/effect.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/step_files.h"
 
@@ -134,6 +136,23 @@ static void test_keys(void **state)
     assert_int_equal(conf.lock_time, CONF_OFF);
 }
 
+/* What the ledger keeps of a step in which all of them were in effect is whole words. */
+static void test_words_that_fit(void **state)
+{
+    struct step *step = calloc(1, sizeof(*step));
+    char words[EFFECT_WORDS_MAX], *rest = words;
+    size_t n = 0;
+
+    (void)state;
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        step->inside.effect[i].changes = 1;
+    effect_words(step, words);
+    for (const char *word; (word = strsep(&rest, ",")); n++)
+        assert_true(text_lists(ALL_WORDS, word));
+    assert_true(n >= STEP_POLICIES - 1);
+    free(step);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, fixture_teardown)
 
 int main(void)
@@ -142,6 +161,7 @@ int main(void)
         CASE(test_no_word),
         CASE(test_no_leave),
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_words_that_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
