@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "blackboard/berth_blackboard.h"
+#include "runtime/cancel.h"
 #include "runtime/said.h"
 
 #define BOARD "blackboard"
@@ -177,13 +178,15 @@ static void look(const struct rt_page *page, uint64_t now_ns)
 
 bool contention_is(const struct rt_page *page, uint64_t now_ns)
 {
-    int before = errno;
+    int before = errno, state;
     uint64_t last_ns = atomic_load_explicit(&looked_ns, memory_order_relaxed);
 
     if (now_ns != last_ns && !atomic_flag_test_and_set(&busy)) {
         if (last_ns && atomic_load(&contended) && now_ns > last_ns)
             said_contended(now_ns - last_ns);
+        state = cancel_begin();
         look(page, now_ns);
+        cancel_end(state);
         atomic_store(&looked_ns, now_ns);
         atomic_flag_clear(&busy);
         said_now_and_then();

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
+
 #define LOOK_AGAIN 256
 #define OLD_S 1
 #define THREADS_FIELD 18 /* of /proc/PID/stat after its name: num_threads, the 20th */
@@ -64,11 +66,12 @@ static int count_threads(void)
 
 static void count(unsigned cpus)
 {
-    int before = errno;
+    int before = errno, state = cancel_begin();
 
     if (cpus_given && (!cpus || cpus_given < cpus))
         cpus = cpus_given;
     atomic_store(&crowded, count_threads() - 1 > (int)cpus);
+    cancel_end(state);
     errno = before;
 }
 

@@ -7,6 +7,7 @@ libberth_rt_la_SOURCES = \
 	runtime/barrier.c runtime/barrier.h \
 	runtime/barrier_calls.c \
 	runtime/callee.c runtime/callee.h \
+	runtime/cancel.h \
 	runtime/cohort.c runtime/cohort.h \
 	runtime/cohorts.c runtime/cohorts.h \
 	runtime/cond.c runtime/cond.h \

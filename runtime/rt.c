@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
 #include "runtime/contention.h"
 #include "runtime/said.h"
 
@@ -105,7 +106,8 @@ static const struct rt_page *publish(const struct rt_page *page)
 
 static const struct rt_page *open_page(void)
 {
-    int before = errno, fd = open(page_path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int before = errno, state = cancel_begin();
+    int fd = open(page_path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     const struct rt_page *page = NULL;
 
     if (fd < 0)
@@ -114,6 +116,7 @@ static const struct rt_page *open_page(void)
         page = publish(map(fd));
         close(fd);
     }
+    cancel_end(state);
     errno = before;
     return page;
 }

@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
+
 static char said_path[1024 + sizeof(RT_SAID_SUFFIX)];
 
 enum rested { REDUCED, THROTTLED_NS, RESTS, IDLE_NS, FREED, RESTED_COUNTS };
@@ -148,7 +150,7 @@ static void say(void)
 
     if (!said_path[0] || atomic_flag_test_and_set(&said.busy))
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    state = cancel_begin();
     fill(&record);
     if (write_record(&record)) {
         said.was_first = true;
@@ -160,7 +162,7 @@ static void say(void)
     say_rested();
     atomic_store(&said.said_generation, record.generation);
     atomic_store(&said.said_at_s, seconds());
-    pthread_setcancelstate(state, NULL);
+    cancel_end(state);
     atomic_flag_clear(&said.busy);
     errno = before;
 }

@@ -37,11 +37,15 @@ struct call {
     unsigned thread;
 };
 
+static bool pending; /* each thread is about to be cancelled, at the next point where it can be */
+
 static void *begin(void *arg)
 {
     struct call *call = arg;
 
     errno = 77;
+    if (pending)
+        pthread_cancel(pthread_self());
     call->run(call->arg, call->thread);
     return NULL;
 }
@@ -364,6 +368,18 @@ static void cancelled(const char *word)
     say(word, has_cohort(&buffer.guarded.mutex));
 }
 
+/* Locking is no point where a thread can be cancelled, whatever the library does there for the
+ * first time, or once a second. */
+static void pends(const char *word)
+{
+    static struct guarded guarded = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+    pending = true;
+    fight_for(&guarded);
+    pending = false;
+    say(word, has_cohort(&guarded.mutex));
+}
+
 /* ---- fork ---- */
 
 static struct guarded forked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -544,6 +560,7 @@ static const struct {
              {"mixed", mixed},
              {"conditions", conditions},
              {"cancelled", cancelled},
+             {"pends", pends},
              {"forks", forks},
              {"destroyed", destroyed},
              {"reused", reused},

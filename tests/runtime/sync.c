@@ -116,6 +116,27 @@ static void do_barrier(void)
     WANT(pthread_barrier_destroy(&m.barrier) == 0);
 }
 
+/* A barrier is no point where a thread can be cancelled, also where it is the first object. */
+static void *meet_pending(void *arg)
+{
+    pthread_barrier_t barrier;
+
+    pthread_cancel(pthread_self());
+    WANT(pthread_barrier_init(&barrier, NULL, 1) == 0);
+    WANT(pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD);
+    WANT(pthread_barrier_destroy(&barrier) == 0);
+    ++*(atomic_uint *)arg;
+    return NULL;
+}
+
+static void do_pending(void)
+{
+    atomic_uint came = 0;
+
+    run(meet_pending, &came, THREADS);
+    WANT(came == THREADS);
+}
+
 /* Who is told ends the barrier, and its memory becomes another one. */
 static void *meet_once(void *arg)
 {
@@ -637,7 +658,8 @@ static void do_storm(unsigned seed)
 static const struct {
     const char *name;
     void (*what)(void);
-} words[] = {{"barrier", do_barrier},
+} words[] = {{"pending", do_pending},
+             {"barrier", do_barrier},
              {"destroy", do_destroy},
              {"shared-barrier", do_shared_barrier},
              {"fork-barrier", do_fork_barrier},

@@ -51,6 +51,8 @@ cohort='sum cohort normal cohort default cohort adaptive cohort recursive plain 
     same 'with cohorts' "$cohort" "$(under ./locks $words)"
     same 'with hand-overs between domains alone' "$cohort" "$(BERTH_RT_COHORT=0 under ./locks $words)"
 }
+same 'a cancellation that comes while locks are taken' 'pends cohort' "$(under ./locks pends)"
+same 'the same, with more threads than CPUs' 'pends plain' "$(unset BERTH_RT_COHORT; under taskset -c "$cpu" ./locks pends)"
 same 'more threads than CPUs' 'sum plain' "$(unset BERTH_RT_COHORT; under taskset -c "$cpu" ./locks sum)"
 same 'flex has cohorts, too' 'sum cohort' "$("$page_tool" make page features=4; under ./locks sum)"
 same 'the feature is off' 'sum plain' "$("$page_tool" make page features=1; under ./locks sum)"
