@@ -16,6 +16,10 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+NEXT(pthread_barrier_init, NULL)
+NEXT(pthread_barrier_wait, NULL)
+NEXT(pthread_barrier_destroy, NULL)
+
 static struct table barriers;
 
 static bool is_private(const pthread_barrierattr_t *attributes)
@@ -40,9 +44,7 @@ EXPORTED int pthread_barrier_init(pthread_barrier_t *restrict barrier,
                                   const pthread_barrierattr_t *restrict attributes,
                                   unsigned threads)
 {
-    static _Atomic(void *) found;
-    int (*next)(pthread_barrier_t *, const pthread_barrierattr_t *, unsigned) =
-        next_function(&found, "pthread_barrier_init", NULL);
+    __typeof__(pthread_barrier_init) *next = next_pthread_barrier_init();
     int rc = next ? next(barrier, attributes, threads) : ENOSYS;
     const struct rt_page *page = rc == 0 ? rt_page(RT_FLEX) : NULL;
 
@@ -55,21 +57,18 @@ EXPORTED int pthread_barrier_init(pthread_barrier_t *restrict barrier,
 
 EXPORTED int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    static _Atomic(void *) found;
     struct barrier *ours = table_find(&barriers, barrier);
-    int (*next)(pthread_barrier_t *);
+    __typeof__(pthread_barrier_wait) *next = next_pthread_barrier_wait();
 
     if (ours)
         return barrier_wait(ours) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
-    next = next_function(&found, "pthread_barrier_wait", NULL);
     return next ? next(barrier) : ENOSYS;
 }
 
 EXPORTED int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-    static _Atomic(void *) found;
     struct barrier *ours = table_drop(&barriers, barrier);
-    int (*next)(pthread_barrier_t *) = next_function(&found, "pthread_barrier_destroy", NULL);
+    __typeof__(pthread_barrier_destroy) *next = next_pthread_barrier_destroy();
 
     if (ours)
         barrier_end(ours);

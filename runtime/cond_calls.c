@@ -28,16 +28,19 @@
 #define EXPORTED __attribute__((visibility("default")))
 /* On x86-64 libc has functions of the same names for programs of before 2003, too. */
 #define CONDITIONS "GLIBC_2.3.2"
-#define NEXT(name)                                                                                 \
-    ({                                                                                             \
-        static _Atomic(void *) found;                                                              \
-        (__typeof__(name) *)next_function(&found, #name, CONDITIONS);                                 \
-    })
 #define NEXT_CALL(name, ...)                                                                       \
     ({                                                                                             \
-        __typeof__(name) *next = NEXT(name);                                                       \
+        __typeof__(name) *next = next_##name();                                                    \
         next ? next(__VA_ARGS__) : ENOSYS;                                                         \
     })
+
+NEXT(pthread_cond_init, CONDITIONS)
+NEXT(pthread_cond_destroy, CONDITIONS)
+NEXT(pthread_cond_signal, CONDITIONS)
+NEXT(pthread_cond_broadcast, CONDITIONS)
+NEXT(pthread_cond_wait, CONDITIONS)
+NEXT(pthread_cond_timedwait, CONDITIONS)
+NEXT(pthread_cond_clockwait, CONDITIONS)
 
 #define SHARED 1u /* of __wrefs */
 #define MONOTONIC 2u

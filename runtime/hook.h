@@ -5,8 +5,9 @@
 #ifndef BERTH_RUNTIME_HOOK_H
 #define BERTH_RUNTIME_HOOK_H
 
-#include <dlfcn.h>
 #include <stdatomic.h>
+
+#include "runtime/next.h"
 
 typedef int on_lock(void *lock);
 
@@ -16,13 +17,13 @@ struct hook {
 
 #define HOOK_CALL(function, lock) atomic_load_explicit(&(function), memory_order_relaxed)(lock)
 
-static inline int hook_find(struct hook *hook, const char *name, void *lock)
+static inline on_lock *hook_find(struct hook *hook, const char *name)
 {
-    on_lock *first = atomic_load(&hook->next), *found = (on_lock *)dlsym(RTLD_NEXT, name);
+    on_lock *first = atomic_load(&hook->next), *found = (on_lock *)next_look_up(name, NULL);
 
     atomic_compare_exchange_strong(&hook->now, &first, found);
     atomic_store(&hook->next, found);
-    return found(lock);
+    return found;
 }
 
 /* Defines a hook, static, for the function of that name. */
@@ -31,7 +32,11 @@ static inline int hook_find(struct hook *hook, const char *name, void *lock)
     static struct hook of = {find_##of, find_##of};                                                \
     static int find_##of(void *lock)                                                               \
     {                                                                                              \
-        return hook_find(&of, name, lock);                                                         \
+        return hook_find(&of, name)(lock);                                                         \
+    }                                                                                              \
+    __attribute__((constructor(NEXT_FIRST))) static void look_up_##of(void)                        \
+    {                                                                                              \
+        hook_find(&of, name);                                                                      \
     }
 
 /* Defines the function that the program calls. */

@@ -14,6 +14,7 @@ libberth_rt_la_SOURCES = \
 	runtime/cond_calls.c \
 	runtime/crowd.c runtime/crowd.h \
 	runtime/contention.c runtime/contention.h \
+	runtime/elf.c runtime/elf.h \
 	runtime/fork_call.S runtime/invoke.S \
 	runtime/futex.h \
 	runtime/hook.h \

@@ -7,11 +7,17 @@
  * address, because -O2 makes the call a jump; the outlined function, which is handed over, is in
  * it.
  *
- * An object's function is looked for where the dynamic linker does: in what is global, then in the
- * object and what it needs; then, where it was linked with less than it needs, in all that is
- * loaded. What was found first stays, as a symbol stays bound, also when something global comes
- * later. Where nobody has it (a program may have asked for it by a weak symbol, and was told by us
- * that it is there) the usual run-times are loaded.
+ * Where one object only that is loaded has the function it is that one. Else it is looked for where
+ * the dynamic linker does: in what is global, then in the object and what it needs; then, where it
+ * was linked with less than it needs, in all that is loaded. What was found first stays, as a
+ * symbol stays bound, also when something global comes later. Where nobody has it (a program may
+ * have asked for it by a weak symbol, and was told by us that it is there) the usual run-times are
+ * loaded.
+ *
+ * The dynamic linker is asked as seldom as can be: a constructor of what is just opened by dlopen()
+ * may have a parallel region, or wait for a thread with one, and the lock of the linker is taken
+ * meanwhile. It is asked by who begins the first region of a run-time that was opened, in order to
+ * pin it, and where there are several by who begins the first one of an object.
  *
  * An address means another object when the first was unloaded: the linker's count of unloadings
  * says whether that can be, and the object is looked up again when it has changed. The program
@@ -32,6 +38,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "runtime/cancel.h"
+#include "runtime/elf.h"
 
 #define OBJECTS 64
 
@@ -240,23 +249,67 @@ static void *find_on_disk(const char *symbol)
     return found;
 }
 
-static void pin(void *function)
+/* Adds the row of a run-time, which will not be unloaded. */
+static void add_runtime(const void *function)
 {
+    struct place place;
+
+    find_place(function, &place);
+    if (place.found)
+        add_row(&place, true);
+}
+
+static void pin(const void *function)
+{
+    struct object *row = find_row(function);
     Dl_info info;
     void *handle;
 
-    if (!dladdr(function, &info) || !info.dli_fname)
+    if ((row && row->stays) || !dladdr(function, &info) || !info.dli_fname)
         return;
     handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle)
         dlclose(handle);
+    if (handle)
+        add_runtime(function);
+}
+
+/* Run-times that the program begins with stay: nobody has to pin them later. What another
+ * constructor has opened is not among what dlsym() finds, unless all may see it. */
+__attribute__((constructor)) static void begin(void)
+{
+    static const enum rt_symbol starts[] = {SYMBOL_GOMP_parallel, SYMBOL___kmpc_fork_call};
+    size_t objects_with;
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        void *found = elf_find(symbol_name[starts[i]], &objects_with);
+
+        if (found && dlsym(RTLD_NEXT, symbol_name[starts[i]]) == found && !find_row(found))
+            add_runtime(found);
+    }
+}
+
+/* Of the run-time that other calls out of the object have reached. */
+static void *find_as_before(const struct place *place, const char *symbol)
+{
+    struct object *row = find_row(place->address);
+    void *before = NULL;
+
+    for (size_t i = 0; row && i < SYMBOLS && !before; i++)
+        before = atomic_load(&row->function[i]);
+    return before ? elf_find_in(before, symbol) : NULL;
 }
 
 /* What a call out of the object would have reached. */
 static void *look_up_called(const struct place *place, const char *symbol)
 {
-    void *found = dlsym(RTLD_NEXT, symbol);
+    size_t objects_with = 0;
+    void *found = elf_find(symbol, &objects_with);
 
+    if (objects_with > 1)
+        found = find_as_before(place, symbol);
+    if (!found)
+        found = dlsym(RTLD_NEXT, symbol);
     if (!found)
         found = find_in(place->name, symbol);
     if (!found)
@@ -271,6 +324,10 @@ static void *look_up_called(const struct place *place, const char *symbol)
 /* What the object, which is pinned, has itself, or of what it needs. */
 static void *look_up_beside(const struct place *place, const char *symbol)
 {
+    void *found = elf_find_in(place->address, symbol);
+
+    if (found)
+        return found;
     return place->program ? dlsym(RTLD_DEFAULT, symbol) : find_in(place->name, symbol);
 }
 
@@ -279,7 +336,7 @@ typedef void *look_up(const struct place *place, const char *symbol);
 /* What was found first is remembered for the object at the address, and returned. */
 static void *remember(const void *address, enum rt_symbol symbol, look_up *how)
 {
-    int before = errno;
+    int before = errno, state = cancel_begin();
     struct place place;
     struct object *row;
     void *found, *other = NULL;
@@ -291,6 +348,7 @@ static void *remember(const void *address, enum rt_symbol symbol, look_up *how)
         row = add_row(&place, how == look_up_beside);
     if (row && found && !atomic_compare_exchange_strong(&row->function[symbol], &other, found))
         found = other;
+    cancel_end(state);
     errno = before;
     return found;
 }

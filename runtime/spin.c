@@ -18,7 +18,6 @@
 
 #include "runtime/cohorts.h"
 #include "runtime/hook.h"
-#include "runtime/next.h"
 #include "runtime/nodes.h"
 #include "runtime/rt.h"
 
@@ -120,10 +119,11 @@ HOOK_EXPORT(lock_hook, pthread_spin_lock, pthread_spinlock_t)
 HOOK_EXPORT(unlock_hook, pthread_spin_unlock, pthread_spinlock_t)
 HOOK_EXPORT(destroy_hook, pthread_spin_destroy, pthread_spinlock_t)
 
+NEXT(pthread_spin_init, NULL)
+
 __attribute__((visibility("default"))) int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
-    static _Atomic(void *) found;
-    int (*next)(pthread_spinlock_t *, int) = next_function(&found, "pthread_spin_init", NULL);
+    __typeof__(pthread_spin_init) *next = next_pthread_spin_init();
 
     cohorts_drop((void *)lock);
     return next ? next(lock, shared) : ENOSYS;

@@ -109,6 +109,17 @@ check_opened() { # WORDS-LIBRARY..
         "$(make_page threads=3; for one; do set -- "$@" "./$one"; shift; done; under ./host 6 "$@" -- tail dynamic clause=4)"
 }
 
+# Constructors of what is opened have regions, and wait for threads, while the dynamic linker's lock is taken.
+check_constructors() { # LIBRARY..
+    sums='woken 1 sums 499500 999000 999000'
+    for features in 15 1 0; do
+        make_page features=$features threads=3
+        for one; do same "$one, whose constructor works, features $features" "$sums" "$(under ./host 1 "./$one" --)"; done
+        same "one after the other: $*" "$(for _; do echo "$sums"; done | tr '\n' ' ' | sed 's/ $//')" \
+            "$(for one; do set -- "$@" "./$one"; shift; done; under ./host 1 "$@" --)"
+    done
+}
+
 # Where a library of gcc's has a run-time of its own by another name, as wheels have.
 make_wheel() { # LIBRARY COPY
     runtime=$(ldd "$1" | awk '/libgomp/ { print $3 }')
@@ -126,6 +137,8 @@ for level in 0 2; do
     check_numbers ./regions-O$level
     check_own ./regions-O$level
 done
+compile -O2 -fopenmp -fPIC -shared -o constructor.so "$sources/constructor.c" -lpthread
+check_constructors constructor.so
 check_off ./regions-O2
 check_hostile ./regions-O2
 check_unheard ./regions-O2

@@ -13,5 +13,5 @@ EXTRA_tests_runtime_page_DEPENDENCIES = libberth_rt.la
 EXTRA_DIST += tests/runtime/check-library tests/runtime/checks.sh tests/runtime/common.sh tests/runtime/test_gcc.sh tests/runtime/test_clang.sh \
 	tests/runtime/test_throttle_gcc.sh tests/runtime/test_throttle_clang.sh tests/runtime/throttle.sh \
 	tests/runtime/test_cohort.sh tests/runtime/test_locks.sh tests/runtime/cohort.c tests/runtime/locks.c \
-	tests/runtime/calls.c tests/runtime/host.c tests/runtime/loops.c tests/runtime/own.c tests/runtime/regions.c \
+	tests/runtime/calls.c tests/runtime/constructor.c tests/runtime/host.c tests/runtime/loops.c tests/runtime/own.c tests/runtime/regions.c \
 	tests/runtime/nptl tests/runtime/reference.c tests/runtime/sync.c tests/runtime/test_sync.sh tests/runtime/test_yields.sh tests/runtime/yields.h

@@ -9,6 +9,9 @@ compiler=$("${srcdir:-.}/tests/find-clang")
 check_opened library-O0.so library-O2.so
 compiler=gcc compile -O2 -fopenmp -fPIC -shared -DLIBRARY -o gcc.so "$sources/regions.c" -lpthread
 check_opened library-O2.so gcc.so
+compiler=gcc compile -O2 -fopenmp -fPIC -shared -o constructor-gcc.so "$sources/constructor.c" -lpthread
+check_constructors constructor.so constructor-gcc.so
+check_constructors constructor-gcc.so constructor.so
 
 # ---- the region with a condition ----
 if "$compiler" -fopenmp -DIF -o try "$sources/calls.c" 2>/dev/null; then
