@@ -91,6 +91,14 @@ static bool refuse_priority(const struct conf *conf, const struct wire_register 
     return refuse(admit_priority(conf, request, is, word) ? "" : word, given, word, refused, size);
 }
 
+/* Says whether a word that is for some users is refused, and adds it to the list then. */
+static bool refuse_user(const struct conf *conf, const char *users,
+                        const struct wire_register *request, bool given, const char *word,
+                        char *refused, size_t size)
+{
+    return refuse(number_named(users, request->uid) ? conf->allow : "", given, word, refused, size);
+}
+
 void admit_options(const struct conf *conf, struct wire_register *request,
                    const struct wire_identity *is, char *refused, size_t size)
 {
@@ -124,7 +132,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->threads_auto = false;
     if (refuse(allow, o->threads_follow, "follow", refused, size))
         o->threads_follow = false;
-    if (refuse(allow, o->throttle != WIRE_THROTTLE_OFF, "throttle", refused, size))
+    if (refuse_user(conf, conf->throttle_users, request, o->throttle != WIRE_THROTTLE_OFF,
+                    "throttle", refused, size))
         o->throttle = WIRE_THROTTLE_OFF;
     if (refuse(allow, o->flex, "flex", refused, size))
         o->flex = false, o->flex_threads = 0;
@@ -138,7 +147,8 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->shuffle = false;
     if (refuse(allow, o->adapt, "adapt", refused, size))
         o->adapt = false;
-    if (refuse(allow, o->prefetch != WIRE_PREFETCH_NONE, "prefetch", refused, size))
+    if (refuse_user(conf, conf->prefetch_users, request, o->prefetch != WIRE_PREFETCH_NONE,
+                    "prefetch", refused, size))
         o->prefetch = WIRE_PREFETCH_NONE;
     if (refuse(allow, o->tag[0], "tag", refused, size))
         o->tag[0] = '\0';

@@ -3,7 +3,8 @@
  *
  * The key `allow` of berth.conf lists the words of --contention-aware that users may use. isolate
  * and max-slowdown, for which their neighbours pay, are for those only whom the keys isolate_...
- * name; a running berthd knows the users and groups of these keys by number (admit_names.h). */
+ * name, throttle and prefetch for those of throttle_users and prefetch_users; a running berthd
+ * knows the users and groups of these keys by number (admit_names.h). */
 #ifndef BERTH_CONF_ADMIT_H
 #define BERTH_CONF_ADMIT_H
 

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <math.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,32 @@ struct admit_names {
     bool running;
     struct worker worker; /* its mutex guards what follows */
     unsigned asked, answered;
-    struct conf conf; /* its two lists are the question, then its answer */
+    struct conf conf; /* its lists are the question, then its answer */
 };
+
+/* The keys that name somebody. */
+static const struct list {
+    const char *key;
+    bool users; /* else groups */
+    size_t offset;
+} lists[] = {
+    {"isolate_users", true, offsetof(struct conf, isolate_users)},
+    {"isolate_groups", false, offsetof(struct conf, isolate_groups)},
+    {"throttle_users", true, offsetof(struct conf, throttle_users)},
+    {"prefetch_users", true, offsetof(struct conf, prefetch_users)},
+};
+
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
+#define LIST_SIZE sizeof(((struct conf *)NULL)->isolate_users)
+_Static_assert(LIST_SIZE == sizeof(((struct conf *)NULL)->isolate_groups) &&
+                   LIST_SIZE == sizeof(((struct conf *)NULL)->throttle_users) &&
+                   LIST_SIZE == sizeof(((struct conf *)NULL)->prefetch_users),
+               "all of one size");
+
+static char *words_of(struct conf *conf, size_t i)
+{
+    return (char *)conf + lists[i].offset;
+}
 
 /* ---- looking up ---- */
 
@@ -83,14 +108,14 @@ static void to_numbers(const char *key, bool users, char *words, size_t size)
 
 static void put_lists(struct conf *conf, const struct conf *from)
 {
-    memcpy(conf->isolate_users, from->isolate_users, sizeof(conf->isolate_users));
-    memcpy(conf->isolate_groups, from->isolate_groups, sizeof(conf->isolate_groups));
+    for (size_t i = 0; i < LISTS; i++)
+        memcpy(words_of(conf, i), (const char *)from + lists[i].offset, LIST_SIZE);
 }
 
 void admit_prepare(struct conf *conf)
 {
-    to_numbers("isolate_users", true, conf->isolate_users, sizeof(conf->isolate_users));
-    to_numbers("isolate_groups", false, conf->isolate_groups, sizeof(conf->isolate_groups));
+    for (size_t i = 0; i < LISTS; i++)
+        to_numbers(lists[i].key, lists[i].users, words_of(conf, i), LIST_SIZE);
 }
 
 /* ---- the thread ---- */
@@ -154,15 +179,21 @@ int admit_names_fd(const struct admit_names *names)
 }
 
 /* Says whether one of the words has to be looked up. */
-static bool has_name(const char *words)
+static bool has_name(struct conf *conf)
 {
-    return strcmp(words, "*") != 0 && words[strspn(words, "0123456789,*")] != '\0';
+    for (size_t i = 0; i < LISTS; i++) {
+        const char *words = words_of(conf, i);
+
+        if (words[strspn(words, "0123456789,*")] != '\0')
+            return true;
+    }
+    return false;
 }
 
 void admit_names_ask(struct admit_names *names, const struct conf *now, struct conf *next)
 {
     struct conf asked = *next;
-    bool wanted = has_name(asked.isolate_users) || has_name(asked.isolate_groups);
+    bool wanted = has_name(&asked);
     struct berth_error err;
     eventfd_t none;
 
@@ -171,7 +202,7 @@ void admit_names_ask(struct admit_names *names, const struct conf *now, struct c
     if (!wanted && !names->running)
         return;
     if (!names->running && worker_open(&names->worker, run, names, &err) < 0) {
-        log_error("isolate_users and isolate_groups stay as they are: %s", err.text);
+        log_error("berth.conf's users and groups stay as they are: %s", err.text);
         return;
     }
     names->running = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* admit_names - the users and groups whom berth.conf names in isolate_users and isolate_groups, as
- * numbers.
+/* admit_names - the users and groups whom berth.conf names in isolate_users, isolate_groups,
+ * throttle_users and prefetch_users, as numbers.
  *
  * A name is looked up once, and a launch never waits for a directory service: at the start before
  * there is an event loop, and when berth.conf is read again by a thread. Until its answer is there,
- * those who might ask for isolate before still may, and nobody else. */
+ * those who might ask before still may, and nobody else. */
 #ifndef BERTH_CONF_ADMIT_NAMES_H
 #define BERTH_CONF_ADMIT_NAMES_H
 
@@ -12,8 +12,8 @@
 
 #include "packer/conf/conf.h"
 
-/* Turns the names in both keys into numbers, and waits for the answers. A name that nobody knows is
- * logged and dropped. */
+/* Turns the names in these keys into numbers, and waits for the answers. A name that nobody knows
+ * is logged and dropped. */
 void admit_prepare(struct conf *conf);
 
 struct admit_names;
@@ -29,7 +29,7 @@ int admit_names_fd(const struct admit_names *names);
  * the numbers of `now`, and the thread looks the names up. What was asked before is forgotten. */
 void admit_names_ask(struct admit_names *names, const struct conf *now, struct conf *next);
 
-/* Puts the numbers that were asked for last into both keys. Returns false where they are not known
+/* Puts the numbers that were asked for last into these keys. Returns false where they are not known
  * yet, or were taken before. */
 bool admit_names_take(struct admit_names *names, struct conf *conf);
 

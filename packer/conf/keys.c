@@ -99,6 +99,10 @@ const struct conf_key conf_key[] = {
      "Slurm accounts, likewise. These and QOS are what slurmctld says, never a step's "
      "environment: a step waits for the word to take effect until slurmctld has said so."},
     {"isolate_qos", LIVE, "", WORDS(NULL), FIELD(isolate_qos), "Slurm QOS, likewise."},
+    {"throttle_users", LIVE, "*", WORDS(NULL), FIELD(throttle_users),
+     "Users, by name or number, who may ask for throttle where allow has it (* is all)."},
+    {"prefetch_users", LIVE, "*", WORDS(NULL), FIELD(prefetch_users),
+     "Users, likewise, who may ask for prefetch."},
     {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: contend so that they lose the least work by its "
      "prediction; pain, sdc, animal and missrate by their scores of who should share a cache; di "

@@ -546,7 +546,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
 void pipeline_named(struct packer *packer)
 {
     if (admit_names_take(packer->names, &packer->conf))
-        log_info("isolate_users and isolate_groups: the names were looked up");
+        log_info("berth.conf's users and groups: the names were looked up");
 }
 
 void pipeline_identified(struct packer *packer)

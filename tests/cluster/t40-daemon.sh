@@ -80,7 +80,7 @@ t40_a_hup_names_what_waits_for_the_next_start() {
     berthd_conf policy=di replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
     kill -HUP "$(daemon_pid berthd)"
     soon "policy" di node_field policy
-    wait_for 5 grep -q "isolate_users and isolate_groups: the names were looked up" "$CLUSTER/log/berthd.out" || fail "no word about root's number"
+    wait_for 5 grep -q "berth.conf's users and groups: the names were looked up" "$CLUSTER/log/berthd.out" || fail "no word about root's number"
     has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "read again: policy = di, replace = off" \
         "next start only: enforcement = dryrun, energy_root = /nowhere"
     same "enforcement" "$(node_field enforcement)" "$way"

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/text.h"
 #include "packer/conf/admit.h"
 #include "packer/conf/admit_names.h"
 
@@ -56,7 +57,8 @@ static void test_admit(void **state)
         {"off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,"
          "follow,throttle,flex,locks,faithful,tranquil,shuffle,adapt,prefetch,tag",
          "",
-         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,threads=follow,throttle=lazy,flex=64,locks=cohort,"
+         "auto,isolate,edp,size,spread,pack,policy=di,mem=bind,threads=auto,threads=follow,"
+         "throttle=lazy,flex=64,locks=cohort,"
          "faithful,tranquil,"
          "shuffle,"
          "adapt,prefetch=on,tag=t,"
@@ -64,22 +66,26 @@ static void test_admit(void **state)
          "verbose,cores=2-2,"
          "max-slowdown=5"},
         {"auto, isolate, tag",
-         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,tranquil,"
+         "edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,"
+         "faithful,tranquil,"
          "shuffle,"
          "adapt,prefetch",
          "auto,isolate,tag=t,require,verbose"},
         {"",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,"
+         "flex,locks,faithful,"
          "tranquil,shuffle,adapt,prefetch,"
          "tag",
          "off,require,verbose"},
         {"autobahn,xauto,isolated",
-         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "auto,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,"
+         "flex,locks,faithful,"
          "tranquil,shuffle,adapt,prefetch,"
          "tag",
          "off,require,verbose"}, /* whole words only */
         {"xauto,auto",
-         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,locks,faithful,"
+         "isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,follow,throttle,flex,"
+         "locks,faithful,"
          "tranquil,"
          "shuffle,"
          "adapt,prefetch,tag",
@@ -89,7 +95,7 @@ static void test_admit(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wire_register request = {.options = all()};
-        struct conf conf = {.isolate_users = "*"};
+        struct conf conf = {.isolate_users = "*", .throttle_users = "*", .prefetch_users = "*"};
         char refused[160], left[256];
 
         strcpy(conf.allow, cases[i].allow);
@@ -237,6 +243,29 @@ static void test_slowdown(void **state)
         strstr(admit_refusal(&conf, &request, &nobody, false, "isolate"), "when the step began"));
 }
 
+/* throttle and prefetch are for those whom their keys name, where `allow` has them. */
+static void test_users(void **state)
+{
+    struct conf conf = {
+        .allow = "auto,throttle,prefetch", .throttle_users = "7,1000", .prefetch_users = "1001"};
+    struct wire_register request = {.uid = 1000};
+    char refused[160];
+
+    (void)state;
+    request.options = all();
+    admit_options(&conf, &request, &nobody, refused, sizeof(refused));
+    assert_false(text_lists(refused, "throttle"));
+    assert_int_equal(request.options.throttle, WIRE_THROTTLE_LAZY);
+    assert_true(text_lists(refused, "prefetch"));
+    assert_int_equal(request.options.prefetch, WIRE_PREFETCH_NONE);
+    strcpy(conf.allow, "auto");
+    admit_options(&conf, &request, &nobody, refused, sizeof(refused));
+    assert_true(text_lists(refused, "throttle"));
+    conf_init(&conf);
+    assert_string_equal(conf.throttle_users, "*");
+    assert_string_equal(conf.prefetch_users, "*");
+}
+
 static void test_names(void **state)
 {
     const struct group *group = getgrgid(0);
@@ -250,8 +279,10 @@ static void test_names(void **state)
     snprintf(conf.isolate_users, sizeof(conf.isolate_users), "7,%s,nobody-of-that-name,*",
              user->pw_name);
     snprintf(conf.isolate_groups, sizeof(conf.isolate_groups), "%s", group->gr_name);
+    snprintf(conf.prefetch_users, sizeof(conf.prefetch_users), "%s", user->pw_name);
     strcpy(conf.isolate_accounts, "root");
     admit_prepare(&conf);
+    assert_string_equal(conf.prefetch_users, "0");
     assert_string_equal(conf.isolate_users, "7,0,*");
     assert_string_equal(conf.isolate_groups, "0");
     assert_string_equal(conf.isolate_accounts, "root");
@@ -345,11 +376,11 @@ static void test_names_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_admit),        cmocka_unit_test(test_nothing_asked),
-        cmocka_unit_test(test_isolate),      cmocka_unit_test(test_isolate_unknown),
-        cmocka_unit_test(test_strike),       cmocka_unit_test(test_slowdown),
-        cmocka_unit_test(test_slowdown),     cmocka_unit_test(test_names),
-        cmocka_unit_test(test_names_beside),
+        cmocka_unit_test(test_admit),    cmocka_unit_test(test_nothing_asked),
+        cmocka_unit_test(test_isolate),  cmocka_unit_test(test_isolate_unknown),
+        cmocka_unit_test(test_strike),   cmocka_unit_test(test_slowdown),
+        cmocka_unit_test(test_slowdown), cmocka_unit_test(test_users),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_names_beside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
