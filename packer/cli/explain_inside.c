@@ -136,8 +136,9 @@ void explain_throttle(FILE *out, struct json_object *throttle)
 static void explain_synchronise(FILE *out, struct json_object *policy)
 {
     say_policy(out, policy,
-               "its cores are in {domains} domain{domains*}[; {processes>0} of its processes have "
-               "said something]"
+               "its cores are in [{domains>1} memory nodes or caches|one memory node and cache]"
+               "[; {objects>0} barriers and condition variables were distributed]"
+               "[; processes that have said something: {processes>0}]"
                "[; left alone: {surprise}]");
 }
 

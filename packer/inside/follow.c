@@ -79,7 +79,7 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_u64(object, "own_regions", said->own);
     json_add_u64(object, "nested_regions", said->nested);
     json_add_measure(object, "region_threads", said->threads ? said->threads : NAN);
-    json_add_text(object, "surprise", step_page_surprise(said->surprise));
+    json_add_text(object, "surprise", step_said_surprise(said->surprise));
 }
 
 const struct inside_policy inside_follow = {.asked = asked,

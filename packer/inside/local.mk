@@ -17,4 +17,5 @@ libpacker_la_SOURCES += \
 	packer/inside/shuffle.c \
 	packer/inside/slice.c \
 	packer/inside/step_page.c packer/inside/step_page.h \
+	packer/inside/step_said.c packer/inside/step_said.h \
 	packer/inside/tranquil.c

@@ -19,12 +19,11 @@
 #include <unistd.h>
 
 #include "packer/base/file.h"
+#include "packer/inside/step_said.h"
 #include "packer/steps/run_folder.h"
 
 #define FOLDER "steps"
 #define PAGE_MODE 0640 /* the middle is the mask of its ACL */
-#define RECORDS 64     /* that are read at once */
-#define READINGS 16    /* in a row: a FIFO holds about as many records */
 
 struct step_page {
     int fd, fifo;
@@ -33,21 +32,6 @@ struct step_page {
     unsigned domains;
     char path[PATH_MAX];
 };
-
-static const char *const surprise_text[RT_SURPRISES] = {
-    [RT_PAGE_UNREADABLE] = "a process could not read its page",
-    [RT_PAGE_SHORT] = "the page was too short",
-    [RT_PAGE_FOREIGN] = "what stood in the page's place was none",
-    [RT_PAGE_OTHER_VERSION] = "the page was of another berth",
-    [RT_PAGE_TOO_MANY] = "the page had more threads than a machine has",
-    [RT_NO_RUNTIME] = "a process's OpenMP run-time was not found",
-    [RT_NO_QUERY] = "a process's OpenMP run-time does not tell its number of threads",
-};
-
-const char *step_page_surprise(enum rt_surprise surprise)
-{
-    return surprise < RT_SURPRISES ? surprise_text[surprise] : NULL;
-}
 
 /* ---- names ---- */
 
@@ -328,56 +312,9 @@ unsigned step_page_domains(const struct step_page *page)
     return page->domains;
 }
 
-/* ---- what is said ---- */
-
-union record {
-    struct rt_said said;
-    struct rt_rested rested;
-};
-
-static void hear_regions(const struct rt_said *record, struct step_said *said)
+void step_page_listen(const struct step_page *page, struct step_said *said)
 {
-    said->processes += record->first == 1;
-    said->followed += record->followed;
-    said->own += record->own;
-    said->nested += record->nested;
-    if (record->threads > 0 && record->threads <= RT_THREADS_MAX)
-        said->threads = record->threads;
-    if (said->surprise == RT_NO_SURPRISE && record->surprise < RT_SURPRISES)
-        said->surprise = record->surprise;
-}
-
-static void hear_rests(const struct rt_rested *record, struct step_said *said)
-{
-    said->reduced += record->reduced;
-    said->throttled_ns += record->throttled_ns;
-    said->rests += record->rests;
-    said->idle_ns += record->idle_ns;
-    said->freed += record->freed;
-}
-
-static void hear(const union record *record, struct step_said *said)
-{
-    if (record->said.version != RT_SAID_VERSION)
-        return;
-    if (memcmp(record->said.magic, RT_SAID_MAGIC, sizeof(record->said.magic)) == 0)
-        hear_regions(&record->said, said);
-    else if (memcmp(record->rested.magic, RT_RESTED_MAGIC, sizeof(record->rested.magic)) == 0)
-        hear_rests(&record->rested, said);
-}
-
-void step_page_listen(struct step_page *page, struct step_said *said)
-{
-    union record record[RECORDS];
-
-    for (unsigned i = 0; i < READINGS; i++) {
-        ssize_t got = read(page->fifo, record, sizeof(record));
-
-        for (ssize_t k = 0; k < got / (ssize_t)sizeof(*record); k++)
-            hear(&record[k], said);
-        if (got < (ssize_t)sizeof(record))
-            return;
-    }
+    step_said_read(page->fifo, said);
 }
 
 /* ---- ends ---- */

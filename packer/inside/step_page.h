@@ -10,19 +10,11 @@
 
 #include <stdbool.h>
 
+#include "packer/inside/step_said.h"
 #include "packer/steps/packer.h"
 #include "runtime/page.h"
 
 struct step_page;
-
-/* What all processes of a step have said. They are their user's: none of it is believed of others.
- */
-struct step_said {
-    uint64_t processes, followed, own, nested; /* sums of struct rt_said */
-    uint32_t threads;                          /* of the last region that followed; 0: none did */
-    enum rt_surprise surprise;                 /* the first one */
-    uint64_t reduced, throttled_ns, rests, idle_ns, freed; /* sums of struct rt_rested */
-};
 
 /* Makes the step's page, in which nothing is turned on, or takes over the one that it has. 0, or -1
  * and err. */
@@ -61,10 +53,7 @@ int step_page_stand(struct step_page *page, const struct packer *packer, const s
 unsigned step_page_domains(const struct step_page *page);
 
 /* Adds what was said since the last time, without waiting, as far as there is not too much. */
-void step_page_listen(struct step_page *page, struct step_said *said);
-
-/* Says what a surprise was; NULL: there was none. */
-const char *step_page_surprise(enum rt_surprise surprise);
+void step_page_listen(const struct step_page *page, struct step_said *said);
 
 /* The step is over: its files are removed. Those of all steps that do not live are, too. */
 void step_page_remove(const struct packer *packer, const struct step *step);

@@ -31,7 +31,9 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
     json_add_u64(object, "changes", step->inside.effect[policy].changes);
     json_add_u64(object, "domains", run && run->page ? step_page_domains(run->page) : 0);
     json_add_u64(object, "processes", run ? run->said.processes : 0);
-    json_add_text(object, "surprise", run ? step_page_surprise(run->said.surprise) : NULL);
+    if (policy == STEP_FLEX)
+        json_add_u64(object, "objects", run ? run->said.objects : 0);
+    json_add_text(object, "surprise", run ? step_said_surprise(run->said.surprise) : NULL);
 }
 
 /* The functions of a policy that turns one feature on, and off again. */

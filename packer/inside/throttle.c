@@ -121,7 +121,7 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_u64(object, "rests", said->rests);
     json_add_measure(object, "idle_thread_s", (double)said->idle_ns / 1e9);
     json_add_u64(object, "freed", said->freed);
-    json_add_text(object, "surprise", step_page_surprise(said->surprise));
+    json_add_text(object, "surprise", step_said_surprise(said->surprise));
 }
 
 const struct inside_policy inside_throttle = {.model = "throttle",

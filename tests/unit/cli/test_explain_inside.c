@@ -145,12 +145,13 @@ static void test_synchronise(void **state)
     (void)state;
     assert_says(
         explain_flex,
-        "{\"changes\":1,\"domains\":2,\"processes\":3,\"surprise\":\"it is odd\",\"seconds\":5}",
-        "its cores are in 2 domains; 3 of its processes have said something; left alone: it is "
-        "odd; changed 1 "
+        "{\"changes\":1,\"domains\":2,\"processes\":3,\"objects\":7,\"surprise\":\"it is odd\","
+        "\"seconds\":5}",
+        "its cores are in 2 memory nodes or caches; 7 barriers and condition variables were "
+        "distributed; processes that have said something: 3; left alone: it is odd; changed 1 "
         "time, in effect for 0:05");
     assert_says(explain_locks, "{\"changes\":0,\"domains\":1,\"processes\":0}",
-                "its cores are in 1 domain; changed 0 times");
+                "its cores are in one memory node and cache; changed 0 times");
 }
 
 static void test_prefetch(void **state)

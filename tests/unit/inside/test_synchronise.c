@@ -48,6 +48,27 @@ static void test_bits(void **state)
     assert_int_equal(step->inside.effect[STEP_LOCKS].changes, 1);
 }
 
+/* What the processes say that they have distributed is told, of flex. */
+static void test_said(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start(f, true, true, false);
+    const struct rt_said said = {
+        .magic = "BERTHSAY", .version = RT_SAID_VERSION, .pid = 7, .first = 1, .objects = 5};
+    struct json_object *explain = json_object_new_object(), *flex, *locks;
+
+    step_files_say(f, &said, sizeof(said));
+    step_files_say(f, &said, sizeof(said));
+    inside_turn(&f->packer);
+    inside_explain(&f->packer, step, explain);
+    flex = json_object_object_get(explain, "flex");
+    locks = json_object_object_get(explain, "locks");
+    assert_int_equal(json_object_get_int(json_object_object_get(flex, "objects")), 10);
+    assert_int_equal(json_object_get_int(json_object_object_get(flex, "processes")), 2);
+    assert_false(json_object_object_get_ex(locks, "objects", NULL));
+    json_object_put(explain);
+}
+
 static void test_beside(void **state)
 {
     struct fixture *f = *state;
@@ -126,8 +147,8 @@ static void test_moved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_bits),    CASE(test_beside), CASE(test_not_allowed),
-        CASE(test_release), CASE(test_kill),   CASE(test_moved),
+        CASE(test_bits),    CASE(test_said), CASE(test_beside), CASE(test_not_allowed),
+        CASE(test_release), CASE(test_kill), CASE(test_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
