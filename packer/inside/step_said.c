@@ -28,13 +28,19 @@ union record {
     struct rt_rested rested;
 };
 
+/* Adds what is said: what a user may say is no more than the ledger and JSON can hold. */
+static void add(uint64_t *sum, uint64_t more)
+{
+    *sum = more < STEP_SAID_MOST - *sum ? *sum + more : STEP_SAID_MOST;
+}
+
 static void hear_regions(const struct rt_said *record, struct step_said *said)
 {
-    said->processes += record->first == 1;
-    said->followed += record->followed;
-    said->own += record->own;
-    said->nested += record->nested;
-    said->objects += record->objects;
+    add(&said->processes, record->first == 1);
+    add(&said->followed, record->followed);
+    add(&said->own, record->own);
+    add(&said->nested, record->nested);
+    add(&said->objects, record->objects);
     if (record->threads > 0 && record->threads <= RT_THREADS_MAX)
         said->threads = record->threads;
     if (said->surprise == RT_NO_SURPRISE && record->surprise < RT_SURPRISES)
@@ -43,11 +49,11 @@ static void hear_regions(const struct rt_said *record, struct step_said *said)
 
 static void hear_rests(const struct rt_rested *record, struct step_said *said)
 {
-    said->reduced += record->reduced;
-    said->throttled_ns += record->throttled_ns;
-    said->rests += record->rests;
-    said->idle_ns += record->idle_ns;
-    said->freed += record->freed;
+    add(&said->reduced, record->reduced);
+    add(&said->throttled_ns, record->throttled_ns);
+    add(&said->rests, record->rests);
+    add(&said->idle_ns, record->idle_ns);
+    add(&said->freed, record->freed);
 }
 
 static void hear(const union record *record, struct step_said *said)

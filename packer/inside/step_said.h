@@ -7,6 +7,8 @@
 
 #include "runtime/page.h"
 
+#define STEP_SAID_MOST ((uint64_t)1 << 53) /* of each sum */
+
 /* What all processes of a step have said. They are their user's: none of it is believed of others.
  */
 struct step_said {
